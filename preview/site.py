@@ -1,0 +1,77 @@
+"""Puts the preview's parts together into one aiohttp application: ComfyUI's surface, no engine.
+
+The assistant's own routes are added by `server`. What a browser may do here is bounded as in
+ComfyUI: no foreign origins, and a policy that keeps the page from calling other hosts.
+"""
+
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+
+from aiohttp import web
+
+from . import engine, frontend, templates
+from .catalog import Catalog
+from .userdata import UserData
+
+BODY_LIMIT = 100 * 1024 * 1024  # bytes, ComfyUI's own default
+# ComfyUI's policy, except that pictures and films may come from elsewhere: whether they are loaded
+# is the panel's decision (only when the user allows it), and a policy here would hide its faults.
+POLICY = "; ".join(
+    [
+        "default-src 'self'",
+        "script-src 'self' 'unsafe-inline' 'unsafe-eval' blob:",
+        "style-src 'self' 'unsafe-inline'",
+        "img-src 'self' data: blob: http: https:",
+        "media-src 'self' data: blob: http: https:",
+        "font-src 'self' data:",
+        "connect-src 'self' data: blob:",
+        "worker-src 'self' blob:",
+        "frame-src 'self'",
+        "object-src 'none'",
+    ]
+)
+Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
+
+
+@web.middleware
+async def refuse_foreign_pages(request: web.Request, handler: Handler) -> web.StreamResponse:
+    """No other site's page may read or change anything here through the user's browser."""
+    if request.headers.get("Sec-Fetch-Site") == "cross-site" and not is_navigation(request):
+        raise web.HTTPForbidden(text="Requests from other sites are refused.")
+    origin = request.headers.get("Origin")
+    if origin not in (None, "null") and origin != f"{request.scheme}://{request.host}":
+        raise web.HTTPForbidden(text="Requests from other sites are refused.")
+    return await handler(request)
+
+
+def is_navigation(request: web.Request) -> bool:
+    """A link on another page that opens this one: harmless, and how people get here."""
+    return request.method == "GET" and request.headers.get("Sec-Fetch-Mode") == "navigate"
+
+
+async def add_headers(request: web.Request, response: web.StreamResponse) -> None:
+    response.headers.setdefault("Content-Security-Policy", POLICY)
+    if request.path.startswith("/extensions/"):
+        response.headers["Cache-Control"] = frontend.NO_STORE
+
+
+def create_site(plugin_root: Path, user_folder: Path, catalog: Catalog) -> web.Application:
+    """ComfyUI's pages and routes for the plugin at `plugin_root`; files go to `user_folder`."""
+    site = web.Application(middlewares=[refuse_foreign_pages], client_max_size=BODY_LIMIT)
+    site.on_response_prepare.append(add_headers)
+    bare = [
+        *engine.routes(catalog.version, catalog.nodes),
+        *UserData(user_folder).routes(),
+        *templates.routes(),
+    ]
+    site.add_routes(under_api(bare))
+    site.add_routes(bare)
+    return site
+
+
+def under_api(bare: list[web.RouteDef]) -> list[web.RouteDef]:
+    """The same routes below `/api`, where ComfyUI serves each of its routes a second time."""
+    return [
+        web.RouteDef(route.method, f"/api{route.path}", route.handler, route.kwargs)
+        for route in bare
+    ]

@@ -1,0 +1,42 @@
+"""Workflow templates for the preview's template browser, from `comfyui-workflow-templates-json`.
+
+That package holds the workflows and their index. The pictures are in other, large packages; where
+the browser asks for one it gets a plain tile.
+"""
+
+import asyncio
+from importlib import resources
+from pathlib import Path
+
+from aiohttp import web
+
+PACKAGE = "comfyui_workflow_templates_json"
+PICTURES = frozenset({".webp", ".png", ".jpg", ".jpeg", ".gif", ".avif"})
+TILE = (
+    '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 160 160">'
+    '<rect width="160" height="160" fill="#2a2b30"/>'
+    '<g fill="none" stroke="#6f727b" stroke-width="3" stroke-linecap="round">'
+    '<rect x="30" y="46" width="34" height="28" rx="6"/>'
+    '<rect x="96" y="86" width="34" height="28" rx="6"/>'
+    '<path d="M64 60c24 0 8 40 32 40"/></g></svg>'
+)
+
+
+def templates_folder() -> Path:
+    """The installed package's folder of templates. Raises `ModuleNotFoundError` without it."""
+    return Path(str(resources.files(PACKAGE))) / "templates"
+
+
+def routes() -> list[web.RouteDef]:
+    """`/templates/...`, where the front end asks for the index, a workflow, or a picture."""
+    folder = templates_folder()
+
+    async def template(request: web.Request) -> web.StreamResponse:
+        path = (folder / request.match_info["name"]).resolve()
+        if folder.resolve() in path.parents and await asyncio.to_thread(path.is_file):
+            return web.FileResponse(path)
+        if path.suffix.lower() in PICTURES:
+            return web.Response(text=TILE, content_type="image/svg+xml")
+        raise web.HTTPNotFound
+
+    return [web.get("/templates/{name:.+}", template)]
