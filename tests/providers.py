@@ -36,7 +36,6 @@ import argparse
 import asyncio
 import contextlib
 import json
-import os
 import time
 from collections import defaultdict, deque
 from collections.abc import AsyncIterator, Mapping, Sequence
@@ -296,7 +295,9 @@ class ScriptedProvider:
     def _usage(self, body: Mapping[str, Any], script: Script) -> dict[str, Any]:
         """At four characters a token; what begins like the last request counts as cached."""
         prompt = json.dumps([body.get("tools", []), body.get("messages", [])])
-        same = len(os.path.commonprefix([prompt, self._last_prompt]))
+        pairs = enumerate(zip(prompt, self._last_prompt, strict=False))
+        shorter = min(len(prompt), len(self._last_prompt))
+        same = next((place for place, (one, other) in pairs if one != other), shorter)
         self._last_prompt = prompt
         answer = sum(len(str(value)) for step in script.steps for value in step.values())
         sent, answered = len(prompt) // CHARACTERS_PER_TOKEN, answer // CHARACTERS_PER_TOKEN
