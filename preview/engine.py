@@ -13,8 +13,8 @@ import psutil
 from aiohttp import WSMsgType, web
 
 NO_ENGINE = (
-    "This is the preview of ComfyUI Assistant: it has ComfyUI's canvas but not its engine, so"
-    " nothing can run here. Install the plugin into ComfyUI to run this workflow."
+    "The preview cannot run workflows: it has ComfyUI's canvas but not its engine."
+    " Install the plugin into ComfyUI to run this one."
 )
 HEARTBEAT = 30  # seconds between pings, so that a sleeping laptop's socket is noticed
 MODEL_FOLDERS = (
@@ -30,6 +30,7 @@ MODEL_FOLDERS = (
     "vae",
 )
 UPLOAD_LIMIT = 100 * 1024 * 1024  # bytes; ComfyUI's own default, which the front end shows
+JOBS_PER_PAGE = 200  # what the front end asks for; it refuses an answer without a number
 EMPTY_QUEUE = {"exec_info": {"queue_remaining": 0}}
 # Routes whose answer is always the same here: nothing is installed and nothing has run.
 CONSTANT: dict[str, Any] = {
@@ -44,6 +45,7 @@ CONSTANT: dict[str, Any] = {
     "/node_replacements": {},
     "/global_subgraphs": {},
     "/features": {"supports_preview_metadata": True, "max_upload_size": UPLOAD_LIMIT},
+    "/internal/folder_paths": {},
     "/internal/logs/raw": {"entries": [], "size": {"cols": 80, "rows": 24}},
 }
 
@@ -80,7 +82,7 @@ async def refuse_to_run(request: web.Request) -> web.Response:
 
 
 async def list_jobs(request: web.Request) -> web.Response:
-    page = {"offset": 0, "limit": None, "total": 0, "has_more": False}
+    page = {"offset": 0, "limit": JOBS_PER_PAGE, "total": 0, "has_more": False}
     return web.json_response({"jobs": [], "pagination": page})
 
 

@@ -39,7 +39,7 @@ async def refuse_foreign_pages(request: web.Request, handler: Handler) -> web.St
     if request.headers.get("Sec-Fetch-Site") == "cross-site" and not is_navigation(request):
         raise web.HTTPForbidden(text="Requests from other sites are refused.")
     origin = request.headers.get("Origin")
-    if origin not in (None, "null") and origin != f"{request.scheme}://{request.host}":
+    if origin is not None and origin != f"{request.scheme}://{request.host}":
         raise web.HTTPForbidden(text="Requests from other sites are refused.")
     return await handler(request)
 

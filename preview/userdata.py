@@ -14,8 +14,12 @@ from typing import Any
 from aiohttp import web
 
 SETTINGS_FILE = "comfy.settings.json"
-# A newcomer should see the canvas, not a tour of a front end that this preview only borrows.
-FIRST_SETTINGS: dict[str, Any] = {"Comfy.TutorialCompleted": True}
+FIRST_SETTINGS: dict[str, Any] = {
+    # A newcomer should see the canvas, not a tour of a front end that is only borrowed here.
+    "Comfy.TutorialCompleted": True,
+    # Asking for ComfyUI's releases would be a request that leaves the machine.
+    "Comfy.Notification.ShowVersionUpdates": False,
+}
 
 
 class UserData:
@@ -63,11 +67,12 @@ class UserData:
         return web.Response()
 
     async def list_files(self, request: web.Request) -> web.Response:
-        """Files of one folder: as paths, as split paths, or with size and times."""
+        """Files of one folder: as paths, as split paths, or with size and times.
+
+        A folder that does not exist yet is empty: nothing has been saved so far.
+        """
         folder = self._path(request.query.get("dir", ""))
         deep = request.query.get("recurse", "").lower() == "true"
-        if not await asyncio.to_thread(folder.is_dir):
-            raise web.HTTPNotFound(text="Directory not found")
         found = await asyncio.to_thread(files_below, folder, deep)
         if request.query.get("full_info", "").lower() == "true":
             return web.json_response([describe(path, folder) for path in found])

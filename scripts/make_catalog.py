@@ -24,6 +24,7 @@ INPUT_FACTS = frozenset(
     " forceInput socketless dynamicPrompts advanced display display_name widgetType hidden lazy component"
     " label_on label_off template image_upload file_upload audio_upload video_upload image_folder".split()
 )
+SECTIONS = ("required", "optional", "hidden")
 # Flags of a node that are false for nearly every node.
 NODE_FLAGS = (
     "output_node",
@@ -62,13 +63,16 @@ def compact_fact(key: str, value: Any) -> Any:
 
 def compact_inputs(sections: dict[str, Any], order: dict[str, list[str]]) -> dict[str, Any]:
     """All inputs by section, in the order in which the node shows them."""
-    return {
-        section: {
+    compact = {}
+    for section in (name for name in SECTIONS if name in sections):
+        inputs = sections[section]
+        names = order.get(section, list(inputs))
+        # Hidden inputs are a word each, such as "UNIQUE_ID"; only some nodes write them as lists.
+        compact[section] = {
             name: compact_input(inputs[name]) if isinstance(inputs[name], list) else inputs[name]
-            for name in order.get(section, list(inputs))
+            for name in names
         }
-        for section, inputs in sections.items()
-    }
+    return compact
 
 
 def compact_node(name: str, info: dict[str, Any]) -> dict[str, Any]:

@@ -1,0 +1,66 @@
+"""The preview as a server: the site, the assistant in it, and the port it listens on.
+
+`scripts/run.py` starts it for people, tests start it in a thread. What the page shows is `site`'s
+and `frontend`'s; what the assistant does is `assistant.app`'s.
+"""
+
+import asyncio
+from collections.abc import Callable, Mapping
+from pathlib import Path
+
+from aiohttp import web
+
+from ..assistant.app import Host, create_assistant
+from . import frontend
+from .catalog import load_catalog
+from .site import create_site, under_api
+
+USER = "default"  # ComfyUI's name for the one user of an installation without --multi-user
+ASSISTANT_FOLDER = "__assistant"  # ComfyUI's own name for a folder that its routes never serve
+LAST_WORDS = 2.0  # seconds that open streams get when the server stops
+
+
+def create_app(root: Path, data: Path, environ: Mapping[str, str]) -> web.Application:
+    """The whole preview for the plugin at `root`. `data` holds what the user saves."""
+    catalog = load_catalog()
+    user_folder = data / "user"
+    app = create_site(root, user_folder / USER, catalog)
+    host = Host(
+        root=root,
+        user_directory=user_folder / ASSISTANT_FOLDER,
+        user_of=lambda request: USER,
+        node_definitions=lambda: catalog.nodes,
+        comfyui_version=catalog.version,
+        preview=True,
+    )
+    assistant = create_assistant(host, environ)
+
+    async def start(app: web.Application) -> None:
+        await assistant.start()
+
+    async def close(app: web.Application) -> None:
+        await assistant.close()
+
+    app.on_startup.append(start)
+    app.on_cleanup.append(close)
+    app.add_routes(under_api(assistant.routes()))
+    app.add_routes(frontend.routes(root))
+    return app
+
+
+async def serve(
+    app: web.Application, host: str, port: int, on_ready: Callable[[int], None]
+) -> None:
+    """Serve until cancelled. `on_ready` gets the port (chosen by the system if `port` is 0).
+
+    Raises `OSError` when the port cannot be had.
+    """
+    runner = web.AppRunner(app, access_log=None, shutdown_timeout=LAST_WORDS)
+    await runner.setup()
+    try:
+        site = web.TCPSite(runner, host, port)
+        await site.start()
+        on_ready(runner.addresses[0][1])
+        await asyncio.Event().wait()
+    finally:
+        await runner.cleanup()

@@ -1,0 +1,56 @@
+"""Servers that tests talk to: the preview with the assistant in it, in a thread of this process.
+
+    with running_preview({"OPENAI_BASE_URL": provider.url}, tmp_path) as url:
+        ...  # url is "http://127.0.0.1:<port>", the page of the stock front end
+
+The assistant sees only the environment that it is given, so a test never meets the developer's
+keys. Everything it stores goes below the given folder.
+"""
+
+import asyncio
+import threading
+from collections.abc import Iterator, Mapping
+from concurrent.futures import Future
+from contextlib import contextmanager
+from pathlib import Path
+
+from plugin.preview.server import create_app, serve
+
+ROOT = Path(__file__).resolve().parent.parent
+START_LIMIT = 30.0  # seconds until a start counts as failed
+STOP_LIMIT = 15.0  # seconds
+
+
+@contextmanager
+def running_preview(
+    environ: Mapping[str, str], folder: Path, root: Path = ROOT
+) -> Iterator[str]:
+    """Serve the preview on a free port; yields its URL and stops it, with all that it started."""
+    ready: Future[int] = Future()
+    stop: Future[tuple[asyncio.AbstractEventLoop, asyncio.Task[None]]] = Future()
+
+    async def run() -> None:
+        server = asyncio.ensure_future(
+            serve(create_app(root, folder, environ), "127.0.0.1", 0, ready.set_result)
+        )
+        stop.set_result((asyncio.get_running_loop(), server))
+        await asyncio.wait([server])
+        if not server.cancelled() and (error := server.exception()) is not None:
+            ready.set_exception(error)
+
+    def thread_body() -> None:
+        try:
+            asyncio.run(run())
+        except Exception as error:
+            ready.set_exception(error)
+
+    thread = threading.Thread(target=thread_body, name="preview", daemon=True)
+    thread.start()
+    port = ready.result(START_LIMIT)
+    try:
+        yield f"http://127.0.0.1:{port}"
+    finally:
+        loop, server = stop.result()
+        loop.call_soon_threadsafe(server.cancel)
+        thread.join(STOP_LIMIT)
+        assert not thread.is_alive(), "The preview did not stop."
