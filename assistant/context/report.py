@@ -1,0 +1,105 @@
+"""What a plan did, for people: sizes, limits, what was left out (R32)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field, replace
+from typing import Any
+
+PARTS = (
+    "system",
+    "user_context",
+    "tool_schemas",
+    "summary",
+    "history",
+    "tool_results",
+    "current",
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Size:
+    """Characters, and tokens as `tokens` estimates them."""
+
+    chars: int = 0
+    tokens: int = 0
+
+    def __add__(self, other: Size) -> Size:
+        return Size(self.chars + other.chars, self.tokens + other.tokens)
+
+
+@dataclass(frozen=True, slots=True)
+class Usage:
+    """What the provider counted for one request, in tokens; None where it did not say."""
+
+    input_tokens: int | None = None
+    output_tokens: int | None = None
+    cached_tokens: int | None = None
+
+    @property
+    def cached_share(self) -> float | None:
+        if not self.input_tokens or self.cached_tokens is None:
+            return None
+        return round(self.cached_tokens / self.input_tokens, 3)
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """One request's plan in figures. `window` and `reserve` are tokens; counts are of messages,
+    rounds and results. `limits_applied` names the settings that changed something."""
+
+    first_turn: bool
+    system_kind: str
+    parts: Mapping[str, Size]
+    window: int
+    reserve: int
+    limits_applied: tuple[str, ...] = ()
+    left_out: tuple[str, ...] = ()
+    rounds_omitted: int = 0
+    results_clamped: int = 0
+    messages_trimmed: int = 0
+    messages_sent: int = 0
+    repairs: int = 0
+    request: int = 1
+    phase: str = "request"
+    usage: Usage | None = field(default=None)
+
+    @property
+    def total(self) -> Size:
+        return sum(self.parts.values(), Size())
+
+    def answered(self, usage: Usage | None) -> Report:
+        """The same report after the answer, with the provider's own count."""
+        return replace(self, phase="answer", usage=usage)
+
+    def to_json(self) -> dict[str, Any]:
+        """The body of the `data-context` chunk; without any text of the conversation."""
+        body: dict[str, Any] = {
+            "request": self.request,
+            "phase": self.phase,
+            "first_turn": self.first_turn,
+            "system_kind": self.system_kind,
+            "parts": {name: asdict(self.parts.get(name, Size())) for name in PARTS},
+            "total": asdict(self.total),
+            "window": self.window,
+            "reserve": self.reserve,
+            "limits_applied": list(self.limits_applied),
+            "rounds_omitted": self.rounds_omitted,
+            "results_clamped": self.results_clamped,
+            "messages_trimmed": self.messages_trimmed,
+            "messages_sent": self.messages_sent,
+            "repairs": self.repairs,
+            "left_out": list(self.left_out),
+            "usage": None,
+        }
+        if self.usage is not None:
+            body["usage"] = {**asdict(self.usage), "cached_share": self.usage.cached_share}
+        return body
+
+    def to_header(self) -> dict[str, Any]:
+        """The report for a response header: no lists that grow, under 1 kB as compact JSON."""
+        body = self.to_json()
+        body["left_out"] = len(self.left_out)
+        for name in ("usage", "phase", "request"):
+            del body[name]
+        return body

@@ -1,0 +1,61 @@
+"""The last look at a request before it leaves (R53): pairing, order and roles.
+
+`faults` names everything that an OpenAI-compatible server would refuse. A plan that has any is our
+own bug: `plan` raises then instead of sending it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from ..messages.prompt import PromptMessage
+
+
+def faults(messages: Sequence[PromptMessage], *, alternation: bool = False) -> tuple[str, ...]:
+    """What is wrong with a request, in order of position; empty for a valid one.
+
+    With `alternation`, user and assistant must take turns beginning with the user, results aside.
+    """
+    found: list[str] = []
+    waiting: list[str] = []
+    seen: set[str] = set()
+    for index, message in enumerate(messages):
+        if message.role == "tool":
+            if message.tool_call_id in waiting:
+                waiting.remove(message.tool_call_id or "")
+            else:
+                found.append(f"message {index}: a result without its call")
+            continue
+        if waiting:
+            found.append(f"message {index}: {len(waiting)} calls before it have no result")
+            waiting = []
+        for call in message.tool_calls:
+            if call.id in seen:
+                found.append(f"message {index}: the id {call.id!r} is used twice")
+            seen.add(call.id)
+            waiting.append(call.id)
+        if message.tool_calls and message.role != "assistant":
+            found.append(f"message {index}: tool calls in a {message.role} message")
+        if not message.content and not message.tool_calls:
+            found.append(f"message {index}: an empty {message.role} message")
+    if waiting:
+        found.append(f"{len(waiting)} calls at the end have no result")
+    conversation = [message.role for message in messages if message.role in ("user", "assistant")]
+    if not conversation:
+        found.append("no message for the model to answer")
+    if alternation:
+        found.extend(_alternation_faults(messages))
+    return tuple(found)
+
+
+def _alternation_faults(messages: Sequence[PromptMessage]) -> list[str]:
+    found: list[str] = []
+    previous: str | None = None
+    for index, message in enumerate(messages):
+        if message.role == "user" and previous == "user":
+            found.append(f"message {index}: two user messages in a row")
+        if message.role == "assistant" and previous is None:
+            found.append(f"message {index}: an assistant message before any user message")
+        if message.role != "system":
+            previous = message.role
+    return found

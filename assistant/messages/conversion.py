@@ -1,0 +1,190 @@
+"""A chat's messages -> the messages of a prompt (R13, first step). Pure.
+
+One assistant message may hold several rounds: a `step-start`, or text after a tool call, begins the
+next one. Each round becomes one assistant message and the results of its calls, in the calls'
+order. Text goes as a string; images go as image parts, text files as text, other files by name.
+"""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import json
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
+from urllib.parse import unquote_to_bytes
+
+from .parts import (
+    DataPart,
+    FilePart,
+    Message,
+    Part,
+    ReasoningPart,
+    StepStart,
+    TextPart,
+    ToolPart,
+)
+from .prompt import Content, ImageContent, PromptMessage, TextContent, ToolCall
+
+INTERRUPTED = "The tool was interrupted and gave no result."
+UNDECIDED = "The user did not decide whether this tool may run. It did not run."
+DENIED = "The user declined this. It did not run."
+
+TEXT_TYPES = frozenset(
+    "application/json application/xml application/yaml application/x-yaml application/toml "
+    "application/javascript application/x-javascript application/csv application/sql".split()
+)
+"""Media types besides `text/*` whose bytes are text."""
+
+
+def to_prompt(messages: Iterable[Message]) -> tuple[PromptMessage, ...]:
+    """The messages of a prompt, in order.
+
+    Reasoning that a provider wants back stays only in the open tool loop, which is what follows the
+    last user message (R19). A system message of the client is kept as it is (R3).
+    """
+    listed = tuple(messages)
+    last_user = max((n for n, m in enumerate(listed) if m.role == "user"), default=-1)
+    prompt: list[PromptMessage] = []
+    for number, message in enumerate(listed):
+        if message.role == "assistant":
+            prompt.extend(_assistant(message, with_reasoning=number > last_user))
+        elif message.role == "system":
+            prompt.append(PromptMessage("system", message.text, source=message.id))
+        else:
+            prompt.append(PromptMessage("user", _user_content(message), source=message.id))
+    return tuple(prompt)
+
+
+def _user_content(message: Message) -> Content:
+    skill = message.data("skill")
+    if isinstance(skill, Mapping) and isinstance(skill.get("prompt"), str):
+        return str(skill["prompt"])
+    content: list[TextContent | ImageContent] = []
+    for part in message.parts:
+        if isinstance(part, TextPart):
+            content.append(TextContent(part.text))
+        elif isinstance(part, FilePart):
+            content.append(_file(part))
+    if any(isinstance(part, ImageContent) for part in content):
+        return tuple(content)
+    return "\n\n".join(part.text for part in content if isinstance(part, TextContent))
+
+
+def _file(part: FilePart) -> TextContent | ImageContent:
+    name = part.filename or "unnamed"
+    media_type = part.media_type.partition(";")[0].strip().lower()
+    if media_type.startswith("image/"):
+        return ImageContent(part.url)
+    if media_type.startswith("text/") or media_type in TEXT_TYPES or media_type.endswith("+xml"):
+        text = data_url_text(part.url)
+        if text is not None:
+            return TextContent(f"Attached file {name}:\n<file>\n{text}\n</file>")
+    return TextContent(f"Attached file {name} ({part.media_type}); its content is not shown.")
+
+
+def data_url_text(url: str) -> str | None:
+    """The text in a `data:` URL, undecodable bytes replaced; None for any other URL."""
+    head, comma, body = url.partition(",")
+    if not comma or not head.lower().startswith("data:"):
+        return None
+    raw = unquote_to_bytes(body)
+    if head.lower().endswith(";base64"):
+        try:
+            raw = base64.b64decode(raw, validate=False)
+        except (binascii.Error, ValueError):
+            return None
+    return raw.decode("utf-8", "replace")
+
+
+def _rounds(parts: Iterable[Part]) -> Iterator[list[Part]]:
+    """The parts of one assistant message, a list for each round; empty rounds left out."""
+    current: list[Part] = []
+    for part in parts:
+        new = isinstance(part, StepStart) or (
+            not isinstance(part, (ToolPart, DataPart))
+            and any(isinstance(earlier, ToolPart) for earlier in current)
+        )
+        if new and current:
+            yield current
+            current = []
+        if not isinstance(part, StepStart):
+            current.append(part)
+    if current:
+        yield current
+
+
+def _assistant(message: Message, *, with_reasoning: bool) -> Iterator[PromptMessage]:
+    for parts in _rounds(message.parts):
+        text = "".join(part.text for part in parts if isinstance(part, TextPart))
+        tools = [p for p in parts if isinstance(p, ToolPart) and p.state != "input-streaming"]
+        if not text and not tools:
+            continue
+        yield PromptMessage(
+            "assistant",
+            text,
+            tool_calls=tuple(
+                ToolCall(p.tool_call_id, p.tool_name, arguments_text(p.input)) for p in tools
+            ),
+            reasoning=_reasoning(parts) if with_reasoning else None,
+            source=message.id,
+        )
+        for tool in tools:
+            yield tool_result(tool, message.id)
+
+
+def tool_result(part: ToolPart, source: str | None = None) -> PromptMessage:
+    """The result that answers a call; every state has one, so that no call stays unanswered
+    (R53)."""
+    failed = part.state != "output-available"
+    if part.state == "output-available":
+        content = output_text(part.output)
+    elif part.state == "output-denied" or (part.approval and part.approval.approved is False):
+        reason = part.approval.reason if part.approval else None
+        content = _error(f"{DENIED} Reason: {reason}" if reason else DENIED)
+    elif part.state == "output-error":
+        content = _error(part.error_text or "The tool failed without saying why.")
+    elif part.state == "approval-requested":
+        content = _error(UNDECIDED)
+    else:
+        content = _error(INTERRUPTED)
+    return PromptMessage(
+        "tool", content, tool_call_id=part.tool_call_id, failed=failed, source=source
+    )
+
+
+def _error(text: str) -> str:
+    return output_text({"error": text})
+
+
+def _reasoning(parts: Iterable[Part]) -> Mapping[str, Any] | None:
+    """The provider's own fields of this round's reasoning, as `fold` and `turn` kept them."""
+    fields: dict[str, Any] = {}
+    for part in parts:
+        if isinstance(part, ReasoningPart) and part.provider_metadata:
+            kept = part.provider_metadata.get("assistant")
+            if isinstance(kept, Mapping):
+                if kept.get("field") in ("reasoning_content", "reasoning"):
+                    name = str(kept["field"])
+                    fields[name] = fields.get(name, "") + part.text
+                if kept.get("details"):
+                    fields["reasoning_details"] = kept["details"]
+    return fields or None
+
+
+def output_text(output: Any) -> str:
+    """A tool's output as the model reads it: text as it is, anything else as compact JSON."""
+    if isinstance(output, str):
+        return output
+    return json.dumps(output, ensure_ascii=False, separators=(",", ":"), default=str)
+
+
+def arguments_text(value: Any) -> str:
+    """A call's arguments as JSON text of an object: what providers accept back.
+
+    Anything that is no object, such as arguments that were no valid JSON, goes as `{}`; the error
+    result that follows it quotes what the model wrote.
+    """
+    if not isinstance(value, Mapping):
+        return "{}"
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":"), default=str)

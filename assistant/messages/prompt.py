@@ -1,0 +1,100 @@
+"""A message as a model reads it: the OpenAI chat format as frozen values.
+
+`conversion` makes these from a chat's messages; `context` chooses, shortens and repairs them; `llm`
+sends `to_openai` of each. The values are immutable, so that no stage can change what another holds.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Literal
+
+PromptRole = Literal["system", "user", "assistant", "tool"]
+
+
+@dataclass(frozen=True, slots=True)
+class TextContent:
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class ImageContent:
+    """An image by URL, mostly a `data:` URL."""
+
+    url: str
+
+
+Content = str | tuple[TextContent | ImageContent, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class ToolCall:
+    """A call as the model made it; `arguments` is JSON text of an object."""
+
+    id: str
+    name: str
+    arguments: str = "{}"
+
+
+@dataclass(frozen=True, slots=True)
+class PromptMessage:
+    """One message of a request.
+
+    `failed` marks a tool result that reports a failure, so that shortening keeps it visible (R14).
+    `reasoning` holds the provider's own fields to send back inside an open tool loop (R19), such as
+    `{"reasoning_content": ...}`. `source` is the id of the chat message that this came from.
+    Neither `failed` nor `source` is sent.
+    """
+
+    role: PromptRole
+    content: Content = ""
+    tool_calls: tuple[ToolCall, ...] = ()
+    tool_call_id: str | None = None
+    reasoning: Mapping[str, Any] | None = None
+    failed: bool = False
+    source: str | None = None
+
+    @property
+    def text(self) -> str:
+        """The text of the content, images left out."""
+        if isinstance(self.content, str):
+            return self.content
+        return "".join(part.text for part in self.content if isinstance(part, TextContent))
+
+    @property
+    def images(self) -> tuple[ImageContent, ...]:
+        if isinstance(self.content, str):
+            return ()
+        return tuple(part for part in self.content if isinstance(part, ImageContent))
+
+
+def to_openai(message: PromptMessage) -> dict[str, Any]:
+    """The message as a JSON object of the OpenAI chat API; text alone is a string."""
+    body: dict[str, Any] = {"role": message.role}
+    if message.tool_calls and message.content == "":
+        body["content"] = None
+    elif isinstance(message.content, str):
+        body["content"] = message.content
+    else:
+        body["content"] = [_content_to_openai(part) for part in message.content]
+    if message.reasoning:
+        body.update(message.reasoning)
+    if message.tool_calls:
+        body["tool_calls"] = [
+            {
+                "id": call.id,
+                "type": "function",
+                "function": {"name": call.name, "arguments": call.arguments},
+            }
+            for call in message.tool_calls
+        ]
+    if message.role == "tool":
+        body["tool_call_id"] = message.tool_call_id
+    return body
+
+
+def _content_to_openai(part: TextContent | ImageContent) -> dict[str, Any]:
+    if isinstance(part, TextContent):
+        return {"type": "text", "text": part.text}
+    return {"type": "image_url", "image_url": {"url": part.url}}
