@@ -30,6 +30,7 @@ MODEL_FOLDERS = (
     "vae",
 )
 UPLOAD_LIMIT = 100 * 1024 * 1024  # bytes; ComfyUI's own default, which the front end shows
+QUEUE_COMMANDS = ("/interrupt", "/queue", "/history", "/free")
 JOBS_PER_PAGE = 200  # what the front end asks for; it refuses an answer without a number
 EMPTY_QUEUE = {"exec_info": {"queue_remaining": 0}}
 # Routes whose answer is always the same here: nothing is installed and nothing has run.
@@ -137,7 +138,10 @@ def routes(comfyui_version: str, nodes: dict[str, Any]) -> list[web.RouteDef]:
         web.get("/models/{folder}", list_models),
         web.get("/experiment/models/{folder}", list_models),
         web.post("/prompt", refuse_to_run),
-        *(web.post(path, nothing_to_stop) for path in ("/interrupt", "/queue", "/history", "/free")),
+        *(
+            web.post(path, nothing_to_stop)
+            for path in ("/interrupt", "/queue", "/history", "/free")
+        ),
         *(constant(path, value) for path, value in CONSTANT.items()),
     ]
 

@@ -20,9 +20,12 @@ CATALOG = ROOT / "preview" / "catalog.json.gz"
 LONGEST_DEFAULT = 80  # characters
 # What says how an input behaves. Everything else about an input is prose or appearance.
 INPUT_FACTS = frozenset(
-    "default min max step round options multiselect multiline control_after_generate"
-    " forceInput socketless dynamicPrompts advanced display display_name widgetType hidden lazy component"
-    " label_on label_off template image_upload file_upload audio_upload video_upload image_folder".split()
+    """
+    default min max step round options multiselect multiline dynamicPrompts label_on label_off
+    control_after_generate forceInput socketless lazy hidden advanced template
+    display display_name widgetType component
+    image_upload file_upload audio_upload video_upload image_folder
+    """.split()
 )
 SECTIONS = ("required", "optional", "hidden")
 # Flags of a node that are false for nearly every node.

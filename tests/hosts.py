@@ -11,7 +11,7 @@ import asyncio
 import threading
 from collections.abc import Iterator, Mapping
 from concurrent.futures import Future
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from plugin.preview.server import create_app, serve
@@ -22,26 +22,25 @@ STOP_LIMIT = 15.0  # seconds
 
 
 @contextmanager
-def running_preview(
-    environ: Mapping[str, str], folder: Path, root: Path = ROOT
-) -> Iterator[str]:
+def running_preview(environ: Mapping[str, str], folder: Path, root: Path = ROOT) -> Iterator[str]:
     """Serve the preview on a free port; yields its URL and stops it, with all that it started."""
     ready: Future[int] = Future()
-    stop: Future[tuple[asyncio.AbstractEventLoop, asyncio.Task[None]]] = Future()
+    running: Future[tuple[asyncio.AbstractEventLoop, asyncio.Task[None]]] = Future()
 
     async def run() -> None:
-        server = asyncio.ensure_future(
-            serve(create_app(root, folder, environ), "127.0.0.1", 0, ready.set_result)
-        )
-        stop.set_result((asyncio.get_running_loop(), server))
-        await asyncio.wait([server])
-        if not server.cancelled() and (error := server.exception()) is not None:
-            ready.set_exception(error)
+        loop = asyncio.get_running_loop()
+        app = create_app(root, folder, environ)
+        server = loop.create_task(serve(app, "127.0.0.1", 0, ready.set_result))
+        running.set_result((loop, server))
+        with suppress(asyncio.CancelledError):
+            await server
 
     def thread_body() -> None:
         try:
             asyncio.run(run())
         except Exception as error:
+            if ready.done():
+                raise
             ready.set_exception(error)
 
     thread = threading.Thread(target=thread_body, name="preview", daemon=True)
@@ -50,7 +49,7 @@ def running_preview(
     try:
         yield f"http://127.0.0.1:{port}"
     finally:
-        loop, server = stop.result()
+        loop, server = running.result()
         loop.call_soon_threadsafe(server.cancel)
         thread.join(STOP_LIMIT)
         assert not thread.is_alive(), "The preview did not stop."

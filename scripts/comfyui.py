@@ -1,0 +1,205 @@
+"""Starts the user's own ComfyUI with this plugin and ends it again. For `run.py`.
+
+Nothing is left behind in that ComfyUI's folder: where the plugin does not lie in `custom_nodes/`
+already, ComfyUI is pointed at a temporary folder that links to it. Its Python gets only those of
+our requirements that it lacks; the demo model stays in a cache folder of this checkout.
+Standard library only.
+"""
+
+import json
+import os
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import environment
+from environment import ROOT, SetupError, say
+from network import HEALTH, announce, status_of, url_of, wait_until_answers
+
+DEMO_FOLDER = ROOT / ".cache" / "demo-model"
+END_LIMIT = 15.0  # seconds that ComfyUI gets to end by itself
+OWN_PYTHONS = ("venv", ".venv")
+PORTABLE_PYTHON = "python_embeded"  # the Windows package's folder, spelled so, beside ComfyUI
+LOOPBACK = ("127.0.0.1", "localhost")
+# Prints, as JSON, which of the requirements given as arguments are missing or too old.
+MISSING = """
+import json, re, sys
+from importlib.metadata import PackageNotFoundError, version
+def numbers(text):
+    return [int(part) for part in re.findall(r"\\d+", text)]
+missing = []
+for requirement in sys.argv[1:]:
+    name, _, bound = requirement.partition(">=")
+    try:
+        if numbers(version(name)) < numbers(bound):
+            missing.append(requirement)
+    except PackageNotFoundError:
+        missing.append(requirement)
+print(json.dumps(missing))
+"""
+# Says whether ComfyUI can use an accelerator; fails when torch is not there.
+ACCELERATOR = """
+import importlib.util, torch
+found = torch.cuda.is_available() or torch.backends.mps.is_available()
+found = found or bool(getattr(torch, "xpu", None) and torch.xpu.is_available())
+print("yes" if found or importlib.util.find_spec("torch_directml") else "no")
+"""
+
+
+@dataclass(frozen=True)
+class Launch:
+    """How to start a ComfyUI: its folder, where it listens, and what it is handed on."""
+
+    folder: Path
+    host: str
+    port: int
+    open_page: bool
+    demo_model: bool
+    extra: Sequence[str] = ()
+    environ: Mapping[str, str] = field(default_factory=lambda: dict(os.environ))
+
+
+def enclosing(script: Path) -> Path | None:
+    """The ComfyUI in whose `custom_nodes/` the plugin with that script lies, if any."""
+    for path in (script.absolute(), script.resolve()):
+        plugin = path.parent.parent
+        if plugin.parent.name == "custom_nodes" and is_comfyui(plugin.parent.parent):
+            return plugin.parent.parent
+    return None
+
+
+def is_comfyui(folder: Path) -> bool:
+    return (folder / "main.py").is_file() and (folder / "folder_paths.py").is_file()
+
+
+def run(launch: Launch) -> int:
+    """Start ComfyUI, announce its URL when it answers, and stay until it ends or Ctrl-C."""
+    if not is_comfyui(launch.folder):
+        raise SetupError(f"There is no ComfyUI in {launch.folder}: main.py is missing.")
+    python, accelerated = find_python(launch)
+    install_requirements(python)
+    environ = {**launch.environ, **demo_environment(python, launch)}
+    with plugin_arguments(launch.folder) as arguments:
+        command = [python, "main.py", "--port", str(launch.port), "--disable-auto-launch"]
+        if launch.host not in LOOPBACK:
+            command += ["--listen", launch.host]
+        if not accelerated and "--cpu" not in launch.extra:
+            say("No graphics card that PyTorch can use: ComfyUI runs on the processor (--cpu).")
+            command.append("--cpu")
+        command += [*arguments, *launch.extra]
+        say(f"Starting ComfyUI in {launch.folder} ...")
+        process = subprocess.Popen(command, cwd=launch.folder, env=environ)
+        try:
+            return watch(process, launch)
+        finally:
+            end(process)
+
+
+def watch(process: "subprocess.Popen[bytes]", launch: Launch) -> int:
+    """Announce the URL once ComfyUI answers, then wait for its end. Returns its exit code."""
+    url = url_of(launch.host, launch.port)
+    if wait_until_answers(f"{url}/api/system_stats", lambda: process.poll() is None):
+        if status_of(url + HEALTH) == 404:
+            say("ComfyUI runs, but the assistant could not load: see its line in the log above.")
+        announce(url, open_page=launch.open_page)
+    return process.wait()
+
+
+def end(process: "subprocess.Popen[bytes]") -> None:
+    """End ComfyUI, kindly first. After Ctrl-C in a terminal it is ending already."""
+    if process.poll() is None:
+        process.terminate()
+    try:
+        process.wait(END_LIMIT)
+    except subprocess.TimeoutExpired:
+        process.kill()
+        process.wait()
+
+
+def find_python(launch: Launch) -> tuple[str, bool]:
+    """ComfyUI's Python, and whether it can use an accelerator. Raises `SetupError`."""
+    candidates = [
+        launch.environ.get("COMFYUI_PYTHON", ""),
+        *(
+            str(launch.folder / name / environment.SCRIPTS / environment.EXECUTABLE)
+            for name in OWN_PYTHONS
+        ),
+        str(launch.folder.parent / PORTABLE_PYTHON / environment.EXECUTABLE),
+        sys.executable,
+    ]
+    for python in candidates:
+        if python and Path(python).exists():
+            result = subprocess.run([python, "-c", ACCELERATOR], capture_output=True, text=True)
+            if result.returncode == 0:
+                return python, result.stdout.strip() == "yes"
+    raise SetupError(
+        f"ComfyUI's Python was not found: neither {launch.folder / 'venv'} nor this Python has"
+        " PyTorch. Set COMFYUI_PYTHON to the Python that starts your ComfyUI."
+    )
+
+
+def install_requirements(python: str) -> None:
+    """Install those of our requirements that ComfyUI's Python lacks."""
+    wanted = [
+        line.strip()
+        for line in environment.PLUGIN.file.read_text(encoding="utf-8").splitlines()
+        if line.strip() and not line.startswith("#")
+    ]
+    result = subprocess.run([python, "-c", MISSING, *wanted], capture_output=True, text=True)
+    missing = json.loads(result.stdout) if result.returncode == 0 else wanted
+    if missing:
+        say(f"Installing what the assistant needs into ComfyUI's Python: {', '.join(missing)} ...")
+        environment.pip_install(python, missing, environment.PLUGIN.title)
+
+
+def demo_environment(python: str, launch: Launch) -> dict[str, str]:
+    """Fetch the demo model into our own cache and tell ComfyUI's Python where it is."""
+    if not launch.demo_model and not launch.environ.get("LLM_GGUF"):
+        return {}
+    stamp = DEMO_FOLDER / environment.STAMPS
+    fingerprint = f"{environment.DEMO.fingerprint()} {python}"
+    if not stamp.exists() or stamp.read_text(encoding="utf-8") != fingerprint:
+        say(f"Fetching {environment.DEMO.title} ...")
+        target = ["--no-deps", "--upgrade", "--target", str(DEMO_FOLDER)]
+        try:
+            environment.pip_install(
+                python, [*target, "-r", str(environment.DEMO.file)], environment.DEMO.title
+            )
+        except SetupError as error:
+            say(f"{error}\nGoing on without the demo model.")
+            return {}
+        stamp.write_text(fingerprint, encoding="utf-8")
+    paths = [str(DEMO_FOLDER), launch.environ.get("PYTHONPATH", "")]
+    found = {"PYTHONPATH": os.pathsep.join(path for path in paths if path)}
+    return {**found, "ASSISTANT_DEMO_MODEL": "1"} if launch.demo_model else found
+
+
+@contextmanager
+def plugin_arguments(comfyui: Path) -> Iterator[list[str]]:
+    """Arguments that make ComfyUI load this plugin, without writing into its folder."""
+    installed = (comfyui / "custom_nodes").glob("*")
+    if any(path.resolve() == ROOT for path in installed):
+        yield []
+        return
+    with tempfile.TemporaryDirectory(prefix="comfyui-assistant-") as folder:
+        nodes = Path(folder) / "custom_nodes"
+        nodes.mkdir()
+        link(nodes / ROOT.name, ROOT)
+        # A JSON string is a YAML string, too: no path needs quoting by hand.
+        paths = {"comfyui_assistant": {"base_path": folder, "custom_nodes": "custom_nodes"}}
+        config = Path(folder) / "paths.yaml"
+        config.write_text(json.dumps(paths), encoding="utf-8")
+        yield ["--extra-model-paths-config", str(config)]
+
+
+def link(path: Path, target: Path) -> None:
+    """A folder link; on Windows a junction, since links need an administrator there."""
+    if sys.platform == "win32":
+        command = ["cmd", "/c", "mklink", "/J", str(path), str(target)]
+        subprocess.run(command, check=True, capture_output=True)
+    else:
+        path.symlink_to(target, target_is_directory=True)

@@ -1,0 +1,96 @@
+"""Ports and readiness for `run.py`: a free port, and a URL that is printed only when it answers.
+
+Standard library only.
+"""
+
+import os
+import socket
+import sys
+import time
+import urllib.error
+import urllib.request
+import webbrowser
+from collections.abc import Callable
+
+from environment import SetupError, say
+
+DEFAULT_PORT = 8188  # ComfyUI's own
+TRIED_PORTS = 50  # from the default upwards, before giving up
+POLL_INTERVAL = 0.2  # seconds between two tries to reach a server that is starting
+ANSWER_LIMIT = 5.0  # seconds for one try
+ANY_ADDRESS = {"0.0.0.0": "127.0.0.1", "::": "[::1]"}
+HEALTH = "/api/assistant/health"
+
+
+def choose_port(host: str, wanted: int | None) -> int:
+    """The wanted port, or the first free one from the default on. Raises `SetupError`."""
+    if wanted is not None:
+        if not is_free(host, wanted):
+            raise SetupError(
+                f"Port {wanted} on {host} cannot be used: another program has it, or the address"
+                " is not this computer's. Choose another with --port."
+            )
+        return wanted
+    for port in range(DEFAULT_PORT, DEFAULT_PORT + TRIED_PORTS):
+        if is_free(host, port):
+            if port != DEFAULT_PORT:
+                say(f"Port {DEFAULT_PORT} is in use (by a running ComfyUI?). Using {port}.")
+            return port
+    raise SetupError(f"No free port from {DEFAULT_PORT} on. Choose one with --port.")
+
+
+def is_free(host: str, port: int) -> bool:
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    with socket.socket(family, socket.SOCK_STREAM) as probe:
+        if os.name == "posix":  # elsewhere this option would take a port that is in use
+            probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            probe.bind((host, port))
+        except OSError:
+            return False
+    return True
+
+
+def url_of(host: str, port: int) -> str:
+    """The address that a browser on this computer opens."""
+    shown = ANY_ADDRESS.get(host, f"[{host}]" if ":" in host else host)
+    return f"http://{shown}:{port}"
+
+
+def wait_until_answers(url: str, is_alive: Callable[[], bool]) -> bool:
+    """Wait for any HTTP answer from `url`, as long as the server lives. True when it answered."""
+    while is_alive():
+        if status_of(url) is not None:
+            return True
+        time.sleep(POLL_INTERVAL)
+    return False
+
+
+def status_of(url: str) -> int | None:
+    """The HTTP status that `url` answers with; None when nothing answers."""
+    # Never through a proxy: the server is this computer's own.
+    opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))
+    try:
+        with opener.open(url, timeout=ANSWER_LIMIT) as answer:
+            return int(answer.status)
+    except urllib.error.HTTPError as error:
+        with error:
+            return error.code
+    except OSError:
+        return None
+
+
+def open_browser(url: str) -> None:
+    """Open the page where there is a desktop; a text browser would take over the terminal."""
+    on_desktop = sys.platform in ("win32", "darwin") or any(
+        os.environ.get(name) for name in ("DISPLAY", "WAYLAND_DISPLAY")
+    )
+    if on_desktop:
+        webbrowser.open(url)
+
+
+def announce(url: str, *, open_page: bool) -> None:
+    """The one line that people and scripts wait for."""
+    say(f"ComfyUI Assistant: {url}")
+    if open_page:
+        open_browser(url)
