@@ -1,0 +1,65 @@
+"""SKILL.md: YAML front matter (`name`, `description`), then the instructions in Markdown.
+
+Reading never fails: people write these files by hand. Front matter that is missing or broken means
+that the file has no name of its own; the folder's name and the first line then serve.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import yaml
+
+_FRONT_MATTER = re.compile(r"\A---[ \t]*\n(.*?)^---[ \t]*(?:\n|\Z)", re.DOTALL | re.MULTILINE)
+_MARKUP = re.compile(r"^[#>*\-\s]+")
+_DESCRIPTION_CHARS = 200
+_ENDLESS = 1 << 30  # a line width that is never reached: nothing is folded
+
+
+@dataclass(frozen=True, slots=True)
+class SkillFile:
+    """One SKILL.md. `name` and `description` are None where the front matter has none.
+
+    `extra` is what else the front matter holds; it is kept when the file is written again.
+    """
+
+    name: str | None
+    description: str | None
+    instructions: str
+    extra: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def first_line(self) -> str:
+        """The first line of the instructions that says something, without its markup."""
+        lines = (_MARKUP.sub("", line).strip() for line in self.instructions.splitlines())
+        return next((line for line in lines if line), "")[:_DESCRIPTION_CHARS]
+
+
+def parse_skill_file(text: str) -> SkillFile:
+    """The parts of a SKILL.md, whatever its state. Raises nothing."""
+    found = _FRONT_MATTER.match(text)
+    if found is None:
+        return SkillFile(None, None, text.strip())
+    body = text[found.end() :].strip()
+    try:
+        # BaseLoader: all scalars are strings, so `name: 2024-13-45` and `name: no` are names.
+        matter = yaml.load(found[1], Loader=yaml.BaseLoader)
+    except (yaml.YAMLError, RecursionError):
+        return SkillFile(None, None, body)
+    if not isinstance(matter, dict):
+        return SkillFile(None, None, body)
+    known = {key: matter.pop(key, None) for key in ("name", "description")}
+    name, description = (
+        value if isinstance(value, str) and value.strip() else None for value in known.values()
+    )
+    return SkillFile(name, description, body, matter)
+
+
+def format_skill_file(file: SkillFile) -> str:
+    """The text of a SKILL.md that `parse_skill_file` reads back as `file`."""
+    matter = {"name": file.name, "description": file.description, **file.extra}
+    front = yaml.safe_dump(matter, allow_unicode=True, sort_keys=False, width=_ENDLESS)
+    return f"---\n{front}---\n\n{file.instructions}\n"

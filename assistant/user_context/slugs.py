@@ -1,0 +1,67 @@
+"""Slugs: the names of skills in URLs and of their folders on disk (trust boundary, point 5).
+
+Whatever comes from outside passes `slug` before it touches a path, and `inside` before the path is
+used. `slug_for` makes a slug of a name that a person chose.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+import unicodedata
+from pathlib import Path
+from typing import NewType
+
+from ..errors import InvalidRequest
+
+Slug = NewType("Slug", str)
+"""A name that passed `slug`."""
+
+_ALLOWED = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,79}", re.ASCII)
+# Windows opens a device under these names, whatever the folder.
+_RESERVED = re.compile(r"(con|prn|aux|nul|com[0-9]|lpt[0-9])", re.IGNORECASE)
+_MADE_LENGTH = 48  # characters; leaves room for a suffix and keeps URLs readable
+_HASH_LENGTH = 8  # hexadecimal digits
+
+
+def slug(text: object, where: str = "slug") -> Slug:
+    """`text` as a slug: 1 to 80 of `A-Z a-z 0-9 _ -`, beginning with a letter or digit.
+
+    Raises `InvalidRequest` for everything else, and for the names of Windows' devices.
+    """
+    if not isinstance(text, str) or not _ALLOWED.fullmatch(text) or _RESERVED.fullmatch(text):
+        raise InvalidRequest(
+            "must be 1 to 80 letters, digits, - or _, beginning with a letter or digit, and not a"
+            " reserved name such as CON",
+            where=where,
+        )
+    return Slug(text)
+
+
+def slug_for(name: str) -> Slug:
+    """A slug of `a-z 0-9 -` for a person's name of a thing; the same name gives the same slug.
+
+    Letters that ASCII cannot write would make different names equal, so a hash stands for them.
+    """
+    spelled = "".join(
+        character
+        for character in unicodedata.normalize("NFKD", name)
+        if not unicodedata.combining(character)
+    ).lower()
+    words = re.sub(r"[^a-z0-9]+", "-", spelled).strip("-")[:_MADE_LENGTH].strip("-")
+    lossy = any(character.isalnum() and not character.isascii() for character in spelled)
+    if lossy or not words or _RESERVED.fullmatch(words):
+        digest = hashlib.sha256(name.encode("utf-8", "surrogatepass")).hexdigest()
+        words = f"{words or 'skill'}-{digest[:_HASH_LENGTH]}"
+    return Slug(words)
+
+
+def inside(folder: Path, name: Slug) -> Path:
+    """The path of `name` directly in `folder`, all links followed.
+
+    Raises `InvalidRequest` when a link leads out of `folder`.
+    """
+    resolved = (folder / name).resolve()
+    if resolved.parent != folder.resolve():
+        raise InvalidRequest("leads out of its folder", where="slug")
+    return resolved
