@@ -6,6 +6,7 @@ nothing happens. Whatever fails while we load is one line in ComfyUI's log and l
 
 import importlib.util
 import logging
+from pathlib import Path
 from typing import Any
 
 WEB_DIRECTORY = "./web"
@@ -14,15 +15,37 @@ NODE_DISPLAY_NAME_MAPPINGS: dict[str, str] = {}
 
 __all__ = ["NODE_CLASS_MAPPINGS", "NODE_DISPLAY_NAME_MAPPINGS", "WEB_DIRECTORY"]
 
+
+def _comfyui_version() -> str | None:
+    try:
+        from comfyui_version import __version__
+    except ImportError:
+        return None
+    return str(__version__)
+
+
+def _connect() -> None:
+    import folder_paths
+    import nodes as comfyui_nodes
+    from server import PromptServer
+
+    from .assistant.comfyui import connect
+    from .nodes import node_mappings
+
+    root = Path(__file__).resolve().parent
+    server = PromptServer.instance
+    assistant = connect(root, server, folder_paths, comfyui_nodes, _comfyui_version())
+    classes, display_names = node_mappings(assistant)
+    NODE_CLASS_MAPPINGS.update(classes)
+    NODE_DISPLAY_NAME_MAPPINGS.update(display_names)
+
+
 if __package__ and importlib.util.find_spec("server"):
     try:
-        from .assistant.host import connect
-
-        classes, names = connect()
-        NODE_CLASS_MAPPINGS.update(classes)
-        NODE_DISPLAY_NAME_MAPPINGS.update(names)
+        _connect()
     except Exception as error:
+        reason = " ".join(f"{type(error).__name__}: {error}".split())
         logging.getLogger("comfyui_assistant").error(
             "ComfyUI Assistant could not load and stays off: %s",
-            ascii(f"{type(error).__name__}: {error}")[1:-1],
+            reason.encode("ascii", "replace").decode(),
         )

@@ -1,0 +1,144 @@
+"""Connects the assistant to the ComfyUI that it is loaded into: server, folders, node definitions.
+
+The only module that knows ComfyUI's Python side. It is imported by the root `__init__.py` when
+ComfyUI loads us, and never in the preview or in tests without ComfyUI.
+"""
+
+import logging
+import os
+from collections.abc import Callable, Iterable, Mapping
+from pathlib import Path
+from typing import Any
+
+from aiohttp import web
+
+from .app import Assistant, Host, create_assistant
+from .errors import Refused
+
+log = logging.getLogger("comfyui_assistant")
+
+USER_FOLDER = "assistant"
+# Older ComfyUI has no system user folders; its routes do not know this name either.
+OLDER_USER_FOLDER = "__assistant"
+CHAT_PATH = "/chat"
+# The attributes of a node class that a definition is made of, and the names it gives them.
+OLDER_NODE_FACTS = {
+    "category": ("CATEGORY", ""),
+    "description": ("DESCRIPTION", ""),
+    "output_node": ("OUTPUT_NODE", False),
+    "python_module": ("RELATIVE_PYTHON_MODULE", "nodes"),
+    "deprecated": ("DEPRECATED", False),
+    "experimental": ("EXPERIMENTAL", False),
+}
+
+
+def connect(
+    root: Path, server: Any, folder_paths: Any, nodes: Any, version: str | None
+) -> Assistant:
+    """Build the assistant and register its routes; `server` is ComfyUI's `PromptServer.instance`.
+
+    `folder_paths` and `nodes` are ComfyUI's modules. ComfyUI itself adds `/api` to the routes.
+    """
+    host = Host(
+        root=root,
+        user_directory=user_directory(folder_paths),
+        user_of=lambda request: user_of(server, request),
+        node_definitions=lambda: node_definitions(nodes),
+        comfyui_version=version,
+    )
+    assistant = create_assistant(host, os.environ)
+    ours = assistant.routes()
+    for route in ours:
+        server.routes.route(route.method, route.path, **route.kwargs)(route.handler)
+
+    async def start(app: web.Application) -> None:
+        warn_if_taken(server.routes, ours)
+        try:
+            await assistant.start()
+        except Exception as error:
+            log_failure("could not start", error)
+
+    async def close(app: web.Application) -> None:
+        await assistant.close()
+
+    server.app.on_startup.append(start)
+    server.app.on_cleanup.append(close)
+    return assistant
+
+
+def log_failure(what: str, error: BaseException) -> None:
+    """One line of ASCII in ComfyUI's log: what failed, and why."""
+    reason = " ".join(f"{type(error).__name__}: {error}".split())
+    log.error("ComfyUI Assistant %s: %s", what, reason.encode("ascii", "replace").decode())
+    log.debug("Details", exc_info=error)
+
+
+def user_directory(folder_paths: Any) -> Path:
+    """The folder for our data, which ComfyUI's own routes never serve."""
+    system_directory = getattr(folder_paths, "get_system_user_directory", None)
+    if system_directory is not None:
+        return Path(system_directory(USER_FOLDER))
+    return Path(folder_paths.get_user_directory()) / OLDER_USER_FOLDER
+
+
+def user_of(server: Any, request: web.Request) -> str:
+    """The ComfyUI user who asks; "default" without --multi-user. Raises `Refused` if unknown."""
+    try:
+        return str(server.user_manager.get_request_user_id(request))
+    except KeyError as error:
+        raise Refused(
+            "ComfyUI does not know this user. Choose a user on ComfyUI's start page.",
+            code="unknown_user",
+            status=401,
+        ) from error
+
+
+def warn_if_taken(table: Iterable[web.AbstractRouteDef], ours: Iterable[web.RouteDef]) -> None:
+    """Another plugin that serves our path first would answer the panel in our place."""
+    our_handlers = {route.handler for route in ours}
+    for route in table:
+        if isinstance(route, web.RouteDef) and (route.method, route.path) == ("POST", CHAT_PATH):
+            if route.handler not in our_handlers:
+                log.warning(
+                    "Another plugin (%s) already serves /api%s, so ComfyUI Assistant cannot chat."
+                    " Disable one of the two.",
+                    route.handler.__module__,
+                    CHAT_PATH,
+                )
+            return
+
+
+def node_definitions(nodes: Any) -> Mapping[str, Any]:
+    """All node definitions in the shape of `/object_info`. A node that fails is left out.
+
+    Reads folders for the lists of model files, so call it in a thread.
+    """
+    definitions = {}
+    for name, node in list(nodes.NODE_CLASS_MAPPINGS.items()):
+        try:
+            definitions[name] = definition_of(name, node, nodes.NODE_DISPLAY_NAME_MAPPINGS)
+        except Exception as error:
+            log_failure(f"cannot read the definition of node {ascii(name)}", error)
+    return definitions
+
+
+def definition_of(name: str, node: Any, display_names: Mapping[str, str]) -> dict[str, Any]:
+    """One node's definition; newer nodes describe themselves."""
+    describe: Callable[[], dict[str, Any]] | None = getattr(node, "GET_NODE_INFO_V1", None)
+    if describe is not None:
+        return describe()
+    inputs = node.INPUT_TYPES()
+    outputs = list(node.RETURN_TYPES)
+    return {
+        "name": name,
+        "display_name": display_names.get(name, name),
+        "input": inputs,
+        "input_order": {section: list(names) for section, names in inputs.items()},
+        "output": outputs,
+        "output_name": list(getattr(node, "RETURN_NAMES", outputs)),
+        "output_is_list": list(getattr(node, "OUTPUT_IS_LIST", [False] * len(outputs))),
+        **{
+            key: getattr(node, attribute, usual)
+            for key, (attribute, usual) in OLDER_NODE_FACTS.items()
+        },
+    }
