@@ -60,6 +60,7 @@ def parse_skill_file(text: str) -> SkillFile:
 
 def format_skill_file(file: SkillFile) -> str:
     """The text of a SKILL.md that `parse_skill_file` reads back as `file`."""
-    matter = {"name": file.name, "description": file.description, **file.extra}
+    own = {"name": file.name, "description": file.description}
+    matter = {key: value for key, value in own.items() if value is not None} | dict(file.extra)
     front = yaml.safe_dump(matter, allow_unicode=True, sort_keys=False, width=_ENDLESS)
     return f"---\n{front}---\n\n{file.instructions}\n"

@@ -1,4 +1,4 @@
-"""The skills: ours, shipped in `system_context/`, and the user's own, in the user's folder (R11, R12).
+"""The skills (R11, R12): ours in `system_context/`, and the user's in the user's folder.
 
 `SkillLibrary` lists, finds, writes and deletes them. It does file work, so async callers run it in
 a thread; it is safe from several. The always-loaded part of `system_context/` is the business of
@@ -15,7 +15,7 @@ import threading
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 from ..errors import Conflict, InvalidRequest, NotFound, StoreError
 from .skill_files import SkillFile, format_skill_file, parse_skill_file
@@ -26,7 +26,7 @@ log = logging.getLogger("comfyui_assistant")
 
 MAX_NAME_CHARS = 120
 MAX_DESCRIPTION_CHARS = 1_000
-MAX_INSTRUCTIONS_BYTES = 64 * 1024
+MAX_INSTRUCTIONS_CHARS = 64 * 1024
 MAX_USER_SKILLS = 1_000
 ON_DEMAND = "model_"
 """System skills whose folder's name contains this are loaded by a tool, not always (R4)."""
@@ -128,7 +128,9 @@ class SkillLibrary:
 
         Raises `InvalidRequest` for a wrong field and `Conflict` when the slug is taken.
         """
-        file = _checked(name, description, instructions)
+        if name is None or description is None or instructions is None:
+            raise InvalidRequest("A skill needs a name, a description and instructions.")
+        file = SkillFile(**_checked(name, description, instructions))
         wanted = slug_for(file.name or "")
         with self._writing:
             if len(self.list_user()) >= MAX_USER_SKILLS:
@@ -152,18 +154,10 @@ class SkillLibrary:
         Raises `InvalidRequest` for a wrong field or slug, and `NotFound`.
         """
         wanted = slug(name_of_skill)
+        changes = _checked(name, description, instructions)
         with self._writing:
-            old = self._get(self._user, wanted, "user")
-            folder = inside(self._user / _FOLDER, wanted)
-            kept = self._cache.read(folder / _FILE, parse_skill_file)
-            file = _checked(
-                old.name if name is None else name,
-                old.description if description is None else description,
-                old.instructions if instructions is None else instructions,
-            )
-            if kept is not None:
-                file = replace(file, extra=kept.extra)
-            _write(folder, file)
+            file = replace(self._file(self._user, wanted, "user"), **changes)
+            _write(inside(self._user / _FOLDER, wanted), file)
         return _skill(wanted, file, "user")
 
     def delete(self, name: object) -> None:
@@ -196,15 +190,16 @@ class SkillLibrary:
         return Unknown(argument, tuple(skill.summary for skill in [*users, *ours]))
 
     def _get(self, root: Path, wanted: Slug, origin: Origin) -> Skill:
+        return _skill(wanted, self._file(root, wanted, origin), origin)
+
+    def _file(self, root: Path, wanted: Slug, origin: Origin) -> SkillFile:
         folder = inside(root / _FOLDER, wanted)
         path = folder / _FILE
-        file = None
-        if path.resolve().parent == folder:
-            file = self._cache.read(path, parse_skill_file)
+        # A link in the folder could lead to any file of the machine.
+        file = None if path.is_symlink() else self._cache.read(path, parse_skill_file)
         if file is None:
-            whose = "user" if origin == "user" else "system"
-            raise NotFound(f"There is no {whose} skill with the slug {wanted}.")
-        return _skill(wanted, file, origin)
+            raise NotFound(f"There is no {origin} skill with the slug {wanted}.")
+        return file
 
     def _all(self, root: Path, origin: Origin) -> list[Skill]:
         return [skill for name in self._names(root) if (skill := self._try(root, name, origin))]
@@ -217,7 +212,7 @@ class SkillLibrary:
         except InvalidRequest:
             if name not in self._skipped:
                 self._skipped.add(name)
-                log.warning("The skill folder %s is skipped: its name is no slug.", ascii(name))
+                log.warning("The skill folder %s is skipped: no slug, or a link.", ascii(name))
             return None
 
     def _names(self, root: Path) -> Iterator[str]:
@@ -254,25 +249,28 @@ def _begins(skill: Skill, wanted: str) -> bool:
     return skill.slug.casefold().startswith(wanted) or _folded(skill.name).startswith(wanted)
 
 
-def _checked(name: object, description: object, instructions: object) -> SkillFile:
-    return SkillFile(
-        _text(name, "name", MAX_NAME_CHARS),
-        _text(description, "description", MAX_DESCRIPTION_CHARS),
-        normalized(_text(instructions, "instructions", MAX_INSTRUCTIONS_BYTES)).strip(),
-    )
+def _checked(name: object, description: object, instructions: object) -> dict[str, Any]:
+    """Those fields of a `SkillFile` that are not None. Raises `InvalidRequest`."""
+    fields: dict[str, Any] = {}
+    if name is not None:
+        fields["name"] = _text(name, "name", MAX_NAME_CHARS)
+    if description is not None:
+        fields["description"] = _text(description, "description", MAX_DESCRIPTION_CHARS)
+    if instructions is not None:
+        text = normalized(_text(instructions, "instructions", MAX_INSTRUCTIONS_CHARS))
+        fields["instructions"] = text.strip()
+    return fields
 
 
 def _text(value: object, where: str, most: int) -> str:
     if not isinstance(value, str) or not value.strip():
         raise InvalidRequest("must be a text that is not empty", where=where)
+    if len(value) > most:
+        raise InvalidRequest(f"has {len(value)} characters; at most {most} are kept", where=where)
     try:
-        size = len(value.encode()) if where == "instructions" else len(value)
         value.encode()
     except UnicodeEncodeError:
         raise InvalidRequest("holds half of a character (a lone surrogate)", where=where) from None
-    if size > most:
-        unit = "bytes" if where == "instructions" else "characters"
-        raise InvalidRequest(f"has {size} {unit}; at most {most} are kept", where=where)
     return value
 
 

@@ -59,9 +59,9 @@ def slug_for(name: str) -> Slug:
 def inside(folder: Path, name: Slug) -> Path:
     """The path of `name` directly in `folder`, all links followed.
 
-    Raises `InvalidRequest` when a link leads out of `folder`.
+    Raises `InvalidRequest` when a link makes it another place, even one in `folder`.
     """
     resolved = (folder / name).resolve()
-    if resolved.parent != folder.resolve():
-        raise InvalidRequest("leads out of its folder", where="slug")
+    if resolved != folder.resolve() / name:
+        raise InvalidRequest("is a link to another place", where="slug")
     return resolved
