@@ -1,0 +1,36 @@
+"""Names that come from outside and stand in the store: ids of chats and of messages.
+
+One check each, used wherever such a name enters, so that no other code has to wonder what it holds
+(`contracts/trust-boundary.md`, rule 5). Ids of chats may become file names later (attachments,
+exports), hence the device names; ids of messages never do.
+"""
+
+from __future__ import annotations
+
+import re
+
+from ..errors import InvalidRequest
+
+_CHAT_ID = re.compile(r"[A-Za-z0-9._-]{1,128}")
+_DEVICES = frozenset(
+    ["CON", "PRN", "AUX", "NUL", *(f"{port}{n}" for port in ("COM", "LPT") for n in range(1, 10))]
+)
+"""Names that Windows opens as devices, with or without an extension."""
+
+
+def chat_id(text: str) -> str:
+    """`text` if it may name a chat; raises InvalidRequest."""
+    if not _CHAT_ID.fullmatch(text) or not text.strip("."):
+        raise InvalidRequest(
+            "a chat id has 1 to 128 letters, digits, dots, dashes or underscores", where="id"
+        )
+    if text.partition(".")[0].upper() in _DEVICES:
+        raise InvalidRequest(f"{text!r} is a reserved name; choose another chat id", where="id")
+    return text
+
+
+def message_id(text: str) -> str:
+    """`text` if a database can hold it; raises InvalidRequest. `ui` checks its length."""
+    if not text or not text.isprintable():
+        raise InvalidRequest("a message id has printable characters only", where="id")
+    return text

@@ -1,0 +1,92 @@
+"""The tables of the chats, and which version of them a file holds.
+
+`messages` is the log: rows are added, never changed and never removed. A row's parent is an older
+row of the same chat, so a path runs from a head downwards with falling row numbers, and a branch is
+a row whose parent is not the newest one. A row with the message id of an older sibling is a newer
+version of that message.
+
+A path is stored as *runs*: rows that follow each other by number and by parent. Each row says where
+its run starts and which row the run grew from, so a path is known from one look-up per branch, not
+per message, and a page of a long chat costs what a page of a short one does.
+"""
+
+from __future__ import annotations
+
+from sqlalchemy import (
+    Column,
+    Connection,
+    ForeignKey,
+    Index,
+    Integer,
+    MetaData,
+    String,
+    Table,
+    Text,
+    text,
+)
+
+from ..errors import StoreError
+
+SCHEMA_VERSION = 1
+"""`PRAGMA user_version` of a file with these tables."""
+
+metadata = MetaData()
+
+chats = Table(
+    "chats",
+    metadata,
+    Column("id", String, primary_key=True),
+    Column("title", Text, nullable=False),
+    Column("title_source", String, nullable=False),
+    Column("created", String, nullable=False),
+    Column("updated", String, nullable=False),
+    # Grows by one with each change of any chat: the order of the list, which no clock can disturb.
+    Column("activity", Integer, nullable=False),
+    Column("head_row", Integer),
+    Column("state", String, nullable=False),
+    Column("allowed_tools", Text, nullable=False),
+    Column("workflow", Text),
+    Column("log_chars", Integer, nullable=False),
+    Index("chats_by_activity", "activity"),
+)
+
+messages = Table(
+    "messages",
+    metadata,
+    Column("chat_id", String, ForeignKey("chats.id"), primary_key=True),
+    Column("row", Integer, primary_key=True, autoincrement=False),
+    Column("parent_row", Integer),
+    Column("message_id", String, nullable=False),
+    Column("role", String, nullable=False),
+    Column("created", String, nullable=False),
+    # Messages on the path from the root to this row.
+    Column("depth", Integer, nullable=False),
+    Column("run_start", Integer, nullable=False),
+    Column("run_parent", Integer),
+    Column("body", Text, nullable=False),
+    Index("messages_by_id", "chat_id", "message_id"),
+)
+
+running = Table(
+    "running",
+    metadata,
+    Column("chat_id", String, ForeignKey("chats.id"), primary_key=True),
+    Column("message_id", String, nullable=False),
+    Column("parent_row", Integer),
+    Column("started", String, nullable=False),
+    Column("body", Text, nullable=False),
+)
+"""The checkpoint of each answer in progress: the one table whose rows are overwritten."""
+
+
+def prepare(connection: Connection) -> None:
+    """Make the tables that are missing. Raises StoreError for a file of a newer version."""
+    found = connection.execute(text("PRAGMA user_version")).scalar_one()
+    if found > SCHEMA_VERSION:
+        raise StoreError(
+            f"The chats were saved by a newer version of the assistant (format {found}; this one "
+            f"reads up to {SCHEMA_VERSION}). Update the assistant to open them."
+        )
+    metadata.create_all(connection)
+    if found < SCHEMA_VERSION:
+        connection.execute(text(f"PRAGMA user_version = {SCHEMA_VERSION}"))

@@ -1,0 +1,315 @@
+"""Where chats are kept: the only code that stores them (R33).
+
+    store = ChatStore(database)
+    await store.recover()                              once, before the first turn
+    await store.create("c1", title, workflow)
+    await store.append("c1", message)                  a row of the log, durable when this returns
+    await store.begin_answer("c1", answer)             checkpoints while it streams,
+    await store.checkpoint("c1", answer)
+    await store.finish_answer("c1", answer)            then one row
+
+Nothing is changed or deleted in the log: an edited message, another answer and a suspended answer
+that went on are new rows, and the chat's head says which path is the current one. What a request
+means is `reconcile`'s to say, what runs is `turn`'s; this room knows no provider and no key.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Callable, Sequence
+from datetime import datetime
+from typing import Final, TypeVar
+
+from sqlalchemy import Connection
+
+from ..database import Database, utc_now
+from ..errors import Conflict, NotFound, Refused
+from ..messages.parts import Message
+from . import checkpoint, log, schema, table, titles
+from .cache import RowCache
+from .chat import HEAD, Chat, ChatState, ChatSummary, Parent, TitleSource, WorkflowName
+from .identity import chat_id as check_chat_id
+from .log import Stored
+
+logger = logging.getLogger("comfyui_assistant")
+
+Result = TypeVar("Result")
+
+MOST_PER_PAGE: Final = 200
+"""Chats or messages; a longer page helps no panel."""
+MOST_LOG_CHARS: Final = 256_000_000
+"""Longest log of one chat, images included (`contracts/trust-boundary.md`, rule 6)."""
+FULL_RETRY_SECONDS: Final = 3600
+"""A full chat does not become emptier by itself; the header is the contract's."""
+
+
+class ChatStore:
+    """The chats of one ComfyUI user, in one database.
+
+    For one event loop. Every method may raise StoreError, InvalidRequest for an id that cannot name
+    a chat and, where it does not say otherwise, NotFound for a chat that does not exist.
+    """
+
+    def __init__(
+        self,
+        database: Database,
+        *,
+        clock: Callable[[], datetime] = utc_now,
+        most_log_chars: int = MOST_LOG_CHARS,
+    ) -> None:
+        self._database = database
+        self._clock = clock
+        self._most_log_chars = most_log_chars
+        self._cache = RowCache()
+        self._opening = asyncio.Lock()
+        self._recovered: tuple[str, ...] | None = None
+        # The answers in progress here. One that is only in the database was left by a crash.
+        self._answering: dict[str, str] = {}
+
+    async def recover(self) -> tuple[str, ...]:
+        """Make the tables, and turn what a crash left in progress into cut messages; says in which
+        chats. Happens once, at the latest with the first call of another method."""
+        async with self._opening:
+            if self._recovered is None:
+                self._recovered = await self._database.write(self._recover)
+                if self._recovered:
+                    logger.info("Chats: %d answers were cut by a crash.", len(self._recovered))
+            return self._recovered
+
+    async def create(
+        self, chat_id: str, title: str = titles.NEW_CHAT, workflow: WorkflowName | None = None
+    ) -> Chat:
+        """A new, empty chat. Raises Conflict when it exists."""
+        return await self.import_messages(chat_id, (), title, workflow)
+
+    async def import_messages(
+        self,
+        chat_id: str,
+        messages: Sequence[Message],
+        title: str = titles.NEW_CHAT,
+        workflow: WorkflowName | None = None,
+    ) -> Chat:
+        """A new chat with these messages: all of them or, when it raises, nothing."""
+        now = self._clock()
+
+        def work(connection: Connection) -> Chat:
+            table.insert_chat(connection, chat_id, titles.clean_title(title), workflow, now)
+            self._add(connection, table.require(connection, chat_id), messages, HEAD, now)
+            return table.require(connection, chat_id)
+
+        return await self._write(chat_id, work)
+
+    async def get(self, chat_id: str) -> Chat | None:
+        """The chat, or None when there is none."""
+        return await self._read(chat_id, lambda connection: table.find(connection, chat_id))
+
+    async def list(self, limit: int = 50, before: str | None = None) -> tuple[ChatSummary, ...]:
+        """Up to `limit` chats, last changed first; `before` is the last id of the page before.
+
+        Raises NotFound for an unknown `before`."""
+        await self.recover()
+        bounded = max(1, min(limit, MOST_PER_PAGE))
+        return await self._database.read(lambda c: table.newest(c, bounded, before))
+
+    async def path(self, chat_id: str) -> tuple[Message, ...]:
+        """All messages of the current path, the first first."""
+        known = self._cache.rows(check_chat_id(chat_id))
+
+        def work(connection: Connection) -> dict[int, Stored]:
+            head = table.require(connection, chat_id).head_row
+            rows = log.path(connection, chat_id, head)
+            missing = [row for row in rows if row not in known]
+            read = log.read_rows(connection, chat_id, missing)
+            return {row: known[row] if row in known else read[row] for row in rows}
+
+        found = await self._read(chat_id, work)
+        self._cache.keep(chat_id, found)
+        return tuple(stored.message for stored in found.values())
+
+    async def page(
+        self, chat_id: str, before: str | None = None, limit: int = 50
+    ) -> tuple[tuple[Message, ...], bool]:
+        """The last `limit` messages of the current path that come before the message `before`
+        (None: the last of all), and whether older ones are left. Costs the same in a long chat.
+
+        Raises NotFound when `before` is not on the path."""
+        bounded = max(1, min(limit, MOST_PER_PAGE))
+
+        def work(connection: Connection) -> tuple[tuple[Message, ...], bool]:
+            head = table.require(connection, chat_id).head_row
+            rows, more = log.page(connection, chat_id, head, before, bounded)
+            read = log.read_rows(connection, chat_id, rows)
+            return tuple(read[row].message for row in rows), more
+
+        return await self._read(chat_id, work)
+
+    async def append(self, chat_id: str, message: Message, parent: Parent = HEAD) -> int:
+        """Add a message after `parent`; it ends the current path then. Returns its row.
+
+        A message with the id of one that already follows `parent` is its newer version; an id that
+        is used earlier on the path raises InvalidRequest, a full chat Refused (`chat_full`), a chat
+        whose answer is in progress Conflict (`turn_running`)."""
+        return (await self.append_all(chat_id, (message,), parent))[-1]
+
+    async def append_all(
+        self, chat_id: str, messages: Sequence[Message], parent: Parent = HEAD
+    ) -> tuple[int, ...]:
+        """Add messages that follow each other, the first after `parent`: all or none."""
+        self._check_not_answering(chat_id)
+        now = self._clock()
+
+        def work(connection: Connection) -> tuple[int, ...]:
+            self._settle(connection, chat_id, now)
+            chat = table.require(connection, chat_id)
+            return self._add(connection, chat, messages, parent, now)
+
+        return await self._write(chat_id, work)
+
+    async def begin_answer(self, chat_id: str, message: Message, parent: Parent = HEAD) -> None:
+        """An answer after `parent` begins, with what `message` holds already; state `generating`.
+
+        The current path ends at `parent` until the answer is finished, unless it ends with an older
+        version of this message. Raises Conflict (`turn_running`) while another is in progress."""
+        self._check_not_answering(chat_id)
+        now = self._clock()
+
+        def work(connection: Connection) -> None:
+            self._settle(connection, chat_id, now)
+            head = table.require(connection, chat_id).head_row
+            row = log.parent_row(connection, chat_id, head, parent)
+            log.check_fits(connection, chat_id, message, row)
+            if not log.is_version_of(connection, chat_id, head, message.id, row):
+                table.set_head(connection, chat_id, row, 0, now)
+            checkpoint.begin(connection, chat_id, message, row, now)
+            table.set_state(connection, chat_id, "generating")
+
+        self._answering[chat_id] = message.id
+        try:
+            await self._write(chat_id, work)
+        except BaseException:
+            del self._answering[chat_id]
+            raise
+
+    async def checkpoint(self, chat_id: str, message: Message) -> None:
+        """Save how far the answer is; the caller decides how often. Does nothing when that answer
+        is not in progress any more."""
+        await self._write(chat_id, lambda c: checkpoint.save(c, chat_id, message))
+
+    async def finish_answer(self, chat_id: str, message: Message, state: ChatState = "idle") -> int:
+        """The answer is done (or suspended, or failed): it becomes a row, and the chat has `state`.
+
+        Returns the row. Raises Conflict when this answer is not in progress. After a StoreError it
+        may be called again."""
+        now = self._clock()
+
+        def work(connection: Connection) -> int:
+            saved = checkpoint.take(connection, chat_id)
+            if saved is None or saved.message.id != message.id:
+                raise Conflict(f"No answer {message.id!r} is in progress in this chat.")
+            table.set_state(connection, chat_id, state)
+            added = log.add_row(connection, chat_id, message, saved.parent_row, now)
+            table.set_head(connection, chat_id, added.row, added.chars, now)
+            return added.row
+
+        try:
+            return await self._write(chat_id, work)
+        finally:
+            if self._answering.get(chat_id) == message.id:
+                del self._answering[chat_id]
+
+    async def set_state(self, chat_id: str, state: ChatState) -> None:
+        def work(connection: Connection) -> None:
+            table.require(connection, chat_id)
+            table.set_state(connection, chat_id, state)
+
+        await self._write(chat_id, work)
+
+    async def set_title(self, chat_id: str, title: str, source: TitleSource = "user") -> bool:
+        """Rename the chat; a rule does not undo what a user chose. Says whether it was renamed."""
+
+        def work(connection: Connection) -> bool:
+            chat = table.require(connection, chat_id)
+            if chat.title_source == "user" and source != "user":
+                return False
+            table.set_title(connection, chat_id, titles.clean_title(title), source)
+            return True
+
+        return await self._write(chat_id, work)
+
+    async def allow_tool(self, chat_id: str, tool_name: str) -> None:
+        """This tool need not ask in this chat any more."""
+
+        def work(connection: Connection) -> None:
+            chat = table.require(connection, chat_id)
+            table.set_allowed_tools(connection, chat_id, (*chat.allowed_tools, tool_name))
+
+        await self._write(chat_id, work)
+
+    async def allowed_tools(self, chat_id: str) -> frozenset[str]:
+        chat = await self.get(chat_id)
+        if chat is None:
+            raise NotFound(f"There is no chat {chat_id!r}.")
+        return frozenset(chat.allowed_tools)
+
+    def _add(
+        self,
+        connection: Connection,
+        chat: Chat,
+        messages: Sequence[Message],
+        parent: Parent,
+        now: datetime,
+    ) -> tuple[int, ...]:
+        row = log.parent_row(connection, chat.id, chat.head_row, parent)
+        rows: list[int] = []
+        chars = 0
+        for message in messages:
+            added = log.add_row(connection, chat.id, message, row, now)
+            row, chars = added.row, chars + added.chars
+            rows.append(row)
+        if chat.log_chars + chars > self._most_log_chars:
+            raise Refused(
+                "This chat has reached its largest size; go on in a new chat.",
+                code="chat_full",
+                status=429,
+                retry_after=FULL_RETRY_SECONDS,
+            )
+        if rows:
+            table.set_head(connection, chat.id, row, chars, now)
+        return tuple(rows)
+
+    def _recover(self, connection: Connection) -> tuple[str, ...]:
+        schema.prepare(connection)
+        now = self._clock()
+        cut = checkpoint.chats_with_one(connection)
+        for chat_id in cut:
+            self._settle(connection, chat_id, now)
+        table.end_active(connection)
+        return cut
+
+    def _settle(self, connection: Connection, chat_id: str, now: datetime) -> None:
+        """An answer that nobody is giving any more becomes a cut message."""
+        left = checkpoint.take(connection, chat_id)
+        if left is not None:
+            message = checkpoint.as_cut(left.message)
+            added = log.add_row(connection, chat_id, message, left.parent_row, now)
+            table.set_head(connection, chat_id, added.row, added.chars, now)
+            table.set_state(connection, chat_id, "idle")
+
+    def _check_not_answering(self, chat_id: str) -> None:
+        if chat_id in self._answering:
+            raise Conflict(
+                "This chat is being answered; wait for it or stop it.",
+                code="turn_running",
+                extra={"chat_id": chat_id},
+            )
+
+    async def _write(self, chat_id: str, work: Callable[[Connection], Result]) -> Result:
+        check_chat_id(chat_id)
+        await self.recover()
+        return await self._database.write(work)
+
+    async def _read(self, chat_id: str, work: Callable[[Connection], Result]) -> Result:
+        check_chat_id(chat_id)
+        await self.recover()
+        return await self._database.read(work)

@@ -1,0 +1,131 @@
+"""The table of the chats themselves: one row per chat, which unlike the log's rows changes.
+
+Functions over a connection, to be called inside one transaction of `store`.
+"""
+
+from __future__ import annotations
+
+import json
+from datetime import datetime
+from typing import Any
+
+from sqlalchemy import Connection, Row, Select, func, insert, select, update
+
+from ..errors import Conflict, NotFound
+from .chat import ACTIVE_STATES, Chat, ChatState, ChatSummary, WorkflowName
+from .record import canonical, parse_time, time_text
+from .schema import chats, messages
+
+
+def insert_chat(
+    connection: Connection, chat_id: str, title: str, workflow: WorkflowName | None, now: datetime
+) -> None:
+    """Raises Conflict when the chat exists."""
+    if find(connection, chat_id) is not None:
+        raise Conflict(f"The chat {chat_id!r} exists already.")
+    named = None if workflow is None else canonical({"id": workflow.id, "name": workflow.name})
+    connection.execute(
+        insert(chats).values(
+            id=chat_id,
+            title=title,
+            title_source="rule",
+            created=time_text(now),
+            updated=time_text(now),
+            activity=_next_activity(),
+            state="idle",
+            allowed_tools="[]",
+            workflow=named,
+            log_chars=0,
+        )
+    )
+
+
+def find(connection: Connection, chat_id: str) -> Chat | None:
+    found = connection.execute(_with_depth(chats).where(chats.c.id == chat_id)).one_or_none()
+    if found is None:
+        return None
+    workflow = json.loads(found.workflow) if found.workflow else None
+    return Chat(
+        **_summary_fields(found),
+        title_source=found.title_source,
+        head_row=found.head_row,
+        allowed_tools=tuple(json.loads(found.allowed_tools)),
+        workflow=WorkflowName(workflow["id"], workflow["name"]) if workflow else None,
+        log_chars=found.log_chars,
+    )
+
+
+def require(connection: Connection, chat_id: str) -> Chat:
+    """Raises NotFound when there is no such chat."""
+    chat = find(connection, chat_id)
+    if chat is None:
+        raise NotFound(f"There is no chat {chat_id!r}.")
+    return chat
+
+
+def newest(connection: Connection, limit: int, before: str | None) -> tuple[ChatSummary, ...]:
+    """Chats by their last change, newest first. Raises NotFound for an unknown `before`."""
+    query = _with_depth(
+        chats.c.id, chats.c.title, chats.c.created, chats.c.updated, chats.c.state
+    ).order_by(chats.c.activity.desc())
+    if before is not None:
+        require(connection, before)
+        reached = select(chats.c.activity).where(chats.c.id == before).scalar_subquery()
+        query = query.where(chats.c.activity < reached)
+    found = connection.execute(query.limit(limit))
+    return tuple(ChatSummary(**_summary_fields(row)) for row in found)
+
+
+def set_head(
+    connection: Connection, chat_id: str, row: int | None, added_chars: int, now: datetime
+) -> None:
+    """The current path ends at `row` from now on; `added_chars` more are in the log."""
+    values = {
+        "head_row": row,
+        "log_chars": chats.c.log_chars + added_chars,
+        "updated": time_text(now),
+        "activity": _next_activity(),
+    }
+    connection.execute(update(chats).where(chats.c.id == chat_id).values(values))
+
+
+def set_state(connection: Connection, chat_id: str, state: ChatState) -> None:
+    connection.execute(update(chats).where(chats.c.id == chat_id).values(state=state))
+
+
+def set_title(connection: Connection, chat_id: str, title: str, source: str) -> None:
+    values = {"title": title, "title_source": source}
+    connection.execute(update(chats).where(chats.c.id == chat_id).values(values))
+
+
+def set_allowed_tools(connection: Connection, chat_id: str, tools: tuple[str, ...]) -> None:
+    values = {"allowed_tools": canonical(sorted(set(tools)))}
+    connection.execute(update(chats).where(chats.c.id == chat_id).values(values))
+
+
+def end_active(connection: Connection) -> None:
+    """Whatever ran when the last process died does not run now (R35)."""
+    connection.execute(update(chats).where(chats.c.state.in_(ACTIVE_STATES)).values(state="idle"))
+
+
+def _with_depth(*columns: Any) -> Select[Any]:
+    """A chat's columns and the number of messages on its current path."""
+    head = (messages.c.chat_id == chats.c.id) & (messages.c.row == chats.c.head_row)
+    depth = func.coalesce(messages.c.depth, 0).label("depth")
+    return select(*columns, depth).select_from(chats.outerjoin(messages, head))
+
+
+def _summary_fields(row: Row[Any]) -> dict[str, Any]:
+    return {
+        "id": row.id,
+        "title": row.title,
+        "created": parse_time(row.created),
+        "updated": parse_time(row.updated),
+        "messages": row.depth,
+        "state": row.state,
+    }
+
+
+def _next_activity() -> Any:
+    counted = chats.alias()
+    return select(func.coalesce(func.max(counted.c.activity), 0) + 1).scalar_subquery()
