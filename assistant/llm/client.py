@@ -1,0 +1,185 @@
+"""Asking a model: a request in, events out, whatever server and dialect.
+
+Retries what may succeed a moment later, before anything of the answer has been given out; judges
+whether an answer is whole; hangs up as soon as nobody listens. What the events mean is `turn`'s.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import functools
+import hashlib
+import json
+import logging
+import time
+from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping
+from typing import Any
+
+from ..config import Settings
+from ..errors import ProviderError
+from . import failures
+from .chunks import ChunkReader
+from .connection import Chunks, Connections
+from .events import Event, Finish, ModelName, Notice, Usage
+from .provider import Provider
+from .request import LLMRequest, adapted, body_of
+
+logger = logging.getLogger("comfyui_assistant")
+
+MOST_SECONDS_OF_RETRIES = 30.0
+FIRST_DELAY_SECONDS = 1.0
+# How often to try again, by what went wrong, where the server does not say when.
+RETRIES = {"rate_limited": 4, "provider_error": 2, "unreachable": 1, "cut": 1}
+RETRIES_WHEN_TOLD = 10
+# A wait that a person notices, in seconds.
+SHOWN_WAIT_SECONDS = 2.0
+# After the reason of the end only the usage can still come; some servers never close the stream.
+GRACE_SECONDS = 3.0
+# Settings whose absence changes the answer, in words.
+TOLD = {"temperature": "a temperature", "reasoning_effort": "a reasoning effort", "seed": "a seed"}
+
+Prepare = Callable[[Provider], Awaitable[Provider]]
+
+
+async def as_it_is(provider: Provider) -> Provider:
+    """The `prepare` of servers that are not ours."""
+    return provider
+
+
+class Client:
+    """Asks models. `prepare` makes a provider ready to be asked (starts a model that we serve).
+
+    `clock` (monotonic seconds), `sleep` and `grace_seconds` are handed in by tests.
+    """
+
+    def __init__(
+        self,
+        settings: Settings,
+        *,
+        prepare: Prepare = as_it_is,
+        clock: Callable[[], float] = time.monotonic,
+        sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
+        grace_seconds: float = GRACE_SECONDS,
+    ) -> None:
+        self._connections = Connections(settings.timeout_seconds)
+        self._prepare = prepare
+        self._clock = clock
+        self._sleep = sleep
+        self._grace = grace_seconds
+
+    async def close(self) -> None:
+        await self._connections.close()
+
+    async def stream(self, provider: Provider, request: LLMRequest) -> AsyncGenerator[Event, None]:
+        """The answer's events; the last one is `Finish`.
+
+        Raises `ProviderError`, also after events: what came before it stays true. Close the
+        generator (`contextlib.aclosing`) or cancel its task to hang up.
+        """
+        body = body_of(provider, request)
+        began = self._clock()
+        tries = 0
+        while True:
+            spoken = False
+            try:
+                async with contextlib.aclosing(self._answer(provider, body)) as events:
+                    async for event in events:
+                        spoken = spoken or not isinstance(event, (ModelName, Usage))
+                        yield event
+                return
+            except ProviderError as failure:
+                if spoken:
+                    raise
+                error = failure
+            change = adapted(body, error.detail) if error.code == "bad_request" else None
+            if change is not None:
+                body, setting = change
+                if setting in TOLD:
+                    yield Notice("setting_left_out", f"{provider.model} takes no {TOLD[setting]}.")
+                continue
+            tries += 1
+            delay = _delay(error, tries, self._clock() - began)
+            if delay is None:
+                raise error
+            logger.info("LLM request failed (%s); trying again in %.1f s", error.code, delay)
+            if delay >= SHOWN_WAIT_SECONDS:
+                yield Notice("waiting", f"Trying again in {round(delay)} s. {error.message}")
+            await self._sleep(delay)
+
+    async def _answer(
+        self, provider: Provider, body: Mapping[str, Any]
+    ) -> AsyncGenerator[Event, None]:
+        """One try: the events of one HTTP request."""
+        provider = await self._prepare(provider)
+        chunks = await self._connections.open(provider, body)
+        reader = ChunkReader(functools.partial(_made_id_prefix, body))
+        error: ProviderError | None = None
+        try:
+            async with contextlib.aclosing(self._until_whole(chunks, reader)) as answer:
+                async for chunk in answer:
+                    for event in reader.feed(chunk):
+                        yield event
+                    chunks.started = reader.spoke
+        except ProviderError as failure:
+            error = failure
+        finally:
+            await chunks.close()
+        finish: Finish | None = None
+        for event in reader.end():
+            if isinstance(event, Finish):
+                finish = event
+            else:
+                yield event
+        yield _whole(provider, reader, finish, error)
+
+    async def _until_whole(
+        self, chunks: Chunks, reader: ChunkReader
+    ) -> AsyncGenerator[Mapping[str, Any], None]:
+        """The chunks; once the answer has ended, only those that come without delay."""
+        async with contextlib.aclosing(chunks.read()) as answer:
+            while True:
+                try:
+                    if reader.finished:
+                        chunk = await asyncio.wait_for(answer.__anext__(), self._grace)
+                    else:
+                        chunk = await answer.__anext__()
+                except (StopAsyncIteration, asyncio.TimeoutError):
+                    return
+                yield chunk
+
+
+def _whole(
+    provider: Provider, reader: ChunkReader, finish: Finish | None, error: ProviderError | None
+) -> Finish:
+    """The end of a whole answer; raises what an answer that is not whole deserves."""
+    if finish is None:
+        if error is not None:
+            raise error
+        if not reader.understood:
+            raise failures.garbage(provider, "")
+        raise failures.cut(provider, started=reader.spoke)
+    if reader.finish_word == "error":
+        raise failures.refused(provider, failures.Refusal(0, ""))
+    if not reader.spoke and finish.reason in ("stop", "other"):
+        raise failures.empty(provider)
+    return finish
+
+
+def _delay(error: ProviderError, tries: int, elapsed: float) -> float | None:
+    """Seconds until the next try after `tries` failed ones; None when it is time to give up."""
+    if error.code not in RETRIES or "retry" not in error.actions:
+        return None
+    if error.retry_after is not None:
+        most, delay = RETRIES_WHEN_TOLD, max(error.retry_after, FIRST_DELAY_SECONDS)
+    else:
+        most, delay = RETRIES[error.code], FIRST_DELAY_SECONDS * 2 ** (tries - 1)
+    if tries > most or elapsed + delay > MOST_SECONDS_OF_RETRIES:
+        return None
+    return delay
+
+
+def _made_id_prefix(body: Mapping[str, Any]) -> str:
+    """What begins the ids of calls that came without one: the same for the same request."""
+    text = json.dumps(body, sort_keys=True)
+    return f"call_{hashlib.sha256(text.encode()).hexdigest()[:12]}_"

@@ -1,0 +1,201 @@
+"""The openai client as we use it: one for each server and key, and what it raises as our errors.
+
+It sends a body and gives the chunks as plain objects; it reads nothing in them and retries nothing.
+`openai` is imported on first need, in a thread, because that takes about a second.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import importlib
+import json
+from collections import OrderedDict
+from collections.abc import AsyncGenerator, Mapping
+from datetime import datetime, timezone
+from typing import Any
+
+from ..errors import ProviderError
+from . import failures
+from .provider import Provider
+
+CONNECT_SECONDS = 10.0
+MOST_CLIENTS = 4
+PATH = "/chat/completions"
+JSON_TYPES = ("application/json", "application/problem+json")
+LARGEST_ERROR = 64 * 1024  # characters of an error answer that are read
+
+
+class Connections:
+    """The clients, the latest used last. `timeout_seconds` is the longest silence."""
+
+    def __init__(self, timeout_seconds: float) -> None:
+        self.timeout_seconds = timeout_seconds
+        self._clients: OrderedDict[tuple[str, str, str], Any] = OrderedDict()
+        self._making = asyncio.Lock()
+
+    async def open(self, provider: Provider, body: Mapping[str, Any]) -> Chunks:
+        """Send `body`; the answer's chunks. Raises `ProviderError` for whatever comes instead."""
+        if not usable_key(provider.api_key):
+            raise failures.unusable_key(provider)
+        client = await self._client(provider)
+        openai = importlib.import_module("openai")
+        try:
+            stream = await client.post(
+                PATH,
+                cast_to=object,
+                body=dict(body),
+                stream=True,
+                stream_cls=openai.AsyncStream[object],
+            )
+        except Exception as error:
+            # Without the cause: its text and its request may hold the key.
+            raise self.translated(provider, error, "tools" in body, started=False) from None
+        return Chunks(self, provider, stream, had_tools="tools" in body)
+
+    async def close(self) -> None:
+        clients, self._clients = list(self._clients.values()), OrderedDict()
+        for client in clients:
+            await client.close()
+
+    async def _client(self, provider: Provider) -> Any:
+        key = (provider.base_url, provider.api_key, provider.source)
+        async with self._making:
+            if key not in self._clients:
+                self._clients[key] = await asyncio.to_thread(self._make, provider)
+            self._clients.move_to_end(key)
+            while len(self._clients) > MOST_CLIENTS:
+                # Left to the garbage collector: a stream may still be running over it.
+                self._clients.popitem(last=False)
+            return self._clients[key]
+
+    def _make(self, provider: Provider) -> Any:
+        openai = importlib.import_module("openai")
+        # The client would take the key, organization and project of the environment by itself, for
+        # any host. They are for the environment's own provider only.
+        headers: dict[str, Any] = {"Authorization": openai.Omit()}
+        if provider.api_key:
+            headers["Authorization"] = f"Bearer {provider.api_key}"
+        if provider.source != "environment":
+            headers["OpenAI-Organization"] = headers["OpenAI-Project"] = openai.Omit()
+        timeout = openai.Timeout(
+            self.timeout_seconds, connect=min(CONNECT_SECONDS, self.timeout_seconds)
+        )
+        return openai.AsyncOpenAI(
+            base_url=provider.base_url,
+            api_key=provider.api_key or "none",
+            max_retries=0,
+            timeout=timeout,
+            default_headers=headers,
+            http_client=openai.DefaultAsyncHttpxClient(
+                trust_env=not provider.local, follow_redirects=False, timeout=timeout
+            ),
+        )
+
+    def translated(
+        self, provider: Provider, error: Exception, had_tools: bool, *, started: bool
+    ) -> ProviderError:
+        """What the client raised, as ours."""
+        openai = importlib.import_module("openai")
+        if isinstance(error, ProviderError):
+            return error
+        if isinstance(error, openai.APITimeoutError):
+            return self._timed_out(provider, error, started)
+        if isinstance(error, openai.APIConnectionError):
+            return _disconnected(provider, error, started)
+        if isinstance(error, openai.APIStatusError):
+            return _status(provider, error, had_tools)
+        if isinstance(error, openai.APIError):  # an error object inside the stream
+            refusal = failures.refusal_in({"error": error.body})
+            return failures.refused(provider, refusal, had_tools=had_tools)
+        if isinstance(error, ValueError):  # a chunk that is no JSON (openai 3), or no text
+            return failures.garbage(provider, getattr(error, "doc", ""), started=started)
+        return failures.cut(provider, started=started, detail=type(error).__name__)
+
+    def _timed_out(self, provider: Provider, error: Exception, started: bool) -> ProviderError:
+        cause = error.__cause__
+        if type(cause).__name__ == "ConnectTimeout":
+            return failures.unreachable(provider, "The connection was not accepted in time.")
+        return failures.timed_out(provider, self.timeout_seconds, started=started)
+
+
+class Chunks:
+    """One answer as it arrives. Must be closed.
+
+    `started` is set by the reader once the answer has said something; errors are worded by it.
+    """
+
+    def __init__(
+        self, connections: Connections, provider: Provider, stream: Any, *, had_tools: bool
+    ) -> None:
+        self._connections = connections
+        self._provider = provider
+        self._stream = stream
+        self._had_tools = had_tools
+        self.started = False
+
+    async def close(self) -> None:
+        """Hang up, so that the server stops working on the answer."""
+        await self._stream.close()
+
+    async def read(self) -> AsyncGenerator[Mapping[str, Any], None]:
+        """The chunks as JSON objects. Raises `ProviderError` where the answer fails."""
+        try:
+            response = self._stream.response
+            content_type = response.headers.get("content-type", "").partition(";")[0].strip()
+            if content_type in JSON_TYPES:
+                yield self._whole(await response.aread())
+                return
+            if content_type.startswith("text/html"):
+                page = (await response.aread()).decode("utf-8", "replace")
+                raise failures.garbage(self._provider, page)
+            async for chunk in self._stream:
+                yield self._checked(chunk)
+        except Exception as error:
+            translated = self._connections.translated(
+                self._provider, error, self._had_tools, started=self.started
+            )
+            raise translated from None
+
+    def _whole(self, body: bytes) -> Mapping[str, Any]:
+        """The answer of a server that does not stream."""
+        try:
+            answer = json.loads(body)
+        except ValueError:
+            raise failures.garbage(self._provider, body.decode("utf-8", "replace")) from None
+        return self._checked(answer)
+
+    def _checked(self, chunk: Any) -> Mapping[str, Any]:
+        """A chunk that is an object and no error."""
+        if not isinstance(chunk, Mapping):
+            raise failures.garbage(self._provider, str(chunk), started=self.started)
+        if chunk.get("error"):
+            refusal = failures.refusal_in(chunk)
+            raise failures.refused(self._provider, refusal, had_tools=self._had_tools)
+        return chunk
+
+
+def usable_key(key: str) -> bool:
+    """Whether a key can stand in a header: printable ASCII without spaces, or nothing."""
+    return all("!" <= character <= "~" for character in key)
+
+
+def _status(provider: Provider, error: Any, had_tools: bool) -> ProviderError:
+    headers = {name.lower(): value for name, value in error.response.headers.items()}
+    if 300 <= error.status_code < 400:
+        return failures.redirected(provider, headers.get("location", ""))
+    body = error.response.text[:LARGEST_ERROR]
+    refusal = failures.read_refusal(error.status_code, headers, body, datetime.now(timezone.utc))
+    return failures.refused(provider, refusal, had_tools=had_tools)
+
+
+def _disconnected(provider: Provider, error: Exception, started: bool) -> ProviderError:
+    """No connection, or one that broke: the network library's kind of error tells them apart."""
+    cause = error.__cause__
+    reason = str(cause or error)
+    if not started and type(cause).__name__ in (
+        "ConnectError",
+        "UnsupportedProtocol",
+        "InvalidURL",
+    ):
+        return failures.unreachable(provider, reason)
+    return failures.cut(provider, started=started, detail=reason)

@@ -1,0 +1,210 @@
+"""What went wrong at the LLM's server, as one sentence that names the host and the next step.
+
+Pure: from a status, a body or a reason to a `ProviderError`. How servers word their refusals is in
+`wordings`; how the openai client reports a failure is known to `client` alone.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime, timezone
+from email.utils import parsedate_to_datetime
+from typing import Any
+
+from ..errors import ContextOverflow, ProviderError, ToolsRefused
+from .provider import Provider
+from .redaction import without_keys
+from .wordings import CONNECTION_REASONS, STATUS_MEANINGS, WORDINGS, prompt_leaves_room
+
+LONGEST_WAIT_IN_MINUTES = 60
+EXCERPT = 120  # characters of an answer that nobody can read
+
+
+@dataclass(frozen=True, slots=True)
+class Refusal:
+    """An error answer: its HTTP status (or the code inside a stream), and its own words."""
+
+    status: int
+    text: str
+    code: str = ""
+    retry_after: float | None = None
+
+    @property
+    def words(self) -> str:
+        """All that patterns are matched against."""
+        return f"{self.code} {self.text}".strip()
+
+
+def read_refusal(status: int, headers: Mapping[str, str], body: str, now: datetime) -> Refusal:
+    """An HTTP error answer; `headers` with lower-case names, `now` for a `Retry-After` date."""
+    try:
+        value = json.loads(body)
+    except ValueError:
+        value = body
+    refusal = refusal_in(value, status)
+    return Refusal(status, refusal.text, refusal.code, _retry_after(headers, now))
+
+
+def refusal_in(value: Any, status: int = 0) -> Refusal:
+    """The error in a body or a chunk: `{"error": {...}}`, `{"error": "..."}`, `{"detail": ...}`."""
+    if isinstance(value, list) and value:
+        value = value[0]
+    if not isinstance(value, Mapping):
+        return Refusal(status, str(value or ""))
+    inner = value.get("error", value)
+    if not isinstance(inner, Mapping):
+        return Refusal(status, str(inner))
+    code = inner.get("code")
+    if isinstance(code, int) and not isinstance(code, bool) and not status:
+        status = code
+    words = next((inner[k] for k in ("message", "detail", "msg") if inner.get(k)), inner)
+    text = words if isinstance(words, str) else json.dumps(words, ensure_ascii=False, default=str)
+    raw = inner.get("metadata")
+    if isinstance(raw, Mapping) and isinstance(raw.get("raw"), str):
+        text = f"{text}: {raw['raw']}"  # OpenRouter keeps the upstream's own words there
+    kinds = [str(inner[k]) for k in ("code", "type") if inner.get(k) is not None]
+    return Refusal(status, text, " ".join(kinds))
+
+
+def refused(provider: Provider, refusal: Refusal, *, had_tools: bool = False) -> ProviderError:
+    """The error for a refusal, by its wording first and its status second.
+
+    `had_tools` says whether the request carried tools, without which none can have been refused.
+    """
+    detail = without_keys(refusal.text, provider.api_key)
+    words = {"host": provider.host, "model": provider.model or "(none)"}
+    wait = refusal.retry_after
+    for wording in WORDINGS:
+        if refusal.status in wording.not_with or not wording.pattern.search(refusal.words):
+            continue
+        if wording.code == "tools_refused" and not had_tools:
+            continue
+        code = wording.code
+        if code == "context_overflow" and prompt_leaves_room(refusal.text):
+            return output_limit(provider, detail)
+        sentence = wording.sentence.format(**words)
+        if code == "context_overflow":
+            return ContextOverflow(sentence, detail=detail)
+        if code == "tools_refused":
+            return ToolsRefused(sentence, detail=detail)
+        wait = wording.retry_after if wait is None else wait
+        return ProviderError(
+            sentence, code=code, actions=wording.actions, detail=detail, retry_after=wait
+        )
+    meaning = next(m for m in STATUS_MEANINGS if m.first <= refusal.status <= m.last)
+    waiting = (
+        f" It asks to wait {_duration(wait)}." if wait and meaning.code == "rate_limited" else ""
+    )
+    sentence = meaning.sentence.format(status=refusal.status, **words) + waiting
+    return ProviderError(
+        sentence, code=meaning.code, actions=meaning.actions, detail=detail, retry_after=wait
+    )
+
+
+def output_limit(provider: Provider, detail: str = "") -> ProviderError:
+    message = (
+        f"{provider.host} allows no answer as long as LLM_MAX_OUTPUT_TOKENS asks for with "
+        f"{provider.model}: set it lower, or leave it empty."
+    )
+    return ProviderError(message, code="output_limit", actions=("choose-model",), detail=detail)
+
+
+def unreachable(provider: Provider, reason: str) -> ProviderError:
+    """No connection; `reason` is the network's own wording."""
+    known = (sentence for pattern, sentence in CONNECTION_REASONS if pattern.search(reason))
+    sentence = next(known, "Nothing answers at {host}: {start}check the address.")
+    start = "start the server (such as Ollama) or " if provider.local else ""
+    return ProviderError(
+        sentence.format(host=provider.host, start=start),
+        code="unreachable",
+        actions=("retry", "open-settings"),
+        detail=without_keys(reason, provider.api_key),
+    )
+
+
+def timed_out(provider: Provider, seconds: float, *, started: bool) -> ProviderError:
+    """Silence, before the answer or, where it had `started`, within it."""
+    if started:
+        sentence = (
+            f"{provider.host} fell silent for {_duration(seconds)} in the middle of its answer."
+        )
+        return ProviderError(sentence, code="timeout", actions=("continue", "retry"))
+    sentence = (
+        f"{provider.host} did not answer within {_duration(seconds)}: the model may still be "
+        "loading or be too large for that machine; try again, or raise LLM_TIMEOUT_SECONDS."
+    )
+    return ProviderError(sentence, code="timeout", actions=("retry", "choose-model"))
+
+
+def cut(provider: Provider, *, started: bool, detail: str = "") -> ProviderError:
+    """The connection broke, or the stream ended without saying that the answer was complete."""
+    actions = ("continue", "retry") if started else ("retry",)
+    advice = "you can let it continue" if started else "try again"
+    message = f"The answer from {provider.host} broke off before its end: {advice}."
+    return ProviderError(
+        message, code="cut", actions=actions, detail=without_keys(detail, provider.api_key)
+    )
+
+
+def garbage(provider: Provider, excerpt: str, *, started: bool = False) -> ProviderError:
+    """An answer, or a piece of it, that is not what the protocol says."""
+    if started:
+        message = f"{provider.host} sent something unreadable in the middle of its answer."
+        actions = ("continue", "retry")
+    else:
+        message = (
+            f"{provider.host} answered, but not as an LLM server does: check that the address is "
+            "that of an OpenAI-compatible API (it usually ends in /v1)."
+        )
+        actions = ("open-settings", "retry")
+    detail = without_keys(" ".join(excerpt.split())[:EXCERPT], provider.api_key)
+    return ProviderError(message, code="garbage", actions=actions, detail=detail)
+
+
+def empty(provider: Provider) -> ProviderError:
+    message = (
+        f"{provider.model or 'The model'} at {provider.host} gave an empty answer: try again, or "
+        "choose another model."
+    )
+    return ProviderError(message, code="empty", actions=("retry", "choose-model"))
+
+
+def redirected(provider: Provider, target: str) -> ProviderError:
+    """A redirect. We follow none: the key and the chat are for the host that was entered."""
+    message = f"{provider.host} sends us to another address: set the one that it moved to."
+    detail = without_keys(target, provider.api_key)
+    return ProviderError(message, code="unreachable", actions=("open-settings",), detail=detail)
+
+
+def unusable_key(provider: Provider) -> ProviderError:
+    message = (
+        f"The key for {provider.host} holds characters that no key has (a line break, or letters "
+        "outside ASCII): enter it again."
+    )
+    return ProviderError(message, code="key_refused", actions=("enter-key", "open-settings"))
+
+
+def _retry_after(headers: Mapping[str, str], now: datetime) -> float | None:
+    """Seconds to wait by `Retry-After-Ms` or `Retry-After` (seconds, or a date of RFC 9110)."""
+    milliseconds = headers.get("retry-after-ms", "").strip()
+    text = headers.get("retry-after", "").strip()
+    for value, factor in ((milliseconds, 0.001), (text, 1.0)):
+        if re.fullmatch(r"\d+(\.\d+)?", value):
+            return float(value) * factor
+    try:
+        moment = parsedate_to_datetime(text)
+    except (TypeError, ValueError):
+        return None
+    if moment.tzinfo is None:
+        moment = moment.replace(tzinfo=timezone.utc)
+    return max(0.0, (moment - now).total_seconds())
+
+
+def _duration(seconds: float) -> str:
+    if seconds < 100:
+        return f"{max(1, round(seconds))} s"
+    minutes = round(seconds / 60)
+    return f"{minutes} min" if minutes <= LONGEST_WAIT_IN_MINUTES else f"{round(minutes / 60)} h"

@@ -1,0 +1,82 @@
+"""Reasoning that a model writes into its text, `<think>...</think>`, told apart as it arrives.
+
+Only an answer that begins with the tag is read that way, so that a model can write *about* the tag.
+A tag may come in any number of pieces; what might still become one is held back until it is clear.
+"""
+
+from __future__ import annotations
+
+from typing import Literal
+
+TAGS = {"<think>": "</think>", "<thinking>": "</thinking>"}
+
+Kind = Literal["text", "think"]
+Piece = tuple[Kind, str]
+
+
+class ThinkSplitter:
+    """Fed with an answer's text piece by piece; gives the same text, marked, without the tags."""
+
+    def __init__(self) -> None:
+        self._state: Literal["beginning", "thinking", "gap", "answer"] = "beginning"
+        self._held = ""
+        self._closing = ""
+
+    def feed(self, text: str) -> list[Piece]:
+        """The pieces that are clear by now; never an empty one."""
+        if self._state == "answer":
+            return [("text", text)] if text else []
+        self._held += text
+        pieces: list[Piece] = []
+        if self._state == "beginning":
+            pieces += self._begin()
+        if self._state == "thinking":
+            pieces += self._think()
+        if self._state == "gap":
+            pieces += self._skip_gap()
+        return pieces
+
+    def end(self) -> list[Piece]:
+        """What was still held back when the answer ended; an unclosed tag leaves reasoning."""
+        held, self._held = self._held, ""
+        if not held or self._state == "gap":
+            return []
+        return [("think" if self._state == "thinking" else "text", held)]
+
+    def _begin(self) -> list[Piece]:
+        start = self._held.lstrip()
+        for opening, closing in TAGS.items():
+            if start.startswith(opening):
+                self._state, self._closing = "thinking", closing
+                self._held = start[len(opening) :].lstrip("\n")
+                return []
+        if any(opening.startswith(start) for opening in TAGS):
+            return []
+        return self._answer()
+
+    def _think(self) -> list[Piece]:
+        thought, closed, rest = self._held.partition(self._closing)
+        if closed:
+            self._state, self._held = "gap", rest
+            return [("think", thought)] if thought else []
+        clear = len(thought) - _length_of_possible_tag(thought, self._closing)
+        self._held = thought[clear:]
+        return [("think", thought[:clear])] if clear else []
+
+    def _skip_gap(self) -> list[Piece]:
+        """Blank lines between reasoning and answer belong to neither."""
+        self._held = self._held.lstrip()
+        return self._answer() if self._held else []
+
+    def _answer(self) -> list[Piece]:
+        self._state = "answer"
+        held, self._held = self._held, ""
+        return [("text", held)] if held else []
+
+
+def _length_of_possible_tag(text: str, tag: str) -> int:
+    """How many of the last characters of `text` may be the beginning of `tag`."""
+    for length in range(min(len(tag) - 1, len(text)), 0, -1):
+        if tag.startswith(text[-length:]):
+            return length
+    return 0

@@ -1,0 +1,122 @@
+"""Tool calls put together from a stream's pieces, whatever dialect they come in.
+
+Servers differ in what they repeat, leave out and number; here is decided which call a piece belongs
+to. Names and ids are taken once and never concatenated; arguments are passed on as they come.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from .events import ToolCallDelta, ToolCallStart
+
+
+@dataclass
+class _Call:
+    index: int
+    sent_index: int | None = None
+    sent_id: str = ""
+    name: str = ""
+    started: bool = False
+    waiting: str = ""
+    pieces: list[str] = field(default_factory=list)
+
+    @property
+    def complete(self) -> bool:
+        """True when the arguments so far are a whole JSON value, or none have come."""
+        text = "".join(self.pieces) + self.waiting
+        if not text.strip():
+            return True
+        try:
+            json.loads(text)
+        except ValueError:
+            return False
+        return True
+
+
+class ToolCallReader:
+    """The calls of one answer. `made_id_prefix()` begins the ids of calls that come without one."""
+
+    def __init__(self, made_id_prefix: Callable[[], str]) -> None:
+        self._made_id_prefix = made_id_prefix
+        self._calls: list[_Call] = []
+        self._ids: set[str] = set()
+
+    @property
+    def any(self) -> bool:
+        return any(call.started for call in self._calls)
+
+    def feed(self, piece: Mapping[str, Any]) -> Iterator[ToolCallStart | ToolCallDelta]:
+        """One entry of a delta's `tool_calls`."""
+        function = piece.get("function")
+        function = function if isinstance(function, Mapping) else {}
+        name, sent_id = _text(function.get("name")), _text(piece.get("id"))
+        index = piece.get("index")
+        call = self._call_of(index if isinstance(index, int) else None, sent_id, name)
+        call.sent_id = call.sent_id or sent_id
+        call.name = call.name or name
+        call.waiting += _arguments(function.get("arguments"), call)
+        if not call.name:
+            return
+        if not call.started:
+            call.started = True
+            yield ToolCallStart(call.index, self._id_for(call), call.name)
+        if call.waiting:
+            call.pieces.append(call.waiting)
+            yield ToolCallDelta(call.index, call.waiting)
+            call.waiting = ""
+
+    def _call_of(self, index: int | None, sent_id: str, name: str) -> _Call:
+        """The call that a piece belongs to; a new one when it belongs to none."""
+        if index is not None:
+            same = [call for call in self._calls if call.sent_index == index]
+        else:
+            same = [c for c in self._calls if sent_id and c.sent_id == sent_id] or self._calls[-1:]
+        if same and not _begins_another(same[-1], sent_id, name):
+            return same[-1]
+        call = _Call(len(self._calls), index)
+        self._calls.append(call)
+        return call
+
+    def _id_for(self, call: _Call) -> str:
+        """The server's id, unless it has none or has given it to another call of this answer."""
+        chosen = call.sent_id
+        if not chosen or chosen in self._ids:
+            chosen = f"{self._made_id_prefix()}{call.index}"
+        self._ids.add(chosen)
+        return chosen
+
+
+def _begins_another(call: _Call, sent_id: str, name: str) -> bool:
+    """Whether a piece with this id and name begins a new call although it is numbered as `call`.
+
+    Some servers number every call 0, others give each piece a fresh id, so neither decides alone: a
+    call begins where both are others, or where one is and the last call is complete.
+    """
+    if not name or not call.name:
+        return False
+    another_id = bool(sent_id) and sent_id != call.sent_id
+    if another_id and name != call.name:
+        return True
+    another = another_id or name != call.name or (not sent_id and bool(call.pieces))
+    return another and call.complete
+
+
+def _text(value: object) -> str:
+    """An id or name; some servers send null or a number."""
+    if isinstance(value, str):
+        return value
+    return "" if value is None or isinstance(value, bool) else str(value)
+
+
+def _arguments(value: object, call: _Call) -> str:
+    """Arguments as JSON text; an object comes whole, so the same one again adds nothing."""
+    if value is None:
+        return ""
+    if isinstance(value, str):
+        return value
+    whole = json.dumps(value, ensure_ascii=False)
+    return "" if whole in ("".join(call.pieces), call.waiting) else whole

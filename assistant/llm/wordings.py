@@ -1,0 +1,322 @@
+"""How servers word their refusals, and what each means: tables for `failures`.
+
+Collected from the documentation and issue trackers of OpenAI, Azure, Anthropic-compatible servers,
+OpenRouter, DeepSeek, Groq, Mistral, Google, xAI, vLLM, SGLang, LM Studio, Ollama and llama.cpp (the
+last tried as a real server). Order decides: a wording that holds another's words stands before it.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+# While a server loads its model it answers 503; this long between two tries is polite.
+LOADING_SECONDS = 2.0
+
+
+@dataclass(frozen=True, slots=True)
+class Wording:
+    """A meaning, by the server's words. `not_with` are statuses that say something else."""
+
+    code: str
+    pattern: re.Pattern[str]
+    sentence: str
+    actions: tuple[str, ...] = ()
+    not_with: frozenset[int] = frozenset()
+    retry_after: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class StatusMeaning:
+    """A meaning by the status alone, from `first` to `last`; the last row takes what is left."""
+
+    first: int
+    last: int
+    code: str
+    sentence: str
+    actions: tuple[str, ...]
+
+
+def _any_of(*patterns: str) -> re.Pattern[str]:
+    return re.compile("|".join(patterns), re.IGNORECASE | re.DOTALL)
+
+
+KEY_REFUSED = (
+    "{host} does not accept the key: enter it again, or check that it is meant for this provider."
+)
+# A limit on tokens per minute also says "too large" or "reduce": its status tells it apart.
+RATE_LIMITED = frozenset({429})
+
+WORDINGS: tuple[Wording, ...] = (
+    Wording(
+        "rate_limited",
+        _any_of(
+            r"insufficient_quota",
+            r"exceeded your current quota",
+            r"insufficient (credits|balance)",
+            r"credit balance is too low",
+            r"requires more credits",
+        ),
+        "The account at {host} has no credit left: add credit there, or choose another provider.",
+        ("open-settings", "choose-model"),
+    ),
+    Wording(
+        "provider_error",
+        _any_of(r"loading model", r"model is loading", r"currently loading"),
+        "{host} is still loading {model}: try again in a moment.",
+        ("retry",),
+        retry_after=LOADING_SECONDS,
+    ),
+    Wording(
+        "tools_refused",
+        _any_of(
+            r"(does not|doesn't|not) support (the )?(tools?\b|tool[ _](us|call)|function[ _]call)",
+            r"(tools?|tool[ _]calling|function[ _]calling|functions)`?'? (is|are) not supported",
+            r"support(s)? tool use",
+            r"requires --enable-auto-tool-choice",
+            r"tools param requires",
+            r"(unsupported|unrecognized|unknown|unexpected)[^.]{0,40}\b(tools|tool_choice)\b",
+            r"\btools\b[^.]{0,60}(extra inputs are not permitted|extra_forbidden)",
+        ),
+        "{model} at {host} takes no tools, so it cannot look at the workflow or at skills: "
+        "choose a model that does.",
+        not_with=RATE_LIMITED,
+    ),
+    Wording(
+        "bad_request",
+        _any_of(
+            r"image input is not supported",
+            r"support image input",
+            r"(does not|doesn't|not) support (image|vision)",
+            r"image_url is only supported",
+            r"image(_url)?s? (is|are) not supported",
+            r"not a (multimodal|vision) model",
+            r"at most 0 image",
+            r"unknown variant `?image_url",
+        ),
+        "{model} at {host} cannot see pictures: send the message without, or choose a model "
+        "that can.",
+        ("choose-model", "new-chat"),
+        not_with=RATE_LIMITED,
+    ),
+    Wording(
+        # vLLM says so when the prompt alone fills the window; it is no limit of the answer.
+        "context_overflow",
+        _any_of(r"max_tokens must be at least 1, got -\d+"),
+        "The chat is longer than the window of {model} at {host}.",
+        not_with=RATE_LIMITED,
+    ),
+    Wording(
+        # The false friend of an overflow: the prompt fits, the answer asked for is too long.
+        "output_limit",
+        _any_of(
+            r"max_(completion_|output_|new_)?tokens\W+(or '?max_completion_tokens'? )?is too large",
+            r"supports at most \d+ completion tokens",
+            r"valid range of max_tokens",
+            r"max_(completion_|output_)?tokens: \d+ > \d+",
+            r"max_(completion_|output_)?tokens'?:? (value )?must be (less|between|at most)",
+            r"invalid (max_tokens|max_completion_tokens|max_output_tokens)",
+            r"field 'max_tokens'",
+            r"maximum allowed number of output tokens",
+        ),
+        "{host} allows no answer as long as LLM_MAX_OUTPUT_TOKENS asks for with {model}: set it "
+        "lower, or leave it empty.",
+        ("choose-model",),
+        not_with=RATE_LIMITED,
+    ),
+    Wording(
+        "context_overflow",
+        _any_of(
+            r"context_length_exceeded",
+            r"exceed_context_size",
+            r"maximum context length",
+            r"exceeds? the (available )?context (size|window|length|limit)",
+            r"exceeds? (the )?(maximum )?(model )?context (length|window|limit|size)",
+            r"exceeded max(imum)? context length",
+            r"prompt (is )?too long",
+            r"input is too long",
+            r"input length exceeds",
+            r"exceed context limit",
+            r"context length of only \d+",
+            r"greater than the context length",
+            r"reached context length",
+            r"cannot truncate prompt with n_keep",
+            r"longer than the (maximum )?model('s)?( maximum)? (length|context)",
+            r"model's context length is only",
+            r"maximum prompt length is \d+",
+            r"input token count[^.]*exceeds",
+            r"too large for model with \d+ maximum context",
+            r"context window exceeds",
+            r"context window is full",
+            r"exceeded model token limit",
+            r"reduce the length of the (messages|prompt|input)",
+            r"`inputs` tokens \+ `max_new_tokens` must be",
+        ),
+        "The chat is longer than the window of {model} at {host}: start a new chat, or choose a "
+        "model with a larger window.",
+        not_with=RATE_LIMITED,
+    ),
+    Wording(
+        "content_filter",
+        _any_of(
+            r"content_filter",
+            r"content management policy",
+            r"content_policy_violation",
+            r"usage polic(y|ies)",
+            r"flagged (by|for|as)",
+        ),
+        "{host} refused the message by its content rules: word it differently, or choose another "
+        "model.",
+        ("retry", "choose-model"),
+    ),
+    Wording(
+        "key_refused",
+        _any_of(
+            r"invalid[_ ]api[_ ]key", r"incorrect api key", r"api key not valid", r"no api key"
+        ),
+        KEY_REFUSED,
+        ("enter-key", "open-settings"),
+    ),
+    Wording(
+        "unknown_model",
+        _any_of(
+            r"model_not_found",
+            r"no models? (is )?loaded",
+            r"invalid model( identifier|:|\b)",
+            r"not a valid model",
+            r"no endpoints found for",
+            r"model\W.{0,200}(does not|doesn't|not) exist",
+            r"model\W.{0,200}\bnot found",
+            r"models/\S+ is not found",
+            r"model is not found",
+            r"unknown model",
+            r"not_found_error.*\bmodel:",
+        ),
+        "{host} has no model named {model}: choose one that it has, or load it there.",
+        ("choose-model", "open-settings"),
+        not_with=RATE_LIMITED,
+    ),
+)
+
+STATUS_MEANINGS: tuple[StatusMeaning, ...] = (
+    StatusMeaning(
+        401,
+        401,
+        "key_refused",
+        KEY_REFUSED,
+        ("enter-key", "open-settings"),
+    ),
+    StatusMeaning(
+        402,
+        402,
+        "rate_limited",
+        "The account at {host} has no credit left: add credit there, or choose another provider.",
+        ("open-settings", "choose-model"),
+    ),
+    StatusMeaning(
+        403,
+        403,
+        "key_refused",
+        "{host} does not allow this key to use {model}: check the key and its rights there.",
+        ("enter-key", "choose-model", "open-settings"),
+    ),
+    StatusMeaning(
+        404,
+        405,
+        "unreachable",
+        "{host} answers, but has no chat API at this address: it usually ends in /v1.",
+        ("open-settings",),
+    ),
+    StatusMeaning(
+        408,
+        408,
+        "timeout",
+        "{host} gave up waiting: try again.",
+        ("retry",),
+    ),
+    StatusMeaning(
+        413,
+        413,
+        "bad_request",
+        "The message is larger than {host} takes: send it without its largest attachment.",
+        ("new-chat", "choose-model"),
+    ),
+    StatusMeaning(
+        429,
+        429,
+        "rate_limited",
+        "{host} gets more requests than it allows for this key: try again later.",
+        ("retry", "choose-model"),
+    ),
+    StatusMeaning(
+        500,
+        599,
+        "provider_error",
+        "{host} failed with an error of its own (status {status}): try again.",
+        ("retry", "choose-model"),
+    ),
+    StatusMeaning(
+        400,
+        499,
+        "bad_request",
+        "{host} refused the request (status {status}): its own words are below.",
+        ("retry", "choose-model"),
+    ),
+    StatusMeaning(
+        0,
+        999,
+        "provider_error",
+        "{host} reported an error: its own words are below.",
+        ("retry", "choose-model"),
+    ),
+)
+
+CONNECTION_REASONS: tuple[tuple[re.Pattern[str], str], ...] = (
+    (
+        _any_of(
+            r"name or service not known", r"getaddrinfo", r"nodename nor servname", r"no address"
+        ),
+        "There is no host by the name in {host}: check the address and the network.",
+    ),
+    (
+        _any_of(r"certificate"),
+        "The certificate of {host} cannot be checked: use its right name, or plain http for a "
+        "server of your own.",
+    ),
+    (
+        _any_of(r"\bssl\b", r"\btls\b", r"wrong_version_number", r"record layer"),
+        "{host} does not speak https: try the address with http.",
+    ),
+)
+
+_ASKED = (
+    # OpenAI, older vLLM, OpenRouter: "maximum context length is W ... (P in the messages, ..."
+    re.compile(
+        r"maximum context length is (?P<window>\d+).*?"
+        r"\(\D*(?P<prompt>\d+) \D*(messages|prompt|text input)",
+        re.IGNORECASE | re.DOTALL,
+    ),
+    # newer vLLM: "... requested N output tokens and your prompt contains at least P input tokens"
+    re.compile(
+        r"maximum context length is (?P<window>\d+).*?requested \d+ output tokens and your prompt"
+        r" contains (?P<least>at least )?(?P<prompt>\d+)",
+        re.IGNORECASE | re.DOTALL,
+    ),
+    # Anthropic-compatible: "... exceed context limit: P + N > W"
+    re.compile(r"exceed context limit: (?P<prompt>\d+) \+ \d+ > (?P<window>\d+)", re.IGNORECASE),
+)
+# Below this share of the window, the prompt is not what is too long.
+ROOM = 0.75
+
+
+def prompt_leaves_room(text: str) -> bool:
+    """Whether an overflow's own numbers say that the prompt fits well, and the answer does not."""
+    for pattern in _ASKED:
+        found = pattern.search(text)
+        if found is None:
+            continue
+        # "at least" is a count that stopped where the answer's share begins: what it shows is that
+        # share, and only one that takes most of the window is to blame.
+        share = 1 - ROOM if found.groupdict().get("least") else ROOM
+        return int(found["prompt"]) < share * int(found["window"])
+    return False
