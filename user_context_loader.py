@@ -1,0 +1,212 @@
+"""Files and database rows -> values: system context, user context, skills, environment (R4 to R7).
+
+This module reads and returns; it holds no state of its own. What text becomes of the values is the
+business of `agent_prompts`. Files are read through a `SourceCache` that the caller keeps, so that
+they are read again only after they changed. The user's own files live in the user's folder:
+
+    SOUL.md  goals.md  skills/<slug>/SKILL.md  environment/summary.json
+
+All functions do file work: async callers run them in a thread.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from .assistant.user_context.environment import load_environment_summary, refresh_environment
+from .assistant.user_context.rules import Preference, Rule, UserContextStore, UserStatements
+from .assistant.user_context.skill_files import parse_skill_file
+from .assistant.user_context.skills import (
+    Ambiguous,
+    Match,
+    Skill,
+    SkillLibrary,
+    SkillSummary,
+    Unknown,
+    on_demand,
+)
+from .assistant.user_context.sources import SourceCache
+
+__all__ = [
+    "Ambiguous",
+    "Match",
+    "Preference",
+    "Rule",
+    "Section",
+    "Skill",
+    "SkillLibrary",
+    "SkillSummary",
+    "SourceCache",
+    "SystemContext",
+    "Unknown",
+    "UserContext",
+    "UserContextStore",
+    "UserStatements",
+    "aggregate_skills",
+    "cut",
+    "fit_sections",
+    "load_compact_context",
+    "load_environment_summary",
+    "load_sections",
+    "load_system_context",
+    "load_user_context",
+    "refresh_environment",
+]
+
+MAX_USER_CONTEXT_CHARS = 4000
+MAX_SKILLS_FULL_CHARS = 1500
+MAX_NARRATIVE_CHARS = 1200
+MAX_SYSTEM_CONTEXT_CHARS = 12_000
+
+TRUNCATED = "... [truncated]"
+"""What ends a text of which something was left out."""
+
+_BETWEEN_SECTIONS = "\n\n"
+
+
+@dataclass(frozen=True, slots=True)
+class Section:
+    """One file of the system context. `slug` gets it with `getSystemSkill`."""
+
+    slug: str
+    title: str
+    about: str
+    text: str
+
+    @property
+    def line(self) -> str:
+        """What stands for the section where it is left out."""
+        about = f" ({self.about})" if self.about else ""
+        return f'Left out here: {self.title}{about}. `getSystemSkill("{self.slug}")` gives it.'
+
+
+@dataclass(frozen=True, slots=True)
+class SystemContext:
+    """The joined sections within their cap, and the slugs of those that are not there in full."""
+
+    text: str = ""
+    left_out: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class UserContext:
+    """What the user told us once and for all. Rules and preferences: the newest is last."""
+
+    rules: tuple[Rule, ...] = ()
+    soul: str = ""
+    goals: str = ""
+    preferences: tuple[Preference, ...] = ()
+
+
+def load_system_context(
+    system_context_path: Path,
+    max_chars: int = MAX_SYSTEM_CONTEXT_CHARS,
+    cache: SourceCache | None = None,
+) -> SystemContext:
+    """The always-loaded system context, at most `max_chars` characters long (0: no limit) (R4).
+
+    Empty if there is none: `agent_prompts` then has a minimal prompt (R5).
+    """
+    return fit_sections(load_sections(system_context_path, cache), max_chars)
+
+
+def load_sections(
+    system_context_path: Path, cache: SourceCache | None = None
+) -> tuple[Section, ...]:
+    """The top-level `*.md` by name, then `skills/*/SKILL.md` by folder, on-demand ones left out.
+
+    Sorted letter by letter: the same on every file system and in every locale.
+    """
+    cache = cache or SourceCache()
+    top = sorted(system_context_path.glob("*.md"), key=lambda path: path.name)
+    skills = sorted(system_context_path.glob("skills/*/SKILL.md"), key=lambda p: p.parent.name)
+    files = [(path.stem, path) for path in top]
+    files += [(path.parent.name, path) for path in skills if not on_demand(path.parent.name)]
+    return tuple(
+        section
+        for slug, path in files
+        if not slug.startswith(".") and (section := _section(slug, path, cache)) is not None
+    )
+
+
+def fit_sections(sections: Sequence[Section], max_chars: int) -> SystemContext:
+    """The sections, joined. Over `max_chars`, whole sections, the last first, become one line each;
+    only when the first one is left and too long by itself it is cut, with `... [truncated]`.
+    """
+    texts = [section.text for section in sections]
+    whole = len(sections)
+    while max_chars and whole > 1 and _joined_chars(texts) > max_chars:
+        whole -= 1
+        texts[whole] = sections[whole].line
+    text = _BETWEEN_SECTIONS.join(texts)
+    left_out = tuple(section.slug for section in sections[whole:])
+    if not max_chars or len(text) <= max_chars:
+        return SystemContext(text, left_out)
+    lines = _BETWEEN_SECTIONS.join(["", *texts[1:]])
+    room = max_chars - len(lines)
+    # Without room for the first section not even the lines fit.
+    text = cut(texts[0], room) + lines if room > len(TRUNCATED) else cut(text, max_chars)
+    return SystemContext(text, (sections[0].slug, *left_out))
+
+
+def load_compact_context(system_context_path: Path, cache: SourceCache | None = None) -> str:
+    """The system context for small windows, in place of all sections; empty if there is none."""
+    path = system_context_path / "compact" / "compact.md"
+    return (cache or SourceCache()).read(path, str.strip) or ""
+
+
+def load_user_context(
+    user_path: Path, statements: UserStatements, cache: SourceCache | None = None
+) -> UserContext:
+    """The user's files beside the user's rows. No skills: those are loaded on demand (R11)."""
+    cache = cache or SourceCache()
+    return UserContext(
+        rules=statements.rules,
+        soul=cache.read(user_path / "SOUL.md", str.strip) or "",
+        goals=cache.read(user_path / "goals.md", str.strip) or "",
+        preferences=statements.preferences,
+    )
+
+
+def aggregate_skills(
+    skills: Sequence[Skill | SkillSummary], max_full_chars: int = MAX_SKILLS_FULL_CHARS
+) -> str:
+    """Several skills as one text: in full if together they have at most `max_full_chars`
+    characters (0: no limit), else a line each. A `SkillSummary` is always a line (R11).
+    """
+    full = sum(len(skill.instructions) for skill in skills if isinstance(skill, Skill))
+    in_full = not max_full_chars or full <= max_full_chars
+    return "\n".join(
+        f"- `{skill.slug}` ({skill.name}):\n{skill.instructions}"
+        if in_full and isinstance(skill, Skill)
+        else f"- `{skill.slug}` ({skill.name})"
+        for skill in skills
+    )
+
+
+def cut(text: str, max_chars: int) -> str:
+    """`text` in at most `max_chars` characters, cut between words, with `... [truncated]` last."""
+    if len(text) <= max_chars:
+        return text
+    room = max_chars - len(TRUNCATED)
+    if room <= 0:
+        return TRUNCATED[:max_chars]
+    kept = text[: room + 1]
+    border = max(kept.rfind(" "), kept.rfind("\n"))
+    # Text without spaces (Chinese, a long path) has no border near the end.
+    kept = kept[:border] if border > room // 2 else text[:room]
+    return kept.rstrip() + TRUNCATED
+
+
+def _section(slug: str, path: Path, cache: SourceCache) -> Section | None:
+    file = cache.read(path, parse_skill_file)
+    if file is None or not file.instructions:
+        return None
+    title = file.name or file.first_line or slug
+    return Section(slug, title, file.description or "", file.instructions)
+
+
+def _joined_chars(texts: Sequence[str]) -> int:
+    return sum(map(len, texts)) + len(_BETWEEN_SECTIONS) * max(len(texts) - 1, 0)
