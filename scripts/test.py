@@ -1,0 +1,190 @@
+"""Runs every check of this checkout: python scripts/test.py
+
+Makes the same `.venv` as `run.py`, installs what the tests need, and runs the linters, the type
+checkers, and all tests; with `--fast` without browser and oracle. Each step prints its name and its
+time; the exit code is 1 if one failed.
+"""
+
+import sys
+
+if sys.version_info < (3, 10):  # noqa: UP036  An older Python must get to this sentence.
+    sys.exit(f"The tests need Python 3.10 or newer; this is {sys.version.split()[0]}.")
+
+import argparse
+import os
+import re
+import subprocess
+import tempfile
+import time
+import xml.etree.ElementTree as ElementTree
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import environment
+import tools
+from environment import PYTHON, ROOT, SetupError, say
+
+TYPES = ROOT / ".cache" / "types"  # holds a link `plugin` to this checkout, for mypy
+LINK_PREFIX = str(TYPES.relative_to(ROOT) / "plugin") + os.sep
+NO_TESTS_COLLECTED = 5  # pytest's exit code
+NODE_COUNT = re.compile(r"^\S+ (pass|fail) (\d+)$", re.MULTILINE)
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What a step counted: a linter is one test, a test runner as many as it ran."""
+
+    passed: int = 0
+    failed: int = 0
+    skipped: int = 0
+
+
+@dataclass(frozen=True)
+class Step:
+    name: str
+    run: Callable[[], Outcome]
+
+
+def main() -> int:
+    arguments = parse_arguments()
+    try:
+        if not environment.inside():
+            environment.make()
+            return environment.rerun(str(Path(__file__).resolve()))
+        environ = prepare()
+    except SetupError as error:
+        print(error, file=sys.stderr)
+        return 1
+    outcomes = [timed(step) for step in steps(arguments, environ)]
+    if not os.environ.get("COMFYUI_DIR"):
+        say("\nTests with a real ComfyUI were skipped: set COMFYUI_DIR to its folder to run them.")
+    passed, failed, skipped = (
+        sum(getattr(outcome, field) for outcome in outcomes)
+        for field in ("passed", "failed", "skipped")
+    )
+    say(f"{passed} passed, {failed} failed" + (f", {skipped} skipped" if skipped else ""))
+    return 1 if failed else 0
+
+
+def parse_arguments() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(description="Run every check of ComfyUI Assistant.")
+    parser.add_argument("--fast", action="store_true", help="without browser and oracle tests")
+    parser.add_argument("-k", metavar="EXPRESSION", help="only pytest's tests that match")
+    return parser.parse_args()
+
+
+def prepare() -> dict[str, str]:
+    """Install everything; returns the environment for the tests."""
+    wanted = [environment.PLUGIN, environment.TESTS, environment.PREVIEW, environment.DEMO]
+    environment.install(wanted)
+    tools.ensure_npm_packages()
+    return {**os.environ, **tools.test_environment()}
+
+
+def steps(arguments: argparse.Namespace, environ: Mapping[str, str]) -> list[Step]:
+    def check(*command: str, **variables: str) -> Callable[[], Outcome]:
+        return lambda: run_check(command, {**environ, **variables})
+
+    def pytest(marker: str) -> Callable[[], Outcome]:
+        selected = ["-k", arguments.k] if arguments.k else []
+        return lambda: run_pytest(["-m", marker, *selected], environ)
+
+    python = str(PYTHON)
+    tests = [Step("pytest", pytest("not e2e and not oracle"))]
+    if not arguments.fast:
+        tests += [Step("pytest: oracle", pytest("oracle")), Step("pytest: e2e", pytest("e2e"))]
+    if arguments.k:
+        return tests
+    scripts = sorted(map(str, (ROOT / "scripts").glob("*.py")))
+    return [
+        Step("ruff check", check(python, "-m", "ruff", "check", ".")),
+        Step("ruff format", check(python, "-m", "ruff", "format", "--check", ".")),
+        Step("mypy", mypy(environ, "-p", "plugin")),
+        Step("mypy scripts", mypy(environ, "--explicit-package-bases", *scripts)),
+        Step("tsc", check(*type_checker())),
+        Step("node --test", lambda: run_node_tests(environ)),
+        *tests,
+    ]
+
+
+def timed(step: Step) -> Outcome:
+    say(f"\n== {step.name}")
+    start = time.monotonic()
+    outcome = step.run()
+    verdict = "FAILED" if outcome.failed else "ok"
+    say(f"== {step.name}: {verdict} in {time.monotonic() - start:.1f} s")
+    return outcome
+
+
+def run_check(command: Sequence[str], environ: Mapping[str, str]) -> Outcome:
+    """A command that passes or fails as a whole."""
+    succeeded = subprocess.run(command, cwd=ROOT, env=environ).returncode == 0
+    return Outcome(passed=int(succeeded), failed=int(not succeeded))
+
+
+def mypy(environ: Mapping[str, str], *arguments: str) -> Callable[[], Outcome]:
+    """mypy sees the package through a link with its name, whatever this folder is called."""
+
+    def run() -> Outcome:
+        link = TYPES / "plugin"
+        if not link.exists():
+            TYPES.mkdir(parents=True, exist_ok=True)
+            link.symlink_to(ROOT, target_is_directory=True)
+        command = [str(PYTHON), "-m", "mypy", *arguments]
+        variables = {**environ, "MYPYPATH": "scripts"}
+        result = subprocess.run(command, cwd=ROOT, env=variables, capture_output=True, text=True)
+        say((result.stdout + result.stderr).replace(LINK_PREFIX, "").rstrip())
+        succeeded = result.returncode == 0
+        return Outcome(passed=int(succeeded), failed=int(not succeeded))
+
+    return run
+
+
+def type_checker() -> list[str]:
+    """The TypeScript compiler over the panel and its tests, as `jsconfig.json` says."""
+    modules = tools.NODE_CACHE / "tools" / "node_modules"
+    compiler = modules / "typescript" / "bin" / "tsc"
+    return [
+        tools.node(),
+        str(compiler),
+        "-p",
+        "jsconfig.json",
+        "--typeRoots",
+        str(modules / "@types"),
+    ]
+
+
+def run_node_tests(environ: Mapping[str, str]) -> Outcome:
+    files = sorted(str(path.relative_to(ROOT)) for path in (ROOT / "tests/web").rglob("*.test.*js"))
+    command = [tools.node(), "--test", *files]
+    result = subprocess.run(command, cwd=ROOT, env=environ, capture_output=True, text=True)
+    counts = {name: int(number) for name, number in NODE_COUNT.findall(result.stdout)}
+    if result.returncode != 0 or not counts.get("pass"):
+        say(result.stdout + result.stderr)
+        return Outcome(counts.get("pass", 0), max(1, counts.get("fail", 0)))
+    say(f"{counts['pass']} passed")
+    return Outcome(counts["pass"])
+
+
+def run_pytest(arguments: Sequence[str], environ: Mapping[str, str]) -> Outcome:
+    """pytest's own output, counted from the report that it writes."""
+    with tempfile.TemporaryDirectory() as folder:
+        report = Path(folder) / "report.xml"
+        command = [str(PYTHON), "-m", "pytest", "-q", f"--junitxml={report}", *arguments]
+        code = subprocess.run(command, cwd=ROOT, env=environ).returncode
+        if code == NO_TESTS_COLLECTED:
+            return Outcome()
+        if not report.exists():
+            return Outcome(failed=1)
+        suite = ElementTree.parse(report).getroot().find("testsuite")
+    assert suite is not None
+    total, failures, errors, skipped = (
+        int(suite.get(name, "0")) for name in ("tests", "failures", "errors", "skipped")
+    )
+    failed = failures + errors
+    return Outcome(total - failed - skipped, failed or int(code != 0), skipped)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
