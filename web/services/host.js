@@ -1,0 +1,62 @@
+// @ts-check
+/**
+ * What ComfyUI's front end does for the panel, feature-detected: older front ends lack some of it.
+ * The panel's other rooms see this object and never the host's own.
+ */
+
+/**
+ * @typedef {object} Host
+ * @property {string} user ComfyUI's user id, "" for the only one
+ * @property {import("./api.js").Fetch} fetch
+ * @property {(markdown: string) => string | null} markdown HTML, or null where the host cannot
+ * @property {(command: string) => void} run one of the host's commands
+ * @property {(listener: () => void) => void} onReconnected the host's own connection came back
+ * @property {(listener: () => void) => void} onGraphChanged the open workflow changed
+ * @property {() => any} graph LiteGraph's root graph
+ * @property {() => any} activeWorkflow the host's record of the open workflow
+ * @property {() => unknown[]} selection the selected nodes' ids
+ * @property {(type: string) => boolean} knowsNode whether a node type is installed
+ */
+
+/**
+ * @param {any} app the host's `app`
+ * @param {any} api the host's `api`
+ * @returns {Host}
+ */
+export function createHost(app, api) {
+  const manager = () => app.extensionManager;
+  return {
+    user: String(api?.user ?? ""),
+    fetch: createFetch(api),
+    markdown(markdown) {
+      const render = manager()?.renderMarkdownToHtml;
+      return typeof render === "function" ? render.call(manager(), markdown) : null;
+    },
+    run(command) {
+      const execute = manager()?.command?.execute ?? app.command?.execute;
+      Promise.resolve(execute?.(command)).catch(() => undefined);
+    },
+    onReconnected: (listener) => api?.addEventListener?.("reconnected", listener),
+    onGraphChanged: (listener) => api?.addEventListener?.("graphChanged", listener),
+    graph: () => app.rootGraph ?? app.graph ?? null,
+    activeWorkflow: () => manager()?.workflow?.activeWorkflow ?? null,
+    selection: () => Object.keys(app.canvas?.selected_nodes ?? {}),
+    knowsNode(type) {
+      const known = /** @type {any} */ (globalThis).LiteGraph?.registered_node_types;
+      return known === undefined || Object.hasOwn(known, type);
+    },
+  };
+}
+
+/** @param {any} api @returns {import("./api.js").Fetch} */
+function createFetch(api) {
+  if (typeof api?.fetchApi === "function") return (path, init) => api.fetchApi(path, init);
+  return (path, { timeoutMs: _none, ...init }) => {
+    const headers = new Headers(init.headers);
+    if (api?.user) headers.set("Comfy-User", api.user);
+    return fetch(typeof api?.apiURL === "function" ? api.apiURL(path) : `/api${path}`, {
+      ...init,
+      headers,
+    });
+  };
+}

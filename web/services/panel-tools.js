@@ -1,0 +1,31 @@
+// @ts-check
+/**
+ * Tools that run in the panel and not on the server: by name, a function from arguments to result.
+ * Empty for now; workflow editing will register here. A call of a tool that nobody registered gets
+ * an error as its result, so that the turn goes on.
+ */
+
+/** @typedef {(input: unknown) => Promise<unknown> | unknown} PanelTool */
+
+/** @typedef {ReturnType<typeof createPanelTools>} PanelTools */
+
+/** @param {Readonly<Record<string, PanelTool>>} [tools] */
+export function createPanelTools(tools = {}) {
+  return {
+    /**
+     * @param {string} name
+     * @param {unknown} input
+     * @returns {Promise<{output: unknown} | {error: string}>} never throws
+     */
+    async run(name, input) {
+      if (!Object.hasOwn(tools, name)) {
+        return { error: `The panel has no tool named "${name}".` };
+      }
+      try {
+        return { output: (await tools[name](input)) ?? null };
+      } catch (error) {
+        return { error: error instanceof Error ? error.message : String(error) };
+      }
+    },
+  };
+}

@@ -1,0 +1,114 @@
+// @ts-check
+/**
+ * Reads the open workflow: the snapshot that is sent with a turn, and the few facts that the empty
+ * state shows. Never changes the canvas, and never fails: no workflow is an answer too.
+ */
+
+/** @typedef {import("./host.js").Host} Host */
+/** @typedef {import("../types.js").WorkflowSnapshot} WorkflowSnapshot */
+/** @typedef {import("../types.js").WorkflowSummary} WorkflowSummary */
+
+/** Node types of the front end itself: they are drawn, and are no one's to install. */
+const DRAWN = new Set(["Note", "MarkdownNote", "Reroute", "PrimitiveNode"]);
+const SAMPLER = /sampler/i;
+
+/** @typedef {ReturnType<typeof createWorkflowReader>} WorkflowReader */
+
+/** @param {Host} host */
+export function createWorkflowReader(host) {
+  let revision = 1;
+  host.onGraphChanged(() => {
+    revision += 1;
+  });
+
+  /** @param {any} graph */
+  const nameAndId = (graph) => {
+    const open = host.activeWorkflow();
+    const name = String(open?.filename ?? "").replace(/\.json$/i, "");
+    return { id: String(open?.key ?? open?.path ?? graph?.id ?? name), name };
+  };
+
+  return {
+    /** @returns {WorkflowSnapshot | undefined} undefined when this tab has no graph */
+    snapshot() {
+      try {
+        const graph = host.graph();
+        if (!graph) return undefined;
+        const { id, name } = nameAndId(graph);
+        const selection = host.selection().map(nodeId);
+        return { id, name, revision, graph: graph.serialize(), selection };
+      } catch {
+        return undefined;
+      }
+    },
+
+    /** @returns {WorkflowSummary | null} */
+    summary() {
+      try {
+        const graph = host.graph();
+        return graph ? summarise(nameAndId(graph).name, allNodes(graph), host.knowsNode) : null;
+      } catch {
+        return null;
+      }
+    },
+  };
+}
+
+/** @param {unknown} id @returns {number | string} */
+function nodeId(id) {
+  const text = String(id);
+  return /^\d+$/.test(text) ? Number(text) : text;
+}
+
+/** @param {any} graph @returns {any[]} its nodes, and those within its subgraphs, each once */
+function allNodes(graph) {
+  const inner = [...(graph.subgraphs?.values?.() ?? [])];
+  return [graph, ...inner].flatMap((each) => each.nodes ?? each._nodes ?? []);
+}
+
+/**
+ * @param {string} name
+ * @param {any[]} nodes
+ * @param {(type: string) => boolean} knows
+ * @returns {WorkflowSummary}
+ */
+function summarise(name, nodes, knows) {
+  const unknown = new Set(
+    nodes.filter((node) => isMissing(node, knows)).map((node) => String(node.type)),
+  );
+  return {
+    name,
+    nodes: nodes.length,
+    missingNodes: unknown.size,
+    missingModels: missingModels(nodes).size,
+    generates: nodes.some((node) => SAMPLER.test(String(node.type))),
+  };
+}
+
+/** @param {any} node @param {(type: string) => boolean} knows */
+function isMissing(node, knows) {
+  const drawn = DRAWN.has(node.type) || node.isSubgraphNode?.() || node.subgraph;
+  return !drawn && !knows(String(node.type));
+}
+
+/**
+ * Models that a node's properties name (official templates do) and that none of its lists offers.
+ * @param {any[]} nodes
+ * @returns {Set<string>}
+ */
+function missingModels(nodes) {
+  /** @type {Set<string>} */
+  const missing = new Set();
+  for (const node of nodes) {
+    const lists = (node.widgets ?? []).flatMap((/** @type {any} */ widget) =>
+      Array.isArray(widget.options?.values) ? widget.options.values : [],
+    );
+    for (const model of node.properties?.models ?? []) {
+      const offered = lists.some((/** @type {unknown} */ choice) =>
+        String(choice).replaceAll("\\", "/").endsWith(model.name),
+      );
+      if (model?.name && !offered) missing.add(model.name);
+    }
+  }
+  return missing;
+}

@@ -1,0 +1,36 @@
+// @ts-check
+/** A value that can be watched. Listeners hear of a change once, after it happened. */
+
+/**
+ * @template T
+ * @typedef {object} Store
+ * @property {() => T} get
+ * @property {(changes: Partial<T>) => void} set
+ * @property {(listener: () => void) => () => void} subscribe gives the function that ends it
+ */
+
+/**
+ * @template {object} T
+ * @param {T} initial
+ * @returns {Store<T>}
+ */
+export function createStore(initial) {
+  let value = initial;
+  /** @type {Set<() => void>} */
+  const listeners = new Set();
+  return {
+    get: () => value,
+    set(changes) {
+      const changed = Object.entries(changes).some(
+        ([key, next]) => /** @type {any} */ (value)[key] !== next,
+      );
+      if (!changed) return;
+      value = { ...value, ...changes };
+      for (const listener of [...listeners]) listener();
+    },
+    subscribe(listener) {
+      listeners.add(listener);
+      return () => listeners.delete(listener);
+    },
+  };
+}

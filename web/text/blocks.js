@@ -1,0 +1,142 @@
+// @ts-check
+/**
+ * Cuts Markdown that is still growing into blocks that can be rendered one by one: all but the last
+ * are final, so that a long answer costs one small block per frame. Fenced code is a block of its
+ * own and needs no Markdown renderer. What a block looks like is left to `views/markdown.js`.
+ */
+
+/**
+ * @typedef {object} Block
+ * @property {"text" | "code"} kind
+ * @property {number} start where the block begins in the source
+ * @property {string} source Markdown of a text block, the code itself of a code block
+ * @property {string} language of a code block, "" if none was named
+ * @property {boolean} closed false while a fence has not ended
+ */
+
+const FENCE = /^ {0,3}(`{3,}|~{3,})[ \t]*([^\n`]*)$/;
+const LIST_ITEM = /^ {0,3}(?:[-*+]|\d{1,9}[.)])(?:[ \t]|$)/;
+const INDENTED = /^(?: {2,}|\t)/;
+
+/**
+ * @param {string} text the whole source
+ * @param {number} [from] the start of a block found before: what comes earlier is not read again
+ * @returns {Block[]}
+ */
+export function splitBlocks(text, from = 0) {
+  /** @type {Block[]} */
+  const blocks = [];
+  let at = from;
+  while (at < text.length) {
+    const line = lineAt(text, at);
+    if (line.text.trim() === "") {
+      at = line.next;
+      continue;
+    }
+    const fence = FENCE.exec(line.text);
+    const block = fence ? codeBlock(text, at, line.next, fence) : textBlock(text, at);
+    blocks.push(block.block);
+    at = block.end;
+  }
+  return blocks;
+}
+
+/** @param {string} text @param {number} at @returns {{text: string, next: number}} */
+function lineAt(text, at) {
+  const end = text.indexOf("\n", at);
+  return end < 0
+    ? { text: text.slice(at), next: text.length }
+    : { text: text.slice(at, end).replace(/\r$/, ""), next: end + 1 };
+}
+
+/**
+ * @param {string} text
+ * @param {number} start
+ * @param {number} body where the first line behind the opening fence begins
+ * @param {RegExpExecArray} fence
+ * @returns {{block: Block, end: number}}
+ */
+function codeBlock(text, start, body, fence) {
+  const [, mark, information] = fence;
+  const closing = new RegExp(`^ {0,3}${mark[0]}{${mark.length},}[ \\t]*$`);
+  let at = body;
+  let end = text.length;
+  let next = text.length;
+  let closed = false;
+  while (at < text.length) {
+    const line = lineAt(text, at);
+    if (closing.test(line.text)) {
+      end = at;
+      next = line.next;
+      closed = true;
+      break;
+    }
+    at = line.next;
+  }
+  const code = text.slice(body, end);
+  const language = information.trim().split(/\s+/)[0] ?? "";
+  return {
+    block: {
+      kind: "code",
+      start,
+      source: closed ? code.replace(/\r?\n$/, "") : code,
+      language,
+      closed,
+    },
+    end: next,
+  };
+}
+
+/**
+ * Up to the next blank line; a list goes on over blank lines while items or indented lines follow,
+ * so that its numbers and nesting hold.
+ * @param {string} text
+ * @param {number} start
+ * @returns {{block: Block, end: number}}
+ */
+function textBlock(text, start) {
+  const list = LIST_ITEM.test(lineAt(text, start).text);
+  let at = start;
+  let end = start;
+  let blank = false;
+  while (at < text.length) {
+    const line = lineAt(text, at);
+    if (line.text.trim() === "") {
+      blank = true;
+    } else {
+      const belongs = list && (LIST_ITEM.test(line.text) || INDENTED.test(line.text));
+      if (blank && !belongs) break;
+      if (at > start && FENCE.test(line.text) && !(list && INDENTED.test(line.text))) break;
+      blank = false;
+      end = line.next;
+      if (list && FENCE.test(line.text.trimStart())) end = skipNestedFence(text, at);
+    }
+    at = Math.max(line.next, end);
+  }
+  const source = text.slice(start, end).replace(/\r?\n$/, "");
+  return { block: { kind: "text", start, source, language: "", closed: true }, end };
+}
+
+/** @param {string} text @param {number} at the line of an indented fence @returns {number} */
+function skipNestedFence(text, at) {
+  const opening = lineAt(text, at);
+  const mark = /[`~]{3,}/.exec(opening.text)?.[0] ?? "```";
+  let next = opening.next;
+  while (next < text.length) {
+    const line = lineAt(text, next);
+    next = line.next;
+    if (line.text.trim().startsWith(mark) && /^[`~]+$/.test(line.text.trim())) break;
+  }
+  return next;
+}
+
+const DEFINITION = /^ {0,3}\[[^\]\n]+\]:[ \t]*\S+.*$/gm;
+
+/**
+ * Link definitions (`[name]: url`) anywhere in the text, which every block may refer to.
+ * @param {string} text
+ * @returns {string} their lines, "" if there are none
+ */
+export function linkDefinitions(text) {
+  return text.includes("]:") ? (text.match(DEFINITION) ?? []).join("\n") : "";
+}
