@@ -1,0 +1,228 @@
+"""Who may come in: one wrapper around every handler of ours (`contracts/trust-boundary.md`).
+
+    gate = Gate(settings)
+    web.get("/chats", guarded(list_chats, gate))
+
+Checked in this order: the Host (defeats DNS rebinding), the page that asks (defeats other sites),
+the token (for peers that are not on this machine). Bodies are `body`'s, ids are checked by who uses
+them. The wrapper also turns errors into JSON, so that a handler just raises.
+
+The peer is who holds the connection; `X-Forwarded-For` is anybody's claim and is not read. Behind a
+reverse proxy on this machine every peer is therefore loopback and no token is asked for: there the
+proxy has to know its visitors, and the Host check still wants its name in ASSISTANT_ALLOWED_HOSTS.
+"""
+
+from __future__ import annotations
+
+import functools
+import logging
+import traceback
+from collections.abc import Awaitable, Callable, Iterator
+from contextlib import contextmanager
+
+from aiohttp import web
+
+from ..config import Problem, Settings
+from ..errors import AssistantError, Refused
+from ..llm.redaction import without_keys
+from .answers import error_answer, internal_error
+from .authority import (
+    Authority,
+    Origin,
+    is_loopback_address,
+    origin_of,
+    parse_allowed_host,
+    parse_authority,
+    parse_origin,
+)
+from .credentials import presents
+
+log = logging.getLogger("comfyui_assistant")
+
+Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
+
+SAFE_METHODS = frozenset(("GET", "HEAD", "OPTIONS"))
+OWN_SITES = frozenset(("same-origin", "none"))
+"""Values of Sec-Fetch-Site: our own page, and the user's own doing (address bar, bookmark)."""
+FETCH_HEADERS = ("Sec-Fetch-Site", "Sec-Fetch-Mode", "Sec-Fetch-Dest", "Sec-Fetch-User")
+RETRY_STREAM_SECONDS = 5
+"""When a client that found all streams taken may come again."""
+
+HOSTS = "ASSISTANT_ALLOWED_HOSTS"
+ORIGINS = "ASSISTANT_ALLOWED_ORIGINS"
+TOKEN = "ASSISTANT_TOKEN"
+
+
+def peer_is_local(request: web.Request) -> bool:
+    """Whether the other end of the connection is on this machine; a Unix socket always is."""
+    peer = request.transport.get_extra_info("peername") if request.transport else None
+    if isinstance(peer, tuple) and peer:
+        return is_loopback_address(str(peer[0]))
+    return isinstance(peer, (str, bytes))
+
+
+class Gate:
+    """Decides who may come in, and counts the open streams.
+
+    `problems` names the entries of the settings that cannot be read; they let nobody in.
+    """
+
+    def __init__(
+        self, settings: Settings, *, is_local: Callable[[web.Request], bool] = peer_is_local
+    ) -> None:
+        self._settings = settings
+        self._is_local = is_local
+        self._streams = 0
+        hosts = [(entry, parse_allowed_host(entry)) for entry in settings.allowed_hosts]
+        origins = [(entry, parse_origin(entry)) for entry in settings.allowed_origins]
+        self._hosts = frozenset(host for _, host in hosts if host)
+        self._origins = frozenset(origin for _, origin in origins if origin)
+        self.problems = (
+            *(_unreadable(HOSTS, entry, "nas.local") for entry, host in hosts if not host),
+            *(
+                _unreadable(ORIGINS, entry, "https://nas.example")
+                for entry, origin in origins
+                if not origin
+            ),
+        )
+
+    def check(self, request: web.Request, *, token_needed: bool = True) -> None:
+        """Raises `Refused` unless the request may come in."""
+        own = self._check_host(request)
+        self._check_page(request, own)
+        if not self._is_local(request):
+            self._check_token(request, token_needed)
+
+    @contextmanager
+    def stream_slot(self) -> Iterator[None]:
+        """Holds one of the streams that may be open at a time. Raises `Refused` (503)."""
+        if self._streams >= self._settings.max_streams:
+            raise Refused(
+                f"{self._streams} streams are open already, which is the limit."
+                " Close another tab of ComfyUI or try again.",
+                code="too_many_streams",
+                status=503,
+                retry_after=RETRY_STREAM_SECONDS,
+            )
+        self._streams += 1
+        try:
+            yield
+        finally:
+            self._streams -= 1
+
+    def _check_host(self, request: web.Request) -> Authority:
+        given = request.headers.getall("Host", [])
+        host = parse_authority(given[0]) if len(given) == 1 else None
+        if host is None:
+            raise Refused("The request does not say which host it is for.", code="host_not_allowed")
+        if host.loopback or host in self._hosts or Authority(host.host) in self._hosts:
+            return host
+        shown = Authority(host.host)
+        raise Refused(
+            f"ComfyUI was opened as {shown}, a name that the assistant does not know."
+            f" If it is yours, add it to {HOSTS} and restart ComfyUI.",
+            code="host_not_allowed",
+            extra=_remedy(HOSTS, (*self._settings.allowed_hosts, str(shown))),
+        )
+
+    def _check_page(self, request: web.Request, host: Authority) -> None:
+        """Raises `Refused` unless our own page asks, one that is allowed, or no browser."""
+        for text in request.headers.getall("Origin", []):
+            origin = parse_origin(text)
+            if origin is None or not self._is_own(origin, request.scheme, host):
+                raise self._foreign(origin)
+        sites = request.headers.getall("Sec-Fetch-Site", [])
+        if not OWN_SITES.issuperset(sites):
+            raise self._foreign(None)
+        changes = request.method not in SAFE_METHODS
+        if changes and "Origin" not in request.headers and _from_browser(request):
+            raise self._foreign(None)
+
+    def _is_own(self, origin: Origin, scheme: str, host: Authority) -> bool:
+        return origin in self._origins or origin == origin_of(scheme, host)
+
+    def _foreign(self, origin: Origin | None) -> Refused:
+        if origin is None:
+            return Refused(
+                "The request comes from another web page than ComfyUI's.", code="origin_not_allowed"
+            )
+        return Refused(
+            f"The request comes from {origin}, which is another address than ComfyUI's own."
+            f" If it is yours (a TLS proxy), add it to {ORIGINS} and restart ComfyUI.",
+            code="origin_not_allowed",
+            extra=_remedy(ORIGINS, (*self._settings.allowed_origins, str(origin))),
+        )
+
+    def _check_token(self, request: web.Request, needed: bool) -> None:
+        token = self._settings.token
+        if not token:
+            raise Refused(
+                f"You are on another machine than ComfyUI. Set {TOKEN} there to a secret text,"
+                " restart ComfyUI, and enter it here.",
+                code="token_not_set",
+                extra={"variable": TOKEN},
+            )
+        if needed and not presents(token, request.headers, request.cookies):
+            raise token_required()
+
+
+def guarded(handler: Handler, gate: Gate, *, token_needed: bool = True) -> Handler:
+    """`handler` behind `gate`, with its errors as JSON; nothing that it answers is cached.
+
+    Only the route that takes the token goes without one (`token_needed`).
+    """
+
+    @functools.wraps(handler)
+    async def guarded_handler(request: web.Request) -> web.StreamResponse:
+        try:
+            gate.check(request, token_needed=token_needed)
+            response = await handler(request)
+        except AssistantError as error:
+            response = error_answer(error)
+        except Exception as error:
+            if isinstance(error, ConnectionError) and _gone(request):
+                raise
+            _log_failure(request, error)
+            response = internal_error()
+        if not response.prepared:
+            response.headers.setdefault("Cache-Control", "no-store")
+            response.headers.setdefault("X-Content-Type-Options", "nosniff")
+        return response
+
+    return guarded_handler
+
+
+def token_required() -> Refused:
+    return Refused(
+        f"You are on another machine than ComfyUI. Enter the text that {TOKEN} has there.",
+        code="token_required",
+        status=401,
+    )
+
+
+def _from_browser(request: web.Request) -> bool:
+    return any(name in request.headers for name in FETCH_HEADERS)
+
+
+def _gone(request: web.Request) -> bool:
+    return request.transport is None or request.transport.is_closing()
+
+
+def _remedy(variable: str, entries: tuple[str, ...]) -> dict[str, str]:
+    """What the panel's card shows: which variable to set to what."""
+    return {"variable": variable, "value": ",".join(entries)}
+
+
+def _unreadable(variable: str, entry: str, example: str) -> Problem:
+    message = f"{variable} holds {entry!r}, which lets nobody in; it takes names like {example}."
+    return Problem("invalid_setting", message, variable)
+
+
+def _log_failure(request: web.Request, error: Exception) -> None:
+    """Once, in ASCII, with the trace. The route is named by its pattern, not by what was sent."""
+    resource = request.match_info.route.resource
+    route = resource.canonical if resource else "?"
+    trace = "".join(traceback.format_exception(type(error), error, error.__traceback__))
+    lines = (without_keys(line) for line in trace.splitlines())
+    text = "\n".join(lines).encode("ascii", "backslashreplace").decode()
+    log.error("%s %s failed; the client got a 500.\n%s", request.method, route, text)
