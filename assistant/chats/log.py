@@ -6,6 +6,7 @@ row numbers, root first. What a row's number, parent and run are: `schema`.
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
@@ -33,9 +34,9 @@ class Run:
 
 @dataclass(frozen=True, slots=True)
 class Added:
-    """What became of a message: its row and the length of its text."""
+    """What became of messages: their rows, first to last, and the length of their texts."""
 
-    row: int
+    rows: range
     chars: int
 
 
@@ -47,42 +48,62 @@ class Stored:
     chars: int
 
 
-def add_row(
-    connection: Connection, chat_id: str, message: Message, parent_row: int | None, now: datetime
+def add_rows(
+    connection: Connection,
+    chat_id: str,
+    added: Sequence[Message],
+    parent_row: int | None,
+    now: datetime,
 ) -> Added:
-    """Add `message` after `parent_row`. Raises InvalidRequest for an id that the path has already,
-    and for a system message, which no log holds (R9)."""
-    check_fits(connection, chat_id, message, parent_row)
+    """Add messages that follow each other, the first after `parent_row`.
+
+    Raises InvalidRequest for an id that the path has already, and for a system message, which no
+    log holds (R9). The caller's transaction is to be rolled back then."""
+    check_fit(connection, chat_id, added, parent_row)
     newest = select(func.max(messages.c.row)).where(messages.c.chat_id == chat_id)
-    row = (connection.execute(newest).scalar_one() or 0) + 1
-    depth, run_start, run_parent = _join(connection, chat_id, parent_row, row)
-    body = encode(message)
-    connection.execute(
-        insert(messages).values(
-            chat_id=chat_id,
-            row=row,
-            parent_row=parent_row,
-            message_id=message.id,
-            role=message.role,
-            created=time_text(now),
-            depth=depth,
-            run_start=run_start,
-            run_parent=run_parent,
-            body=body,
-        )
-    )
-    return Added(row, len(body))
+    first = (connection.execute(newest).scalar_one() or 0) + 1
+    rows = range(first, first + len(added))
+    if not added:
+        return Added(rows, 0)
+    depth, run_start, run_parent = _join(connection, chat_id, parent_row, first)
+    bodies = [encode(message) for message in added]
+    same = {
+        "chat_id": chat_id,
+        "created": time_text(now),
+        "run_start": run_start,
+        "run_parent": run_parent,
+    }
+    values = [
+        {
+            **same,
+            "row": row,
+            "parent_row": parent_row if row == first else row - 1,
+            "message_id": message.id,
+            "role": message.role,
+            "depth": depth + row - first,
+            "body": body,
+        }
+        for row, message, body in zip(rows, added, bodies, strict=True)
+    ]
+    connection.execute(insert(messages), values)
+    return Added(rows, sum(len(body) for body in bodies))
 
 
-def check_fits(
-    connection: Connection, chat_id: str, message: Message, parent_row: int | None
+def check_fit(
+    connection: Connection, chat_id: str, added: Sequence[Message], parent_row: int | None
 ) -> None:
-    """Raises InvalidRequest when `message` cannot follow `parent_row`, as `add_row` does."""
-    message_id(message.id)
-    if message.role == "system":
-        raise InvalidRequest("a system message holds for its request and is not stored")
-    if _row_on_path(connection, chat_id, parent_row, message.id) is not None:
-        raise InvalidRequest(f"the id {message.id!r} is used by an earlier message", where="id")
+    """Raises InvalidRequest when these messages cannot follow `parent_row`, as `add_rows` does."""
+    seen: set[str] = set()
+    for message in added:
+        message_id(message.id)
+        if message.role == "system":
+            raise InvalidRequest("a system message holds for its request and is not stored")
+        if message.id in seen:
+            raise InvalidRequest(f"two messages have the id {message.id!r}", where="id")
+        seen.add(message.id)
+    used = _rows_on_path(connection, chat_id, parent_row, [message.id for message in added])
+    for identity in used:
+        raise InvalidRequest(f"the id {identity!r} is used by an earlier message", where="id")
 
 
 def parent_row(
@@ -94,12 +115,13 @@ def parent_row(
     """
     if parent is HEAD or parent is None:
         return head_row if parent is HEAD else None
-    on_path = _row_on_path(connection, chat_id, head_row, str(parent))
-    if on_path is not None:
-        return on_path
-    rows = _rows_with_id(connection, chat_id, str(parent))
+    identity = str(parent)
+    on_path = _rows_on_path(connection, chat_id, head_row, [identity])
+    if identity in on_path:
+        return on_path[identity]
+    rows = [row for _, row in _rows_with_ids(connection, chat_id, [identity])]
     if not rows:
-        raise NotFound(f"There is no message {parent!r} in this chat.")
+        raise NotFound(f"There is no message {identity!r} in this chat.")
     return max(rows)
 
 
@@ -116,10 +138,10 @@ def page(
     runs = _runs(connection, chat_id, head_row)
     rows = _downwards(runs)
     if before is not None:
-        end = _row_on_path(connection, chat_id, head_row, before)
-        if end is None:
+        found_before = _rows_on_path(connection, chat_id, head_row, [before])
+        if before not in found_before:
             raise NotFound(f"There is no message {before!r} on this chat's current path.")
-        rows = _downwards(_below(runs, end))
+        rows = _downwards(_below(runs, found_before[before]))
     found = [row for row, _ in zip(rows, range(limit + 1), strict=False)]
     return tuple(reversed(found[:limit])), len(found) > limit
 
@@ -189,16 +211,34 @@ def _below(runs: Iterable[Run], row: int) -> Iterator[Run]:
             yield Run(run.first, min(run.last, row - 1))
 
 
-def _rows_with_id(connection: Connection, chat_id: str, message_id: str) -> list[int]:
-    where = (messages.c.chat_id == chat_id) & (messages.c.message_id == message_id)
-    return list(connection.execute(select(messages.c.row).where(where)).scalars())
+def _rows_with_ids(
+    connection: Connection, chat_id: str, message_ids: Sequence[str]
+) -> Iterator[tuple[str, int]]:
+    """All versions of these messages, on whichever path."""
+    wanted = (
+        select(messages.c.message_id, messages.c.row)
+        .where(messages.c.chat_id == chat_id)
+        .where(messages.c.message_id.in_(bindparam("ids", expanding=True)))
+    )
+    for start in range(0, len(message_ids), ROWS_PER_QUERY):
+        some = list(message_ids[start : start + ROWS_PER_QUERY])
+        yield from connection.execute(wanted, {"ids": some}).tuples()
 
 
-def _row_on_path(
-    connection: Connection, chat_id: str, head_row: int | None, message_id: str
-) -> int | None:
-    rows = _rows_with_id(connection, chat_id, message_id)
-    if not rows:
-        return None
+def _rows_on_path(
+    connection: Connection, chat_id: str, head_row: int | None, message_ids: Sequence[str]
+) -> dict[str, int]:
+    """Those of these messages that are on the path to `head_row`, each with its row there."""
+    candidates = list(_rows_with_ids(connection, chat_id, message_ids))
+    if not candidates:
+        return {}
     runs = _runs(connection, chat_id, head_row)
-    return next((r for r in rows if any(run.first <= r <= run.last for run in runs)), None)
+    first_rows = [-run.first for run in runs]
+    found: dict[str, int] = {}
+    for identity, row in candidates:
+        # Runs come newest first: the first one that does not begin after `row` is the only one
+        # that can hold it.
+        place = bisect_left(first_rows, -row)
+        if place < len(runs) and row <= runs[place].last:
+            found[identity] = row
+    return found

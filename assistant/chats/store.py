@@ -178,7 +178,7 @@ class ChatStore:
             self._settle(connection, chat_id, now)
             head = table.require(connection, chat_id).head_row
             row = log.parent_row(connection, chat_id, head, parent)
-            log.check_fits(connection, chat_id, message, row)
+            log.check_fit(connection, chat_id, (message,), row)
             if not log.is_version_of(connection, chat_id, head, message.id, row):
                 table.set_head(connection, chat_id, row, 0, now)
             checkpoint.begin(connection, chat_id, message, row, now)
@@ -208,9 +208,7 @@ class ChatStore:
             if saved is None or saved.message.id != message.id:
                 raise Conflict(f"No answer {message.id!r} is in progress in this chat.")
             table.set_state(connection, chat_id, state)
-            added = log.add_row(connection, chat_id, message, saved.parent_row, now)
-            table.set_head(connection, chat_id, added.row, added.chars, now)
-            return added.row
+            return _end_with(connection, chat_id, message, saved.parent_row, now)
 
         try:
             return await self._write(chat_id, work)
@@ -261,22 +259,17 @@ class ChatStore:
         now: datetime,
     ) -> tuple[int, ...]:
         row = log.parent_row(connection, chat.id, chat.head_row, parent)
-        rows: list[int] = []
-        chars = 0
-        for message in messages:
-            added = log.add_row(connection, chat.id, message, row, now)
-            row, chars = added.row, chars + added.chars
-            rows.append(row)
-        if chat.log_chars + chars > self._most_log_chars:
+        added = log.add_rows(connection, chat.id, messages, row, now)
+        if chat.log_chars + added.chars > self._most_log_chars:
             raise Refused(
                 "This chat has reached its largest size; go on in a new chat.",
                 code="chat_full",
                 status=429,
                 retry_after=FULL_RETRY_SECONDS,
             )
-        if rows:
-            table.set_head(connection, chat.id, row, chars, now)
-        return tuple(rows)
+        if messages:
+            table.set_head(connection, chat.id, added.rows[-1], added.chars, now)
+        return tuple(added.rows)
 
     def _recover(self, connection: Connection) -> tuple[str, ...]:
         schema.prepare(connection)
@@ -292,8 +285,7 @@ class ChatStore:
         left = checkpoint.take(connection, chat_id)
         if left is not None:
             message = checkpoint.as_cut(left.message)
-            added = log.add_row(connection, chat_id, message, left.parent_row, now)
-            table.set_head(connection, chat_id, added.row, added.chars, now)
+            _end_with(connection, chat_id, message, left.parent_row, now)
             table.set_state(connection, chat_id, "idle")
 
     def _check_not_answering(self, chat_id: str) -> None:
@@ -313,3 +305,12 @@ class ChatStore:
         check_chat_id(chat_id)
         await self.recover()
         return await self._database.read(work)
+
+
+def _end_with(
+    connection: Connection, chat_id: str, message: Message, parent_row: int | None, now: datetime
+) -> int:
+    """Add the answer; the current path ends with it, and it is kept even in a full chat."""
+    added = log.add_rows(connection, chat_id, (message,), parent_row, now)
+    table.set_head(connection, chat_id, added.rows[-1], added.chars, now)
+    return added.rows[-1]
