@@ -213,23 +213,26 @@ def _below(runs: Iterable[Run], row: int) -> Iterator[Run]:
 
 def _rows_with_ids(
     connection: Connection, chat_id: str, message_ids: Sequence[str]
-) -> Iterator[tuple[str, int]]:
+) -> list[tuple[str, int]]:
     """All versions of these messages, on whichever path."""
     wanted = (
         select(messages.c.message_id, messages.c.row)
         .where(messages.c.chat_id == chat_id)
         .where(messages.c.message_id.in_(bindparam("ids", expanding=True)))
     )
+    found: list[tuple[str, int]] = []
     for start in range(0, len(message_ids), ROWS_PER_QUERY):
         some = list(message_ids[start : start + ROWS_PER_QUERY])
-        yield from connection.execute(wanted, {"ids": some}).tuples()
+        versions = connection.execute(wanted, {"ids": some})
+        found.extend((version.message_id, version.row) for version in versions)
+    return found
 
 
 def _rows_on_path(
     connection: Connection, chat_id: str, head_row: int | None, message_ids: Sequence[str]
 ) -> dict[str, int]:
     """Those of these messages that are on the path to `head_row`, each with its row there."""
-    candidates = list(_rows_with_ids(connection, chat_id, message_ids))
+    candidates = _rows_with_ids(connection, chat_id, message_ids)
     if not candidates:
         return {}
     runs = _runs(connection, chat_id, head_row)
