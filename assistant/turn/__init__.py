@@ -1,0 +1,14 @@
+"""One turn: from a user message to the end of the answer, tools and suspensions included.
+
+    turns.py      which turn runs in which chat; starting, joining, stopping, deciding
+    opening.py    what a request means for the log, and what the turn begins with
+    command.py    `/skill` in a user's message (R12)
+    runner.py     the loop: prepare, ask, write, run tools, again
+    preparation.py  the provider, the system message and the plan of one request
+    writer.py     a provider's events -> chunks
+    calls.py      running tools, asking first, stopping repetition
+    running.py    the turn as others see it: its chunks so far, then live
+    recorder.py   the turn's answer in the log
+
+The chunks are the UI message stream's; nothing here knows HTTP.
+"""

@@ -1,0 +1,51 @@
+"""`/skill <name or slug>` in a user's message (R12).
+
+The message in the log keeps what the user typed; beside it goes a `data-skill` part with the text
+that the model reads instead, frozen at this moment, so that later requests have the same bytes. What
+follows on further lines is the user's own request and stays with the skill.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import re
+from dataclasses import dataclass, replace
+
+from ...agent_prompts import skill_activation, skill_list_answer
+from ..messages.parts import DataPart, FilePart, Message, TextPart
+from ..user_context.skills import Match, SkillLibrary
+
+COMMAND = re.compile(r"\s*/skill(?:[ \t]+(?P<argument>[^\n]*))?(?:\n(?P<rest>.*))?\Z", re.DOTALL)
+
+
+@dataclass(frozen=True, slots=True)
+class Expanded:
+    """The message to store, and the answer to give without asking a model, if there is one."""
+
+    message: Message
+    answer: str | None = None
+
+
+async def expand(message: Message, skills: SkillLibrary) -> Expanded:
+    """A user message with its skill; any other message as it is.
+
+    An unknown or ambiguous name gives the answer that lists names and slugs.
+    """
+    found = COMMAND.match(message.text) if message.role == "user" else None
+    if found is None or message.data("skill") is not None:
+        return Expanded(message)
+    resolved = await asyncio.to_thread(skills.resolve, (found["argument"] or "").strip())
+    if not isinstance(resolved, Match):
+        return Expanded(message, skill_list_answer(resolved))
+    skill = resolved.skill
+    prompt = skill_activation(skill, (found["rest"] or "").strip())
+    data = DataPart("skill", {"slug": skill.slug, "name": skill.name, "prompt": prompt})
+    return Expanded(replace(message, parts=(*message.parts, data)))
+
+
+def has_content(message: Message) -> bool:
+    """True when there is anything in the message for a model to answer."""
+    return any(
+        isinstance(part, FilePart) or (isinstance(part, TextPart) and part.text.strip())
+        for part in message.parts
+    )

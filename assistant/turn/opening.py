@@ -1,0 +1,164 @@
+"""What a request means for its chat, and what the turn begins with.
+
+`open_turn` carries out in the log what `chats.reconcile` says, and gives the history that the model
+reads and the answer that the turn writes: a new one, or a suspended one that goes on.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from ..chats import (
+    HEAD,
+    Append,
+    Branch,
+    ChatStore,
+    Import,
+    Intention,
+    Parent,
+    Regenerate,
+    Resume,
+    WorkflowName,
+    reconcile,
+    replace,
+    title_for,
+)
+from ..errors import InvalidRequest
+from ..messages.parts import Message
+from ..user_context.skills import SkillLibrary
+from ..workflow.view import Snapshot
+from .command import expand, has_content
+
+SUBMIT = "submit-message"
+REGENERATE = "regenerate-message"
+
+
+@dataclass(frozen=True, slots=True)
+class TurnRequest:
+    """A parsed `POST /api/chat`: the whole list (`messages`), or one new user message."""
+
+    messages: tuple[Message, ...] = ()
+    message: Message | None = None
+    chat_id: str | None = None
+    trigger: str = SUBMIT
+    message_id: str | None = None
+    workflow: Snapshot = field(default_factory=Snapshot)
+    client_id: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Opening:
+    """What a turn begins with.
+
+    `history` ends with the user message, `answer` is the message to write (it has parts already when
+    a suspended turn goes on), `reply` is an answer that needs no model, and `parent` is where the
+    answer stands in the log.
+    """
+
+    history: tuple[Message, ...]
+    answer: Message
+    reply: str | None = None
+    parent: Parent = HEAD
+
+
+async def open_without_chat(
+    request: TurnRequest, skills: SkillLibrary, new_id: str
+) -> Opening:
+    """The opening of a request without a chat id: nothing is stored."""
+    messages = request.messages or ((request.message,) if request.message else ())
+    if request.trigger == REGENERATE:
+        while messages and messages[-1].role == "assistant":
+            messages = messages[:-1]
+    history, answer = _split(messages, new_id)
+    _check(history)
+    expanded = [await expand(message, skills) for message in history]
+    reply = expanded[-1].answer if not answer.parts else None
+    return Opening(tuple(item.message for item in expanded), answer, reply)
+
+
+async def open_in_chat(
+    request: TurnRequest, chat_id: str, store: ChatStore, skills: SkillLibrary, new_id: str
+) -> Opening:
+    """The opening of a request of a chat; what is new is in the log when this returns.
+
+    Raises InvalidRequest, NotFound and Conflict as `reconcile` and the store do.
+    """
+    exists = await store.get(chat_id) is not None
+    stored = await store.path(chat_id) if exists else ()
+    intention = _intention(request, stored)
+    messages, kept, parent = _continuation(intention, stored)
+    new, answer = _split(messages, new_id)
+    _check((*kept, *new))
+    asked = [await expand(message, skills) for message in (new or kept[-1:])]
+    expanded = tuple(item.message for item in asked)
+    if not exists:
+        await store.import_messages(chat_id, expanded, title_for(expanded[0]), _workflow(request))
+        parent = HEAD
+    elif new:
+        await store.append_all(chat_id, expanded, parent)
+        parent = HEAD
+    system = tuple(message for message in request.messages if message.role == "system")
+    before = kept if new else kept[:-1]
+    reply = asked[-1].answer if not answer.parts else None
+    return Opening((*system, *before, *expanded), answer, reply, parent)
+
+
+def _intention(request: TurnRequest, stored: tuple[Message, ...]) -> Intention:
+    message = request.message
+    if message is None:
+        if request.trigger == REGENERATE and not request.messages:
+            return reconcile(stored, stored, REGENERATE, request.message_id)
+        return reconcile(stored, request.messages, request.trigger, request.message_id)
+    if message.role != "user":
+        raise InvalidRequest("expected a user message", where="message.role")
+    if request.message_id is not None:
+        return replace(stored, request.message_id, message)
+    if any(message.id == earlier.id for earlier in stored):
+        raise InvalidRequest(f"the id {message.id!r} is used already", where="message.id")
+    return Append(message) if stored else Import((message,))
+
+
+def _continuation(
+    intention: Intention, stored: tuple[Message, ...]
+) -> tuple[tuple[Message, ...], tuple[Message, ...], Parent]:
+    """The messages to add, the stored ones before them, and the parent of the first."""
+    if isinstance(intention, Import):
+        return intention.messages, (), HEAD
+    if isinstance(intention, Append):
+        return (intention.message,), stored, HEAD
+    if isinstance(intention, Regenerate):
+        return (), _up_to(stored, intention.parent_id), intention.parent_id
+    if isinstance(intention, Resume):
+        kept = _up_to(stored, intention.parent_id)
+        return (intention.message,), kept, intention.parent_id
+    assert isinstance(intention, Branch), f"unknown intention {intention!r}"
+    return intention.messages, _up_to(stored, intention.parent_id), intention.parent_id
+
+
+def _up_to(stored: tuple[Message, ...], message_id: str | None) -> tuple[Message, ...]:
+    if message_id is None:
+        return ()
+    place = next(n for n, message in enumerate(stored) if message.id == message_id)
+    return stored[: place + 1]
+
+
+def _split(
+    messages: tuple[Message, ...], new_id: str
+) -> tuple[tuple[Message, ...], Message]:
+    """The messages before the answer, and the answer: the last message where it is one."""
+    if messages and messages[-1].role == "assistant":
+        return messages[:-1], messages[-1]
+    return messages, Message(new_id, "assistant", ())
+
+
+def _check(history: tuple[Message, ...]) -> None:
+    users = [message for message in history if message.role == "user"]
+    if not users:
+        raise InvalidRequest("expected a user message to answer, got none", where="messages")
+    if not has_content(users[-1]):
+        raise InvalidRequest("the last user message is empty", where="messages")
+
+
+def _workflow(request: TurnRequest) -> WorkflowName | None:
+    snapshot = request.workflow
+    return WorkflowName(snapshot.id, snapshot.name) if snapshot.name else None

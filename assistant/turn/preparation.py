@@ -1,0 +1,122 @@
+"""What one turn asks with: the provider, the system message, and each request's plan."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import AsyncGenerator, Callable, Mapping
+from dataclasses import dataclass, replace
+from typing import Any, Protocol
+
+from ..config import Settings
+from ..context.plan import Budget, Plan, plan
+from ..context.system import SystemText, has_system, is_first_turn
+from ..context.window import Window, window_of
+from ..llm.events import Event
+from ..llm.provider import Provider
+from ..llm.request import LLMRequest
+from ..messages.conversion import to_prompt
+from ..messages.parts import Message
+from ..tools.toolbox import Toolbox
+
+
+class Providers(Protocol):
+    """Who answers; `llm.resolver` knows."""
+
+    async def current(self) -> Provider: ...
+    async def window(self, provider: Provider) -> int | None: ...
+
+
+class Model(Protocol):
+    """How it is asked; `llm.client` knows."""
+
+    def stream(self, provider: Provider, request: LLMRequest) -> AsyncGenerator[Event, None]: ...
+
+
+class Prompts(Protocol):
+    """What the system message says; `agent_prompts` knows."""
+
+    async def system_prompt(
+        self,
+        *,
+        first_turn: bool,
+        window_tokens: int,
+        tools: bool,
+        max_steps: int | None,
+        pinned_skills: tuple[str, ...],
+    ) -> Any: ...
+
+
+@dataclass(frozen=True, slots=True)
+class Services:
+    """What every turn needs, built once by `app`. `clock` gives seconds."""
+
+    providers: Providers
+    model: Model
+    prompts: Prompts
+    toolbox: Toolbox
+    settings: Settings
+    clock: Callable[[], float] = time.monotonic
+
+
+@dataclass(frozen=True, slots=True)
+class Preparation:
+    """Fixed for a turn. `window.known` is False where the window is only assumed."""
+
+    provider: Provider
+    window: Window
+    system: SystemText | None
+    tools: tuple[Mapping[str, Any], ...]
+    settings: Settings
+
+    async def plan(self, history: tuple[Message, ...], answer: Message, number: int) -> Plan:
+        """The plan of the turn's request `number`; made in a thread, since chats may be long."""
+        budget = Budget(self.window, alternation=self.provider.local)
+
+        def work() -> Plan:
+            prompt = to_prompt((*history, answer))
+            return plan(prompt, self.system, self.tools, self.settings, budget)
+
+        made = await asyncio.to_thread(work)
+        return replace(made, report=replace(made.report, request=number))
+
+    def request(self, made: Plan) -> LLMRequest:
+        return LLMRequest(
+            messages=made.messages,
+            tools=made.tools,
+            temperature=self.settings.temperature,
+            max_output_tokens=self.settings.max_output_tokens,
+            reasoning_effort=self.settings.reasoning_effort,
+        )
+
+    def without_tools(self) -> Preparation:
+        return replace(self, tools=())
+
+
+async def prepare(services: Services, history: tuple[Message, ...]) -> Preparation:
+    """Raises ProviderError when no provider is configured or found."""
+    settings = services.settings
+    provider = await services.providers.current()
+    window = window_of(settings.context_window, await services.providers.window(provider))
+    tools = services.toolbox.schemas if provider.tools else ()
+    system = None
+    prompt = to_prompt(history)
+    if not has_system(prompt):
+        made = await services.prompts.system_prompt(
+            first_turn=is_first_turn(prompt) or settings.prompt_cache == "auto",
+            window_tokens=window.tokens,
+            tools=bool(tools),
+            max_steps=None,
+            pinned_skills=_pinned(history),
+        )
+        system = SystemText(
+            made.text, made.kind, made.user_context_chars, made.limits, made.left_out
+        )
+    return Preparation(provider, window, system, tools, settings)
+
+
+def _pinned(history: tuple[Message, ...]) -> tuple[str, ...]:
+    """The skill that the last user message activated, by name (R12)."""
+    last = [message for message in history if message.role == "user"][-1]
+    skill = last.data("skill")
+    return (str(skill["name"]),) if isinstance(skill, Mapping) and "name" in skill else ()

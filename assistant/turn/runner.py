@@ -1,0 +1,280 @@
+"""The loop of one turn: prepare, ask, write, run tools, again, until the answer is done.
+
+Whatever happens, the stream that readers get is whole: parts are closed, the reason is said, and
+what the model wrote until then is kept.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import logging
+from datetime import datetime, timezone
+from typing import Any
+
+from ..chats import ChatState
+from ..context.plan import Plan
+from ..context.report import Report
+from ..context.report import Usage as ReportUsage
+from ..errors import AssistantError, ProviderError, ToolsRefused
+from ..llm.cutting import silently_cut
+from ..llm.events import Usage
+from ..messages import chunks
+from ..messages.parts import StepStart, ToolPart
+from ..tools.tool import Scene
+from .calls import CallRunner, Suspension
+from .measure import Measure
+from .opening import Opening
+from .preparation import Preparation, Services, prepare
+from .recorder import Recorder
+from .running import RunningTurn
+from .writer import AnswerWriter
+
+logger = logging.getLogger("comfyui_assistant")
+
+STOPPED = "Stopped by the user."
+INTERNAL = "Something went wrong inside the assistant; ComfyUI's log says what."
+_STEP_LIMIT = "Stopped after {} steps (LLM_MAX_STEPS). Say that I should continue, and I go on."
+_TOOLS_REFUSED = "{} does not take tools, so it answers without them and cannot see the workflow."
+_SILENTLY_CUT = (
+    "{} left out the beginning of what it was sent: its own window is smaller than it says. Set its "
+    "context length (num_ctx in Ollama) to the window in Settings, or the window to its length."
+)
+
+
+class TurnRunner:
+    """Runs one turn into `turn`, and its answer into `recorder`."""
+
+    def __init__(
+        self,
+        services: Services,
+        opening: Opening,
+        turn: RunningTurn,
+        recorder: Recorder,
+        scene: Scene,
+        allowed: frozenset[str] = frozenset(),
+    ) -> None:
+        self._services = services
+        self._opening = opening
+        self._turn = turn
+        self._emit = turn.emit
+        self._recorder = recorder
+        self._calls = CallRunner(turn.emit, services.toolbox, scene, allowed)
+        self._ids = _used_ids(opening)
+        self._measure = Measure(services.clock)
+        self._writer: AnswerWriter | None = None
+        self._step_open = False
+        self._state: ChatState = "idle"
+
+    async def run(self) -> None:
+        """The whole turn, to its last chunk; also when it is cancelled or fails."""
+        try:
+            self._emit(chunks.start(self._turn.message.id, {"created": _now()}))
+            await self._phases()
+        except asyncio.CancelledError:
+            self._close(STOPPED)
+            self._emit(chunks.message_metadata({"cut": "aborted", **self._measure.to_json()}))
+            self._emit(chunks.abort(STOPPED))
+        except AssistantError as error:
+            self._fail(error)
+        except Exception:
+            logger.exception("A turn failed")
+            self._fail(AssistantError(INTERNAL))
+        await self._recorder.finish(self._turn.message, self._state)
+
+    async def _phases(self) -> None:
+        if self._opening.reply is not None:
+            self._reply(self._opening.reply)
+            return
+        suspension = await self._go_on()
+        if suspension:
+            self._suspend(suspension)
+            return
+        preparation = await prepare(self._services, self._opening.history)
+        provider = preparation.provider
+        self._emit(chunks.message_metadata({"model": provider.model, "provider": provider.name}))
+        await self._loop(preparation)
+
+    async def _go_on(self) -> Suspension:
+        """Settles what a suspended turn was waiting for; nothing for a new turn."""
+        parts = self._last_round()
+        if all(part.settled for part in parts):
+            return Suspension()
+        await self._recorder.state("executing_tools")
+        suspension = await self._calls.settle(parts)
+        await self._recorder.state("generating")
+        return suspension
+
+    async def _loop(self, preparation: Preparation) -> None:
+        most = self._services.settings.max_steps
+        while True:
+            step = 1 + sum(isinstance(part, StepStart) for part in self._turn.message.parts)
+            if most and step > most:
+                self._emit(chunks.notice("step_limit", _STEP_LIMIT.format(most)))
+                self._finish("other", cut="steps")
+                return
+            preparation, finish = await self._request(preparation, step)
+            parts = self._last_round()
+            if not parts:
+                self._close_step()
+                self._finish(finish, cut="length" if finish == "length" else None)
+                return
+            await self._recorder.state("executing_tools")
+            suspension = await self._calls.settle(parts)
+            self._close_step()
+            await self._recorder.save(self._turn.message)
+            if suspension:
+                self._suspend(suspension)
+                return
+            await self._recorder.state("generating")
+
+    async def _request(self, preparation: Preparation, step: int) -> tuple[Preparation, str]:
+        """One request, asked a second time without tools where the server refuses them.
+
+        Returns the preparation that worked and the reason why the answer ended.
+        """
+        made = await self._plan(preparation, step)
+        self._emit(chunks.start_step())
+        self._step_open = True
+        try:
+            return preparation, await self._ask(preparation, made)
+        except ToolsRefused:
+            if not preparation.tools:
+                raise
+        preparation = preparation.without_tools()
+        notice = _TOOLS_REFUSED.format(preparation.provider.model)
+        self._emit(chunks.notice("tools_refused", notice))
+        return preparation, await self._ask(preparation, await self._plan(preparation, step))
+
+    async def _plan(self, preparation: Preparation, step: int) -> Plan:
+        made = await preparation.plan(self._opening.history, self._turn.message, step)
+        self._turn.planned(made.report)
+        self._emit(chunks.data("context", made.report.to_json(), transient=True))
+        return made
+
+    async def _ask(self, preparation: Preparation, made: Plan) -> str:
+        """Streams one answer into the message; returns why it ended."""
+        prefix = f"s{made.report.request}"
+        writer = AnswerWriter(self._emit, self._services.toolbox, self._new_id, prefix)
+        self._writer = writer
+        stream = self._services.model.stream(preparation.provider, preparation.request(made))
+        async with contextlib.aclosing(stream) as events:
+            async for event in events:
+                self._measure.first_token()
+                writer.add(event)
+                await self._recorder.grew(lambda: self._turn.message)
+        self._writer = None
+        writer.finished()
+        self._account(preparation, made.report, writer)
+        return writer.finish or "other"
+
+    def _account(self, preparation: Preparation, report: Report, writer: AnswerWriter) -> None:
+        """What the request cost, for the report, the metadata and the log."""
+        self._measure.add(writer.usage)
+        answered = report.answered(_report_usage(writer.usage))
+        self._emit(chunks.data("context", answered.to_json(), transient=True))
+        if writer.model:
+            self._emit(chunks.message_metadata({"model": writer.model}))
+        estimate, window = report.total.tokens, preparation.window
+        if window.known and silently_cut(estimate, writer.usage, window.tokens):
+            self._emit(chunks.notice("silently_cut", _SILENTLY_CUT.format(preparation.provider.name)))
+        logger.info("%s", log_line(preparation.provider.name, answered))
+
+    def _reply(self, text: str) -> None:
+        """An answer that needs no model."""
+        self._emit(chunks.start_step())
+        self._emit(chunks.text_start("reply"))
+        self._emit(chunks.text_delta("reply", text))
+        self._emit(chunks.text_end("reply"))
+        self._emit(chunks.finish_step())
+        self._finish("stop")
+
+    def _suspend(self, suspension: Suspension) -> None:
+        """The turn ends here and goes on when what it waits for has come."""
+        self._state = "paused" if suspension.approvals else "waiting_client"
+        self._finish("tool-calls")
+
+    def _finish(self, reason: str, cut: str | None = None) -> None:
+        steps = sum(isinstance(part, StepStart) for part in self._turn.message.parts)
+        metadata = {**self._measure.to_json(), "steps": steps, "finish_reason": reason}
+        if cut is not None:
+            metadata["cut"] = cut
+        if self._recorder.failed is not None:
+            self._emit(chunks.notice("not_saved", self._recorder.failed.message))
+        self._emit(chunks.finish(reason, metadata))
+
+    def _fail(self, error: AssistantError) -> None:
+        """What was written stays; the reason and the next steps are said."""
+        self._close("The answer ended with an error before this call could run.")
+        actions = error.actions if isinstance(error, ProviderError) else ("retry",)
+        said = {"code": error.code, "message": error.message, "actions": list(actions)}
+        if isinstance(error, ProviderError) and error.detail:
+            said["detail"] = error.detail
+        metadata: dict[str, Any] = {"error": said, **self._measure.to_json()}
+        if error.code == "cut":
+            metadata["cut"] = "cut"
+        self._emit(chunks.message_metadata(metadata))
+        self._emit(chunks.error(error.message))
+        self._state = "error"
+        logger.warning("A turn ended with %s: %s", error.code, ascii(error.message)[1:-1])
+
+    def _close(self, why: str) -> None:
+        """Closes whatever is open, so that the stream is whole."""
+        if self._writer is not None:
+            self._writer.cut()
+            self._writer = None
+        for part in self._last_round():
+            if part.state in ("input-available", "approval-responded"):
+                error = chunks.tool_output_error(part.tool_call_id, why, on_server=True)
+                self._emit(error)
+        self._close_step()
+
+    def _close_step(self) -> None:
+        if self._step_open:
+            self._step_open = False
+            self._emit(chunks.finish_step())
+
+    def _last_round(self) -> tuple[ToolPart, ...]:
+        """The tool parts after the last step border."""
+        found: list[ToolPart] = []
+        for part in self._turn.message.parts:
+            if isinstance(part, StepStart):
+                found = []
+            elif isinstance(part, ToolPart):
+                found.append(part)
+        return tuple(found)
+
+    def _new_id(self, wanted: str) -> str:
+        """`wanted`, made unique in the chat: some servers count their calls from 0 each time."""
+        name, number = wanted or "call", 2
+        while name in self._ids:
+            name, number = f"{wanted or 'call'}-{number}", number + 1
+        self._ids.add(name)
+        return name
+
+
+def _used_ids(opening: Opening) -> set[str]:
+    messages = (*opening.history, opening.answer)
+    return {part.tool_call_id for message in messages for part in message.tool_parts}
+
+
+def _report_usage(usage: Usage | None) -> ReportUsage | None:
+    if usage is None:
+        return None
+    return ReportUsage(usage.input_tokens, usage.output_tokens, usage.cached_tokens)
+
+
+def log_line(provider: str, report: Report) -> str:
+    """One line for each request: sizes, limits and the provider's own count, without any text."""
+    usage = report.usage or ReportUsage()
+    parts = " ".join(f"{name}={report.parts[name].tokens}" for name in report.parts)
+    limits = ",".join(report.limits_applied) or "none"
+    return ascii(
+        f"request {report.request} to {provider}: {parts} total={report.total.tokens} of "
+        f"{report.window} tokens, {report.messages_sent} messages, limits {limits}, used "
+        f"in={usage.input_tokens} out={usage.output_tokens} cached={usage.cached_tokens}"
+    )[1:-1]
+
+
+def _now() -> str:
+    return datetime.now(timezone.utc).isoformat(timespec="milliseconds").replace("+00:00", "Z")
