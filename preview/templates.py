@@ -4,11 +4,12 @@ That package holds the workflows and their index. The pictures are in other, lar
 the browser asks for one it gets a plain tile.
 """
 
-import asyncio
 from importlib import resources
 from pathlib import Path
 
 from aiohttp import web
+
+from .frontend import file_below
 
 PACKAGE = "comfyui_workflow_templates_json"
 PICTURES = frozenset({".webp", ".png", ".jpg", ".jpeg", ".gif", ".avif"})
@@ -32,11 +33,12 @@ def routes() -> list[web.RouteDef]:
     folder = templates_folder()
 
     async def template(request: web.Request) -> web.StreamResponse:
-        path = (folder / request.match_info["name"]).resolve()
-        if folder.resolve() in path.parents and await asyncio.to_thread(path.is_file):
-            return web.FileResponse(path)
-        if path.suffix.lower() in PICTURES:
+        name = request.match_info["name"]
+        try:
+            return await file_below(folder, name)
+        except web.HTTPNotFound:
+            if Path(name).suffix.lower() not in PICTURES:
+                raise
             return web.Response(text=TILE, content_type="image/svg+xml")
-        raise web.HTTPNotFound
 
     return [web.get("/templates/{name:.+}", template)]

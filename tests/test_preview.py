@@ -1,0 +1,239 @@
+"""The preview: the stock front end boots on what these routes answer, and nothing leaves it."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from aiohttp.test_utils import TestClient
+from plugin.preview import frontend
+from plugin.preview.catalog import Catalog, load_catalog
+from plugin.preview.site import create_site
+from plugin.preview.userdata import files_below
+from pytest_aiohttp import AiohttpClient
+
+Client = TestClient[Any, Any]
+
+
+@pytest.fixture(scope="module")
+def catalog() -> Catalog:
+    return load_catalog()
+
+
+@pytest.fixture
+def plugin_root(tmp_path: Path) -> Path:
+    """A plugin with a panel of two modules, in a folder whose name needs quoting."""
+    root = tmp_path / "My Plugin-1"
+    (root / "web" / "views").mkdir(parents=True)
+    (root / "web" / "main.js").write_text("export {}")
+    (root / "web" / "views" / "panel.js").write_text("export {}")
+    return root
+
+
+@pytest.fixture
+async def client(
+    aiohttp_client: AiohttpClient, plugin_root: Path, tmp_path: Path, catalog: Catalog
+) -> Client:
+    site = create_site(plugin_root, tmp_path / "user", catalog)
+    site.add_routes(frontend.routes(plugin_root))
+    return await aiohttp_client(site)
+
+
+async def read_json(client: Client, path: str) -> Any:
+    response = await client.get(path)
+    assert response.status == 200, path
+    return await response.json()
+
+
+# The catalog
+
+
+def test_catalog_keeps_facts_of_a_node(catalog: Catalog) -> None:
+    sampler = catalog.nodes["KSampler"]
+    inputs = sampler["input"]["required"]
+    assert list(inputs)[:3] == ["model", "seed", "steps"]
+    assert inputs["steps"] == ["INT", {"default": 20, "max": 10000, "min": 1}]
+    assert "euler" in inputs["sampler_name"][0]
+    assert inputs["seed"][1]["control_after_generate"] is True
+    assert sampler["output"] == sampler["output_name"] == ["LATENT"]
+    assert sampler["input_order"]["required"][0] == "model"
+    assert sampler["category"] == "model/sampling"
+
+
+def test_catalog_restores_usual_values(catalog: Catalog) -> None:
+    needed = {"name", "display_name", "description", "input", "output", "output_is_list"}
+    for name, node in catalog.nodes.items():
+        assert needed <= set(node), name
+        assert len(node["output_is_list"]) == len(node["output"]), name
+
+
+def test_catalog_holds_no_prose(catalog: Catalog) -> None:
+    def texts(value: Any) -> list[str]:
+        if isinstance(value, dict):
+            assert "tooltip" not in value
+            return [text for item in value.values() for text in texts(item)]
+        if isinstance(value, list):
+            return [text for item in value for text in texts(item)]
+        return [value] if isinstance(value, str) else []
+
+    sentences = [text for text in texts(catalog.nodes) if text.count(" ") > 8 and "." in text]
+    assert sentences == []
+
+
+def test_catalog_keeps_growing_and_dynamic_inputs(catalog: Catalog) -> None:
+    images = catalog.nodes["BatchImagesNode"]["input"]["required"]["images"]
+    assert images[0] == "COMFY_AUTOGROW_V3"
+    assert images[1]["template"]["input"] == {"required": {"image": ["IMAGE"]}}
+
+
+# The front end and the panel
+
+
+async def test_page_is_the_stock_front_end(client: Client) -> None:
+    response = await client.get("/")
+    assert response.status == 200
+    assert "<title>ComfyUI</title>" in await response.text()
+    assert "connect-src 'self'" in response.headers["Content-Security-Policy"]
+
+
+async def test_extensions_name_every_module_of_the_panel(client: Client) -> None:
+    modules = await read_json(client, "/extensions")
+    assert "/extensions/My%20Plugin-1/main.js" in modules
+    assert "/extensions/My%20Plugin-1/views/panel.js" in modules
+    assert any(module.startswith("/extensions/core/") for module in modules)
+
+
+async def test_modules_are_sent_fresh(client: Client) -> None:
+    response = await client.get("/extensions/My%20Plugin-1/main.js")
+    assert response.status == 200
+    assert "no-store" in response.headers["Cache-Control"]
+    assert "javascript" in response.headers["Content-Type"]
+
+
+@pytest.mark.parametrize("name", ["..%2F..%2Fsecret.js", "%2Fetc%2Fpasswd", "a%00", "nothing.js"])
+async def test_modules_never_come_from_elsewhere(
+    client: Client, name: str, plugin_root: Path
+) -> None:
+    (plugin_root.parent / "secret.js").write_text("no")
+    assert (await client.get(f"/extensions/My%20Plugin-1/{name}")).status == 404
+
+
+async def test_saved_entries_are_listed_with_their_kind(client: Client) -> None:
+    await client.post("/api/userdata/workflows%2Fa.json", data=b"{}")
+    entries = await read_json(client, "/api/v2/userdata")
+    assert [(entry["name"], entry["type"]) for entry in entries] == [("workflows", "directory")]
+
+
+async def test_front_end_files_win_over_nothing_of_the_api(client: Client) -> None:
+    assert (await client.get("/scripts/app.js")).status == 200
+    assert (await client.get("/api/no_such_route")).status == 404
+
+
+ASKED_WHILE_BOOTING = (
+    "settings users system_stats embeddings queue history i18n experiment/models features jobs"
+    " workflow_templates node_replacements global_subgraphs userdata?dir=workflows"
+    " object_info/KSampler"
+)
+
+
+@pytest.mark.parametrize("path", ASKED_WHILE_BOOTING.split())
+async def test_what_the_front_end_asks_while_booting_is_json(client: Client, path: str) -> None:
+    assert await read_json(client, f"/api/{path}") is not None
+
+
+async def test_object_info_has_all_nodes(client: Client, catalog: Catalog) -> None:
+    assert len(await read_json(client, "/api/object_info")) == len(catalog.nodes) > 800
+
+
+async def test_templates_come_from_the_package(client: Client) -> None:
+    index = await read_json(client, "/templates/index.json")
+    name = index[0]["templates"][0]["name"]
+    assert "nodes" in await read_json(client, f"/templates/{name}.json")
+
+
+async def test_a_missing_template_picture_is_a_plain_tile(client: Client) -> None:
+    response = await client.get("/templates/no-such-picture.webp")
+    assert response.content_type == "image/svg+xml"
+    assert (await client.get("/templates/no-such-workflow.json")).status == 404
+
+
+async def test_templates_never_lead_out_of_their_folder(client: Client) -> None:
+    assert (await client.get("/templates/..%2F__init__.py")).status == 404
+
+
+# The missing engine
+
+
+async def test_running_a_workflow_answers_with_a_clear_error(client: Client) -> None:
+    response = await client.post("/api/prompt", json={"prompt": {}})
+    assert response.status == 400
+    body = await response.json()
+    assert "cannot run workflows" in body["error"]["message"]
+    assert body["node_errors"] == {}
+
+
+async def test_socket_greets_and_answers_feature_flags(client: Client) -> None:
+    async with client.ws_connect("/ws?clientId=abc") as socket:
+        greeting = await socket.receive_json()
+        assert greeting["type"] == "status"
+        assert greeting["data"]["sid"] == "abc"
+        await socket.send_str("no json")
+        await socket.send_json({"type": "feature_flags", "data": {}})
+        assert (await socket.receive_json())["type"] == "feature_flags"
+
+
+# Settings and files
+
+
+async def test_settings_are_kept(client: Client) -> None:
+    assert (await client.post("/api/settings/Comfy.A", json="dark")).status == 200
+    assert (await client.post("/api/settings", json={"Comfy.B": 2})).status == 200
+    settings = await read_json(client, "/api/settings")
+    assert (settings["Comfy.A"], settings["Comfy.B"]) == ("dark", 2)
+    assert (await client.post("/api/settings", data=b"[")).status == 400
+
+
+async def test_a_saved_workflow_is_listed_read_moved_and_deleted(client: Client) -> None:
+    path = "/api/userdata/workflows%2Fmine.json"
+    stored = await client.post(f"{path}?full_info=true", data=b'{"nodes": []}')
+    assert (await stored.json())["path"] == "workflows/mine.json"
+    assert (await client.post(f"{path}?overwrite=false", data=b"{}")).status == 409
+    listing = "/api/userdata?dir=workflows&recurse=true&full_info=true"
+    assert [entry["path"] for entry in await read_json(client, listing)] == ["mine.json"]
+    assert json.loads(await (await client.get(path)).text()) == {"nodes": []}
+    moved = await client.post(f"{path}/move/workflows%2Fyours.json")
+    assert await moved.json() == "workflows/yours.json"
+    assert (await client.get(path)).status == 404
+    assert (await client.delete("/api/userdata/workflows%2Fyours.json")).status == 204
+    assert await read_json(client, listing) == []
+
+
+@pytest.mark.parametrize("name", ["..%2Fsecret", "%2Fetc%2Fpasswd", "a%2F..%2F..%2Fb", "a%00b"])
+async def test_file_names_never_lead_out_of_the_folder(
+    client: Client, name: str, tmp_path: Path
+) -> None:
+    before = files_below(tmp_path, deep=True)
+    assert (await client.post(f"/api/userdata/{name}", data=b"x")).status == 403
+    assert (await client.get(f"/api/userdata/{name}")).status == 403
+    assert files_below(tmp_path, deep=True) == before
+
+
+# Other sites
+
+
+@pytest.mark.parametrize(
+    "headers",
+    [
+        {"Origin": "https://evil.example"},
+        {"Origin": "null"},
+        {"Sec-Fetch-Site": "cross-site", "Sec-Fetch-Mode": "cors"},
+    ],
+)
+async def test_a_foreign_page_is_refused(client: Client, headers: dict[str, str]) -> None:
+    assert (await client.get("/api/settings", headers=headers)).status == 403
+    assert (await client.post("/api/settings", json={}, headers=headers)).status == 403
+
+
+async def test_a_link_from_another_site_opens_the_page(client: Client) -> None:
+    headers = {"Sec-Fetch-Site": "cross-site", "Sec-Fetch-Mode": "navigate"}
+    assert (await client.get("/", headers=headers)).status == 200
