@@ -44,12 +44,16 @@ class Connections:
                 PATH,
                 cast_to=object,
                 body=dict(body),
+                options={"headers": _headers(provider)},
                 stream=True,
                 stream_cls=openai.AsyncStream[object],
             )
         except Exception as error:
+            failure = self.failure_of(provider, error, "tools" in body, started=False)
+            if failure is None:
+                raise
             # Without the cause: its text and its request may hold the key.
-            raise self.translated(provider, error, "tools" in body, started=False) from None
+            raise failure from None
         return Chunks(self, provider, stream, had_tools="tools" in body)
 
     async def close(self) -> None:
@@ -70,13 +74,6 @@ class Connections:
 
     def _make(self, provider: Provider) -> Any:
         openai = importlib.import_module("openai")
-        # The client would take the key, organization and project of the environment by itself, for
-        # any host. They are for the environment's own provider only.
-        headers: dict[str, Any] = {"Authorization": openai.Omit()}
-        if provider.api_key:
-            headers["Authorization"] = f"Bearer {provider.api_key}"
-        if provider.source != "environment":
-            headers["OpenAI-Organization"] = headers["OpenAI-Project"] = openai.Omit()
         timeout = openai.Timeout(
             self.timeout_seconds, connect=min(CONNECT_SECONDS, self.timeout_seconds)
         )
@@ -85,20 +82,19 @@ class Connections:
             api_key=provider.api_key or "none",
             max_retries=0,
             timeout=timeout,
-            default_headers=headers,
             http_client=openai.DefaultAsyncHttpxClient(
                 trust_env=not provider.local, follow_redirects=False, timeout=timeout
             ),
         )
 
-    def translated(
+    def failure_of(
         self, provider: Provider, error: Exception, had_tools: bool, *, started: bool
-    ) -> ProviderError:
-        """What the client raised, as ours."""
+    ) -> ProviderError | None:
+        """What the client raised, as ours; None for what is no failure of the server."""
         openai = importlib.import_module("openai")
         if isinstance(error, ProviderError):
             return error
-        if isinstance(error, openai.APITimeoutError):
+        if isinstance(error, openai.APITimeoutError) or "TimeoutException" in _kinds(error):
             return self._timed_out(provider, error, started)
         if isinstance(error, openai.APIConnectionError):
             return _disconnected(provider, error, started)
@@ -109,11 +105,12 @@ class Connections:
             return failures.refused(provider, refusal, had_tools=had_tools)
         if isinstance(error, ValueError):  # a chunk that is no JSON (openai 3), or no text
             return failures.garbage(provider, getattr(error, "doc", ""), started=started)
-        return failures.cut(provider, started=started, detail=type(error).__name__)
+        if "HTTPError" in _kinds(error):  # the network library's own, while we read a body
+            return failures.cut(provider, started=started, detail=str(error))
+        return None
 
     def _timed_out(self, provider: Provider, error: Exception, started: bool) -> ProviderError:
-        cause = error.__cause__
-        if type(cause).__name__ == "ConnectTimeout":
+        if "ConnectTimeout" in _kinds(error) | _kinds(error.__cause__):
             return failures.unreachable(provider, "The connection was not accepted in time.")
         return failures.timed_out(provider, self.timeout_seconds, started=started)
 
@@ -151,10 +148,12 @@ class Chunks:
             async for chunk in self._stream:
                 yield self._checked(chunk)
         except Exception as error:
-            translated = self._connections.translated(
+            failure = self._connections.failure_of(
                 self._provider, error, self._had_tools, started=self.started
             )
-            raise translated from None
+            if failure is None:
+                raise
+            raise failure from None
 
     def _whole(self, body: bytes) -> Mapping[str, Any]:
         """The answer of a server that does not stream."""
@@ -179,6 +178,23 @@ def usable_key(key: str) -> bool:
     return all("!" <= character <= "~" for character in key)
 
 
+def _headers(provider: Provider) -> dict[str, Any]:
+    """Who asks. By itself the client takes the key, organization and project of the environment,
+    for any host; they are for the environment's own provider only."""
+    omit = importlib.import_module("openai").Omit()
+    headers: dict[str, Any] = {"Authorization": omit}
+    if provider.api_key:
+        headers["Authorization"] = f"Bearer {provider.api_key}"
+    if provider.source != "environment":
+        headers |= {"OpenAI-Organization": omit, "OpenAI-Project": omit}
+    return headers
+
+
+def _kinds(error: BaseException | None) -> set[str]:
+    """The names of an error's classes: the network library is httpx or httpx2, by openai's own."""
+    return {kind.__name__ for kind in type(error).__mro__}
+
+
 def _status(provider: Provider, error: Any, had_tools: bool) -> ProviderError:
     headers = {name.lower(): value for name, value in error.response.headers.items()}
     if 300 <= error.status_code < 400:
@@ -192,10 +208,6 @@ def _disconnected(provider: Provider, error: Exception, started: bool) -> Provid
     """No connection, or one that broke: the network library's kind of error tells them apart."""
     cause = error.__cause__
     reason = str(cause or error)
-    if not started and type(cause).__name__ in (
-        "ConnectError",
-        "UnsupportedProtocol",
-        "InvalidURL",
-    ):
+    if not started and _kinds(cause) & {"ConnectError", "UnsupportedProtocol", "ProxyError"}:
         return failures.unreachable(provider, reason)
     return failures.cut(provider, started=started, detail=reason)
