@@ -102,10 +102,12 @@ def run(launch: Launch) -> int:
 def watch(process: "subprocess.Popen[bytes]", launch: Launch) -> int:
     """Announce the URL once ComfyUI answers, then wait for its end. Returns its exit code."""
     url = url_of(launch.host, launch.port)
-    if wait_until_answers(f"{url}/api/system_stats", lambda: process.poll() is None):
-        if status_of(url + HEALTH) == 404:
-            say("ComfyUI runs, but the assistant could not load: see its line in the log above.")
-        announce(url, open_page=launch.open_page)
+    if not wait_until_answers(f"{url}/api/system_stats", lambda: process.poll() is None):
+        say("ComfyUI ended before it answered: its own log above says why.")
+        return process.wait()
+    if status_of(url + HEALTH) == 404:
+        say("ComfyUI runs, but the assistant could not load: see its line in the log above.")
+    announce(url, open_page=launch.open_page)
     return process.wait()
 
 

@@ -22,7 +22,7 @@ ScriptImporter = Callable[[str], ModuleType]
 
 @pytest.fixture
 def script(monkeypatch: pytest.MonkeyPatch) -> Iterator[ScriptImporter]:
-    """Imports a script as Python runs it, with its folder in front, and forgets it after the test."""
+    """Imports a script with its folder in front, as Python runs it; forgotten after the test."""
     monkeypatch.syspath_prepend(str(SCRIPTS))
     before = set(sys.modules)
     yield importlib.import_module
