@@ -49,7 +49,8 @@ def connect(
     assistant = create_assistant(host, os.environ)
     ours = assistant.routes()
     for route in ours:
-        server.routes.route(route.method, route.path, **route.kwargs)(route.handler)
+        # Method, path and handler only: ComfyUI does not start when a route has more than these.
+        server.routes.route(route.method, route.path)(route.handler)
 
     async def start(app: web.Application) -> None:
         warn_if_taken(server.routes, ours)
@@ -118,7 +119,7 @@ def node_definitions(nodes: Any) -> Mapping[str, Any]:
         try:
             definitions[name] = definition_of(name, node, nodes.NODE_DISPLAY_NAME_MAPPINGS)
         except Exception as error:
-            log_failure(f"cannot read the definition of node {ascii(name)}", error)
+            log_failure(f"cannot read the definition of node {name!a}", error)
     return definitions
 
 
