@@ -187,12 +187,15 @@ def aggregate_skills(
 
 
 def cut(text: str, max_chars: int) -> str:
-    """`text` in at most `max_chars` characters, cut between words, with `... [truncated]` last."""
+    """`text` in at most `max_chars` characters, cut between words, with `... [truncated]` last.
+
+    Empty where there is no room for more than these words.
+    """
     if len(text) <= max_chars:
         return text
     room = max_chars - len(TRUNCATED)
     if room <= 0:
-        return TRUNCATED[:max_chars]
+        return ""
     kept = text[: room + 1]
     border = max(kept.rfind(" "), kept.rfind("\n"))
     # Text without spaces (Chinese, a long path) has no border near the end.

@@ -13,6 +13,10 @@ from dataclasses import dataclass
 
 from ...user_context_loader import TRUNCATED, UserContext, cut
 
+RULES_LIMIT = "LLM_MAX_RULES"
+NARRATIVE_LIMIT = "LLM_NARRATIVE_MAX_CHARS"
+BLOCK_LIMIT = "LLM_USER_CONTEXT_MAX_CHARS"
+
 RULES = "## The user's rules"
 SOUL = "## Who the user wants you to be"
 GOALS = "## The user's goals"
@@ -26,7 +30,7 @@ _OMITTED_CHARS = len("- 1000000 more rules omitted\n")
 
 @dataclass(frozen=True, slots=True)
 class UserBlock:
-    """`limits` names the caps that left something out: `rules`, `narrative`, `user_context`."""
+    """`limits` names the settings that left something out, `left_out` says what, in words."""
 
     text: str = ""
     limits: tuple[str, ...] = ()
@@ -64,17 +68,17 @@ def user_block(
         for number, item in enumerate(user_context.preferences)
     ]
     kept = kept_rules + narrative + preferences
-    limits = ["rules"] if kept_rules != rules else []
-    limits += ["narrative"] if narrative != whole else []
+    limits = [RULES_LIMIT] if kept_rules != rules else []
+    limits += [NARRATIVE_LIMIT] if narrative != whole else []
     if narrative == whole:  # as the user wrote it, blank lines and all
         narrative = [
             _Statement(SOUL, 0, user_context.soul),
             _Statement(GOALS, 0, user_context.goals),
         ]
     shown = kept_rules + [each for each in narrative if each.text] + preferences
-    text = _block(shown, len(rules) - len(kept_rules), "narrative" in limits)
+    text = _block(shown, len(rules) - len(kept_rules), NARRATIVE_LIMIT in limits)
     if max_chars and len(text) > max_chars:
-        limits.append("user_context")
+        limits.append(BLOCK_LIMIT)
         kept = _fitting(kept, max_chars)
         omitted = len(rules) - sum(statement.part == RULES for statement in kept)
         # A cap that is smaller than a heading cuts even that.
@@ -112,7 +116,8 @@ def _shortened(statements: list[_Statement], max_chars: int) -> list[_Statement]
 
 
 def _shortest_first(statements: Sequence[_Statement]) -> list[_Statement]:
-    return sorted(statements[::-1], key=lambda statement: len(statement.text))
+    latest_first = statements[::-1]
+    return sorted(latest_first, key=lambda statement: len(statement.text))
 
 
 def _fitting(statements: Sequence[_Statement], max_chars: int) -> list[_Statement]:

@@ -1,0 +1,241 @@
+"""Values -> what the model reads before the conversation: system messages (R1, R2, R5, R8).
+
+Pure functions over the values of `user_context_loader`, in jinja2 templates (`assistant/prompts`).
+What a user, a file or a skill says is a value in them, never a template. The same values give the
+same bytes (R9): nothing here looks at a clock, a locale or the order of a set. Which of the texts a
+request gets, and what fits the model's window, is decided by `SystemPrompts` in
+`assistant/prompts/composition.py`.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+import jinja2
+
+from .assistant.prompts.user_block import UserBlock, user_block
+from .user_context_loader import (
+    MAX_NARRATIVE_CHARS,
+    MAX_SKILLS_FULL_CHARS,
+    MAX_USER_CONTEXT_CHARS,
+    Ambiguous,
+    Skill,
+    SkillSummary,
+    Unknown,
+    UserContext,
+    aggregate_skills,
+)
+
+DEFAULT_USER_CONTEXT_MAX_CHARS = MAX_USER_CONTEXT_CHARS
+DEFAULT_NARRATIVE_MAX_CHARS = MAX_NARRATIVE_CHARS
+DEFAULT_MAX_RULES = 12
+DEFAULT_CONTINUATION_MAX_CHARS = 1500
+
+CONTINUATION = (
+    "You are ComfyUI Assistant. Continue the conversation. Apply the same rules, tools, and user"
+    " context as in the initial system message."
+)
+"""The seed's sentence, to the letter (R2)."""
+
+CONTINUATION_LIMIT = "LLM_CONTINUATION_MAX_CHARS"
+
+_IDENTITY = re.compile(r"^# IDENTITY AND PURPOSE[ \t]*$", re.MULTILINE)
+_TOOL_RULES = re.compile(r"^# TOOL USAGE RULES[ \t]*$", re.MULTILINE)
+_USER_HEADING = "\n\n# USER CONTEXT\n\n"
+_LEAST_BLOCK_CHARS = 80
+"""Less room than this for the user's words holds a heading and nothing under it."""
+
+_TEMPLATES = jinja2.Environment(
+    loader=jinja2.FileSystemLoader(Path(__file__).parent / "assistant" / "prompts"),
+    undefined=jinja2.StrictUndefined,
+    autoescape=False,  # plain text for a model; there is no HTML to protect
+    trim_blocks=True,
+    lstrip_blocks=True,
+)
+_TEMPLATES.filters["oneline"] = lambda text: " ".join(str(text).split())
+
+Kind = Literal["full", "continuation", "compact"]
+
+
+@dataclass(frozen=True, slots=True)
+class SystemPrompt:
+    """A system message, and what a report says of it.
+
+    `limits` are the settings that left something out, `left_out` says what. `user_context_chars`
+    are those of the user's words in `text`.
+    """
+
+    text: str
+    kind: Kind
+    user_context_chars: int = 0
+    limits: tuple[str, ...] = ()
+    left_out: tuple[str, ...] = ()
+
+    @property
+    def system_chars(self) -> int:
+        """Characters of all that are not the user's words."""
+        return len(self.text) - self.user_context_chars
+
+    @property
+    def revision(self) -> str:
+        """Changes with the text, and only with it."""
+        return hashlib.sha256(self.text.encode("utf-8", "replace")).hexdigest()[:12]
+
+
+def format_user_context(
+    user_context: UserContext,
+    max_chars: int = DEFAULT_USER_CONTEXT_MAX_CHARS,
+    max_narrative_chars: int = DEFAULT_NARRATIVE_MAX_CHARS,
+    max_rules: int = DEFAULT_MAX_RULES,
+) -> str:
+    """Rules, SOUL.md, goals.md, preferences in at most `max_chars` characters (R6; 0: no cap)."""
+    return user_block(user_context, max_chars, max_narrative_chars, max_rules).text
+
+
+def get_system_message(
+    system_context_text: str,
+    user_context: UserContext,
+    environment_summary: str,
+    user_context_max_chars: int = DEFAULT_USER_CONTEXT_MAX_CHARS,
+    *,
+    narrative_max_chars: int = DEFAULT_NARRATIVE_MAX_CHARS,
+    max_rules: int = DEFAULT_MAX_RULES,
+    skills: Sequence[SkillSummary] = (),
+    tools: bool = True,
+    max_steps: int = 0,
+) -> SystemPrompt:
+    """The full system message, in the order of R8: what changes least comes first.
+
+    `system_context_text` is the body; where it lacks one of the named sections, a short one is
+    added. `skills` are the on-demand system skills for the index. `max_steps` 0: no budget section.
+    """
+    body = system_context_text or _render("minimal", tools=tools)
+    found = _TOOL_RULES.search(body)
+    block = user_block(user_context, user_context_max_chars, narrative_max_chars, max_rules)
+    text = _render(
+        "full",
+        has_identity=_IDENTITY.search(body) is not None,
+        before_tools=(body[: found.start()] if found else body).strip(),
+        tool_rules=body[found.start() :].strip() if found else "",
+        tools=tools,
+        max_steps=max_steps,
+        skills=skills,
+        environment=environment_summary,
+        user_block=block.text,
+    )
+    return SystemPrompt(text, "full", len(block.text), block.limits, block.left_out)
+
+
+def get_system_message_continuation(
+    user_context: UserContext | None = None,
+    max_chars: int = DEFAULT_CONTINUATION_MAX_CHARS,
+    *,
+    narrative_max_chars: int = DEFAULT_NARRATIVE_MAX_CHARS,
+    max_rules: int = DEFAULT_MAX_RULES,
+    skills: Sequence[SkillSummary] = (),
+    pinned_skills: Sequence[Skill | SkillSummary] = (),
+    max_skills_full_chars: int = MAX_SKILLS_FULL_CHARS,
+    tools: bool = True,
+) -> SystemPrompt:
+    """The system message of later turns: the seed's sentence, then a digest, in `max_chars` (R2).
+
+    The digest is, as far as it fits: the rules that the tools depend on, the skill index, the
+    pinned skills (a `SkillSummary` where the request holds the text already), and of the user's
+    words the newest and shortest. 0: the sentence alone.
+    """
+    text, left_out = CONTINUATION, []
+    if not max_chars:
+        return SystemPrompt(text, "continuation")
+    pinned = aggregate_skills(pinned_skills, max_skills_full_chars)
+    lines = aggregate_skills([_summary(skill) for skill in pinned_skills])
+    digest = [("rules", [_render("continuation_rules", tools=tools)])]
+    if tools:
+        digest.append(("skill index", [_render("continuation_skills", skills=skills)]))
+    if pinned_skills:
+        heading = "Active skills, to be followed in this turn:\n"
+        digest.append(("active skills", [heading + pinned, heading + lines]))
+    for name, versions in digest:
+        room = max_chars - len(text) - 1
+        fitting = next((version for version in versions if len(version) <= room), None)
+        if fitting is None:
+            left_out.append(name)
+        else:
+            text += "\n" + fitting
+    room = max_chars - len(text) - len(_USER_HEADING)
+    block = _block_within(user_context or UserContext(), room, narrative_max_chars, max_rules)
+    left_out += block.left_out
+    return SystemPrompt(
+        text + (_USER_HEADING + block.text if block.text else ""),
+        "continuation",
+        len(block.text),
+        (CONTINUATION_LIMIT,) if left_out else (),
+        tuple(left_out),
+    )
+
+
+def get_compact_system_message(
+    compact_text: str,
+    user_context: UserContext,
+    max_chars: int,
+    user_context_max_chars: int = DEFAULT_USER_CONTEXT_MAX_CHARS,
+    *,
+    narrative_max_chars: int = DEFAULT_NARRATIVE_MAX_CHARS,
+    max_rules: int = DEFAULT_MAX_RULES,
+    tools: bool = False,
+) -> SystemPrompt:
+    """The system message for small windows, in at most `max_chars` characters.
+
+    Where `compact_text` is empty or too long, the minimal prompt takes its place. Without `tools`
+    it does not speak of any.
+    """
+    text = _render("compact", text=compact_text, tools=tools) if compact_text else ""
+    if not text or len(text) > max_chars:
+        text = _render("minimal", tools=tools)
+    room = max_chars - len(text) - len(_USER_HEADING)
+    if user_context_max_chars:
+        room = min(room, user_context_max_chars)
+    block = _block_within(user_context, room, narrative_max_chars, max_rules)
+    if block.text:
+        text += _USER_HEADING + block.text
+    return SystemPrompt(text, "compact", len(block.text), block.limits, block.left_out)
+
+
+def skill_activation(skill: Skill, rest: str = "") -> str:
+    """What the model reads in place of `/skill name`: the instructions, with a note that the user
+    activated them, and `rest`, what the user wrote after the command (R12)."""
+    return _render("skill_activation", skill=skill, rest=rest)
+
+
+def skill_list_answer(unresolved: Unknown | Ambiguous) -> str:
+    """The answer (Markdown) to a `/skill` that names no skill or several: names and slugs (R12)."""
+    return _render(
+        "skill_list",
+        ambiguous=isinstance(unresolved, Ambiguous),
+        argument=unresolved.argument,
+        skills=unresolved.skills,
+    )
+
+
+def _block_within(
+    user_context: UserContext, room: int, narrative_max_chars: int, max_rules: int
+) -> UserBlock:
+    """The user's words in `room` characters; nothing where the room is too small for a sentence."""
+    whole = user_block(user_context, 0, narrative_max_chars, max_rules)
+    if len(whole.text) <= room:
+        return whole
+    if room < _LEAST_BLOCK_CHARS:
+        return UserBlock("", ("LLM_USER_CONTEXT_MAX_CHARS",), ("user context",))
+    return user_block(user_context, room, narrative_max_chars, max_rules)
+
+
+def _summary(skill: Skill | SkillSummary) -> SkillSummary:
+    return skill.summary if isinstance(skill, Skill) else skill
+
+
+def _render(template: str, **values: object) -> str:
+    return _TEMPLATES.get_template(f"{template}.j2").render(**values).strip()

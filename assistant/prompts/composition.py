@@ -1,0 +1,212 @@
+"""Which system message a request gets, and how it is made to fit the model's window.
+
+`SystemPrompts` reads the sources (files through a cache, rows by their revision) and calls the pure
+functions of `agent_prompts`. How the message is sent is the business of `context`.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from ...agent_prompts import (
+    SystemPrompt,
+    format_user_context,
+    get_compact_system_message,
+    get_system_message,
+    get_system_message_continuation,
+)
+from ...user_context_loader import (
+    Skill,
+    SkillLibrary,
+    SkillSummary,
+    SourceCache,
+    UserContext,
+    UserContextStore,
+    UserStatements,
+    fit_sections,
+    load_compact_context,
+    load_environment_summary,
+    load_sections,
+    load_user_context,
+)
+from ..config import Settings
+from ..errors import StoreError
+
+log = logging.getLogger("comfyui_assistant")
+
+COMPACT_BELOW_TOKENS = 16_384
+"""Windows under 16k get the compact message and tool set (design.md, Windows)."""
+WINDOW_SHARE = 4
+"""The system message has at most a quarter of the window (design.md, Windows)."""
+USER_SHARE = 3
+"""The user's words have at most a third of that, so that they never push out what we know."""
+CHARS_PER_TOKEN = 4
+"""What a token of English holds: the first guess at what fits; `_within` corrects it."""
+
+SYSTEM_LIMIT = "LLM_SYSTEM_CONTEXT_MAX_CHARS"
+WINDOW_LIMIT = "LLM_CONTEXT_WINDOW"
+
+Render = Callable[[int], SystemPrompt]
+
+
+class SystemPrompts:
+    """The system messages of one user. `count_tokens` estimates the tokens of a text.
+
+    `system_path` is the shipped `system_context/`, `user_path` the user's own folder. `skills` and
+    this class should share `cache`.
+    """
+
+    def __init__(
+        self,
+        system_path: Path,
+        user_path: Path,
+        store: UserContextStore,
+        skills: SkillLibrary,
+        settings: Settings,
+        count_tokens: Callable[[str], int],
+        cache: SourceCache | None = None,
+    ) -> None:
+        self._system_path = system_path
+        self._user_path = user_path
+        self._store = store
+        self._skills = skills
+        self._settings = settings
+        self._count_tokens = count_tokens
+        self._cache = cache or SourceCache()
+        self._statements = UserStatements()
+
+    async def system_prompt(
+        self,
+        *,
+        first_turn: bool,
+        window_tokens: int,
+        tools: bool,
+        max_steps: int = 0,
+        pinned_skills: Sequence[Skill | SkillSummary] = (),
+    ) -> SystemPrompt:
+        """The message for one request: byte-identical until one of its sources changes (R9).
+
+        Full or, in small windows, compact on the first turn and wherever prompts are cached (R50);
+        else the continuation (R1, R2). Never raises for a source that cannot be read: what is there
+        is used, and `left_out` says what is missing.
+        """
+        missing: tuple[str, ...] = ()
+        try:
+            self._statements = await self._store.read()
+        except StoreError as error:
+            log.warning("Rules and preferences as last read: %s", ascii(error.message)[1:-1])
+            missing = ("changes of rules and preferences (the database could not be read)",)
+        again = not first_turn and self._settings.prompt_cache != "auto"
+        prompt = await asyncio.to_thread(
+            self._compose, again, window_tokens, tools, max_steps, tuple(pinned_skills)
+        )
+        return replace(prompt, left_out=prompt.left_out + missing)
+
+    def _compose(
+        self,
+        again: bool,
+        window_tokens: int,
+        tools: bool,
+        max_steps: int,
+        pinned_skills: tuple[Skill | SkillSummary, ...],
+    ) -> SystemPrompt:
+        user_context = load_user_context(self._user_path, self._statements, self._cache)
+        limit = window_tokens // WINDOW_SHARE
+        if again:
+            render, cap = self._continuation(user_context, tools, pinned_skills)
+        elif window_tokens < COMPACT_BELOW_TOKENS:
+            render, cap = self._compact(user_context, tools), limit * CHARS_PER_TOKEN
+        else:
+            user_chars = self._user_chars(user_context, limit // USER_SHARE)
+            render, cap = self._full(user_context, user_chars, tools, max_steps)
+        return self._within(limit, render, cap)
+
+    def _full(
+        self, user_context: UserContext, user_chars: int, tools: bool, max_steps: int
+    ) -> tuple[Render, int]:
+        sections = load_sections(self._system_path, self._cache)
+        environment = load_environment_summary(self._user_path, self._cache)
+        skills = self._skills.list_system() if tools else ()
+
+        def render(max_chars: int) -> SystemPrompt:
+            system = fit_sections(sections, max_chars)
+            prompt = get_system_message(
+                system.text,
+                user_context,
+                environment,
+                user_chars,
+                narrative_max_chars=self._settings.narrative_max_chars,
+                max_rules=self._settings.max_rules,
+                skills=skills,
+                tools=tools,
+                max_steps=max_steps,
+            )
+            limits = ((SYSTEM_LIMIT,) if system.left_out else ()) + prompt.limits
+            return replace(prompt, limits=limits, left_out=system.left_out + prompt.left_out)
+
+        return render, self._settings.system_context_max_chars
+
+    def _continuation(
+        self,
+        user_context: UserContext,
+        tools: bool,
+        pinned_skills: tuple[Skill | SkillSummary, ...],
+    ) -> tuple[Render, int]:
+        skills = self._skills.list_system() if tools else ()
+
+        def render(max_chars: int) -> SystemPrompt:
+            return get_system_message_continuation(
+                user_context,
+                max_chars,
+                narrative_max_chars=self._settings.narrative_max_chars,
+                max_rules=self._settings.max_rules,
+                skills=skills,
+                pinned_skills=pinned_skills,
+                max_skills_full_chars=self._settings.max_skills_full_chars,
+                tools=tools,
+            )
+
+        return render, self._settings.continuation_max_chars
+
+    def _compact(self, user_context: UserContext, tools: bool) -> Render:
+        text = load_compact_context(self._system_path, self._cache)
+
+        def render(max_chars: int) -> SystemPrompt:
+            return get_compact_system_message(
+                text,
+                user_context,
+                max_chars,
+                self._settings.user_context_max_chars,
+                narrative_max_chars=self._settings.narrative_max_chars,
+                max_rules=self._settings.max_rules,
+                tools=tools,
+            )
+
+        return render
+
+    def _user_chars(self, user_context: UserContext, limit: int) -> int:
+        """The cap of the user's words in characters, so that they have at most `limit` tokens."""
+
+        def render(max_chars: int) -> SystemPrompt:
+            caps = (max_chars, self._settings.narrative_max_chars, self._settings.max_rules)
+            return SystemPrompt(format_user_context(user_context, *caps), "full")
+
+        cap = self._settings.user_context_max_chars
+        fitted = self._within(limit, render, cap)
+        return max(len(fitted.text), 1) if fitted.limits else cap
+
+    def _within(self, limit: int, render: Render, cap: int) -> SystemPrompt:
+        """What `render` gives for the largest cap up to `cap` characters (0: none) that keeps it in
+        `limit` tokens, or for a cap of one character where nothing does."""
+        prompt = render(cap)
+        shrunk = False
+        while (tokens := self._count_tokens(prompt.text)) > limit and cap != 1:
+            chars = len(prompt.text)
+            excess = -(-(tokens - limit) * chars // tokens)  # in characters of this text
+            cap = max(min(cap or chars, chars) - excess, 1)
+            prompt, shrunk = render(cap), True
+        return replace(prompt, limits=(*prompt.limits, WINDOW_LIMIT)) if shrunk else prompt
