@@ -16,6 +16,7 @@ from typing import Any, NoReturn
 from aiohttp import web
 
 from ..errors import InvalidRequest, Refused
+from ..messages.json_text import mended
 
 MAX_BODY_BYTES = 32 * 1024 * 1024
 """Bytes, counted while reading: ComfyUI's own limit may be larger or smaller."""
@@ -151,7 +152,7 @@ def _check_depth(value: Any) -> None:
 
 def _with_whole_characters(value: Any) -> Any:
     if isinstance(value, str):
-        return value.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+        return mended(value)
     if isinstance(value, dict):
         return {
             _with_whole_characters(key): _with_whole_characters(item) for key, item in value.items()

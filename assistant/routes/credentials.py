@@ -19,6 +19,8 @@ _LABEL = b"comfyui_assistant session 1"
 
 def presents(token: str, headers: Mapping[str, str], cookies: Mapping[str, str]) -> bool:
     """Whether a request knows `token`: in our header, as a Bearer token, or by the cookie."""
+    if not token:
+        return False
     scheme, _, bearer = headers.get("Authorization", "").partition(" ")
     tokens = [headers.get(HEADER, ""), bearer.strip() if scheme.lower() == "bearer" else ""]
     by_header = [same(given, token) for given in tokens]

@@ -1,0 +1,84 @@
+"""/chats: the stored chats, and commands to a chat.
+
+GET  /api/chats?limit=&before=             {"chats": [...]}, newest first
+GET  /api/chats/{id}?limit=&before=        one chat, its messages paged from the end
+POST /api/chats/{id}/commands              {"type": "abort"}, ... -> 202
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from aiohttp import web
+
+from ..chats import ChatStore, ChatSummary
+from ..errors import InvalidRequest, NotFound
+from ..messages.ui import message_to_ui
+from ..turn.decisions import command_from
+from .answers import answer
+from .body import read_json
+from .chat import TurnsOf
+from .guard import Gate, guarded
+
+StoreOf = Callable[[web.Request], ChatStore]
+DEFAULT_PAGE = 50
+
+
+def chats_routes(gate: Gate, store_of: StoreOf, turns_of: TurnsOf) -> list[web.RouteDef]:
+    async def list_chats(request: web.Request) -> web.Response:
+        found = await store_of(request).list(_limit(request), request.query.get("before") or None)
+        return answer({"chats": [summary_json(chat) for chat in found]})
+
+    async def show_chat(request: web.Request) -> web.Response:
+        identity = request.match_info["id"]
+        store = store_of(request)
+        chat = await store.get(identity)
+        if chat is None:
+            raise NotFound(f"There is no chat {identity!r}.")
+        before = request.query.get("before") or None
+        messages, more = await store.page(identity, before, _limit(request))
+        body: dict[str, Any] = {
+            "id": chat.id,
+            "title": chat.title,
+            "state": chat.state,
+            "seq": 0,
+            "messages": [message_to_ui(message) for message in messages],
+            "has_more": more,
+        }
+        if chat.workflow is not None:
+            body["workflow"] = {"id": chat.workflow.id, "name": chat.workflow.name}
+        return answer(body)
+
+    async def command(request: web.Request) -> web.Response:
+        body = await read_json(request)
+        client_id = body.get("client_id")
+        if client_id is not None and not isinstance(client_id, str):
+            raise InvalidRequest("expected a string", where="client_id")
+        asked = command_from(body)
+        await turns_of(request).command(request.match_info["id"], asked, client_id)
+        return answer({"accepted": True, "queued": 0}, status=202)
+
+    return [
+        web.get("/chats", guarded(list_chats, gate)),
+        web.get("/chats/{id}", guarded(show_chat, gate)),
+        web.post("/chats/{id}/commands", guarded(command, gate)),
+    ]
+
+
+def summary_json(chat: ChatSummary) -> dict[str, Any]:
+    return {
+        "id": chat.id,
+        "title": chat.title,
+        "created": chat.created.isoformat().replace("+00:00", "Z"),
+        "updated": chat.updated.isoformat().replace("+00:00", "Z"),
+        "messages": chat.messages,
+        "state": chat.state,
+    }
+
+
+def _limit(request: web.Request) -> int:
+    text = request.query.get("limit") or str(DEFAULT_PAGE)
+    if not text.isascii() or not text.isdigit() or len(text) > 6 or int(text) < 1:
+        raise InvalidRequest("expected a whole number from 1", where="limit")
+    return int(text)

@@ -1,0 +1,38 @@
+"""A turn's chunks as server-sent events (`contracts/ui-message-stream.md`)."""
+
+from __future__ import annotations
+
+import json
+
+from aiohttp import web
+
+from ..messages import chunks
+from ..turn.running import RunningTurn
+
+KEEP_ALIVE_SECONDS = 15.0
+"""Silence after which a comment is sent, so that proxies keep the connection."""
+CONTEXT = "data-context"
+
+
+async def stream_turn(
+    request: web.Request, turn: RunningTurn, *, debug: bool
+) -> web.StreamResponse:
+    """Sends the turn from its beginning until it ends, then `[DONE]`.
+
+    With `debug` the first request's report goes into the header `X-Assistant-Context`, and the
+    `data-context` chunks are sent (R32). A client that goes away ends this stream only; whether the
+    turn goes on is the caller's business (ConnectionError or CancelledError is raised).
+    """
+    headers = dict(chunks.HEADERS)
+    if debug and (report := await turn.first_report()) is not None:
+        headers["X-Assistant-Context"] = json.dumps(report.to_header(), separators=(",", ":"))
+    response = web.StreamResponse(headers=headers)
+    await response.prepare(request)
+    async for chunk in turn.follow(KEEP_ALIVE_SECONDS):
+        if chunk is None:
+            await response.write(chunks.KEEP_ALIVE)
+        elif debug or chunk["type"] != CONTEXT:
+            await response.write(chunks.encode(chunk))
+    await response.write(chunks.DONE)
+    await response.write_eof()
+    return response

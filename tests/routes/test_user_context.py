@@ -1,0 +1,194 @@
+"""Skills, rules and preferences over HTTP: the shapes of the issue, to the letter."""
+
+from collections.abc import AsyncIterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from plugin.tests.routes.site import Site, error_of, raw, site
+
+SKILLS = "/api/user-context/skills"
+RULES = "/api/user-context/rules"
+PREFERENCES = "/api/user-context/preferences"
+UPSCALE = {"name": "Upscale", "description": "How I upscale.", "instructions": "Use 4x first."}
+
+TRICKS = (
+    ".",
+    "..",
+    "%2E",
+    "%2e%2e",
+    "%2e%2e%2f",
+    "..%2f..%2fsecret",
+    "a%2fb",
+    "a%5cb",
+    "a%00",
+    "%00",
+    "CON",
+    "con",
+    "NUL",
+    "com1",
+    "a" * 300,
+    "%20",
+    "a%0a",
+    "~",
+    "-x",
+    "%ff",
+    "%F0%9F%98%80",
+    "a.md",
+    "a:b",
+    "C%3A",
+)
+
+
+@pytest.fixture
+async def ours(tmp_path: Path) -> AsyncIterator[Site]:
+    async with site(tmp_path) as opened:
+        yield opened
+
+
+def shelf(ours: Site) -> dict[str, bytes]:
+    """Every file below the test's folder, without the database's."""
+    files = (path for path in ours.folder.rglob("*") if path.is_file())
+    return {str(path): path.read_bytes() for path in files if "assistant.db" not in path.name}
+
+
+async def test_a_skill_is_created_shown_listed_changed_and_deleted(ours: Site) -> None:
+    created = await ours.client.post(SKILLS, json=UPSCALE)
+    assert created.status == 201
+    assert await created.json() == {"slug": "upscale", **UPSCALE}
+
+    shown = await ours.client.get(f"{SKILLS}/upscale")
+    assert await shown.json() == {"slug": "upscale", **UPSCALE}
+    assert shown.headers["Cache-Control"] == "no-store"
+
+    listed = await (await ours.client.get(SKILLS)).json()
+    summary = {"slug": "upscale", "name": "Upscale", "description": "How I upscale."}
+    assert listed == {"skills": [summary]}
+
+    changed = await ours.client.patch(f"{SKILLS}/upscale", json={"name": "Enlarge"})
+    assert (changed.status, await changed.json()) == (
+        200,
+        {"slug": "upscale", **UPSCALE, "name": "Enlarge"},
+    )
+
+    deleted = await ours.client.delete(f"{SKILLS}/upscale")
+    assert (deleted.status, await deleted.read()) == (204, b"")
+    assert await (await ours.client.get(SKILLS)).json() == {"skills": []}
+
+
+async def test_a_taken_slug_is_a_409(ours: Site) -> None:
+    await ours.client.post(SKILLS, json=UPSCALE)
+    again = await ours.client.post(SKILLS, json={**UPSCALE, "name": "UPSCALE!"})
+    assert again.status == 409
+    assert error_of(await again.json())["code"] == "conflict"
+
+
+async def test_a_missing_skill_is_a_404(ours: Site) -> None:
+    for answer in (
+        await ours.client.get(f"{SKILLS}/none"),
+        await ours.client.patch(f"{SKILLS}/none", json={"name": "x"}),
+        await ours.client.delete(f"{SKILLS}/none"),
+    ):
+        assert answer.status == 404
+        error_of(await answer.json())
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        {},
+        {"name": "x"},
+        {**UPSCALE, "name": ""},
+        {**UPSCALE, "name": None},
+        {**UPSCALE, "name": 5},
+        {**UPSCALE, "instructions": ["a"]},
+        {**UPSCALE, "instructions": "x" * 70_000},
+        {**UPSCALE, "slug": "mine"},
+    ],
+)
+async def test_a_wrong_skill_is_a_400_and_changes_nothing(ours: Site, body: object) -> None:
+    answer = await ours.client.post(SKILLS, json=body)
+    assert answer.status == 400
+    error_of(await answer.json())
+    assert shelf(ours) == {}
+
+
+@pytest.mark.parametrize("body", [{}, {"name": None}, {"slug": "x"}, {"name": 5}])
+async def test_a_wrong_change_is_a_400(ours: Site, body: object) -> None:
+    await ours.client.post(SKILLS, json=UPSCALE)
+    before = shelf(ours)
+    assert (await ours.client.patch(f"{SKILLS}/upscale", json=body)).status == 400
+    assert shelf(ours) == before
+
+
+@pytest.mark.parametrize("trick", TRICKS)
+async def test_slug_tricks_are_refused_and_touch_no_file(ours: Site, trick: str) -> None:
+    await ours.client.post(SKILLS, json=UPSCALE)
+    secret = ours.folder / "secret"
+    secret.mkdir()
+    (secret / "SKILL.md").write_text("---\nname: secret\n---\nSECRET")
+    (ours.folder / "user" / "SKILL.md").write_text("SECRET")
+    before = shelf(ours)
+    for method in ("GET", "PATCH", "DELETE"):
+        body = b'{"name": "x"}' if method == "PATCH" else b""
+        head = (
+            f"{method} {SKILLS}/{trick} HTTP/1.1\r\nHost: {ours.authority}\r\nConnection: close\r\n"
+            f"Content-Type: application/json\r\nContent-Length: {len(body)}\r\n\r\n"
+        )
+        answer = await raw(ours.client, head.encode() + body)
+        assert int(answer.split(b" ", 2)[1]) in (400, 404), answer
+        assert b"SECRET" not in answer
+    assert shelf(ours) == before
+
+
+async def test_rules_are_added_listed_changed_and_deleted(ours: Site) -> None:
+    added = await ours.client.post(RULES, json={"text": "Answer briefly."})
+    rule: dict[str, Any] = await added.json()
+    assert added.status == 201
+    assert set(rule) == {"id", "text", "created"} and rule["text"] == "Answer briefly."
+    assert rule["created"].endswith("+00:00")
+    assert await (await ours.client.get(RULES)).json() == {"rules": [rule]}
+
+    changed = await ours.client.patch(f"{RULES}/{rule['id']}", json={"text": "Be brief."})
+    assert (changed.status, await changed.json()) == (200, {**rule, "text": "Be brief."})
+
+    assert (await ours.client.delete(f"{RULES}/{rule['id']}")).status == 204
+    assert await (await ours.client.get(RULES)).json() == {"rules": []}
+    assert (await ours.client.delete(f"{RULES}/{rule['id']}")).status == 404
+
+
+@pytest.mark.parametrize("body", [{}, {"text": ""}, {"text": 5}, {"text": "x", "id": "7"}])
+async def test_a_wrong_rule_is_a_400(ours: Site, body: object) -> None:
+    assert (await ours.client.post(RULES, json=body)).status == 400
+    assert (await ours.client.patch(f"{RULES}/1", json=body)).status == 400
+
+
+async def test_an_unknown_rule_is_a_404(ours: Site) -> None:
+    for name in ("1", "none", "-1", "9" * 40, "%2e%2e", "1%00"):
+        assert (await ours.client.delete(f"{RULES}/{name}")).status == 404
+
+
+async def test_preferences_are_set_listed_replaced_and_deleted(ours: Site) -> None:
+    path = f"{PREFERENCES}/image%20size"
+    put = await ours.client.put(path, json={"value": "1024"})
+    assert (put.status, await put.json()) == (200, {"key": "image size", "value": "1024"})
+    await ours.client.put(path, json={"value": "768"})
+    listed = await (await ours.client.get(PREFERENCES)).json()
+    assert listed == {"preferences": [{"key": "image size", "value": "768"}]}
+    assert (await ours.client.delete(path)).status == 204
+    assert (await ours.client.delete(path)).status == 404
+
+
+@pytest.mark.parametrize("key", ["a%2fb", "x" * 65, "%00", "a%0a", "%20a", "a:b"])
+async def test_a_wrong_key_is_a_400(ours: Site, key: str) -> None:
+    assert (await ours.client.put(f"{PREFERENCES}/{key}", json={"value": "x"})).status == 400
+
+
+@pytest.mark.parametrize("body", [{}, {"value": ""}, {"value": 5}, {"value": "x", "key": "y"}])
+async def test_a_wrong_preference_is_a_400(ours: Site, body: object) -> None:
+    assert (await ours.client.put(f"{PREFERENCES}/size", json=body)).status == 400
+
+
+async def test_half_a_character_is_kept_as_the_replacement_character(ours: Site) -> None:
+    answer = await ours.client.post(RULES, json={"text": "cut \ud83d"})
+    assert (answer.status, (await answer.json())["text"]) == (201, "cut \ufffd")
