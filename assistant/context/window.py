@@ -40,9 +40,6 @@ class Window:
         return self.tokens < COMPACT_BELOW
 
 
-def window_of(setting: int | None, reported: int | None) -> Window:
-    """The setting, else what the server says, else the default."""
-    for value in (setting, reported):
-        if value:
-            return Window(value, known=True)
-    return Window()
+def window_of(reported: int | None) -> Window:
+    """The window that a setting or the server gives, else the default."""
+    return Window(reported, known=True) if reported else Window()

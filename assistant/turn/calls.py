@@ -47,8 +47,10 @@ class Repetition:
 
     def stuck(self, name: str, value: Any) -> bool:
         """True when this very call has just given its result for the last allowed time."""
-        return self._count >= MOST_REPEATS and self._last is not None and (
-            self._last[0] == _key(name, value)
+        return (
+            self._count >= MOST_REPEATS
+            and self._last is not None
+            and (self._last[0] == _key(name, value))
         )
 
     def note(self, name: str, value: Any, output: str) -> bool:

@@ -1,8 +1,8 @@
 """`/skill <name or slug>` in a user's message (R12).
 
 The message in the log keeps what the user typed; beside it goes a `data-skill` part with the text
-that the model reads instead, frozen at this moment, so that later requests have the same bytes. What
-follows on further lines is the user's own request and stays with the skill.
+that the model reads instead, frozen at this moment, so that later requests have the same bytes.
+What follows on further lines is the user's own request and stays with the skill.
 """
 
 from __future__ import annotations

@@ -50,7 +50,8 @@ class TurnRequest:
 class Opening:
     """What a turn begins with.
 
-    `history` ends with the user message, `answer` is the message to write (it has parts already when
+    `history` ends with the user message, `answer` is the message to write (it has parts already
+    when
     a suspended turn goes on), `reply` is an answer that needs no model, and `parent` is where the
     answer stands in the log.
     """
@@ -61,9 +62,7 @@ class Opening:
     parent: Parent = HEAD
 
 
-async def open_without_chat(
-    request: TurnRequest, skills: SkillLibrary, new_id: str
-) -> Opening:
+async def open_without_chat(request: TurnRequest, skills: SkillLibrary, new_id: str) -> Opening:
     """The opening of a request without a chat id: nothing is stored."""
     messages = request.messages or ((request.message,) if request.message else ())
     if request.trigger == REGENERATE:
@@ -142,9 +141,7 @@ def _up_to(stored: tuple[Message, ...], message_id: str | None) -> tuple[Message
     return stored[: place + 1]
 
 
-def _split(
-    messages: tuple[Message, ...], new_id: str
-) -> tuple[tuple[Message, ...], Message]:
+def _split(messages: tuple[Message, ...], new_id: str) -> tuple[tuple[Message, ...], Message]:
     """The messages before the answer, and the answer: the last message where it is one."""
     if messages and messages[-1].role == "assistant":
         return messages[:-1], messages[-1]

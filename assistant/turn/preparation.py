@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import AsyncGenerator, Callable, Mapping
+from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Protocol
 
+from ...agent_prompts import SystemPrompt
 from ..config import Settings
 from ..context.plan import Budget, Plan, plan
 from ..context.system import SystemText, has_system, is_first_turn
@@ -18,6 +19,7 @@ from ..llm.request import LLMRequest
 from ..messages.conversion import to_prompt
 from ..messages.parts import Message
 from ..tools.toolbox import Toolbox
+from ..user_context.skills import SkillSummary
 
 
 class Providers(Protocol):
@@ -42,9 +44,9 @@ class Prompts(Protocol):
         first_turn: bool,
         window_tokens: int,
         tools: bool,
-        max_steps: int | None,
-        pinned_skills: tuple[str, ...],
-    ) -> Any: ...
+        max_steps: int,
+        pinned_skills: Sequence[SkillSummary],
+    ) -> SystemPrompt: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,16 +99,16 @@ async def prepare(services: Services, history: tuple[Message, ...]) -> Preparati
     """Raises ProviderError when no provider is configured or found."""
     settings = services.settings
     provider = await services.providers.current()
-    window = window_of(settings.context_window, await services.providers.window(provider))
+    window = window_of(await services.providers.window(provider))
     tools = services.toolbox.schemas if provider.tools else ()
     system = None
     prompt = to_prompt(history)
     if not has_system(prompt):
         made = await services.prompts.system_prompt(
-            first_turn=is_first_turn(prompt) or settings.prompt_cache == "auto",
+            first_turn=is_first_turn(prompt),
             window_tokens=window.tokens,
             tools=bool(tools),
-            max_steps=None,
+            max_steps=settings.max_steps,
             pinned_skills=_pinned(history),
         )
         system = SystemText(
@@ -115,8 +117,10 @@ async def prepare(services: Services, history: tuple[Message, ...]) -> Preparati
     return Preparation(provider, window, system, tools, settings)
 
 
-def _pinned(history: tuple[Message, ...]) -> tuple[str, ...]:
-    """The skill that the last user message activated, by name (R12)."""
+def _pinned(history: tuple[Message, ...]) -> tuple[SkillSummary, ...]:
+    """The skill that the last user message activated (R12); its text stands in that message."""
     last = [message for message in history if message.role == "user"][-1]
     skill = last.data("skill")
-    return (str(skill["name"]),) if isinstance(skill, Mapping) and "name" in skill else ()
+    if not isinstance(skill, Mapping):
+        return ()
+    return (SkillSummary(str(skill.get("slug")), str(skill.get("name")), "", "user"),)

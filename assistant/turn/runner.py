@@ -17,8 +17,8 @@ from ..context.plan import Plan
 from ..context.report import Report
 from ..context.report import Usage as ReportUsage
 from ..errors import AssistantError, ProviderError, ToolsRefused
-from ..llm.cutting import silently_cut
 from ..llm.events import Usage
+from ..llm.resolver import silently_cut
 from ..messages import chunks
 from ..messages.parts import StepStart, ToolPart
 from ..tools.tool import Scene
@@ -37,8 +37,8 @@ INTERNAL = "Something went wrong inside the assistant; ComfyUI's log says what."
 _STEP_LIMIT = "Stopped after {} steps (LLM_MAX_STEPS). Say that I should continue, and I go on."
 _TOOLS_REFUSED = "{} does not take tools, so it answers without them and cannot see the workflow."
 _SILENTLY_CUT = (
-    "{} left out the beginning of what it was sent: its own window is smaller than it says. Set its "
-    "context length (num_ctx in Ollama) to the window in Settings, or the window to its length."
+    "{} left out the beginning of what it was sent: its own window is smaller than it says. Set "
+    "its context length (num_ctx in Ollama) to the window in Settings, or the other way round."
 )
 
 
@@ -175,9 +175,11 @@ class TurnRunner:
         self._emit(chunks.data("context", answered.to_json(), transient=True))
         if writer.model:
             self._emit(chunks.message_metadata({"model": writer.model}))
-        estimate, window = report.total.tokens, preparation.window
-        if window.known and silently_cut(estimate, writer.usage, window.tokens):
-            self._emit(chunks.notice("silently_cut", _SILENTLY_CUT.format(preparation.provider.name)))
+        window = preparation.window.tokens if preparation.window.known else None
+        if writer.usage and silently_cut(report.total.tokens, writer.usage, window):
+            self._emit(
+                chunks.notice("silently_cut", _SILENTLY_CUT.format(preparation.provider.name))
+            )
         logger.info("%s", log_line(preparation.provider.name, answered))
 
     def _reply(self, text: str) -> None:

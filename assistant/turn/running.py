@@ -56,8 +56,11 @@ class RunningTurn:
             return None
         return await asyncio.shield(self._first_report)
 
-    async def follow(self) -> AsyncIterator[Chunk]:
-        """All chunks from the beginning, then live ones, until the turn has ended."""
+    async def follow(self, silence: float | None = None) -> AsyncIterator[Chunk | None]:
+        """All chunks from the beginning, then live ones, until the turn has ended.
+
+        None stands for `silence` seconds without a chunk; with no `silence` it never comes.
+        """
         position = 0
         while True:
             while position < len(self._chunks):
@@ -67,7 +70,10 @@ class RunningTurn:
                 return
             waiter: asyncio.Future[None] = asyncio.get_running_loop().create_future()
             self._waiting.append(waiter)
-            await waiter
+            done, _ = await asyncio.wait([waiter], timeout=silence)
+            if not done:
+                waiter.cancel()
+                yield None
 
     async def stop(self) -> None:
         """Stops the turn and waits until its answer is kept as it is. Does nothing at the end."""

@@ -1,8 +1,8 @@
 """The turns of one ComfyUI user: at most one runs in a chat, whoever looks on.
 
-    turn = await turns.start(request)        a new turn, or a suspended one that goes on
-    turns.running("c1")                      the one to join, or None
-    await turns.command("c1", command)       stop it, decide, hand in a result
+turn = await turns.start(request)        a new turn, or a suspended one that goes on
+turns.running("c1")                      the one to join, or None
+await turns.command("c1", command)       stop it, decide, hand in a result
 """
 
 from __future__ import annotations
@@ -109,9 +109,7 @@ class Turns:
         opening = Opening(path[:-1], message, parent=parent)
         await self._begin(identity, opening, TurnRequest(chat_id=identity, client_id=client_id))
 
-    async def _begin(
-        self, identity: str, opening: Opening, request: TurnRequest
-    ) -> RunningTurn:
+    async def _begin(self, identity: str, opening: Opening, request: TurnRequest) -> RunningTurn:
         await self._store.begin_answer(identity, opening.answer, opening.parent)
         allowed = await self._store.allowed_tools(identity)
         recorder = Recorder(self._store, identity, self._services.clock)

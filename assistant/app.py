@@ -1,0 +1,188 @@
+"""The composition root: builds the parts and hands each what it needs.
+
+    assistant = create_assistant(host, os.environ)
+    app.add_routes(assistant.routes())      paths without /api, which ComfyUI adds
+    await assistant.start()                 before the first request; close() after the last
+
+Nothing here is a module-level singleton: each call builds an assistant of its own.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+import logging
+import re
+from collections.abc import Callable, Coroutine, Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, TypeVar
+
+from aiohttp import web
+
+from . import __version__
+from .config import Problem, Settings, load_settings
+from .llm.book import ProviderBook
+from .llm.client import Client
+from .llm.resolver import Resolver
+from .routes.chat import chat_routes
+from .routes.chats import chats_routes
+from .routes.guard import Gate
+from .routes.health import health_routes
+from .routes.session import session_routes
+from .routes.settings import settings_routes
+from .routes.system_context import system_context_routes
+from .routes.user_context import user_context_routes
+from .space import UserSpace
+from .tools.toolbox import standard_toolbox
+from .turn.completion import complete
+
+logger = logging.getLogger("comfyui_assistant")
+
+Result = TypeVar("Result")
+
+PROVIDERS_FILE = "providers.json"
+PLAIN_USER = re.compile(r"[A-Za-z0-9_-]{1,64}")
+
+
+def _no_folders() -> tuple[Path, ...]:
+    return ()
+
+
+@dataclass(frozen=True)
+class Host:
+    """What the embedding server gives the assistant.
+
+    `root` is the plugin's folder and `user_directory` the assistant's own (ASSISTANT_USER_DIR
+    overrides it). `user_of` names the ComfyUI user of a request. `node_definitions` has the shape
+    of `/object_info` and may be slow; `model_folders` are where model files lie.
+    """
+
+    root: Path
+    user_directory: Path
+    user_of: Callable[[web.Request], str]
+    node_definitions: Callable[[], Mapping[str, Any]]
+    comfyui_version: str | None
+    preview: bool = False
+    model_folders: Callable[[], Iterable[Path]] = _no_folders
+
+
+class Assistant:
+    """One installation: settings and providers for all, and a space for each ComfyUI user."""
+
+    def __init__(self, host: Host, settings: Settings, problems: tuple[Problem, ...]) -> None:
+        self.host = host
+        self.settings = settings
+        self.folder = settings.user_dir or host.user_directory
+        self.gate = Gate(settings)
+        self._problems = (*problems, *self.gate.problems)
+        self._book = ProviderBook(self.folder / PROVIDERS_FILE)
+        self.resolver = Resolver(self._book, settings)
+        self.client = Client(settings, prepare=self.resolver.prepare)
+        self.toolbox = standard_toolbox()
+        self._spaces: dict[str, UserSpace] = {}
+        self._tasks: set[asyncio.Task[None]] = set()
+        self._loop: asyncio.AbstractEventLoop | None = None
+
+    def routes(self) -> list[web.RouteDef]:
+        """All our routes, each behind the gate."""
+        return [
+            *chat_routes(self.gate, lambda request: self.space(request).turns),
+            *chats_routes(
+                self.gate,
+                lambda request: self.space(request).chats,
+                lambda request: self.space(request).turns,
+            ),
+            *user_context_routes(self.gate, self.space),
+            *system_context_routes(self.gate, self.space),
+            *health_routes(self.gate, self),
+            *settings_routes(self.gate, self._book, self.resolver),
+            *session_routes(self.gate, self.settings),
+        ]
+
+    def space(self, request: web.Request) -> UserSpace:
+        """The space of the user who asks; made on that user's first request."""
+        return self.space_of(self.host.user_of(request))
+
+    def space_of(self, user: str) -> UserSpace:
+        space = self._spaces.get(user)
+        if space is None:
+            space = UserSpace(
+                self.folder / folder_name(user),
+                self.host.root / "system_context",
+                self.settings,
+                self.toolbox,
+                self.resolver,
+                self.client,
+            )
+            self._spaces[user] = space
+            if self._loop is not None:
+                self._in_background(self._open(space))
+        return space
+
+    async def start(self) -> None:
+        """Opens what exists already. Never raises for a folder that cannot be read or written."""
+        self._loop = asyncio.get_running_loop()
+        for problem in self._problems:
+            logger.warning("%s", ascii(problem.message)[1:-1])
+        for space in list(self._spaces.values()):
+            await self._open(space)
+
+    async def complete(self, prompt: str, *, system: str = "", seed: int | None = None) -> str:
+        """The active provider's answer to one prompt, for nodes. Raises ProviderError."""
+        return await complete(
+            self.resolver, self.client, self.settings, prompt, system=system, seed=seed
+        )
+
+    def hand_over(self, work: Coroutine[Any, Any, Result]) -> asyncio.Future[Result]:
+        """Runs `work` in the server's loop, for a caller in another thread's loop.
+
+        Raises RuntimeError before `start`.
+        """
+        if self._loop is None:
+            work.close()
+            raise RuntimeError("The assistant has not started yet.")
+        return asyncio.wrap_future(asyncio.run_coroutine_threadsafe(work, self._loop))
+
+    async def close(self) -> None:
+        """Stops the turns (what they wrote is kept) and closes files, clients and children."""
+        for task in self._tasks:
+            task.cancel()
+        await asyncio.gather(*self._tasks, return_exceptions=True)
+        await asyncio.gather(*(space.close() for space in self._spaces.values()))
+        await self.client.close()
+        await self.resolver.close()
+
+    async def _open(self, space: UserSpace) -> None:
+        await space.open()
+        self._in_background(self._scan(space))
+
+    async def _scan(self, space: UserSpace) -> None:
+        try:
+            nodes = await asyncio.to_thread(lambda: len(self.host.node_definitions()))
+            folders = await asyncio.to_thread(lambda: tuple(self.host.model_folders()))
+            await space.scan(nodes, folders)
+        except Exception as error:
+            logger.warning("The environment could not be counted: %s", ascii(str(error))[1:-1])
+
+    def _in_background(self, work: Any) -> None:
+        task = asyncio.get_running_loop().create_task(work)
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+
+
+def folder_name(user: str) -> str:
+    """A ComfyUI user's id as the name of one folder; ids with other characters get a stable one."""
+    if PLAIN_USER.fullmatch(user):
+        return user
+    return "user-" + hashlib.sha256(user.encode("utf-8", "replace")).hexdigest()[:24]
+
+
+def create_assistant(host: Host, environ: Mapping[str, str]) -> Assistant:
+    """The assistant of an installation, configured by `environ` and the `.env` beside the
+    plugin."""
+    loaded = load_settings(environ, host.root / ".env")
+    return Assistant(host, loaded.settings, loaded.problems)
+
+
+__all__ = ["Assistant", "Host", "__version__", "create_assistant"]

@@ -1,0 +1,73 @@
+"""What belongs to one ComfyUI user: folder, database, skills, rules, chats and running turns.
+
+Users are separated, not protected from each other: ComfyUI does not authenticate them.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Sequence
+from pathlib import Path
+
+from .chats import ChatStore
+from .config import Settings
+from .context.tokens import text_tokens
+from .database import Database
+from .errors import StoreError
+from .prompts.composition import SystemPrompts
+from .tools.toolbox import Toolbox
+from .turn.preparation import Model, Providers, Services
+from .turn.turns import Turns
+from .user_context.environment import refresh_environment
+from .user_context.rules import UserContextStore
+from .user_context.skills import SkillLibrary
+from .user_context.sources import SourceCache
+
+logger = logging.getLogger("comfyui_assistant")
+
+DATABASE = "assistant.db"
+
+
+class UserSpace:
+    """One user's parts, built on the first request of that user."""
+
+    def __init__(
+        self,
+        folder: Path,
+        system_path: Path,
+        settings: Settings,
+        toolbox: Toolbox,
+        providers: Providers,
+        model: Model,
+    ) -> None:
+        self.folder = folder
+        self.database = Database(folder / DATABASE)
+        cache = SourceCache()
+        self.skills = SkillLibrary(system_path, folder, cache)
+        self.user_context = UserContextStore(self.database)
+        self.chats = ChatStore(self.database)
+        prompts = SystemPrompts(
+            system_path, folder, self.user_context, self.skills, settings, text_tokens, cache
+        )
+        services = Services(providers, model, prompts, toolbox, settings)
+        self.turns = Turns(services, self.chats, self.skills)
+
+    async def open(self) -> None:
+        """Makes the tables, and turns what a crash cut into cut messages. Raises nothing: a
+        database that fails says so when it is used, and in health."""
+        try:
+            await self.user_context.open()
+            await self.chats.recover()
+        except StoreError as error:
+            logger.error("%s", ascii(error.message)[1:-1])
+
+    async def scan(self, node_types: int, model_folders: Sequence[Path]) -> None:
+        """Counts what this ComfyUI has, for the environment line (R7)."""
+        try:
+            await refresh_environment(self.folder, node_types, model_folders)
+        except OSError as error:
+            logger.warning("The environment could not be counted: %s", ascii(str(error))[1:-1])
+
+    async def close(self) -> None:
+        await self.turns.close()
+        await self.database.close()
