@@ -21,6 +21,7 @@ USER_FOLDER = "assistant"
 # Older ComfyUI has no system user folders; its routes do not know this name either.
 OLDER_USER_FOLDER = "__assistant"
 CHAT_PATH = "/chat"
+NO_MODEL_FOLDERS = frozenset({"configs", "custom_nodes"})
 # The attributes of a node class that a definition is made of, and the names it gives them.
 OLDER_NODE_FACTS = {
     "category": ("CATEGORY", ""),
@@ -45,6 +46,7 @@ def connect(
         user_of=lambda request: user_of(server, request),
         node_definitions=lambda: node_definitions(nodes),
         comfyui_version=version,
+        model_folders=lambda: model_folders(folder_paths),
     )
     assistant = create_assistant(host, os.environ)
     ours = assistant.routes()
@@ -80,6 +82,16 @@ def user_directory(folder_paths: Any) -> Path:
     if system_directory is not None:
         return Path(system_directory(USER_FOLDER))
     return Path(folder_paths.get_user_directory()) / OLDER_USER_FOLDER
+
+
+def model_folders(folder_paths: Any) -> list[Path]:
+    """All folders in which ComfyUI looks for models."""
+    return [
+        Path(folder)
+        for name, (folders, _) in folder_paths.folder_names_and_paths.items()
+        if name not in NO_MODEL_FOLDERS
+        for folder in folders
+    ]
 
 
 def user_of(server: Any, request: web.Request) -> str:

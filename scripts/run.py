@@ -47,7 +47,9 @@ def parse_arguments() -> argparse.Namespace:
 
 def main() -> int:
     arguments = parse_arguments()
-    signal.signal(signal.SIGTERM, signal.default_int_handler)
+    # Both end us in the same orderly way, also where a shell started us with Ctrl-C switched off.
+    for ending in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(ending, signal.default_int_handler)
     try:
         folder = arguments.comfyui or comfyui.enclosing(Path(__file__))
         if folder is not None:

@@ -3,8 +3,8 @@
     with running_preview({"OPENAI_BASE_URL": provider.url}, tmp_path) as url:
         ...  # url is "http://127.0.0.1:<port>", the page of the stock front end
 
-The assistant sees only the environment that it is given, so a test never meets the developer's
-keys. Everything it stores goes below the given folder.
+The assistant sees only the environment that it is given, and no `.env`, so a test never meets the
+developer's keys. Everything it stores goes below the given folder.
 """
 
 import asyncio
@@ -17,19 +17,21 @@ from pathlib import Path
 from plugin.preview.server import create_app, serve
 
 ROOT = Path(__file__).resolve().parent.parent
+SERVED = ("web", "system_context", "user_context")
 START_LIMIT = 30.0  # seconds until a start counts as failed
 STOP_LIMIT = 15.0  # seconds
 
 
 @contextmanager
-def running_preview(environ: Mapping[str, str], folder: Path, root: Path = ROOT) -> Iterator[str]:
+def running_preview(environ: Mapping[str, str], folder: Path) -> Iterator[str]:
     """Serve the preview on a free port; yields its URL and stops it, with all that it started."""
+    root = plugin_without_settings(folder / "plugin")
     ready: Future[int] = Future()
     running: Future[tuple[asyncio.AbstractEventLoop, asyncio.Task[None]]] = Future()
 
     async def run() -> None:
         loop = asyncio.get_running_loop()
-        app = create_app(root, folder, environ)
+        app = create_app(root, folder / "data", environ)
         server = loop.create_task(serve(app, "127.0.0.1", 0, ready.set_result))
         running.set_result((loop, server))
         with suppress(asyncio.CancelledError):
@@ -53,3 +55,13 @@ def running_preview(environ: Mapping[str, str], folder: Path, root: Path = ROOT)
         loop.call_soon_threadsafe(server.cancel)
         thread.join(STOP_LIMIT)
         assert not thread.is_alive(), "The preview did not stop."
+
+
+def plugin_without_settings(root: Path) -> Path:
+    """A plugin folder with what is served or read of this checkout, and without its `.env`."""
+    root.mkdir(parents=True, exist_ok=True)
+    for name in SERVED:
+        link = root / name
+        if not link.exists() and (ROOT / name).exists():
+            link.symlink_to(ROOT / name, target_is_directory=True)
+    return root
