@@ -3,7 +3,10 @@
 Importing this package does not import `openai`; the first request does.
 """
 
+from .book import ProviderBook, provider_from
+from .check import check
 from .client import Client
+from .discovery import Discovery, UsualPort
 from .events import (
     Event,
     Finish,
@@ -16,23 +19,33 @@ from .events import (
     ToolCallStart,
     Usage,
 )
+from .models import Model
 from .provider import Provider
 from .reasoning import merge_reasoning_blocks
 from .request import LLMRequest
+from .resolver import Resolver, silently_cut
 
 __all__ = [
     "Client",
+    "Discovery",
     "Event",
     "Finish",
     "FinishReason",
     "LLMRequest",
+    "Model",
     "ModelName",
     "Notice",
     "Provider",
+    "ProviderBook",
     "ReasoningDelta",
+    "Resolver",
     "TextDelta",
     "ToolCallDelta",
     "ToolCallStart",
     "Usage",
+    "UsualPort",
+    "check",
     "merge_reasoning_blocks",
+    "provider_from",
+    "silently_cut",
 ]

@@ -46,13 +46,31 @@ class Provider:
         return host_of(self.base_url) or self.name
 
 
-def host_of(base_url: str) -> str:
-    """The URL up to its path, without a user name or password."""
-    parts = urlsplit(base_url)
-    if not parts.hostname:
-        return ""
+def normal_base_url(text: str) -> str:
+    """The address of an API as we keep it: no slash at its end, `/v1` where there is no path.
+
+    Raises ValueError, saying what is wrong. People paste whole endpoints and bare hosts.
+    """
+    parts = urlsplit(text.strip())
+    try:
+        port = parts.port
+    except ValueError:
+        raise ValueError("its port is no number from 1 to 65535") from None
+    if parts.scheme not in ("http", "https") or not parts.hostname:
+        raise ValueError("it must look like http://127.0.0.1:11434/v1")
+    if parts.username or parts.password:
+        raise ValueError("a user name or password cannot stand in it; a key has its own field")
+    if parts.query or parts.fragment or any(c.isspace() for c in text.strip()):
+        raise ValueError("it must end with its path, without `?`, `#` or spaces")
     host = f"[{parts.hostname}]" if ":" in parts.hostname else parts.hostname
-    return f"{parts.scheme}://{host}" + (f":{parts.port}" if parts.port else "")
+    path = parts.path.rstrip("/").removesuffix("/chat/completions") or "/v1"
+    return f"{parts.scheme}://{host}" + (f":{port}" if port else "") + path
+
+
+def host_of(base_url: str) -> str:
+    """The URL up to its path, without a user name or password; "" where there is no host."""
+    parts = urlsplit(base_url)
+    return f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}" if parts.hostname else ""
 
 
 def is_loopback(base_url: str) -> bool:

@@ -1,0 +1,209 @@
+"""The providers that the user made in the panel: a small file that holds keys.
+
+A key is bound to the address that it was entered for: a provider whose address changes loses its
+key until it is entered again. The file is readable by its owner only and replaced as a whole.
+Methods block on the disk, so callers run them in a thread. Which one is used is `resolver`'s.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import re
+import tempfile
+import threading
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from ..config import Problem
+from ..errors import InvalidRequest, NotFound, StoreError
+from .connection import usable_key
+from .provider import Provider, normal_base_url
+
+MOST_PROVIDERS = 100
+LONGEST_MODEL_NAME = 200  # characters
+LONGEST_KEY = 4_000  # characters; some gateways' tokens are long
+WINDOWS = range(1_024, 10_000_001)  # tokens
+_NAME = re.compile(r"[A-Za-z0-9 ._-]{1,64}")
+
+
+class ProviderBook:
+    """Providers by name, and the active one. No method gives a key but inside `Provider`."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._lock = threading.RLock()
+        self._providers: dict[str, Provider] = {}
+        self._active: str | None = None
+        self._loaded = False
+        self._unreadable: str | None = None
+        self._problems: tuple[Problem, ...] = ()
+
+    @property
+    def problems(self) -> tuple[Problem, ...]:
+        with self._reading():
+            return self._problems
+
+    @property
+    def active(self) -> str | None:
+        """The name that the user chose; it may be that of a provider from elsewhere."""
+        with self._reading():
+            return self._active
+
+    def list(self) -> tuple[Provider, ...]:
+        with self._reading():
+            return tuple(self._providers.values())
+
+    def get(self, name: str) -> Provider:
+        """Raises `NotFound`."""
+        with self._reading():
+            if name not in self._providers:
+                raise NotFound(f"There is no provider named {name!r}.")
+            return self._providers[name]
+
+    def put(self, name: str, values: Mapping[str, Any]) -> Provider:
+        """Make or replace a provider from `base_url`, `model`, `context_window` and `api_key`.
+
+        Without `api_key` the key stays, if the address does; an empty one removes it. The first
+        provider becomes the active one. Raises `InvalidRequest`, `StoreError`.
+        """
+        provider = provider_from(name, values)
+        with self._reading():
+            known = self._providers.get(name)
+            if known is None and len(self._providers) >= MOST_PROVIDERS:
+                raise InvalidRequest(f"There are {MOST_PROVIDERS} providers already.", where="name")
+            if known and values.get("api_key") is None and known.base_url == provider.base_url:
+                provider = replace(provider, api_key=known.api_key)
+            active = self._active or name
+            self._save({**self._providers, name: provider}, active)
+            return provider
+
+    def activate(self, name: str | None) -> None:
+        """Choose by name, or with None leave the choice to the usual order.
+
+        The name may be one that the book does not hold: `resolver` checks those.
+        """
+        with self._reading():
+            self._save(self._providers, name)
+
+    def delete(self, name: str) -> None:
+        """Raises `NotFound`. Without its active provider the book has none."""
+        with self._reading():
+            self.get(name)
+            rest = {key: value for key, value in self._providers.items() if key != name}
+            self._save(rest, None if self._active == name else self._active)
+
+    @contextlib.contextmanager
+    def _reading(self) -> Iterator[None]:
+        """One at a time, with the file read once."""
+        with self._lock:
+            if not self._loaded:
+                self._loaded = True
+                self._load()
+            yield
+
+    def _load(self) -> None:
+        try:
+            text = self._path.read_text(encoding="utf-8")
+        except FileNotFoundError:
+            return
+        except (OSError, UnicodeDecodeError) as error:
+            self._unreadable = f"{self._path.name} cannot be read: {type(error).__name__}."
+            self._problems = (Problem("providers_unreadable", self._unreadable),)
+            return
+        try:
+            content = json.loads(text)
+            for entry in content["providers"]:
+                provider = provider_from(entry["name"], entry)
+                self._providers[provider.name] = provider
+            active = content.get("active")
+            self._active = active if isinstance(active, str) else None
+        except (ValueError, KeyError, TypeError, AttributeError, InvalidRequest):
+            self._set_aside()
+
+    def _set_aside(self) -> None:
+        """Keep a damaged file under another name; what could be read of it still serves."""
+        number = 1
+        while (aside := self._path.with_name(f"{self._path.name}.damaged-{number}")).exists():
+            number += 1
+        try:
+            os.replace(self._path, aside)
+        except OSError as error:
+            self._unreadable = f"{self._path.name} is damaged: {type(error).__name__}."
+            self._problems = (Problem("providers_damaged", self._unreadable),)
+            return
+        message = (
+            f"{self._path.name} was damaged and is kept as {aside.name}: enter providers again."
+        )
+        self._problems = (Problem("providers_damaged", message),)
+
+    def _save(self, providers: Mapping[str, Provider], active: str | None) -> None:
+        if self._unreadable:
+            raise StoreError(f"The providers cannot be saved. {self._unreadable}")
+        entries = [
+            {
+                "name": provider.name,
+                "base_url": provider.base_url,
+                "model": provider.model,
+                "context_window": provider.context_window,
+                "api_key": provider.api_key,
+            }
+            for provider in providers.values()
+        ]
+        text = json.dumps({"active": active, "providers": entries}, indent=2, ensure_ascii=False)
+        try:
+            _replace(self._path, text)
+        except OSError as error:
+            reason = error.strerror or type(error).__name__
+            raise StoreError(f"The providers could not be saved: {reason}.") from None
+        self._providers, self._active = dict(providers), active
+
+
+def provider_from(name: str, values: Mapping[str, Any]) -> Provider:
+    """A provider from outside input, checked. Raises `InvalidRequest`, which says what and where."""
+    if not isinstance(name, str) or not _NAME.fullmatch(name) or name != name.strip():
+        allowed = "1 to 64 letters, digits, spaces, dots, hyphens or underscores"
+        raise InvalidRequest(f"a name has {allowed}", where="name")
+    base_url = _text(values, "base_url", 2_000)
+    try:
+        base_url = normal_base_url(base_url)
+    except ValueError as reason:
+        raise InvalidRequest(f"not a usable address: {reason}", where="base_url") from None
+    key = _text(values, "api_key", LONGEST_KEY).strip()
+    if not usable_key(key):
+        raise InvalidRequest("a key has only ASCII characters without spaces", where="api_key")
+    window = values.get("context_window")
+    whole = isinstance(window, int) and not isinstance(window, bool)
+    if window is not None and (not whole or window not in WINDOWS):
+        allowed = f"a whole number of tokens from {WINDOWS[0]} to {WINDOWS[-1]}, or null"
+        raise InvalidRequest(f"must be {allowed}", where="context_window")
+    model = _text(values, "model", LONGEST_MODEL_NAME).strip()
+    return Provider(name, base_url, model, key, window, "settings")
+
+
+def _text(values: Mapping[str, Any], field: str, longest: int) -> str:
+    value = values.get(field)
+    if value is None:
+        return ""
+    if not isinstance(value, str) or len(value) > longest or not value.isprintable():
+        raise InvalidRequest(f"must be one line of at most {longest} characters", where=field)
+    return value
+
+
+def _replace(path: Path, text: str) -> None:
+    """Write the whole file or nothing; the new file is its owner's alone from the start."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    descriptor, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+    try:
+        with os.fdopen(descriptor, "w", encoding="utf-8") as file:
+            file.write(text)
+            file.flush()
+            os.fsync(file.fileno())
+        os.replace(temporary, path)
+    except BaseException:
+        with contextlib.suppress(OSError):
+            os.unlink(temporary)
+        raise

@@ -1,0 +1,81 @@
+"""Finding an LLM server that already runs on this machine.
+
+One short question to each usual port, on loopback only, all at once. The answer is kept for some
+seconds, so that asking often costs nothing and a server that was just started is soon seen.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import aiohttp
+
+from .models import Model, get_json, models_in
+
+PROBE_SECONDS = 0.6
+KEPT_SECONDS = 5.0
+
+
+@dataclass(frozen=True, slots=True)
+class UsualPort:
+    server: str
+    port: int
+
+
+USUAL_PORTS = (
+    UsualPort("Ollama", 11_434),
+    UsualPort("LM Studio", 1_234),
+    UsualPort("llama.cpp", 8_080),
+    UsualPort("vLLM", 8_000),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class LocalServer:
+    """A server that answered, and its models, of which there may be none."""
+
+    name: str
+    base_url: str
+    models: tuple[Model, ...]
+
+
+class Discovery:
+    """Asks `ports` when needed. `clock` gives monotonic seconds."""
+
+    def __init__(
+        self,
+        ports: tuple[UsualPort, ...] = USUAL_PORTS,
+        *,
+        enabled: bool = True,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self._ports = ports if enabled else ()
+        self._clock = clock
+        self._found: tuple[LocalServer, ...] = ()
+        self._good_until = float("-inf")
+        self._probing = asyncio.Lock()
+
+    async def servers(self) -> tuple[LocalServer, ...]:
+        """The servers that run now, or did some seconds ago, in the order of the ports."""
+        async with self._probing:
+            if self._clock() >= self._good_until:
+                self._found = await self._probe_all()
+                self._good_until = self._clock() + KEPT_SECONDS
+            return self._found
+
+    async def _probe_all(self) -> tuple[LocalServer, ...]:
+        if not self._ports:
+            return ()
+        timeout = aiohttp.ClientTimeout(total=PROBE_SECONDS)
+        async with aiohttp.ClientSession(timeout=timeout, trust_env=False) as session:
+            answers = await asyncio.gather(*(_probe(session, port) for port in self._ports))
+        return tuple(server for server in answers if server is not None)
+
+
+async def _probe(session: aiohttp.ClientSession, usual: UsualPort) -> LocalServer | None:
+    base_url = f"http://127.0.0.1:{usual.port}/v1"
+    models = models_in(await get_json(session, f"{base_url}/models"))
+    return None if models is None else LocalServer(usual.server, base_url, models)

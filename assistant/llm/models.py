@@ -1,0 +1,175 @@
+"""Which models a server has, and how large their windows are, by the server's own word.
+
+Lists are `GET /models` of the OpenAI API. Windows have no common place: each local server reports
+them in its own way, and the lists of some hosted ones name them, too.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from datetime import datetime, timezone
+from typing import Any
+
+import aiohttp
+
+from . import failures
+from .provider import Provider, host_of
+
+LIST_SECONDS = 10.0
+LARGEST_LIST = 16 * 1024**2  # bytes
+# Where a model list names a model's window: vLLM, OpenRouter, Groq, LM Studio.
+WINDOW_FIELDS = ("max_model_len", "context_length", "context_window", "max_context_length")
+_NOT_FOR_CHAT = re.compile(
+    r"embed|rerank|whisper|\btts\b|minilm|colbert|moderation|dall-e|transcribe|(^|[/_-])(bge|e5|gte)-",
+    re.IGNORECASE,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Model:
+    """`context_window` in tokens, None where the list does not say."""
+
+    id: str
+    context_window: int | None = None
+
+    @property
+    def chats(self) -> bool:
+        """Whether its name is not that of an embedding, speech or ranking model."""
+        return not _NOT_FOR_CHAT.search(self.id)
+
+
+def models_in(answer: Any) -> tuple[Model, ...] | None:
+    """The models of a `/models` answer; None when it is no such list."""
+    data = answer.get("data") if isinstance(answer, Mapping) else None
+    if not isinstance(data, list):
+        return None
+    entries = [e for e in data if isinstance(e, Mapping) and isinstance(e.get("id"), str)]
+    return tuple(Model(entry["id"], window_in(entry)) for entry in entries)
+
+
+def window_in(entry: Mapping[str, Any]) -> int | None:
+    """The window of a model's entry, also in llama.cpp's `meta.n_ctx`."""
+    meta = entry.get("meta")
+    inner = meta.get("n_ctx") if isinstance(meta, Mapping) else None
+    values = (*(entry.get(field) for field in WINDOW_FIELDS), inner)
+    return next((v for v in values if isinstance(v, int) and v > 0), None)
+
+
+def first_chat_model(models: Iterable[Model]) -> str | None:
+    return next((model.id for model in models if model.chats), None)
+
+
+async def list_models(provider: Provider, *, seconds: float = LIST_SECONDS) -> tuple[Model, ...]:
+    """What `provider` offers. Raises `ProviderError` in a sentence for the user."""
+    headers = {"Authorization": f"Bearer {provider.api_key}"} if provider.api_key else {}
+    timeout = aiohttp.ClientTimeout(total=seconds)
+    try:
+        async with (
+            aiohttp.ClientSession(timeout=timeout, trust_env=not provider.local) as session,
+            session.get(
+                f"{provider.base_url}/models", headers=headers, allow_redirects=False
+            ) as answer,
+        ):
+            body = await _text(answer)
+            status, answer_headers = answer.status, answer.headers
+    except asyncio.TimeoutError:
+        raise failures.timed_out(provider, seconds, started=False) from None
+    except (aiohttp.ClientError, ValueError) as error:
+        raise failures.unreachable(provider, str(error)) from None
+    if 300 <= status < 400:
+        raise failures.redirected(provider, answer_headers.get("Location", ""))
+    if status != 200:
+        lowered = {name.lower(): value for name, value in answer_headers.items()}
+        refusal = failures.read_refusal(status, lowered, body, datetime.now(timezone.utc))
+        raise failures.refused(provider, refusal)
+    try:
+        models = models_in(json.loads(body))
+    except ValueError:
+        models = None
+    if models is None:
+        raise failures.garbage(provider, body)
+    return models
+
+
+async def reported_window(base_url: str, model: str, *, seconds: float) -> int | None:
+    """The window, in tokens, that a local server says it has loaded `model` with; None if it won't.
+
+    Asked in turn: the model list (llama.cpp, vLLM), Ollama, LM Studio, llama.cpp's properties.
+    """
+    root = host_of(base_url)
+    timeout = aiohttp.ClientTimeout(total=seconds)
+    async with aiohttp.ClientSession(timeout=timeout, trust_env=False) as session:
+        listed = models_in(await get_json(session, f"{base_url}/models")) or ()
+        window = next((m.context_window for m in listed if m.id == model), None)
+        if window is not None:
+            return window
+        running = await get_json(session, f"{root}/api/ps")
+        if isinstance(running, Mapping):
+            return await _ollama_window(session, root, model, running)
+        loaded = await get_json(session, f"{root}/api/v0/models")
+        if isinstance(loaded, Mapping):
+            return _lm_studio_window(loaded, model)
+        properties = await get_json(session, f"{root}/props")
+        if isinstance(properties, Mapping):
+            inner = properties.get("default_generation_settings")
+            return _tokens(inner.get("n_ctx")) if isinstance(inner, Mapping) else None
+    return None
+
+
+# What Ollama loads a model with on a machine with less than 24 GB of video memory, when neither the
+# model nor its own configuration says otherwise (its documentation, "Context length").
+OLLAMA_DEFAULT_WINDOW = 4_096
+
+
+async def _ollama_window(
+    session: aiohttp.ClientSession, root: str, model: str, running: Mapping[str, Any]
+) -> int | None:
+    """A loaded model's real window, else what the model file says, else the default."""
+    entries = [entry for entry in running.get("models") or () if isinstance(entry, Mapping)]
+    for entry in entries:
+        window = _tokens(entry.get("context_length"))
+        if model in (entry.get("name"), entry.get("model")) and window:
+            return window
+    shown = await get_json(session, f"{root}/api/show", {"model": model})
+    if not isinstance(shown, Mapping):
+        return None
+    set_by_model = re.search(r"(?m)^num_ctx\s+(\d+)", str(shown.get("parameters") or ""))
+    return int(set_by_model[1]) if set_by_model else OLLAMA_DEFAULT_WINDOW
+
+
+def _lm_studio_window(answer: Mapping[str, Any], model: str) -> int | None:
+    for entry in answer.get("data") or ():
+        if isinstance(entry, Mapping) and entry.get("id") == model:
+            loaded = _tokens(entry.get("loaded_context_length"))
+            return loaded or _tokens(entry.get("max_context_length"))
+    return None
+
+
+def _tokens(value: object) -> int | None:
+    return value if isinstance(value, int) and not isinstance(value, bool) and value > 0 else None
+
+
+async def get_json(
+    session: aiohttp.ClientSession, url: str, body: Mapping[str, Any] | None = None
+) -> Any:
+    """The JSON at `url` (posted to with `body`), or None for whatever else happens."""
+    method = "GET" if body is None else "POST"
+    try:
+        async with session.request(method, url, json=body, allow_redirects=False) as answer:
+            return json.loads(await _text(answer)) if answer.status == 200 else None
+    except (aiohttp.ClientError, asyncio.TimeoutError, ValueError, OSError):
+        return None
+
+
+async def _text(answer: aiohttp.ClientResponse) -> str:
+    """The body, refused with ValueError beyond 16 MB."""
+    body = bytearray()
+    async for piece in answer.content.iter_chunked(65_536):
+        body += piece
+        if len(body) > LARGEST_LIST:
+            raise ValueError("The list of models is larger than 16 MB.")
+    return body.decode("utf-8", "replace")
