@@ -163,7 +163,7 @@ class ProviderBook:
 
 
 def provider_from(name: str, values: Mapping[str, Any]) -> Provider:
-    """A provider from outside input, checked. Raises `InvalidRequest`, which says what and where."""
+    """A provider from outside input, checked. Raises `InvalidRequest` that says what and where."""
     if not isinstance(name, str) or not _NAME.fullmatch(name) or name != name.strip():
         allowed = "1 to 64 letters, digits, spaces, dots, hyphens or underscores"
         raise InvalidRequest(f"a name has {allowed}", where="name")

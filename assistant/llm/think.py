@@ -18,7 +18,7 @@ class ThinkSplitter:
     """Fed with an answer's text piece by piece; gives the same text, marked, without the tags."""
 
     def __init__(self) -> None:
-        self._state: Literal["beginning", "thinking", "gap", "answer"] = "beginning"
+        self._state: Literal["beginning", "opened", "thinking", "gap", "answer"] = "beginning"
         self._held = ""
         self._closing = ""
 
@@ -30,6 +30,8 @@ class ThinkSplitter:
         pieces: list[Piece] = []
         if self._state == "beginning":
             pieces += self._begin()
+        if self._state == "opened":
+            self._skip_line_breaks()
         if self._state == "thinking":
             pieces += self._think()
         if self._state == "gap":
@@ -47,12 +49,18 @@ class ThinkSplitter:
         start = self._held.lstrip()
         for opening, closing in TAGS.items():
             if start.startswith(opening):
-                self._state, self._closing = "thinking", closing
-                self._held = start[len(opening) :].lstrip("\n")
+                self._state, self._closing = "opened", closing
+                self._held = start[len(opening) :]
                 return []
         if any(opening.startswith(start) for opening in TAGS):
             return []
         return self._answer()
+
+    def _skip_line_breaks(self) -> None:
+        """The line breaks after the tag are part of it."""
+        self._held = self._held.lstrip("\n")
+        if self._held:
+            self._state = "thinking"
 
     def _think(self) -> list[Piece]:
         thought, closed, rest = self._held.partition(self._closing)
