@@ -134,6 +134,7 @@ class StoredPath(RuleBasedStateMachine):
         while more:
             page, more = self.run(self.store.page(CHAT, before, PAGE))
             found = (*page, *found)
+            assert len(found) <= len(self.path)
             before = page[0].id if page else None
         assert found == tuple(self.path)
 
