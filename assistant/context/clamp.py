@@ -1,7 +1,7 @@
 """Long text made short: head and tail stay, the middle goes (R17).
 
-What is cut says how much is missing. JSON stays JSON. No cut splits a code point, because Python's
-strings are code points and lone surrogates are no text.
+What is cut says how much is missing. JSON stays JSON. No cut splits a character's code point,
+because Python's strings are made of them.
 """
 
 from __future__ import annotations
@@ -10,11 +10,15 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
+from ..messages.json_text import json_text
+
 HEAD_SHARE = 0.6
 """The beginning says what a text is; the end has the outcome. The beginning gets a little more."""
 ATTEMPTS = ((400, 40), (200, 20), (100, 10), (60, 5), (30, 3))
 """Longest string (characters) and longest list (items) tried in turn until the JSON is short
 enough."""
+CUT = "..."
+"""Ends a text that has no room for a note."""
 DEEPEST = 12
 """Levels of JSON that are looked into; what lies deeper is told by its kind."""
 
@@ -24,15 +28,22 @@ def clamp_text(text: str, limit: int) -> str:
     `limit`."""
     if limit <= 0 or len(text) <= limit:
         return text
-    note = f"\n... [{len(text) - limit} characters left out]\n"
-    room = max(0, limit - len(note))
+    # The number of what is left out is never longer than that of the whole.
+    room = limit - len(_note(len(text)))
+    if room <= 0:
+        return (text[: max(0, limit - len(CUT))] + CUT)[:limit]
     head = int(room * HEAD_SHARE)
     tail = room - head
-    return (text[:head] + note + (text[len(text) - tail :] if tail else ""))[:limit]
+    return text[:head] + _note(len(text) - room) + text[len(text) - tail :]
+
+
+def _note(left_out: int) -> str:
+    return f"\n... [{left_out} characters left out]\n"
 
 
 def clamp_result(text: str, limit: int) -> str:
-    """A tool result within `limit` characters; JSON objects and lists stay valid JSON."""
+    """A tool result within `limit` characters; JSON objects and lists stay valid JSON, which takes
+    two characters at least."""
     if limit <= 0 or len(text) <= limit:
         return text
     if text.lstrip()[:1] in ("{", "["):
@@ -40,23 +51,23 @@ def clamp_result(text: str, limit: int) -> str:
             value = json.loads(text)
         except (ValueError, RecursionError):
             return clamp_text(text, limit)
-        return _clamp_json(value, text, limit)
+        return _clamp_json(value, text, max(limit, len("{}")))
     return clamp_text(text, limit)
 
 
 def _clamp_json(value: Any, text: str, limit: int) -> str:
     for longest, items in ATTEMPTS:
-        shorter = _dump(_shorten(value, longest, items, DEEPEST))
+        shorter = json_text(_shorten(value, longest, items, DEEPEST))
         if len(shorter) <= limit:
             return shorter
     # Wrapping and escaping need room: try ever shorter excerpts of the text.
     room = limit
     while room > 0:
-        wrapped = _dump({"_clamped": True, "excerpt": clamp_text(text, room)})
+        wrapped = json_text({"_clamped": True, "excerpt": clamp_text(text, room)})
         if len(wrapped) <= limit:
             return wrapped
-        room = room * 3 // 4 if room > 8 else room - 1
-    return _dump({"_clamped": True})
+        room = room * 3 // 4
+    return "{}"
 
 
 def _shorten(value: Any, longest: int, items: int, depth: int) -> Any:
@@ -67,7 +78,7 @@ def _shorten(value: Any, longest: int, items: int, depth: int) -> Any:
             return f"[{len(value)} items]"
         kept = [_shorten(item, longest, items, depth - 1) for item in _ends(value, items)]
         if len(value) > items:
-            kept.insert(-(items // 3) or len(kept), f"... {len(value) - items} items left out")
+            kept.insert(len(kept) - items // 3, f"... {len(value) - items} items left out")
         return kept
     if isinstance(value, Mapping):
         if depth == 0:
@@ -85,8 +96,4 @@ def _ends(values: list[Any], items: int) -> list[Any]:
     if len(values) <= items:
         return list(values)
     tail = items // 3
-    return values[: items - tail] + (values[-tail:] if tail else [])
-
-
-def _dump(value: Any) -> str:
-    return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+    return values[: items - tail] + values[len(values) - tail :]

@@ -10,6 +10,7 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
+from ..messages.json_text import json_text
 from ..messages.prompt import PromptMessage, ToolCall
 from .clamp import clamp_text
 
@@ -33,10 +34,11 @@ def digest(call: ToolCall, result: PromptMessage) -> str:
     }
     if result.failed:
         error = value.get("error") if isinstance(value, Mapping) else None
-        line["error"] = clamp_text(str(error or result.text), LONGEST_ERROR)
+        words = error if isinstance(error, str) and error else result.text
+        line["error"] = clamp_text(words, LONGEST_ERROR)
     elif facts := _facts(value):
         line["about"] = facts
-    return json.dumps(line, ensure_ascii=False, separators=(",", ":"))
+    return json_text(line)
 
 
 def is_digest(message: PromptMessage) -> bool:

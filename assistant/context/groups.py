@@ -6,7 +6,7 @@ inside a round makes an invalid request, so every limit works on groups.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from ..messages.prompt import PromptMessage
@@ -22,6 +22,11 @@ class Group:
     @property
     def is_round(self) -> bool:
         return bool(self.messages[0].tool_calls)
+
+    @property
+    def results(self) -> tuple[PromptMessage, ...]:
+        """The results of a round; nothing for a single message."""
+        return self.messages[1:]
 
     @property
     def role(self) -> str:
@@ -46,7 +51,9 @@ def groups_of(messages: Iterable[PromptMessage]) -> tuple[Group, ...]:
     return tuple(groups)
 
 
-def last_user_group(groups: tuple[Group, ...]) -> int | None:
-    """The index of the last user message's group, or None."""
-    users = [index for index, group in enumerate(groups) if group.role == "user"]
-    return users[-1] if users else None
+def protected(groups: Sequence[Group]) -> frozenset[int]:
+    """The indices of the last user message and of the newest group, its open round in a tool loop:
+    without them there is nothing to answer (R15). System messages are not meant."""
+    conversation = [index for index, group in enumerate(groups) if group.role != "system"]
+    users = [index for index in conversation if groups[index].role == "user"]
+    return frozenset((*conversation[-1:], *users[-1:]))

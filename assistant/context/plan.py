@@ -13,13 +13,15 @@ from typing import Any
 from ..config import Settings
 from ..errors import AssistantError, ContextOverflow, InvalidRequest
 from ..messages.prompt import PromptMessage
-from .history import limit_messages, limit_tokens
+from .groups import groups_of, protected
+from .history import Kept, from_first_user, limit_messages, limit_tokens
 from .rendering import alternate
 from .repair import repair
 from .report import PARTS, Report, Size
 from .system import SystemText, has_system, is_first_turn, with_system
 from .tokens import (
     CHARS_PER_TOKEN,
+    MESSAGE_TOKENS,
     message_chars,
     message_tokens,
     schema_text,
@@ -30,7 +32,7 @@ from .validator import faults
 from .window import Window
 
 RESULT_SHARE = 2
-"""One tool result may have at most this part of the prompt: a half."""
+"""The results of one round may have at most this part of the prompt: a half."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,25 +65,26 @@ def plan(
     message does not fit a window that is known.
     """
     given = tuple(history)
+    if not _asks(given):
+        raise InvalidRequest("expected a last user message with some content", where="messages")
     repaired = repair(given)
-    if not any(message.role == "user" for message in repaired.messages):
-        raise InvalidRequest("expected a user message with some content", where="messages")
-    messages = with_system(repaired.messages, system)
+    used = None if has_system(repaired.messages) else system
+    messages = with_system(repaired.messages, used)
     omitted = omit_old_results(messages, settings.tool_result_keep_last_rounds)
     clamped = clamp_long_results(omitted.messages, settings.tool_output_trim_chars)
-    largest = budget.window.prompt * CHARS_PER_TOKEN // RESULT_SHARE
+    room = budget.window.prompt - _fixed_tokens(messages, tools)
+    largest = min(budget.window.prompt // RESULT_SHARE, room - _asked_tokens(messages))
     admitted = admit_results(clamped.messages, largest)
     recent = limit_messages(admitted.messages, settings.history_max_messages)
-    room = budget.window.prompt - _fixed_tokens(recent.messages, tools)
     fitting = limit_tokens(recent.messages, room, message_tokens)
-    chosen = alternate(fitting.messages) if budget.alternation else fitting.messages
+    opened = from_first_user(fitting.messages) if budget.alternation else Kept(fitting.messages)
+    chosen = alternate(opened.messages) if budget.alternation else opened.messages
     limits = {
-        "LLM_TOOL_RESULT_KEEP_LAST_ROUNDS": omitted.count,
-        "LLM_TOOL_OUTPUT_TRIM_CHARS": clamped.count,
+        "LLM_TOOL_RESULT_KEEP_LAST_ROUNDS": omitted.rounds,
+        "LLM_TOOL_OUTPUT_TRIM_CHARS": clamped.results,
         "LLM_HISTORY_MAX_MESSAGES": recent.left_out,
-        "LLM_CONTEXT_WINDOW": fitting.left_out + admitted.count,
+        "LLM_CONTEXT_WINDOW": admitted.results + fitting.left_out,
     }
-    used = system if system is not None and not has_system(given) else None
     report = Report(
         first_turn=is_first_turn(given),
         system_kind=used.kind if used else "client",
@@ -90,9 +93,9 @@ def plan(
         reserve=budget.window.reserve,
         limits_applied=(*(used.limits if used else ()), *(n for n, c in limits.items() if c)),
         left_out=used.left_out if used else (),
-        rounds_omitted=omitted.count,
-        results_clamped=clamped.count + admitted.count,
-        messages_trimmed=recent.left_out + fitting.left_out,
+        rounds_omitted=omitted.rounds,
+        results_clamped=clamped.results + admitted.results,
+        messages_trimmed=recent.left_out + fitting.left_out + opened.left_out,
         messages_sent=sum(message.role != "system" for message in chosen),
         repairs=repaired.changes,
     )
@@ -100,10 +103,22 @@ def plan(
     return Plan(chosen, tools, report)
 
 
+def _asks(history: tuple[PromptMessage, ...]) -> bool:
+    users = [message for message in history if message.role == "user"]
+    return bool(users) and not users[-1].is_empty
+
+
 def _fixed_tokens(messages: tuple[PromptMessage, ...], tools: tuple[Mapping[str, Any], ...]) -> int:
     """What stands in every request: system messages and tool schemas."""
     system = sum(message_tokens(message) for message in messages if message.role == "system")
     return system + text_tokens(schema_text(tools))
+
+
+def _asked_tokens(messages: tuple[PromptMessage, ...]) -> int:
+    """What stands in the request whatever is cut, the newest round's results aside."""
+    groups = groups_of(messages)
+    kept = [message for index in protected(groups) for message in groups[index].messages]
+    return sum(MESSAGE_TOKENS if m.role == "tool" else message_tokens(m) for m in kept)
 
 
 def _sizes(

@@ -7,7 +7,7 @@ unchanged.
 
 from __future__ import annotations
 
-from collections import defaultdict, deque
+from collections import Counter, defaultdict, deque
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
@@ -17,7 +17,8 @@ from ..messages.prompt import PromptMessage
 
 @dataclass(frozen=True, slots=True)
 class Repaired:
-    """The valid history, and how many messages had to be added, moved, changed or left out."""
+    """The valid history, and how many messages had to be added, changed or left out; 1 where
+    messages were only moved, 0 for a history that was valid."""
 
     messages: tuple[PromptMessage, ...]
     changes: int
@@ -35,7 +36,7 @@ def repair(messages: Iterable[PromptMessage]) -> Repaired:
     used: dict[str, int] = {}
     repaired: list[PromptMessage] = []
     for index, message in enumerate(history):
-        if message.role == "tool" or _is_empty(message):
+        if message.role == "tool" or message.is_empty:
             continue
         if not message.tool_calls:
             repaired.append(message)
@@ -88,15 +89,9 @@ def _interrupted(call: PromptMessage) -> PromptMessage:
     )
 
 
-def _is_empty(message: PromptMessage) -> bool:
-    return not message.content and not message.tool_calls and message.role != "tool"
-
-
 def _differences(before: tuple[PromptMessage, ...], after: list[PromptMessage]) -> int:
-    kept = {id(message) for message in after}
-    lost = sum(1 for message in before if id(message) not in kept)
-    new = {id(message) for message in after} - {id(message) for message in before}
-    order = [id(message) for message in after if id(message) not in new]
-    expected = [id(message) for message in before if id(message) in kept]
-    moved = sum(1 for a, b in zip(order, expected, strict=True) if a != b)
-    return lost + len(new) + moved
+    old, new = ([id(message) for message in messages] for messages in (before, after))
+    if old == new:
+        return 0
+    counts, counts_now = Counter(old), Counter(new)
+    return max(1, (counts - counts_now).total(), (counts_now - counts).total())

@@ -1,16 +1,16 @@
 """Estimated tokens, without a tokenizer.
 
-English prose and code run at about four characters a token; CJK and other dense scripts at about
-one. The estimate errs on the high side for dense scripts, because a request that is too long fails
-and one that is a little short does not.
+Tokenizers work on the bytes of UTF-8. English prose and code run at about four bytes a token; other
+scripts at three or fewer, which makes one token of a CJK character. The estimate errs on the high
+side there, because a request that is too long fails and one that is a little short does not.
 """
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from typing import Any
 
+from ..messages.json_text import json_text
 from ..messages.prompt import PromptMessage
 
 CHARS_PER_TOKEN = 4
@@ -19,16 +19,17 @@ MESSAGE_TOKENS = 4
 4)."""
 IMAGE_TOKENS = 800
 """About what a 1024 x 1024 image costs; sizes are not known without decoding."""
-FIRST_DENSE = "\u2e80"
-"""From here on a character is counted as a token: CJK, Hangul, emoji."""
+BYTES_PER_TOKEN = 3
+"""Of characters outside ASCII."""
 
 
 def text_tokens(text: str) -> int:
     """Estimated tokens of a text; 0 for the empty text only."""
     if text.isascii():
         return -(-len(text) // CHARS_PER_TOKEN)
-    dense = sum(1 for character in text if character >= FIRST_DENSE)
-    return dense + -(-(len(text) - dense) // CHARS_PER_TOKEN)
+    ascii_bytes = len(text.encode("ascii", "ignore"))
+    other_bytes = len(text.encode("utf-8", "surrogatepass")) - ascii_bytes
+    return -(-ascii_bytes // CHARS_PER_TOKEN) + -(-other_bytes // BYTES_PER_TOKEN)
 
 
 def message_chars(message: PromptMessage) -> int:
@@ -43,12 +44,10 @@ def message_tokens(message: PromptMessage) -> int:
     for call in message.tool_calls:
         tokens += MESSAGE_TOKENS + text_tokens(call.name) + text_tokens(call.arguments)
     if message.reasoning:
-        tokens += text_tokens(json.dumps(message.reasoning, ensure_ascii=False, default=str))
+        tokens += text_tokens(json_text(message.reasoning))
     return tokens
 
 
 def schema_text(tools: tuple[Mapping[str, Any], ...]) -> str:
     """The tool schemas as the canonical text that is counted (R10)."""
-    if not tools:
-        return ""
-    return json.dumps(tools, ensure_ascii=False, separators=(",", ":"))
+    return json_text(tools) if tools else ""

@@ -14,7 +14,8 @@ from ..messages.prompt import PromptMessage
 def faults(messages: Sequence[PromptMessage], *, alternation: bool = False) -> tuple[str, ...]:
     """What is wrong with a request, in order of position; empty for a valid one.
 
-    With `alternation`, user and assistant must take turns beginning with the user, results aside.
+    With `alternation`, system messages come first, and user and assistant take turns after them,
+    beginning with the user; results aside.
     """
     found: list[str] = []
     waiting: list[str] = []
@@ -36,7 +37,7 @@ def faults(messages: Sequence[PromptMessage], *, alternation: bool = False) -> t
             waiting.append(call.id)
         if message.tool_calls and message.role != "assistant":
             found.append(f"message {index}: tool calls in a {message.role} message")
-        if not message.content and not message.tool_calls:
+        if message.is_empty:
             found.append(f"message {index}: an empty {message.role} message")
     if waiting:
         found.append(f"{len(waiting)} calls at the end have no result")
@@ -54,8 +55,12 @@ def _alternation_faults(messages: Sequence[PromptMessage]) -> list[str]:
     for index, message in enumerate(messages):
         if message.role == "user" and previous == "user":
             found.append(f"message {index}: two user messages in a row")
+        if message.role == "assistant" and previous == "assistant":
+            found.append(f"message {index}: two assistant messages in a row")
         if message.role == "assistant" and previous is None:
             found.append(f"message {index}: an assistant message before any user message")
+        if message.role == "system" and previous is not None:
+            found.append(f"message {index}: a system message within the conversation")
         if message.role != "system":
             previous = message.role
     return found

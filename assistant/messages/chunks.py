@@ -1,15 +1,16 @@
 """The chunks of UI message stream v1, and their bytes (`contracts/ui-message-stream.md`).
 
 One function for each chunk that we send, so that no other module spells a chunk's fields. Every
-chunk
-is valid for `ai` v6 and v7; our own information travels only as `data-*` and in `messageMetadata`.
+chunk is valid for `ai` v6 and v7; our own information travels only as `data-*` and in
+`messageMetadata`.
 """
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from typing import Any
+
+from .json_text import json_text
 
 Chunk = dict[str, Any]
 
@@ -25,9 +26,8 @@ KEEP_ALIVE = b": keep-alive\n\n"
 
 
 def encode(chunk: Mapping[str, Any]) -> bytes:
-    """The chunk as one server-sent event. A lone surrogate becomes U+FFFD: it has no UTF-8."""
-    text = json.dumps(chunk, ensure_ascii=False, separators=(",", ":"))
-    return b"data: " + text.encode("utf-8", "replace") + b"\n\n"
+    """The chunk as one server-sent event."""
+    return b"data: " + json_text(chunk).encode() + b"\n\n"
 
 
 def start(message_id: str, metadata: Mapping[str, Any]) -> Chunk:

@@ -2,18 +2,20 @@
 
 One assistant message may hold several rounds: a `step-start`, or text after a tool call, begins the
 next one. Each round becomes one assistant message and the results of its calls, in the calls'
-order. Text goes as a string; images go as image parts, text files as text, other files by name.
+order. Text alone goes as a string; images go as image parts, text files as text, other files by
+name.
 """
 
 from __future__ import annotations
 
 import base64
 import binascii
-import json
+import re
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 from urllib.parse import unquote_to_bytes
 
+from .json_text import json_text
 from .parts import (
     DataPart,
     FilePart,
@@ -29,12 +31,20 @@ from .prompt import Content, ImageContent, PromptMessage, TextContent, ToolCall
 INTERRUPTED = "The tool was interrupted and gave no result."
 UNDECIDED = "The user did not decide whether this tool may run. It did not run."
 DENIED = "The user declined this. It did not run."
+NO_OUTPUT = "(no output)"
+"""Stands for an empty result, which some servers refuse."""
 
 TEXT_TYPES = frozenset(
     "application/json application/xml application/yaml application/x-yaml application/toml "
-    "application/javascript application/x-javascript application/csv application/sql".split()
+    "application/javascript application/x-javascript application/csv application/sql "
+    "image/svg+xml".split()
 )
 """Media types besides `text/*` whose bytes are text."""
+IMAGE_URLS = ("data:", "https://", "http://")
+"""What a provider can load; a `blob:` or a path is known to one computer only."""
+FOREIGN_TO_NAMES = re.compile(r"[^A-Za-z0-9_-]")
+LONGEST_NAME = 64
+"""Characters of a function's name, as OpenAI allows them. Models make up names that break this."""
 
 
 def to_prompt(messages: Iterable[Message]) -> tuple[PromptMessage, ...]:
@@ -57,15 +67,17 @@ def to_prompt(messages: Iterable[Message]) -> tuple[PromptMessage, ...]:
 
 
 def _user_content(message: Message) -> Content:
+    """The parts in their order; an activated skill stands in the place of the text (R12)."""
     skill = message.data("skill")
-    if isinstance(skill, Mapping) and isinstance(skill.get("prompt"), str):
-        return str(skill["prompt"])
+    prompt = skill.get("prompt") if isinstance(skill, Mapping) else None
     content: list[TextContent | ImageContent] = []
+    if isinstance(prompt, str):
+        content.append(TextContent(prompt))
     for part in message.parts:
-        if isinstance(part, TextPart):
-            content.append(TextContent(part.text))
-        elif isinstance(part, FilePart):
+        if isinstance(part, FilePart):
             content.append(_file(part))
+        elif isinstance(part, TextPart) and part.text and not isinstance(prompt, str):
+            content.append(TextContent(part.text))
     if any(isinstance(part, ImageContent) for part in content):
         return tuple(content)
     return "\n\n".join(part.text for part in content if isinstance(part, TextContent))
@@ -74,9 +86,10 @@ def _user_content(message: Message) -> Content:
 def _file(part: FilePart) -> TextContent | ImageContent:
     name = part.filename or "unnamed"
     media_type = part.media_type.partition(";")[0].strip().lower()
-    if media_type.startswith("image/"):
+    is_text = media_type.startswith("text/") or media_type in TEXT_TYPES
+    if media_type.startswith("image/") and not is_text and part.url.startswith(IMAGE_URLS):
         return ImageContent(part.url)
-    if media_type.startswith("text/") or media_type in TEXT_TYPES or media_type.endswith("+xml"):
+    if is_text:
         text = data_url_text(part.url)
         if text is not None:
             return TextContent(f"Attached file {name}:\n<file>\n{text}\n</file>")
@@ -88,7 +101,7 @@ def data_url_text(url: str) -> str | None:
     head, comma, body = url.partition(",")
     if not comma or not head.lower().startswith("data:"):
         return None
-    raw = unquote_to_bytes(body)
+    raw = unquote_to_bytes(body.encode("utf-8", "replace"))
     if head.lower().endswith(";base64"):
         try:
             raw = base64.b64decode(raw, validate=False)
@@ -124,7 +137,8 @@ def _assistant(message: Message, *, with_reasoning: bool) -> Iterator[PromptMess
             "assistant",
             text,
             tool_calls=tuple(
-                ToolCall(p.tool_call_id, p.tool_name, arguments_text(p.input)) for p in tools
+                ToolCall(p.tool_call_id, function_name(p.tool_name), arguments_text(p.input))
+                for p in tools
             ),
             reasoning=_reasoning(parts) if with_reasoning else None,
             source=message.id,
@@ -138,7 +152,7 @@ def tool_result(part: ToolPart, source: str | None = None) -> PromptMessage:
     (R53)."""
     failed = part.state != "output-available"
     if part.state == "output-available":
-        content = output_text(part.output)
+        content = output_text(part.output) or NO_OUTPUT
     elif part.state == "output-denied" or (part.approval and part.approval.approved is False):
         reason = part.approval.reason if part.approval else None
         content = _error(f"{DENIED} Reason: {reason}" if reason else DENIED)
@@ -167,16 +181,20 @@ def _reasoning(parts: Iterable[Part]) -> Mapping[str, Any] | None:
                 if kept.get("field") in ("reasoning_content", "reasoning"):
                     name = str(kept["field"])
                     fields[name] = fields.get(name, "") + part.text
-                if kept.get("details"):
-                    fields["reasoning_details"] = kept["details"]
+                if isinstance(kept.get("details"), list):
+                    blocks = fields.setdefault("reasoning_details", [])
+                    blocks.extend(kept["details"])
     return fields or None
 
 
 def output_text(output: Any) -> str:
     """A tool's output as the model reads it: text as it is, anything else as compact JSON."""
-    if isinstance(output, str):
-        return output
-    return json.dumps(output, ensure_ascii=False, separators=(",", ":"), default=str)
+    return output if isinstance(output, str) else json_text(output)
+
+
+def function_name(name: str) -> str:
+    """A call's name as every provider takes it back: the name itself, or the nearest to it."""
+    return FOREIGN_TO_NAMES.sub("_", name)[:LONGEST_NAME] or "unknown"
 
 
 def arguments_text(value: Any) -> str:
@@ -185,6 +203,4 @@ def arguments_text(value: Any) -> str:
     Anything that is no object, such as arguments that were no valid JSON, goes as `{}`; the error
     result that follows it quotes what the model wrote.
     """
-    if not isinstance(value, Mapping):
-        return "{}"
-    return json.dumps(value, ensure_ascii=False, separators=(",", ":"), default=str)
+    return json_text(value) if isinstance(value, Mapping) else "{}"

@@ -1,7 +1,8 @@
 """Chunks -> message: what a client shows after the same chunks, as the value that we store.
 
 `MessageFold` is the server's half of the law that the panel, the `ai` package and the log agree on
-one message for one stream. It raises ValueError for a chunk that no client would accept.
+one message for one stream. It raises ValueError for a chunk that no client would accept. Arguments
+that are still streaming are left to the clients: here a call has its input when it is complete.
 """
 
 from __future__ import annotations
@@ -21,32 +22,53 @@ from .parts import (
     StepStart,
     TextPart,
     ToolPart,
+    ToolState,
 )
+
+STATES: dict[str, ToolState] = {
+    "tool-input-start": "input-streaming",
+    "tool-input-available": "input-available",
+    "tool-input-error": "output-error",
+    "tool-output-available": "output-available",
+    "tool-output-error": "output-error",
+    "tool-output-denied": "output-denied",
+    "tool-approval-request": "approval-requested",
+}
+"""What a call's state is after a chunk."""
+WITHOUT_PART = frozenset(("start", "message-metadata", "finish", "abort", "error"))
+"""Chunks that change metadata at most."""
 
 
 class MessageFold:
     """Folds chunks onto a message. Text grows in lists, so that a long answer costs linear work."""
 
     def __init__(self, message: Message) -> None:
+        self._begin(message)
+
+    def _begin(self, message: Message) -> None:
         self._message = message
         self._parts: list[Part] = list(message.parts)
         self._open: dict[tuple[str, str], int] = {}
         self._texts: dict[int, list[str]] = {}
-        self._tools = {
-            part.tool_call_id: index
-            for index, part in enumerate(message.parts)
-            if isinstance(part, ToolPart)
-        }
+        self._tools: dict[str, int] = {}
+        self._step = -1  # where the current step began
+        for index, part in enumerate(message.parts):
+            if isinstance(part, ToolPart):
+                self._tools[part.tool_call_id] = index
+            elif isinstance(part, StepStart):
+                self._step = index
         self._metadata: dict[str, Any] = dict(message.metadata)
 
     def add(self, chunk: Mapping[str, Any]) -> None:
         """Applies one chunk; chunks that change no message are passed over."""
         kind = str(chunk["type"])
-        if "messageMetadata" in chunk:
+        if kind == "start" and chunk.get("messageId", self._message.id) != self._message.id:
+            # Another id means another answer: clients begin it empty.
+            self._begin(Message(chunk["messageId"], "assistant", ()))
+        if chunk.get("messageMetadata"):
             self._metadata = merged(self._metadata, chunk["messageMetadata"])
-        if kind == "start":
-            self._message = replace(self._message, id=chunk.get("messageId", self._message.id))
-        elif kind == "start-step":
+        if kind == "start-step":
+            self._step = len(self._parts)
             self._parts.append(StepStart())
         elif kind == "finish-step":
             self._open.clear()
@@ -60,6 +82,8 @@ class MessageFold:
             self._parts.append(FilePart(chunk["mediaType"], chunk["url"]))
         elif kind.startswith("source-"):
             self._parts.append(OpaquePart(dict(chunk)))
+        elif kind not in WITHOUT_PART:
+            raise ValueError(f"the unknown chunk {kind!r}")
 
     def extend(self, chunks: Iterable[Mapping[str, Any]]) -> MessageFold:
         for chunk in chunks:
@@ -98,45 +122,47 @@ class MessageFold:
 
     def _add_tool(self, kind: str, chunk: Mapping[str, Any]) -> None:
         call_id = chunk["toolCallId"]
-        if kind == "tool-input-delta":
-            self._tool(call_id, kind)
-            return
         if kind in ("tool-input-start", "tool-input-available", "tool-input-error"):
-            self._start_tool(call_id, kind, chunk)
+            self._announce_tool(call_id, kind, chunk)
             return
         index, part = self._tool(call_id, kind)
+        if kind == "tool-input-delta":
+            return
+        if kind not in STATES:
+            raise ValueError(f"the unknown chunk {kind!r}")
+        changed = replace(part, state=STATES[kind])
         if kind == "tool-approval-request":
+            changed = replace(changed, approval=Approval(chunk["approvalId"]))
+        elif kind != "tool-output-denied":
             changed = replace(
-                part, state="approval-requested", approval=Approval(chunk["approvalId"])
+                changed,
+                output=chunk.get("output"),
+                error_text=chunk.get("errorText"),
+                provider_executed=part.provider_executed or bool(chunk.get("providerExecuted")),
             )
-        elif kind == "tool-output-available":
-            changed = replace(part, state="output-available", output=chunk["output"])
-        elif kind == "tool-output-error":
-            changed = replace(part, state="output-error", error_text=chunk["errorText"])
-        else:
-            changed = replace(part, state="output-denied")
         self._parts[index] = changed
 
-    def _start_tool(self, call_id: str, kind: str, chunk: Mapping[str, Any]) -> None:
-        state, value, error = "input-streaming", None, None
-        if kind == "tool-input-available":
-            state, value = "input-available", chunk["input"]
-        elif kind == "tool-input-error":
-            state, value, error = "output-error", chunk["input"], chunk["errorText"]
-        part = ToolPart(
-            tool_call_id=call_id,
+    def _announce_tool(self, call_id: str, kind: str, chunk: Mapping[str, Any]) -> None:
+        """A call begins or has its arguments. An id is a call's own within its step only."""
+        index = self._tools.get(call_id, -1)
+        if index <= self._step:
+            index = len(self._parts)
+            self._tools[call_id] = index
+            self._parts.append(ToolPart(call_id, chunk["toolName"], "input-streaming"))
+        part = self._parts[index]
+        assert isinstance(part, ToolPart), "only tool parts are in the index"
+        # A refused call keeps the title that announced it; the chunk's own is not looked at.
+        title = None if kind == "tool-input-error" else chunk.get("title")
+        self._parts[index] = replace(
+            part,
             tool_name=chunk["toolName"],
-            state=state,  # type: ignore[arg-type]
-            input=value,
-            error_text=error,
-            title=chunk.get("title"),
-            provider_executed=chunk.get("providerExecuted") is True,
+            state=STATES[kind],
+            input=chunk.get("input"),
+            output=None,
+            error_text=chunk.get("errorText"),
+            title=part.title if title is None else title,
+            provider_executed=part.provider_executed or bool(chunk.get("providerExecuted")),
         )
-        if call_id in self._tools:
-            self._parts[self._tools[call_id]] = part
-        else:
-            self._tools[call_id] = len(self._parts)
-            self._parts.append(part)
 
     def _tool(self, call_id: str, kind: str) -> tuple[int, ToolPart]:
         index = self._tools.get(call_id)

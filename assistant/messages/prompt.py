@@ -10,6 +10,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
+from .json_text import mended
+
 PromptRole = Literal["system", "user", "assistant", "tool"]
 
 
@@ -68,33 +70,50 @@ class PromptMessage:
             return ()
         return tuple(part for part in self.content if isinstance(part, ImageContent))
 
+    @property
+    def is_empty(self) -> bool:
+        """True when there is nothing in it for a model to read. A result may be empty."""
+        content = self.tool_calls or self.text or self.images
+        return self.role != "tool" and not content
+
 
 def to_openai(message: PromptMessage) -> dict[str, Any]:
     """The message as a JSON object of the OpenAI chat API; text alone is a string."""
     body: dict[str, Any] = {"role": message.role}
-    if message.tool_calls and message.content == "":
+    if message.tool_calls and not message.content:
         body["content"] = None
     elif isinstance(message.content, str):
-        body["content"] = message.content
+        body["content"] = mended(message.content)
     else:
         body["content"] = [_content_to_openai(part) for part in message.content]
     if message.reasoning:
-        body.update(message.reasoning)
+        body.update({name: _mended(value) for name, value in message.reasoning.items()})
     if message.tool_calls:
         body["tool_calls"] = [
             {
-                "id": call.id,
+                "id": mended(call.id),
                 "type": "function",
-                "function": {"name": call.name, "arguments": call.arguments},
+                "function": {"name": call.name, "arguments": mended(call.arguments)},
             }
             for call in message.tool_calls
         ]
     if message.role == "tool":
-        body["tool_call_id"] = message.tool_call_id
+        body["tool_call_id"] = mended(message.tool_call_id or "")
     return body
 
 
 def _content_to_openai(part: TextContent | ImageContent) -> dict[str, Any]:
     if isinstance(part, TextContent):
-        return {"type": "text", "text": part.text}
-    return {"type": "image_url", "image_url": {"url": part.url}}
+        return {"type": "text", "text": mended(part.text)}
+    return {"type": "image_url", "image_url": {"url": mended(part.url)}}
+
+
+def _mended(value: Any) -> Any:
+    """Opaque JSON of a provider, its texts mended."""
+    if isinstance(value, str):
+        return mended(value)
+    if isinstance(value, Mapping):
+        return {mended(name): _mended(item) for name, item in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [_mended(item) for item in value]
+    return value

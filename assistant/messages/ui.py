@@ -9,6 +9,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Mapping
+from math import isfinite
 from typing import Any, cast
 
 from ..errors import InvalidRequest
@@ -29,7 +30,9 @@ from .parts import (
 )
 
 LONGEST_ID = 128
-"""Characters; ids of messages and tool calls come from clients and providers."""
+"""Characters of a message's id. Ids of tool calls are the providers', which make some long."""
+DEEPEST = 100
+"""Levels of objects and lists in one message; ours need ten, and JSON writers give up at 1000."""
 
 
 def messages_from_ui(body: Any, where: str = "messages") -> tuple[Message, ...]:
@@ -58,6 +61,7 @@ def message_from_ui(body: Any, where: str = "message") -> Message:
     content."""
     if not isinstance(body, Mapping):
         raise InvalidRequest(f"expected a message object, got {_kind(body)}", where=where)
+    _check_json(body, where)
     role = body.get("role")
     if role not in ROLES:
         raise InvalidRequest(
@@ -113,15 +117,14 @@ def _tool_from_ui(body: Mapping[str, Any], name: str, where: str) -> ToolPart:
         raise InvalidRequest(
             f"expected one of {', '.join(TOOL_STATES)}, got {_short(state)}", where=f"{where}.state"
         )
-    call_id = _string(body, "toolCallId", where)
-    if not call_id:
-        raise InvalidRequest("expected an id, got an empty string", where=f"{where}.toolCallId")
+    if not name:
+        raise InvalidRequest("expected a tool's name, got an empty string", where=where)
     return ToolPart(
-        tool_call_id=call_id,
+        tool_call_id=_identity(body, "toolCallId", where),
         tool_name=name,
         state=state,
         input=body.get("input", body.get("rawInput")),
-        output=body.get("output"),
+        output=body.get("output") if state == "output-available" else None,
         error_text=_optional(body, "errorText", where),
         approval=_approval_from_ui(body.get("approval"), f"{where}.approval"),
         title=_optional(body, "title", where),
@@ -198,12 +201,39 @@ def _message_id(body: Mapping[str, Any], where: str) -> str:
             [where, body.get("role"), body.get("parts")], sort_keys=True, default=str
         )
         return "m-" + hashlib.sha256(canonical.encode("utf-8", "replace")).hexdigest()[:16]
-    identity = _string(body, "id", where)
-    if not 0 < len(identity) <= LONGEST_ID:
+    identity = _identity(body, "id", where)
+    if len(identity) > LONGEST_ID:
         raise InvalidRequest(
             f"expected 1 to {LONGEST_ID} characters, got {len(identity)}", where=f"{where}.id"
         )
     return identity
+
+
+def _identity(body: Mapping[str, Any], name: str, where: str) -> str:
+    """An id: some printable text, so that a database, a header and a log line can hold it."""
+    identity = _string(body, name, where)
+    if not identity or not identity.isprintable():
+        raise InvalidRequest(
+            f"expected printable characters, got {identity[:40]!a}", where=f"{where}.{name}"
+        )
+    return identity
+
+
+def _check_json(body: Any, where: str) -> None:
+    """Refuses what Python reads as JSON and others do not: NaN, and very deep nesting."""
+    level = [body]
+    for _ in range(DEEPEST):
+        inner: list[Any] = []
+        for value in level:
+            if isinstance(value, Mapping):
+                inner.extend(value.values())
+            elif isinstance(value, list):
+                inner.extend(value)
+            elif isinstance(value, float) and not isfinite(value):
+                raise InvalidRequest(f"{value} is no JSON value", where=where)
+        level = inner
+    if level:
+        raise InvalidRequest(f"expected at most {DEEPEST} levels of nesting", where=where)
 
 
 def _string(body: Mapping[str, Any], name: str, where: str) -> str:
