@@ -18,7 +18,7 @@ from typing import Literal
 
 import jinja2
 
-from .assistant.prompts.user_block import UserBlock, user_block
+from .assistant.prompts.user_block import BLOCK_LIMIT, UserBlock, user_block
 from .user_context_loader import (
     MAX_NARRATIVE_CHARS,
     MAX_SKILLS_FULL_CHARS,
@@ -43,6 +43,7 @@ CONTINUATION = (
 """The seed's sentence, to the letter (R2)."""
 
 CONTINUATION_LIMIT = "LLM_CONTINUATION_MAX_CHARS"
+WINDOW_LIMIT = "LLM_CONTEXT_WINDOW"
 
 _IDENTITY = re.compile(r"^# IDENTITY AND PURPOSE[ \t]*$", re.MULTILINE)
 _TOOL_RULES = re.compile(r"^# TOOL USAGE RULES[ \t]*$", re.MULTILINE)
@@ -188,7 +189,7 @@ def get_compact_system_message(
     max_rules: int = DEFAULT_MAX_RULES,
     tools: bool = False,
 ) -> SystemPrompt:
-    """The system message for small windows, in at most `max_chars` characters.
+    """The system message for small windows, in at most `max_chars` characters of the window.
 
     Where `compact_text` is empty or too long, the minimal prompt takes its place. Without `tools`
     it does not speak of any.
@@ -197,12 +198,14 @@ def get_compact_system_message(
     if not text or len(text) > max_chars:
         text = _render("minimal", tools=tools)
     room = max_chars - len(text) - len(_USER_HEADING)
-    if user_context_max_chars:
-        room = min(room, user_context_max_chars)
+    limit = WINDOW_LIMIT
+    if user_context_max_chars and user_context_max_chars < room:
+        room, limit = user_context_max_chars, BLOCK_LIMIT
     block = _block_within(user_context, room, narrative_max_chars, max_rules)
     if block.text:
         text += _USER_HEADING + block.text
-    return SystemPrompt(text, "compact", len(block.text), block.limits, block.left_out)
+    limits = tuple(limit if name == BLOCK_LIMIT else name for name in block.limits)
+    return SystemPrompt(text, "compact", len(block.text), limits, block.left_out)
 
 
 def skill_activation(skill: Skill, rest: str = "") -> str:
@@ -229,7 +232,7 @@ def _block_within(
     if len(whole.text) <= room:
         return whole
     if room < _LEAST_BLOCK_CHARS:
-        return UserBlock("", ("LLM_USER_CONTEXT_MAX_CHARS",), ("user context",))
+        return UserBlock("", (BLOCK_LIMIT,), ("user context",))
     return user_block(user_context, room, narrative_max_chars, max_rules)
 
 

@@ -13,6 +13,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from ...agent_prompts import (
+    WINDOW_LIMIT,
     SystemPrompt,
     format_user_context,
     get_compact_system_message,
@@ -35,6 +36,7 @@ from ...user_context_loader import (
 )
 from ..config import Settings
 from ..errors import StoreError
+from .user_block import BLOCK_LIMIT
 
 log = logging.getLogger("comfyui_assistant")
 
@@ -48,7 +50,6 @@ CHARS_PER_TOKEN = 4
 """What a token of English holds: the first guess at what fits; `_within` corrects it."""
 
 SYSTEM_LIMIT = "LLM_SYSTEM_CONTEXT_MAX_CHARS"
-WINDOW_LIMIT = "LLM_CONTEXT_WINDOW"
 
 Render = Callable[[int], SystemPrompt]
 
@@ -123,7 +124,10 @@ class SystemPrompts:
         else:
             user_chars = self._user_chars(user_context, limit // USER_SHARE)
             render, cap = self._full(user_context, user_chars, tools, max_steps)
-        return self._within(limit, render, cap)
+        prompt, fitting = self._within(limit, render, cap)
+        if fitting == cap or WINDOW_LIMIT in prompt.limits:
+            return prompt
+        return replace(prompt, limits=(*prompt.limits, WINDOW_LIMIT))
 
     def _full(
         self, user_context: UserContext, user_chars: int, tools: bool, max_steps: int
@@ -146,6 +150,8 @@ class SystemPrompts:
                 max_steps=max_steps,
             )
             limits = ((SYSTEM_LIMIT,) if system.left_out else ()) + prompt.limits
+            if user_chars != self._settings.user_context_max_chars:
+                limits = tuple(WINDOW_LIMIT if name == BLOCK_LIMIT else name for name in limits)
             return replace(prompt, limits=limits, left_out=system.left_out + prompt.left_out)
 
         return render, self._settings.system_context_max_chars
@@ -195,18 +201,15 @@ class SystemPrompts:
             caps = (max_chars, self._settings.narrative_max_chars, self._settings.max_rules)
             return SystemPrompt(format_user_context(user_context, *caps), "full")
 
-        cap = self._settings.user_context_max_chars
-        fitted = self._within(limit, render, cap)
-        return max(len(fitted.text), 1) if fitted.limits else cap
+        return self._within(limit, render, self._settings.user_context_max_chars)[1]
 
-    def _within(self, limit: int, render: Render, cap: int) -> SystemPrompt:
-        """What `render` gives for the largest cap up to `cap` characters (0: none) that keeps it in
-        `limit` tokens, or for a cap of one character where nothing does."""
+    def _within(self, limit: int, render: Render, cap: int) -> tuple[SystemPrompt, int]:
+        """What `render` gives for `cap` characters (0: none), or for the next smaller cap that keeps
+        it in `limit` tokens (one character where nothing does); and that cap."""
         prompt = render(cap)
-        shrunk = False
         while (tokens := self._count_tokens(prompt.text)) > limit and cap != 1:
             chars = len(prompt.text)
             excess = -(-(tokens - limit) * chars // tokens)  # in characters of this text
             cap = max(min(cap or chars, chars) - excess, 1)
-            prompt, shrunk = render(cap), True
-        return replace(prompt, limits=(*prompt.limits, WINDOW_LIMIT)) if shrunk else prompt
+            prompt = render(cap)
+        return prompt, cap
