@@ -1,0 +1,79 @@
+"""The preview in a real browser: the stock front end works there as far as it can."""
+
+from collections.abc import Iterator
+
+import pytest
+from playwright.sync_api import Browser, Page, expect
+from plugin.tests.browsers import Watch, running_browser, watched_page
+from plugin.tests.hosts import running_preview
+
+pytestmark = pytest.mark.e2e
+
+TEMPLATES = "() => window.app.extensionManager.command.execute('Comfy.BrowseTemplates')"
+NODE_TYPES = "() => window.app.rootGraph.nodes.map(node => node.type)"
+
+
+@pytest.fixture(scope="module")
+def url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    with running_preview({}, tmp_path_factory.mktemp("preview")) as address:
+        yield address
+
+
+@pytest.fixture(scope="module")
+def browser(chromium_path: str) -> Iterator[Browser]:
+    with running_browser(chromium_path) as chromium:
+        yield chromium
+
+
+@pytest.fixture(scope="module")
+def first_page(browser: Browser, url: str) -> tuple[Page, Watch]:
+    """The page as a newcomer sees it; tests that leave nothing behind share it."""
+    return watched_page(browser, url)
+
+
+def test_canvas_boots_with_a_workflow_that_lacks_nothing(first_page: tuple[Page, Watch]) -> None:
+    page, watch = first_page
+    assert "KSampler" in page.evaluate(NODE_TYPES)
+    expect(page.get_by_text("issues found")).to_have_count(0)
+    watch.check()
+
+
+def test_running_a_workflow_says_that_the_preview_cannot(first_page: tuple[Page, Watch]) -> None:
+    page, watch = first_page
+    page.get_by_role("button", name="Run", exact=True).click()
+    expect(page.get_by_text("cannot run workflows").first).to_be_visible()
+    watch.check()
+
+
+def test_a_template_opens_on_the_canvas(browser: Browser, url: str) -> None:
+    page, watch = watched_page(browser, url)
+    before = page.evaluate(NODE_TYPES)
+    page.evaluate(TEMPLATES)
+    page.get_by_placeholder("Search").last.fill("Flux")
+    page.locator("[data-testid^=template-workflow]").first.click()
+    page.wait_for_function(f"before => ({NODE_TYPES})().join() !== before", arg=",".join(before))
+    assert len(page.evaluate(NODE_TYPES)) > 1
+    watch.check()
+
+
+def test_a_saved_setting_survives_a_reload(browser: Browser, url: str) -> None:
+    page, _ = watched_page(browser, url)
+    page.evaluate("() => window.app.extensionManager.setting.set('Comfy.ColorPalette', 'light')")
+    read = "() => fetch('/api/settings/Comfy.ColorPalette').then(answer => answer.json())"
+    page.wait_for_function(f"() => ({read})().then(value => value === 'light')")
+    page.reload()
+    page.wait_for_function(
+        "() => window.app?.extensionManager?.setting.get('Comfy.ColorPalette') === 'light'"
+    )
+
+
+def test_the_policy_stops_requests_that_leave_the_machine(browser: Browser, url: str) -> None:
+    page = browser.new_page()
+    page.goto(f"{url}/api/users")
+    blocked = page.evaluate(
+        """() => new Promise(resolve => {
+            addEventListener('securitypolicyviolation', event => resolve(event.blockedURI))
+            fetch('https://example.invalid/').catch(() => {})
+        })"""
+    )
+    assert blocked.startswith("https://example.invalid")
