@@ -23,6 +23,7 @@ from aiohttp import web
 from . import __version__
 from .config import Problem, Settings, load_settings
 from .llm.book import ProviderBook
+from .llm.check import check
 from .llm.client import Client
 from .llm.resolver import Resolver
 from .routes.chat import chat_routes
@@ -75,7 +76,7 @@ class Assistant:
         self.settings = settings
         self.folder = settings.user_dir or host.user_directory
         self.gate = Gate(settings)
-        self._problems = (*problems, *self.gate.problems)
+        self.problems = (*problems, *self.gate.problems)
         self._book = ProviderBook(self.folder / PROVIDERS_FILE)
         self.resolver = Resolver(self._book, settings)
         self.client = Client(settings, prepare=self.resolver.prepare)
@@ -96,7 +97,9 @@ class Assistant:
             *user_context_routes(self.gate, self.space),
             *system_context_routes(self.gate, self.space),
             *health_routes(self.gate, self),
-            *settings_routes(self.gate, self._book, self.resolver),
+            *settings_routes(
+                self.gate, self._book, self.resolver, lambda provider: check(self.client, provider)
+            ),
             *session_routes(self.gate, self.settings),
         ]
 
@@ -123,7 +126,7 @@ class Assistant:
     async def start(self) -> None:
         """Opens what exists already. Never raises for a folder that cannot be read or written."""
         self._loop = asyncio.get_running_loop()
-        for problem in self._problems:
+        for problem in self.problems:
             logger.warning("%s", ascii(problem.message)[1:-1])
         for space in list(self._spaces.values()):
             await self._open(space)

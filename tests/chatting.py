@@ -1,0 +1,178 @@
+"""The whole backend over real HTTP against the scripted provider, for tests of turns.
+
+async with chatting(tmp_path) as chat:
+    chat.provider.queue("Hello")
+    stream = await chat.say("Hi")
+    assert stream.text == "Hello"
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+from collections.abc import AsyncIterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import aiohttp
+from aiohttp import web
+from aiohttp.test_utils import TestClient, TestServer
+from plugin.assistant.app import Assistant, Host, create_assistant
+from plugin.assistant.messages.fold import fold
+from plugin.assistant.messages.parts import Message
+from plugin.tests.providers import ScriptedProvider
+
+ROOT = Path(__file__).resolve().parent.parent
+ASSISTANT = web.AppKey("assistant", Assistant)
+
+
+@dataclass(frozen=True)
+class Stream:
+    """An answer as a client got it: the raw bytes and its chunks."""
+
+    status: int
+    raw: bytes
+    headers: Mapping[str, str]
+    chunks: list[dict[str, Any]] = field(default_factory=list)
+
+    @property
+    def types(self) -> list[str]:
+        return [chunk["type"] for chunk in self.chunks]
+
+    @property
+    def text(self) -> str:
+        return "".join(chunk["delta"] for chunk in self.chunks if chunk["type"] == "text-delta")
+
+    @property
+    def message(self) -> Message:
+        return fold(Message("none", "assistant", ()), self.chunks)
+
+    @property
+    def error(self) -> dict[str, Any]:
+        """The error object, of a refused request or in the stream's metadata."""
+        if self.status != 200:
+            found: dict[str, Any] = json.loads(self.raw)["error"]
+            return found
+        return dict(self.message.metadata["error"])
+
+    def of(self, kind: str) -> list[dict[str, Any]]:
+        return [chunk for chunk in self.chunks if chunk["type"] == kind]
+
+
+class Chatting:
+    """A client of the backend, and the provider behind it."""
+
+    def __init__(self, client: TestClient[Any, Any], provider: ScriptedProvider) -> None:
+        self.client = client
+        self.provider = provider
+        self.assistant: Assistant = client.app[ASSISTANT]  # type: ignore[index,union-attr]
+        self._sent = 0
+
+    def user(self, text: str, **parts: Any) -> dict[str, Any]:
+        self._sent += 1
+        return {
+            "id": f"u{self._sent}",
+            "role": "user",
+            "parts": [{"type": "text", "text": text}, *parts.get("more", ())],
+        }
+
+    async def say(self, text: str, chat: str | None = "c1", **more: Any) -> Stream:
+        """One new user message in a chat."""
+        body = {"message": self.user(text), **more}
+        if chat is not None:
+            body["id"] = chat
+        return await self.post(body)
+
+    async def post(self, body: Any, query: str = "?debug=context") -> Stream:
+        async with self.client.post(f"/api/chat{query}", json=body) as response:
+            return await read_stream(response)
+
+    async def join(self, chat: str = "c1") -> Stream:
+        async with self.client.get(f"/api/chat/{chat}/stream?debug=context") as response:
+            return await read_stream(response)
+
+    async def command(self, chat: str = "c1", **command: Any) -> aiohttp.ClientResponse:
+        return await self.client.post(f"/api/chats/{chat}/commands", json=command)
+
+    async def stored(self, chat: str = "c1") -> dict[str, Any]:
+        async with self.client.get(f"/api/chats/{chat}") as response:
+            assert response.status == 200, await response.text()
+            body: dict[str, Any] = await response.json()
+            return body
+
+    async def idle(self, chat: str = "c1") -> None:
+        """Waits for the running turn of a chat to end."""
+        turn = self.assistant.space_of("default").turns.running(chat)
+        if turn is not None:
+            await turn.finished()
+
+
+async def read_stream(response: aiohttp.ClientResponse) -> Stream:
+    raw = await response.read()
+    stream = Stream(response.status, raw, response.headers)
+    if response.status == 200:
+        stream.chunks.extend(chunks_of(raw))
+    return stream
+
+
+def chunks_of(raw: bytes) -> list[dict[str, Any]]:
+    """The chunks of a whole stream, which must end with `[DONE]`."""
+    events = [line[6:] for line in raw.decode().split("\n") if line.startswith("data: ")]
+    assert events, "an empty stream"
+    assert events[-1] == "[DONE]", f"the stream ended with {events[-1]!r}"
+    return [json.loads(event) for event in events[:-1]]
+
+
+@contextlib.asynccontextmanager
+async def chatting(
+    folder: Path,
+    environ: Mapping[str, str] | None = None,
+    provider: ScriptedProvider | None = None,
+) -> AsyncIterator[Chatting]:
+    """The backend with an own user folder, configured for `provider` (a new one by default)."""
+    async with provider or ScriptedProvider() as scripted:
+        configured = {
+            "OPENAI_BASE_URL": scripted.base_url,
+            "OPENAI_MODEL": "scripted",
+            "ASSISTANT_DISCOVER": "0",
+            "LLM_CONTEXT_WINDOW": "32768",
+            **(environ or {}),
+        }
+        async with client_of(folder, configured) as client:
+            yield Chatting(client, scripted)
+
+
+@contextlib.asynccontextmanager
+async def client_of(
+    folder: Path, environ: Mapping[str, str]
+) -> AsyncIterator[TestClient[Any, Any]]:
+    """A client of a backend at the paths that ComfyUI gives it."""
+    plugin = folder / "plugin"
+    plugin.mkdir(parents=True, exist_ok=True)
+    if not (plugin / "system_context").exists():
+        (plugin / "system_context").symlink_to(ROOT / "system_context", target_is_directory=True)
+    host = Host(
+        root=plugin,
+        user_directory=folder / "user",
+        user_of=lambda request: request.headers.get("Comfy-User", "default"),
+        node_definitions=dict,
+        comfyui_version=None,
+    )
+    assistant = create_assistant(host, environ)
+    app = web.Application()
+    app[ASSISTANT] = assistant
+    app.add_routes(
+        [web.RouteDef(r.method, "/api" + r.path, r.handler, r.kwargs) for r in assistant.routes()]
+    )
+
+    async def start(_: web.Application) -> None:
+        await assistant.start()
+
+    async def close(_: web.Application) -> None:
+        await assistant.close()
+
+    app.on_startup.append(start)
+    app.on_cleanup.append(close)
+    async with TestClient(TestServer(app)) as client:
+        yield client
