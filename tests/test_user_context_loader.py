@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from plugin.assistant.database import Database
-from plugin.assistant.errors import InvalidRequest, NotFound
+from plugin.assistant.errors import InvalidRequest, NotFound, StoreError
 from plugin.assistant.user_context.environment import EnvironmentSummary, count_models
 from plugin.assistant.user_context.sources import MAX_SOURCE_BYTES, SourceCache
 from plugin.user_context_loader import (
@@ -280,6 +280,23 @@ async def test_an_id_of_no_rule_is_not_found(store: UserContextStore, rule_id: o
 async def test_rules_written_at_once_are_all_kept(store: UserContextStore) -> None:
     await asyncio.gather(*(store.add_rule(f"rule {number}") for number in range(20)))
     assert len({rule.id for rule in (await store.read()).rules}) == 20
+
+
+async def test_a_store_whose_database_could_not_be_opened_works_once_it_can(
+    tmp_path: Path,
+) -> None:
+    path = tmp_path / "assistant.db"
+    path.mkdir()
+    database = Database(path)
+    store = UserContextStore(database)
+    try:
+        with pytest.raises(StoreError):
+            await store.open()
+        path.rmdir()
+        await store.add_rule("be brief")
+        assert [rule.text for rule in (await store.read()).rules] == ["be brief"]
+    finally:
+        await database.close()
 
 
 async def test_user_context_is_files_and_rows_together(

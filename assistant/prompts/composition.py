@@ -204,8 +204,8 @@ class SystemPrompts:
         return self._within(limit, render, self._settings.user_context_max_chars)[1]
 
     def _within(self, limit: int, render: Render, cap: int) -> tuple[SystemPrompt, int]:
-        """What `render` gives for `cap` characters (0: none), or for the next smaller cap that keeps
-        it in `limit` tokens (one character where nothing does); and that cap."""
+        """What `render` gives for `cap` characters (0: none), or for a smaller cap that keeps it in
+        `limit` tokens (one character where nothing does); and that cap."""
         prompt = render(cap)
         while (tokens := self._count_tokens(prompt.text)) > limit and cap != 1:
             chars = len(prompt.text)

@@ -92,13 +92,18 @@ class UserContextStore:
         self._database = database
         self._clock = clock
         self._known: UserStatements | None = None
+        self._opened = False
 
     async def open(self) -> None:
-        """Make the tables. To be called once, before the other methods."""
-        await self._database.create(metadata)
+        """Make the tables, at the latest with the first call of another method: a disk that was
+        full when we started may have room now."""
+        if not self._opened:
+            await self._database.create(metadata)
+            self._opened = True
 
     async def read(self) -> UserStatements:
         """All that is kept; the tables are read only if the revision changed."""
+        await self.open()
         known = self._known
         self._known = await self._database.read(lambda connection: _read(connection, known))
         return self._known
@@ -171,6 +176,7 @@ class UserContextStore:
                 connection.execute(insert(_revision).values(id=1, revision=1))
             return result
 
+        await self.open()
         return await self._database.write(change)
 
 
