@@ -1,15 +1,16 @@
-"""A server with all routes of this room but the chat's, for its tests.
+"""A server with all routes of this room but the chats', for its tests.
 
     async with site(tmp_path, settings) as ours:
         answer = await ours.client.get("/api/user-context/rules")
 
-The skills, the database and the provider's book are real and below the given folder; only the
-peer's address is the test's to choose (`local=False`: the client is on another machine).
+The skills, the database, the providers' book and the client are real and keep what they store below
+the given folder; only the peer is the test's to choose (`local=False`: on another machine).
 """
 
 from __future__ import annotations
 
 import asyncio
+import functools
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
@@ -17,44 +18,90 @@ from pathlib import Path
 
 from aiohttp import web
 from aiohttp.test_utils import TestClient, TestServer
-from plugin.assistant.config import Settings
+from plugin.assistant.config import Problem, Settings
 from plugin.assistant.database import Database
+from plugin.assistant.llm.book import ProviderBook
+from plugin.assistant.llm.check import check
+from plugin.assistant.llm.client import Client as ModelClient
+from plugin.assistant.llm.resolver import Resolver
 from plugin.assistant.routes.guard import Gate
+from plugin.assistant.routes.health import health_routes
 from plugin.assistant.routes.session import session_routes
+from plugin.assistant.routes.settings import settings_routes
 from plugin.assistant.routes.system_context import system_context_routes
 from plugin.assistant.routes.user_context import user_context_routes
 from plugin.assistant.user_context.rules import UserContextStore
 from plugin.assistant.user_context.skills import SkillLibrary
 
 SYSTEM_CONTEXT = Path(__file__).resolve().parents[2] / "system_context"
+QUIET = Settings(discover=False)
+"""The defaults, without looking for a local LLM server."""
 
 Client = TestClient[web.Request, web.Application]
 
 
+async def no_wait(seconds: float) -> None:
+    """Between two tries of the model's client."""
+
+
 @dataclass(frozen=True)
+class Host:
+    comfyui_version: str | None = "0.33.0"
+    preview: bool = True
+
+
 class Space:
-    skills: SkillLibrary
-    user_context: UserContextStore
+    def __init__(self, folder: Path) -> None:
+        self.database = Database(folder / "assistant.db")
+        self.skills = SkillLibrary(SYSTEM_CONTEXT, folder)
+        self.user_context = UserContextStore(self.database)
+
+
+class Installation:
+    """What the composition root is to these routes."""
+
+    def __init__(self, folder: Path, settings: Settings, *, local: bool = True) -> None:
+        self.host = Host()
+        self.settings = settings
+        self.problems: list[Problem] = []
+        self.gate = Gate(settings, is_local=lambda request: local)
+        self.book = ProviderBook(folder / "providers.json")
+        self.resolver = Resolver(self.book, settings)
+        self.model_client = ModelClient(settings, prepare=self.resolver.prepare, sleep=no_wait)
+        self.user_space = Space(folder / "user")
+
+    def space(self, request: web.Request) -> Space:
+        return self.user_space
+
+    def routes(self) -> tuple[web.RouteDef, ...]:
+        try_provider = functools.partial(check, self.model_client)
+        return (
+            *session_routes(self.gate, self.settings),
+            *user_context_routes(self.gate, self.space),
+            *system_context_routes(self.gate, self.space),
+            *health_routes(self.gate, self),
+            *settings_routes(self.gate, self.book, self.resolver, try_provider),
+        )
+
+    async def close(self) -> None:
+        await self.model_client.close()
+        await self.resolver.close()
+        await self.user_space.database.close()
 
 
 @dataclass(frozen=True)
 class Site:
     client: Client
-    gate: Gate
-    routes: tuple[web.RouteDef, ...]
+    installation: Installation
     folder: Path
 
     @property
     def authority(self) -> str:
         return f"{self.client.host}:{self.client.port}"
 
-    @property
-    def own_origin(self) -> str:
-        return f"http://{self.authority}"
-
     def calls(self) -> Iterator[tuple[str, str]]:
         """Every route as method and path, its variables filled with something harmless."""
-        for route in self.routes:
+        for route in self.installation.routes():
             path = "/api" + route.path
             for variable in ("slug", "id", "key", "name"):
                 path = path.replace("{" + variable + "}", "1")
@@ -63,26 +110,18 @@ class Site:
 
 @asynccontextmanager
 async def site(
-    folder: Path, settings: Settings | None = None, *, local: bool = True
+    folder: Path, settings: Settings = QUIET, *, local: bool = True
 ) -> AsyncIterator[Site]:
-    settings = settings or Settings()
-    gate = Gate(settings, is_local=lambda request: local)
-    database = Database(folder / "user" / "assistant.db")
-    space = Space(SkillLibrary(SYSTEM_CONTEXT, folder / "user"), UserContextStore(database))
-    await space.user_context.open()
-    routes = (
-        *session_routes(gate, settings),
-        *user_context_routes(gate, lambda request: space),
-        *system_context_routes(gate, lambda request: space),
-    )
-    async with serving(*routes) as client:
-        yield Site(client, gate, routes, folder)
-    await database.close()
+    installation = Installation(folder, settings, local=local)
+    await installation.user_space.user_context.open()
+    async with serving(*installation.routes()) as client:
+        yield Site(client, installation, folder)
+    await installation.close()
 
 
 @asynccontextmanager
 async def serving(*routes: web.RouteDef) -> AsyncIterator[Client]:
-    app = web.Application(client_max_size=1024)  # ComfyUI's limit is not ours
+    app = web.Application(client_max_size=1024)  # the host's limit is not ours
     app.add_routes(web.route(route.method, "/api" + route.path, route.handler) for route in routes)
     client: Client = TestClient(TestServer(app))
     async with client:
