@@ -27,7 +27,12 @@ REFUSED = [
     *(" ", "a b", "-a", "_a", ".hidden", "a.md", "a\n", "~", "é", "x" * 300, "C:", "a:b"),
     *(None, 7, ["a"]),
 ]
-TEXT = st.text(st.characters(exclude_categories=["Cs"]), min_size=1, max_size=80)
+# All line ends that there are, and what YAML gives a meaning to.
+TRICKY = "ab \n\r\t\x0b\x0c\x1c\x85\u2028\u2029\ufeff\0\x7f\xa0:#-'\"{}[]&*!|>%@`,?=<~\\é日😀"
+TEXT = st.one_of(
+    st.text(st.characters(exclude_categories=["Cs"]), min_size=1, max_size=80),
+    st.text(st.sampled_from(TRICKY), min_size=1, max_size=20),
+)
 SPEAKING = TEXT.filter(lambda text: bool(text.strip()))
 
 
@@ -120,7 +125,20 @@ def test_any_name_and_description_round_trip(name: str, description: str, text: 
 
 
 @pytest.mark.parametrize(
-    "name", ["no", "null", "1.0", "2024-13-45", "- a: b", "---", "a: b #c", "''"]
+    "name",
+    [
+        "no",
+        "null",
+        "1.0",
+        "2024-13-45",
+        "- a: b",
+        "---",
+        "a: b #c",
+        "''",
+        "a\x85",
+        "a\u2028b",
+        "\n---\n",
+    ],
 )
 def test_names_that_yaml_would_read_as_something_else_round_trip(name: str) -> None:
     assert parse_skill_file(format_skill_file(SkillFile(name, name, "x"))).name == name

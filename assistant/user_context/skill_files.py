@@ -38,6 +38,17 @@ class SkillFile:
         return next((line for line in lines if line), "")[:_DESCRIPTION_CHARS]
 
 
+class _Dumper(yaml.SafeDumper):
+    """Writes a text of several lines with escapes: folded, some line ends would become spaces."""
+
+    def represent_str(self, text: str) -> yaml.ScalarNode:
+        style = '"' if len(text.splitlines()) > 1 or text != text.rstrip() else None
+        return self.represent_scalar("tag:yaml.org,2002:str", text, style=style)
+
+
+_Dumper.add_representer(str, _Dumper.represent_str)
+
+
 def parse_skill_file(text: str) -> SkillFile:
     """The parts of a SKILL.md, whatever its state. Raises nothing."""
     found = _FRONT_MATTER.match(text)
@@ -62,5 +73,5 @@ def format_skill_file(file: SkillFile) -> str:
     """The text of a SKILL.md that `parse_skill_file` reads back as `file`."""
     own = {"name": file.name, "description": file.description}
     matter = {key: value for key, value in own.items() if value is not None} | dict(file.extra)
-    front = yaml.safe_dump(matter, allow_unicode=True, sort_keys=False, width=_ENDLESS)
+    front = yaml.dump(matter, Dumper=_Dumper, allow_unicode=True, sort_keys=False, width=_ENDLESS)
     return f"---\n{front}---\n\n{file.instructions}\n"
