@@ -31,13 +31,17 @@ MOST_SECONDS_OF_RETRIES = 30.0
 FIRST_DELAY_SECONDS = 1.0
 # How often to try again, by what went wrong, where the server does not say when.
 RETRIES = {"rate_limited": 4, "provider_error": 2, "unreachable": 1, "cut": 1}
-RETRIES_WHEN_TOLD = 10
+RETRIES_WHEN_TOLD = {
+    "temperature": "temperature",
+    "reasoning_effort": "reasoning effort",
+    "seed": "seed",
+}
 # A wait that a person notices, in seconds.
 SHOWN_WAIT_SECONDS = 2.0
 # After the reason of the end only the usage can still come; some servers never close the stream.
 GRACE_SECONDS = 3.0
 # Settings whose absence changes the answer, in words.
-TOLD = {"temperature": "a temperature", "reasoning_effort": "a reasoning effort", "seed": "a seed"}
+TOLD = {"temperature": "temperature", "reasoning_effort": "reasoning effort", "seed": "seed"}
 
 Prepare = Callable[[Provider], Awaitable[Provider]]
 
@@ -96,7 +100,10 @@ class Client:
             if change is not None:
                 body, setting = change
                 if setting in TOLD:
-                    yield Notice("setting_left_out", f"{provider.model} takes no {TOLD[setting]}.")
+                    yield Notice(
+                        "setting_left_out",
+                        f"{provider.model} takes no {TOLD[setting]}; it was left out.",
+                    )
                 continue
             tries += 1
             delay = _delay(error, tries, self._clock() - began)

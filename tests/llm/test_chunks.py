@@ -307,8 +307,9 @@ JSON = st.recursive(
         st.lists(inner, max_size=3)
         | st.dictionaries(
             st.sampled_from(
-                "choices delta message content tool_calls index id function name arguments usage model "
-                "finish_reason reasoning reasoning_details type text thinking prompt_tokens".split()
+                "choices delta message content tool_calls index id function name arguments usage "
+                "model finish_reason reasoning reasoning_details type text thinking "
+                "prompt_tokens".split()
             ),
             inner,
             max_size=5,

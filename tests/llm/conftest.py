@@ -1,0 +1,119 @@
+"""What the tests of `llm` share: a scripted server, and a client that counts its waits."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+from collections.abc import AsyncIterator, Awaitable, Callable
+
+import pytest
+from plugin.assistant.config import Settings
+from plugin.assistant.errors import ProviderError
+from plugin.assistant.llm import Client, Event, LLMRequest, Provider
+from plugin.assistant.messages.prompt import PromptMessage
+from plugin.tests.providers import ScriptedProvider
+
+KEY = "sk-scripted-0123456789"
+ASK = LLMRequest((PromptMessage("user", "Hi"),))
+
+
+class Answer:
+    """All that came of one request: events, and the error that ended them."""
+
+    def __init__(self) -> None:
+        self.events: list[Event] = []
+        self.error: ProviderError | None = None
+
+    @property
+    def failure(self) -> ProviderError:
+        assert self.error is not None, f"No error, but {self.events}"
+        return self.error
+
+
+class PatientClient(Client):
+    """A client whose waits take no time; `waits` holds them, in seconds."""
+
+    def __init__(self, settings: Settings | None = None, *, grace_seconds: float = 5.0) -> None:
+        self.waits: list[float] = []
+        super().__init__(
+            settings or Settings(timeout_seconds=20.0),
+            clock=lambda: sum(self.waits),
+            sleep=self._wait,
+            grace_seconds=grace_seconds,
+        )
+
+    async def _wait(self, seconds: float) -> None:
+        self.waits.append(seconds)
+
+    async def ask(self, provider: Provider, request: LLMRequest = ASK) -> Answer:
+        answer = Answer()
+        try:
+            async with contextlib.aclosing(self.stream(provider, request)) as events:
+                async for event in events:
+                    answer.events.append(event)
+        except ProviderError as error:
+            answer.error = error
+        return answer
+
+
+@pytest.fixture
+async def client() -> AsyncIterator[PatientClient]:
+    client = PatientClient()
+    yield client
+    await client.close()
+
+
+@pytest.fixture
+async def server() -> AsyncIterator[ScriptedProvider]:
+    async with ScriptedProvider() as server:
+        yield server
+
+
+@pytest.fixture
+def provider(server: ScriptedProvider) -> Provider:
+    return Provider("scripted", server.base_url, "scripted", KEY)
+
+
+Serve = Callable[[bytes], Awaitable[str]]
+
+
+@pytest.fixture
+async def serve_bytes() -> AsyncIterator[Serve]:
+    """A server that answers every request with the same bytes, then hangs up: for broken HTTP."""
+    servers: list[asyncio.Server] = []
+
+    async def serve(answer: bytes) -> str:
+        async def handle(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+            head = await reader.readuntil(b"\r\n\r\n")
+            length = int(head.lower().partition(b"content-length:")[2].split(b"\r\n")[0])
+            await reader.readexactly(length)
+            writer.write(answer)
+            await writer.drain()
+            writer.close()
+            with contextlib.suppress(ConnectionError):
+                await writer.wait_closed()
+
+        server = await asyncio.start_server(handle, "127.0.0.1", 0)
+        servers.append(server)
+        return f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}/v1"
+
+    yield serve
+    for server in servers:
+        server.close()
+        await server.wait_closed()
+
+
+@pytest.fixture
+async def silent_server() -> AsyncIterator[str]:
+    """A server that takes a request and never answers."""
+    gone = asyncio.Event()
+
+    async def handle(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        await gone.wait()
+        writer.close()
+
+    server = await asyncio.start_server(handle, "127.0.0.1", 0)
+    yield f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}/v1"
+    gone.set()
+    server.close()
+    await server.wait_closed()
