@@ -84,7 +84,9 @@ def parse_object(content: bytes) -> dict[str, Any]:
     except UnicodeDecodeError as error:
         raise InvalidRequest(f"The body is not UTF-8 at byte {error.start}.") from error
     try:
-        value = json.loads(text, parse_constant=_refuse_constant, parse_float=_finite)
+        value = json.loads(
+            text, object_hook=_as_it_is, parse_constant=_refuse_constant, parse_float=_finite
+        )
     except json.JSONDecodeError as error:
         place = f"line {error.lineno}, column {error.colno}"
         raise InvalidRequest(f"The body is not JSON: {error.msg} at {place}.") from error
@@ -159,6 +161,12 @@ def _with_whole_characters(value: Any) -> Any:
         }
     if isinstance(value, list):
         return [_with_whole_characters(item) for item in value]
+    return value
+
+
+def _as_it_is(value: dict[str, Any]) -> dict[str, Any]:
+    """Called for each object, so that a thread that parses lets the event loop run in between: the
+    parser itself is C and would keep the interpreter for the whole body."""
     return value
 
 
