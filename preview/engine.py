@@ -10,7 +10,7 @@ import uuid
 from typing import Any
 
 import psutil
-from aiohttp import WSMsgType, web
+from aiohttp import WSCloseCode, WSMsgType, web
 
 NO_ENGINE = (
     "The preview cannot run workflows: it has ComfyUI's canvas but not its engine."
@@ -51,16 +51,33 @@ CONSTANT: dict[str, Any] = {
 }
 
 
+OPEN_SOCKETS = web.AppKey("open_sockets", set[web.WebSocketResponse])
+
+
 async def connect(request: web.Request) -> web.WebSocketResponse:
     """ComfyUI's socket: one `status`, and an answer to the front end's feature flags."""
     socket = web.WebSocketResponse(heartbeat=HEARTBEAT)
     await socket.prepare(request)
+    request.app[OPEN_SOCKETS].add(socket)
+    try:
+        await converse(request, socket)
+    finally:
+        request.app[OPEN_SOCKETS].discard(socket)
+    return socket
+
+
+async def converse(request: web.Request, socket: web.WebSocketResponse) -> None:
     session = request.query.get("clientId") or uuid.uuid4().hex
     await socket.send_json({"type": "status", "data": {"status": EMPTY_QUEUE, "sid": session}})
     async for message in socket:
         if message.type is WSMsgType.TEXT and asks_for_features(message.data):
             await socket.send_json({"type": "feature_flags", "data": CONSTANT["/features"]})
-    return socket
+
+
+async def close_sockets(app: web.Application) -> None:
+    """When the server stops: an open page must not hold it up."""
+    for socket in app[OPEN_SOCKETS].copy():
+        await socket.close(code=WSCloseCode.GOING_AWAY)
 
 
 def asks_for_features(text: str) -> bool:

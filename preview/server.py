@@ -42,7 +42,8 @@ def create_app(root: Path, data: Path, environ: Mapping[str, str]) -> web.Applic
         await assistant.close()
 
     app.on_startup.append(start)
-    app.on_cleanup.append(close)
+    # Before the server waits for open answers: a turn that is closed ends its streams.
+    app.on_shutdown.append(close)
     app.add_routes(under_api(assistant.routes()))
     app.add_routes(frontend.routes(root))
     return app

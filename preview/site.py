@@ -58,7 +58,9 @@ async def add_headers(request: web.Request, response: web.StreamResponse) -> Non
 def create_site(plugin_root: Path, user_folder: Path, catalog: Catalog) -> web.Application:
     """ComfyUI's pages and routes for the plugin at `plugin_root`; files go to `user_folder`."""
     site = web.Application(middlewares=[refuse_foreign_pages], client_max_size=BODY_LIMIT)
+    site[engine.OPEN_SOCKETS] = set()
     site.on_response_prepare.append(add_headers)
+    site.on_shutdown.append(engine.close_sockets)
     bare = [
         *engine.routes(catalog.version, catalog.nodes),
         *UserData(user_folder).routes(),
