@@ -31,17 +31,17 @@ MOST_SECONDS_OF_RETRIES = 30.0
 FIRST_DELAY_SECONDS = 1.0
 # How often to try again, by what went wrong, where the server does not say when.
 RETRIES = {"rate_limited": 4, "provider_error": 2, "unreachable": 1, "cut": 1}
-RETRIES_WHEN_TOLD = {
-    "temperature": "temperature",
-    "reasoning_effort": "reasoning effort",
-    "seed": "seed",
-}
+RETRIES_WHEN_TOLD = 10
 # A wait that a person notices, in seconds.
 SHOWN_WAIT_SECONDS = 2.0
 # After the reason of the end only the usage can still come; some servers never close the stream.
 GRACE_SECONDS = 3.0
 # Settings whose absence changes the answer, in words.
-TOLD = {"temperature": "temperature", "reasoning_effort": "reasoning effort", "seed": "seed"}
+NAMED_SETTINGS = {
+    "temperature": "temperature",
+    "reasoning_effort": "reasoning effort",
+    "seed": "seed",
+}
 
 Prepare = Callable[[Provider], Awaitable[Provider]]
 
@@ -99,11 +99,10 @@ class Client:
             change = adapted(body, error.detail) if error.code == "bad_request" else None
             if change is not None:
                 body, setting = change
-                if setting in TOLD:
-                    yield Notice(
-                        "setting_left_out",
-                        f"{provider.model} takes no {TOLD[setting]}; it was left out.",
-                    )
+                if setting in NAMED_SETTINGS:
+                    name = NAMED_SETTINGS[setting]
+                    message = f"{provider.model} takes no {name}; it was left out."
+                    yield Notice("setting_left_out", message)
                 continue
             tries += 1
             delay = _delay(error, tries, self._clock() - began)
