@@ -177,13 +177,13 @@ def guarded(handler: Handler, gate: Gate, *, token_needed: bool = True) -> Handl
         try:
             gate.check(request, token_needed=token_needed)
             response = await handler(request)
-        except AssistantError as error:
-            response = error_answer(error)
         except Exception as error:
             if isinstance(error, ConnectionError) and _gone(request):
                 raise
-            _log_failure(request, error)
-            response = internal_error()
+            response = _answer_to(error, request)
+            if _has_begun(request):
+                # The status is sent already: hanging up is all that can still tell the client.
+                raise ConnectionResetError("The answer broke off.") from None
         if not response.prepared:
             response.headers.setdefault("Cache-Control", "no-store")
             response.headers.setdefault("X-Content-Type-Options", "nosniff")
@@ -198,6 +198,18 @@ def token_required() -> Refused:
         code="token_required",
         status=401,
     )
+
+
+def _answer_to(error: Exception, request: web.Request) -> web.Response:
+    if isinstance(error, AssistantError):
+        return error_answer(error)
+    _log_failure(request, error)
+    return internal_error()
+
+
+def _has_begun(request: web.Request) -> bool:
+    """Whether part of an answer is on the wire, as aiohttp itself tells."""
+    return request.writer.output_size > 0
 
 
 def _from_browser(request: web.Request) -> bool:

@@ -1,16 +1,15 @@
-"""A server with all routes of this room but the chats', for its tests.
+"""The assistant with all its routes on a test server.
 
     async with site(tmp_path, settings) as ours:
         answer = await ours.client.get("/api/user-context/rules")
 
-The skills, the database, the providers' book and the client are real and keep what they store below
-the given folder; only the peer is the test's to choose (`local=False`: on another machine).
+All parts are real and keep what they store below the given folder; only the peer is the test's to
+choose (`local=False`: the client is on another machine), and nothing waits between two tries.
 """
 
 from __future__ import annotations
 
 import asyncio
-import functools
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
@@ -18,81 +17,23 @@ from pathlib import Path
 
 from aiohttp import web
 from aiohttp.test_utils import TestClient, TestServer
+from plugin.assistant.app import Assistant, Host
 from plugin.assistant.config import Problem, Settings
-from plugin.assistant.database import Database
-from plugin.assistant.llm.book import ProviderBook
-from plugin.assistant.llm.check import check
 from plugin.assistant.llm.client import Client as ModelClient
-from plugin.assistant.llm.resolver import Resolver
 from plugin.assistant.routes.guard import Gate
-from plugin.assistant.routes.health import health_routes
-from plugin.assistant.routes.session import session_routes
-from plugin.assistant.routes.settings import settings_routes
-from plugin.assistant.routes.system_context import system_context_routes
-from plugin.assistant.routes.user_context import user_context_routes
-from plugin.assistant.user_context.rules import UserContextStore
-from plugin.assistant.user_context.skills import SkillLibrary
 
-SYSTEM_CONTEXT = Path(__file__).resolve().parents[2] / "system_context"
+ROOT = Path(__file__).resolve().parents[2]
+USER = "default"
 QUIET = Settings(discover=False)
 """The defaults, without looking for a local LLM server."""
 
 Client = TestClient[web.Request, web.Application]
 
 
-async def no_wait(seconds: float) -> None:
-    """Between two tries of the model's client."""
-
-
-@dataclass(frozen=True)
-class Host:
-    comfyui_version: str | None = "0.33.0"
-    preview: bool = True
-
-
-class Space:
-    def __init__(self, folder: Path) -> None:
-        self.database = Database(folder / "assistant.db")
-        self.skills = SkillLibrary(SYSTEM_CONTEXT, folder)
-        self.user_context = UserContextStore(self.database)
-
-
-class Installation:
-    """What the composition root is to these routes."""
-
-    def __init__(self, folder: Path, settings: Settings, *, local: bool = True) -> None:
-        self.host = Host()
-        self.settings = settings
-        self.problems: list[Problem] = []
-        self.gate = Gate(settings, is_local=lambda request: local)
-        self.book = ProviderBook(folder / "providers.json")
-        self.resolver = Resolver(self.book, settings)
-        self.model_client = ModelClient(settings, prepare=self.resolver.prepare, sleep=no_wait)
-        self.user_space = Space(folder / "user")
-
-    def space(self, request: web.Request) -> Space:
-        return self.user_space
-
-    def routes(self) -> tuple[web.RouteDef, ...]:
-        try_provider = functools.partial(check, self.model_client)
-        return (
-            *session_routes(self.gate, self.settings),
-            *user_context_routes(self.gate, self.space),
-            *system_context_routes(self.gate, self.space),
-            *health_routes(self.gate, self),
-            *settings_routes(self.gate, self.book, self.resolver, try_provider),
-        )
-
-    async def close(self) -> None:
-        await self.model_client.close()
-        await self.resolver.close()
-        await self.user_space.database.close()
-
-
 @dataclass(frozen=True)
 class Site:
     client: Client
-    installation: Installation
+    assistant: Assistant
     folder: Path
 
     @property
@@ -101,22 +42,50 @@ class Site:
 
     def calls(self) -> Iterator[tuple[str, str]]:
         """Every route as method and path, its variables filled with something harmless."""
-        for route in self.installation.routes():
+        for route in self.assistant.routes():
             path = "/api" + route.path
             for variable in ("slug", "id", "key", "name"):
                 path = path.replace("{" + variable + "}", "1")
+            assert "{" not in path, path
             yield route.method, path
+
+    def files(self) -> dict[str, bytes]:
+        """What lies below the folder, but for the database and the count of packages."""
+        paths = (path for path in self.folder.rglob("*") if path.is_file())
+        return {
+            str(path): path.read_bytes()
+            for path in paths
+            if "assistant.db" not in path.name and path.parent.name != "environment"
+        }
 
 
 @asynccontextmanager
 async def site(
-    folder: Path, settings: Settings = QUIET, *, local: bool = True
+    folder: Path,
+    settings: Settings = QUIET,
+    *,
+    local: bool = True,
+    problems: tuple[Problem, ...] = (),
 ) -> AsyncIterator[Site]:
-    installation = Installation(folder, settings, local=local)
-    await installation.user_space.user_context.open()
-    async with serving(*installation.routes()) as client:
-        yield Site(client, installation, folder)
-    await installation.close()
+    host = Host(
+        root=ROOT,
+        user_directory=folder,
+        user_of=lambda request: USER,
+        node_definitions=dict,
+        comfyui_version="0.33.0",
+        preview=True,
+    )
+    assistant = Assistant(host, settings, problems)
+    assistant.gate = Gate(settings, is_local=lambda request: local)
+    assistant.client = ModelClient(settings, prepare=assistant.resolver.prepare, sleep=_no_wait)
+    await assistant.start()
+    async with serving(*assistant.routes()) as client:
+        yield Site(client, assistant, folder)
+    await assistant.close()
+
+
+async def _no_wait(seconds: float) -> None:
+    """Between two tries of the model's client."""
 
 
 @asynccontextmanager

@@ -317,6 +317,20 @@ async def test_what_nobody_foresaw_is_a_plain_500_and_one_log_entry(
     assert "sk-abcdefgh12345678" not in written and "some-chat" not in written
 
 
+@pytest.mark.parametrize("error", [RuntimeError("half way"), NotFound("Gone.")])
+async def test_an_answer_that_breaks_off_is_cut_and_gets_no_second_head(error: Exception) -> None:
+    async def begin(request: web.Request) -> web.StreamResponse:
+        response = web.StreamResponse()
+        await response.prepare(request)
+        await response.write(b"first")
+        raise error
+
+    async with serving(web.get("/x", guarded(begin, Gate(Settings())))) as client:
+        answer = await raw(client, b"GET /api/x HTTP/1.1\r\nHost: localhost\r\n\r\n")
+    assert answer.count(b"HTTP/1.1") == 1 and b"first" in answer
+    assert not answer.endswith(b"0\r\n\r\n")
+
+
 async def test_cancellation_passes_through() -> None:
     handler = guarded(failing(asyncio.CancelledError()), Gate(Settings()))
     with pytest.raises(asyncio.CancelledError):

@@ -5,8 +5,7 @@ from pathlib import Path
 
 from plugin.assistant import __version__
 from plugin.assistant.config import Problem
-from plugin.assistant.database import Database
-from plugin.tests.routes.site import QUIET, site
+from plugin.tests.routes.site import QUIET, USER, site
 
 ROUTE = "/api/assistant/health"
 LOCAL = replace(QUIET, openai_base_url="http://127.0.0.1:9/v1", openai_model="tiny")
@@ -54,9 +53,8 @@ async def test_without_a_provider_health_is_ok_and_says_what_to_do(tmp_path: Pat
 
 
 async def test_problems_of_the_start_are_told_with_their_variable(tmp_path: Path) -> None:
-    async with site(tmp_path, LOCAL) as ours:
-        wrong = Problem("invalid_setting", "LLM_MAX_STEPS is 'x'.", "LLM_MAX_STEPS")
-        ours.installation.problems.append(wrong)
+    wrong = Problem("invalid_setting", "LLM_MAX_STEPS is 'x'.", "LLM_MAX_STEPS")
+    async with site(tmp_path, LOCAL, problems=(wrong,)) as ours:
         body = await (await ours.client.get(ROUTE)).json()
     assert body["problems"] == [
         {
@@ -75,9 +73,10 @@ async def test_a_damaged_providers_file_is_told(tmp_path: Path) -> None:
 
 
 async def test_a_damaged_database_is_told(tmp_path: Path) -> None:
-    (tmp_path / "user").mkdir()
-    (tmp_path / "user" / "assistant.db").write_bytes(b"no database at all" * 100)
+    (tmp_path / USER).mkdir()
+    (tmp_path / USER / "assistant.db").write_bytes(b"no database at all" * 100)
     async with site(tmp_path, LOCAL) as ours:
+        await ours.client.get("/api/user-context/rules")
         body = await (await ours.client.get(ROUTE)).json()
     (problem,) = body["problems"]
     assert problem["code"] == "database_set_aside"
@@ -85,18 +84,13 @@ async def test_a_damaged_database_is_told(tmp_path: Path) -> None:
 
 
 async def test_what_is_not_being_saved_is_told(tmp_path: Path) -> None:
+    (tmp_path / USER / "assistant.db").mkdir(parents=True)  # where the file should be
     async with site(tmp_path, LOCAL) as ours:
-        database = ours.installation.user_space.database
-        ours.installation.user_space.database = _failing(database)
+        added = await ours.client.post("/api/user-context/rules", json={"text": "x"})
+        assert added.status == 503
         body = await (await ours.client.get(ROUTE)).json()
-        ours.installation.user_space.database = database
-    assert body["saving"] == {"ok": False, "message": "assistant.db could not be written."}
-
-
-def _failing(database: Database) -> Database:
-    broken = Database(database.path)
-    broken.problem = "assistant.db could not be written."
-    return broken
+    assert body["saving"]["ok"] is False
+    assert body["saving"]["message"].startswith("assistant.db could not be written")
 
 
 async def test_the_skills_of_the_user_are_counted_with_ours(tmp_path: Path) -> None:

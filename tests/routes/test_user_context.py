@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from plugin.tests.routes.site import Site, error_of, raw, site
+from plugin.tests.routes.site import USER, Site, error_of, raw, site
 
 SKILLS = "/api/user-context/skills"
 RULES = "/api/user-context/rules"
@@ -44,12 +44,6 @@ TRICKS = (
 async def ours(tmp_path: Path) -> AsyncIterator[Site]:
     async with site(tmp_path) as opened:
         yield opened
-
-
-def shelf(ours: Site) -> dict[str, bytes]:
-    """Every file below the test's folder, without the database's."""
-    files = (path for path in ours.folder.rglob("*") if path.is_file())
-    return {str(path): path.read_bytes() for path in files if "assistant.db" not in path.name}
 
 
 async def test_a_skill_is_created_shown_listed_changed_and_deleted(ours: Site) -> None:
@@ -110,15 +104,15 @@ async def test_a_wrong_skill_is_a_400_and_changes_nothing(ours: Site, body: obje
     answer = await ours.client.post(SKILLS, json=body)
     assert answer.status == 400
     error_of(await answer.json())
-    assert shelf(ours) == {}
+    assert ours.files() == {}
 
 
 @pytest.mark.parametrize("body", [{}, {"name": None}, {"slug": "x"}, {"name": 5}])
 async def test_a_wrong_change_is_a_400(ours: Site, body: object) -> None:
     await ours.client.post(SKILLS, json=UPSCALE)
-    before = shelf(ours)
+    before = ours.files()
     assert (await ours.client.patch(f"{SKILLS}/upscale", json=body)).status == 400
-    assert shelf(ours) == before
+    assert ours.files() == before
 
 
 @pytest.mark.parametrize("trick", TRICKS)
@@ -127,8 +121,8 @@ async def test_slug_tricks_are_refused_and_touch_no_file(ours: Site, trick: str)
     secret = ours.folder / "secret"
     secret.mkdir()
     (secret / "SKILL.md").write_text("---\nname: secret\n---\nSECRET")
-    (ours.folder / "user" / "SKILL.md").write_text("SECRET")
-    before = shelf(ours)
+    (ours.folder / USER / "SKILL.md").write_text("SECRET")
+    before = ours.files()
     for method in ("GET", "PATCH", "DELETE"):
         body = b'{"name": "x"}' if method == "PATCH" else b""
         head = (
@@ -138,7 +132,7 @@ async def test_slug_tricks_are_refused_and_touch_no_file(ours: Site, trick: str)
         answer = await raw(ours.client, head.encode() + body)
         assert int(answer.split(b" ", 2)[1]) in (400, 404), answer
         assert b"SECRET" not in answer
-    assert shelf(ours) == before
+    assert ours.files() == before
 
 
 async def test_rules_are_added_listed_changed_and_deleted(ours: Site) -> None:
