@@ -36,8 +36,8 @@ def omit_old_results(messages: tuple[PromptMessage, ...], keep_last_rounds: int)
 
 
 def clamp_long_results(messages: tuple[PromptMessage, ...], limit: int) -> Shortened:
-    """Results over `limit` characters are clamped, except in the newest round and those that are one
-    line already; 0 clamps none (R17)."""
+    """Results over `limit` characters are clamped, except in the newest round and lines that
+    stand for a result already; 0 clamps none (R17)."""
     if limit <= 0:
         return Shortened(messages)
 

@@ -2,7 +2,8 @@
 
 One function for each chunk that we send, so that no other module spells a chunk's fields. Every
 chunk is valid for `ai` v6 and v7; our own information travels only as `data-*` and in
-`messageMetadata`.
+`messageMetadata`. A chunk is what JSON can carry, so that the message that we fold from it is the
+one that clients see.
 """
 
 from __future__ import annotations
@@ -10,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from .json_text import json_text
+from .json_text import json_text, json_value
 
 Chunk = dict[str, Any]
 
@@ -82,13 +83,13 @@ def tool_input_available(
     call_id: str, name: str, title: str, value: Any, *, on_server: bool
 ) -> Chunk:
     chunk = _tool("tool-input-available", call_id, on_server, toolName=name, title=title)
-    chunk["input"] = value
+    chunk["input"] = json_value(value)
     return chunk
 
 
 def tool_input_error(call_id: str, name: str, title: str, value: Any, error: str) -> Chunk:
     chunk = _tool("tool-input-error", call_id, True, toolName=name, title=title)
-    chunk.update(input=value, errorText=error)
+    chunk.update(input=json_value(value), errorText=error)
     return chunk
 
 
@@ -98,7 +99,7 @@ def tool_approval_request(call_id: str, approval_id: str) -> Chunk:
 
 def tool_output_available(call_id: str, output: Any, *, on_server: bool) -> Chunk:
     chunk = _tool("tool-output-available", call_id, on_server)
-    chunk["output"] = output
+    chunk["output"] = json_value(output)
     return chunk
 
 

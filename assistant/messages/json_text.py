@@ -1,7 +1,7 @@
-"""Values as JSON text that any JSON reader and any UTF-8 stream accepts.
+"""Values as JSON that any reader and any UTF-8 stream accepts.
 
-Values come from models, clients and tools: some hold NaN, which is no JSON, or half a surrogate
-pair, which has no UTF-8. Neither may break a stream or a request.
+Values come from models, clients and tools: some hold NaN, which is no JSON, some half a surrogate
+pair, which has no UTF-8, some a thousand levels. None may break a stream, a request or the log.
 """
 
 from __future__ import annotations
@@ -11,16 +11,32 @@ from collections.abc import Mapping
 from math import isfinite
 from typing import Any
 
+DEEPEST = 64
+"""Levels of a model's arguments or a tool's output that are kept; JSON writers give up at 1000."""
+
+
+def json_value(value: Any, levels: int = DEEPEST) -> Any:
+    """`value` as it comes back from JSON: NaN and infinities are null, and what lies deeper than
+    `levels` is `"..."`. What JSON does not know is its `str`."""
+    if isinstance(value, float):
+        return value if isfinite(value) else None
+    if value is None or isinstance(value, (str, int)):
+        return value
+    if levels <= 0:
+        return "..."
+    if isinstance(value, Mapping):
+        return {str(name): json_value(item, levels - 1) for name, item in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [json_value(item, levels - 1) for item in value]
+    return str(value)
+
 
 def json_text(value: Any) -> str:
-    """Compact JSON; NaN and infinities are null, unpaired surrogates are escaped.
-
-    Mappings and tuples are objects and lists; anything else that JSON does not know is its `str`.
-    """
+    """Compact JSON; NaN and infinities are null, unpaired surrogates are escaped."""
     try:
         text = _dump(value, ascii_only=False)
-    except ValueError:
-        value = _finite(value)
+    except (ValueError, RecursionError):
+        value = json_value(value)
         text = _dump(value, ascii_only=False)
     return text if is_utf8(text) else _dump(value, ascii_only=True)
 
@@ -58,13 +74,3 @@ def _dump(value: Any, *, ascii_only: bool) -> str:
 
 def _plain(value: Any) -> Any:
     return dict(value) if isinstance(value, Mapping) else str(value)
-
-
-def _finite(value: Any) -> Any:
-    if isinstance(value, float):
-        return value if isfinite(value) else None
-    if isinstance(value, Mapping):
-        return {name: _finite(item) for name, item in value.items()}
-    if isinstance(value, (list, tuple)):
-        return [_finite(item) for item in value]
-    return value

@@ -31,8 +31,9 @@ from .parts import (
 
 LONGEST_ID = 128
 """Characters of a message's id. Ids of tool calls are the providers', which make some long."""
-DEEPEST = 100
-"""Levels of objects and lists in one message; ours need ten, and JSON writers give up at 1000."""
+MOST_LEVELS = 100
+"""Of objects and lists in one message: what chunks may carry (`json_text.DEEPEST`), and the message
+around it."""
 
 
 def messages_from_ui(body: Any, where: str = "messages") -> tuple[Message, ...]:
@@ -117,10 +118,11 @@ def _tool_from_ui(body: Mapping[str, Any], name: str, where: str) -> ToolPart:
         raise InvalidRequest(
             f"expected one of {', '.join(TOOL_STATES)}, got {_short(state)}", where=f"{where}.state"
         )
-    if not name:
-        raise InvalidRequest("expected a tool's name, got an empty string", where=where)
+    call_id = _string(body, "toolCallId", where)
+    if not call_id:
+        raise InvalidRequest("expected an id, got an empty string", where=f"{where}.toolCallId")
     return ToolPart(
-        tool_call_id=_identity(body, "toolCallId", where),
+        tool_call_id=call_id,
         tool_name=name,
         state=state,
         input=body.get("input", body.get("rawInput")),
@@ -201,20 +203,12 @@ def _message_id(body: Mapping[str, Any], where: str) -> str:
             [where, body.get("role"), body.get("parts")], sort_keys=True, default=str
         )
         return "m-" + hashlib.sha256(canonical.encode("utf-8", "replace")).hexdigest()[:16]
-    identity = _identity(body, "id", where)
-    if len(identity) > LONGEST_ID:
+    identity = _string(body, "id", where)
+    if not 0 < len(identity) <= LONGEST_ID or not identity.isprintable():
+        # A database, a header and a log line must be able to hold it.
         raise InvalidRequest(
-            f"expected 1 to {LONGEST_ID} characters, got {len(identity)}", where=f"{where}.id"
-        )
-    return identity
-
-
-def _identity(body: Mapping[str, Any], name: str, where: str) -> str:
-    """An id: some printable text, so that a database, a header and a log line can hold it."""
-    identity = _string(body, name, where)
-    if not identity or not identity.isprintable():
-        raise InvalidRequest(
-            f"expected printable characters, got {identity[:40]!a}", where=f"{where}.{name}"
+            f"expected 1 to {LONGEST_ID} printable characters, got {identity[:40]!a}",
+            where=f"{where}.id",
         )
     return identity
 
@@ -222,7 +216,7 @@ def _identity(body: Mapping[str, Any], name: str, where: str) -> str:
 def _check_json(body: Any, where: str) -> None:
     """Refuses what Python reads as JSON and others do not: NaN, and very deep nesting."""
     level = [body]
-    for _ in range(DEEPEST):
+    for _ in range(MOST_LEVELS):
         inner: list[Any] = []
         for value in level:
             if isinstance(value, Mapping):
@@ -233,7 +227,7 @@ def _check_json(body: Any, where: str) -> None:
                 raise InvalidRequest(f"{value} is no JSON value", where=where)
         level = inner
     if level:
-        raise InvalidRequest(f"expected at most {DEEPEST} levels of nesting", where=where)
+        raise InvalidRequest(f"expected at most {MOST_LEVELS} levels of nesting", where=where)
 
 
 def _string(body: Mapping[str, Any], name: str, where: str) -> str:

@@ -120,4 +120,4 @@ ORDERLY = st.builds(
     st.lists(st.one_of(_round(), _round(), ANSWERING), max_size=5),
 )
 HISTORIES = st.one_of(ORDERLY, ORDERLY, ORDERLY, st.lists(PROMPT_MESSAGES, max_size=9).map(tuple))
-"""Anything: results without calls, calls without results, ids used twice, system messages within."""
+"""Anything: results without calls, calls without results, ids used twice, any system message."""

@@ -7,6 +7,7 @@ import subprocess
 import sys
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -89,7 +90,7 @@ def strict_faults(body: Sequence[Mapping[str, Any]], alternation: bool) -> list[
         if "system" in talk:
             found.append("a system message within")
         # An answer may follow an answer only when results stand between them.
-        for before, after in zip(body, body[1:], strict=False):
+        for before, after in pairwise(body):
             if before["role"] == after["role"] != "tool":
                 found.append(f"two messages of {after['role']} in a row")
     return found

@@ -1,8 +1,11 @@
 """UI messages as hypothesis makes them: JSON as clients send it, and messages as we keep them."""
 
+from dataclasses import replace
 from typing import Any
 
 from hypothesis import strategies as st
+from plugin.assistant.messages import chunks
+from plugin.assistant.messages.chunks import Chunk
 from plugin.assistant.messages.parts import (
     ROLES,
     TOOL_STATES,
@@ -11,6 +14,7 @@ from plugin.assistant.messages.parts import (
     FilePart,
     Message,
     OpaquePart,
+    Part,
     ReasoningPart,
     StepStart,
     TextPart,
@@ -89,3 +93,106 @@ BROKEN: st.SearchStrategy[Any] = st.sampled_from(
     [None, 7, 1.5, True, "", "x", [], {}, float("nan"), "\ud800", [[]], {"type": "text"}]
 )
 """What a client may send in the place of anything."""
+
+
+@st.composite
+def answers(draw: st.DrawFn, message_id: str = "m1") -> tuple[list[Chunk], Message]:
+    """An answer as chunks that a turn may send, and the message that it is."""
+    begun, ended = draw(METADATA), draw(METADATA)
+    sent: list[Chunk] = [chunks.start(message_id, begun)]
+    parts: list[Part] = []
+    for step in range(draw(st.integers(1, 3))):
+        sent.append(chunks.start_step())
+        parts.append(StepStart())
+        settling: list[Chunk] = []
+        calls = iter(draw(st.lists(IDENTITIES, max_size=3, unique=True)))
+        for number, kind in enumerate(draw(st.lists(BLOCKS, max_size=5))):
+            if kind == "tool":
+                if (call_id := next(calls, None)) is not None:
+                    part, announced, settled = draw(_tool_calls(call_id))
+                    parts.append(part)
+                    sent += announced
+                    settling += settled
+            else:
+                made, block = draw(_blocks(kind, f"s{step}-{number}"))
+                parts += made
+                sent += block
+        sent += [*settling, chunks.finish_step()]
+    metadata = {**begun, **ended, "usage": {**begun["usage"], **ended["usage"]}}
+    sent.append(chunks.message_metadata({"usage": begun["usage"]}))
+    sent.append(chunks.data("context", {"request": 1}, transient=True))
+    sent.append(chunks.finish(draw(st.sampled_from(["stop", "length", "tool-calls"])), ended))
+    return sent, Message(message_id, "assistant", tuple(parts), metadata)
+
+
+BLOCKS = st.sampled_from(["text", "reasoning", "tool", "tool", "notice", "progress"])
+METADATA = st.builds(
+    lambda model, name, count: {"model": model, "usage": {name: count}},
+    TEXTS,
+    st.sampled_from(["input_tokens", "output_tokens"]),
+    st.integers(0, 9_999),
+)
+SMALL_JSON = st.recursive(
+    st.none() | st.booleans() | st.integers(-9_999, 9_999) | TEXTS,
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(TEXTS, inner, max_size=3),
+    max_leaves=6,
+)
+"""JSON that JavaScript reads without loss."""
+
+
+@st.composite
+def _blocks(draw: st.DrawFn, kind: str, part_id: str) -> tuple[list[Part], list[Chunk]]:
+    deltas = draw(st.lists(TEXTS, max_size=3))
+    text = "".join(deltas)
+    if kind == "text":
+        grown = [chunks.text_delta(part_id, delta) for delta in deltas]
+        block = [chunks.text_start(part_id), *grown, chunks.text_end(part_id)]
+        return [TextPart(text)], block
+    if kind == "reasoning":
+        kept = draw(st.none() | st.just({"field": "reasoning_content", "details": [{"a": 1}]}))
+        grown = [chunks.reasoning_delta(part_id, delta) for delta in deltas]
+        block = [chunks.reasoning_start(part_id), *grown, chunks.reasoning_end(part_id, kept)]
+        return [ReasoningPart(text, {"assistant": kept} if kept else None)], block
+    if kind == "notice":
+        said = {"code": "cut", "message": text}
+        return [DataPart("notice", said)], [chunks.notice("cut", text)]
+    values = draw(st.lists(SMALL_JSON, min_size=1, max_size=3))
+    block = [chunks.data("progress", value, part_id=part_id) for value in values]
+    return [DataPart("progress", values[-1], part_id)], block
+
+
+@st.composite
+def _tool_calls(draw: st.DrawFn, call_id: str) -> tuple[ToolPart, list[Chunk], list[Chunk]]:
+    """The call, the chunks that announce it, and those that settle it."""
+    end = draw(st.sampled_from(["streaming", "waiting", "refused", "asking", "done", "failed"]))
+    on_server = True if end == "refused" else draw(st.booleans())
+    value, output, words = draw(SMALL_JSON), draw(SMALL_JSON), draw(TEXTS)
+    part = ToolPart(
+        call_id, "getUserSkill", "input-streaming", title="Read", provider_executed=on_server
+    )
+    sent = [chunks.tool_input_start(call_id, "getUserSkill", "Read", on_server=on_server)]
+    sent += [chunks.tool_input_delta(call_id, delta) for delta in draw(st.lists(TEXTS, max_size=2))]
+    if end == "streaming":
+        return part, sent, []
+    if end == "refused":
+        sent.append(chunks.tool_input_error(call_id, "getUserSkill", "Read", value, words))
+        return replace(part, state="output-error", input=value, error_text=words), sent, []
+    sent.append(
+        chunks.tool_input_available(call_id, "getUserSkill", "Read", value, on_server=on_server)
+    )
+    part = replace(part, state="input-available", input=value)
+    settled: list[Chunk] = []
+    if end == "asking" or (end != "waiting" and draw(st.booleans())):
+        settled.append(chunks.tool_approval_request(call_id, f"approve-{call_id}"))
+        asked = Approval(f"approve-{call_id}")
+        part = replace(part, state="approval-requested", approval=asked)
+    if end == "asking" and draw(st.booleans()):
+        settled.append(chunks.tool_output_denied(call_id))
+        part = replace(part, state="output-denied")
+    elif end == "done":
+        settled.append(chunks.tool_output_available(call_id, output, on_server=on_server))
+        part = replace(part, state="output-available", output=output)
+    elif end == "failed":
+        settled.append(chunks.tool_output_error(call_id, words, on_server=on_server))
+        part = replace(part, state="output-error", error_text=words)
+    return part, sent, settled
