@@ -14,7 +14,7 @@ LONGEST_DETAIL = 600  # characters of a server's own wording that are worth show
 SHORTEST_SECRET = 8
 _KEY_SHAPES = re.compile(
     r"(?i)\bbearer\s+\S+"
-    r"|\b(?:sk|pk|rk|gsk|xai|key|api|nvapi|hf|AIza)[-_][\w*.-]{6,}"
+    r"|\b(?:sk|pk|rk|gsk|xai|nvapi|hf|AIza)[-_][\w*.-]{6,}"
     r"|[\w-]*\*{3,}[\w-]*"
 )
 
