@@ -1,9 +1,9 @@
 """The settings: one frozen object, read once from the environment and `.env`.
 
-Each setting is a field of `Settings` whose metadata says which variable sets it and what it takes.
-An
-invalid value never stops anything: the default holds, and `Problem` says which variable was wrong,
-what it got and what it takes. What the user sets in the panel (providers) is not here but in `llm`.
+Each setting is a field of `Settings` whose metadata says which variable sets it, what it is and
+what it takes; `.env.example` and `docs/configuration.md` are made from that. An invalid value never
+stops anything: the default holds, and `Problem` says which variable was wrong, what it got and what
+it takes. What the user sets in the panel (providers) is not here but in `llm`.
 
 A limit of 0 is switched off, for every setting whose unit is characters, messages, rounds or steps.
 """
@@ -11,6 +11,7 @@ A limit of 0 is switched off, for every setting whose unit is characters, messag
 from __future__ import annotations
 
 import dataclasses
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -29,46 +30,38 @@ class Problem:
     variable: str | None = None
 
 
-class _Invalid(ValueError):
-    """What a value should have been."""
+@dataclass(frozen=True, slots=True)
+class Format:
+    """What a variable takes: `takes` says it in words that follow "must be", and `parse` turns the
+    text into a value or raises ValueError or RuntimeError."""
+
+    takes: str
+    parse: Callable[[str], Any]
 
 
-Parser = Callable[[str], Any]
+def _integer(low: int, high: int) -> Format:
+    takes = f"a whole number from {low} to {high}"
+    return Format(takes, lambda text: _between(int(text), low, high))
 
 
-def _integer(low: int, high: int) -> Parser:
-    def parse(text: str) -> int:
-        try:
-            value = int(text)
-        except ValueError:
-            raise _Invalid(f"a whole number from {low} to {high}") from None
-        if not low <= value <= high:
-            raise _Invalid(f"a whole number from {low} to {high}")
-        return value
-
-    return parse
+def _number(low: float, high: float) -> Format:
+    takes = f"a number from {low:g} to {high:g}"
+    return Format(takes, lambda text: _between(float(text), low, high))
 
 
-def _number(low: float, high: float) -> Parser:
-    def parse(text: str) -> float:
-        try:
-            value = float(text)
-        except ValueError:
-            raise _Invalid(f"a number from {low:g} to {high:g}") from None
-        if not low <= value <= high:
-            raise _Invalid(f"a number from {low:g} to {high:g}")
-        return value
-
-    return parse
+def _between(value: Any, low: Any, high: Any) -> Any:
+    if not low <= value <= high:  # also what is not a number (nan)
+        raise ValueError(value)
+    return value
 
 
-def _choice(*allowed: str) -> Parser:
+def _choice(*allowed: str) -> Format:
     def parse(text: str) -> str:
         if text.lower() not in allowed:
-            raise _Invalid("one of " + ", ".join(allowed))
+            raise ValueError(text)
         return text.lower()
 
-    return parse
+    return Format("one of " + ", ".join(allowed), parse)
 
 
 def _switch(text: str) -> bool:
@@ -76,17 +69,13 @@ def _switch(text: str) -> bool:
         return True
     if text.lower() in ("0", "false", "no", "off"):
         return False
-    raise _Invalid("1 or 0")
-
-
-def _text(text: str) -> str:
-    return text
+    raise ValueError(text)
 
 
 def _url(text: str) -> str:
     parts = urlsplit(text)
     if parts.scheme not in ("http", "https") or not parts.hostname:
-        raise _Invalid("a URL such as http://127.0.0.1:11434/v1")
+        raise ValueError(text)
     return text.rstrip("/")
 
 
@@ -94,12 +83,23 @@ def _list(text: str) -> tuple[str, ...]:
     return tuple(item.strip() for item in text.split(",") if item.strip())
 
 
-def _path(text: str) -> Path:
-    return Path(text).expanduser()
+TEXT = Format("text", str)
+SWITCH = Format("1 or 0", _switch)
+URL = Format("a URL such as http://127.0.0.1:11434/v1", _url)
+NAMES = Format("a list with commas", _list)
+PATH = Format("a path", lambda text: Path(text).expanduser())
+
+PROVIDER = "The provider"
+CONTEXT = "What the model is sent"
+INSTALLATION = "The installation"
 
 
-def _setting(variable: str, default: Any, parse: Parser, about: str) -> Any:
-    return field(default=default, metadata={"variable": variable, "parse": parse, "about": about})
+def _setting(
+    section: str, variable: str, default: Any, format: Format, about: str, unit: str = ""
+) -> Any:
+    """A field with its metadata; `unit` is of the number, where it is one."""
+    metadata = {"section": section, "variable": variable, "format": format, "about": about}
+    return field(default=default, metadata={**metadata, "unit": unit})
 
 
 MOST = 10_000_000
@@ -110,111 +110,197 @@ MOST = 10_000_000
 class Settings:
     """All settings with their defaults; each field's metadata has its variable and meaning."""
 
-    # The provider
     openai_api_key: str = _setting(
-        "OPENAI_API_KEY", "", _text, "The provider's key, if it wants one."
+        PROVIDER,
+        "OPENAI_API_KEY",
+        "",
+        TEXT,
+        "The provider's key, if it wants one. It is sent to OPENAI_BASE_URL and nowhere else.",
     )
     openai_base_url: str = _setting(
-        "OPENAI_BASE_URL", "", _url, "The provider's address; empty with a key means OpenAI."
+        PROVIDER, "OPENAI_BASE_URL", "", URL, "The provider's address. Empty with a key: OpenAI."
     )
-    openai_model: str = _setting("OPENAI_MODEL", "", _text, "The model; empty: the server's first.")
+    openai_model: str = _setting(
+        PROVIDER, "OPENAI_MODEL", "", TEXT, "The model. Empty: the first that the server has."
+    )
     temperature: float | None = _setting(
-        "LLM_TEMPERATURE", None, _number(0, 2), "Sampling temperature; empty: the server's own."
+        PROVIDER,
+        "LLM_TEMPERATURE",
+        None,
+        _number(0, 2),
+        "Sampling temperature. Empty: the server's own.",
     )
     max_output_tokens: int | None = _setting(
-        "LLM_MAX_OUTPUT_TOKENS", None, _integer(1, MOST), "Longest answer; empty: the server's own."
+        PROVIDER,
+        "LLM_MAX_OUTPUT_TOKENS",
+        None,
+        _integer(1, MOST),
+        "The longest answer. Empty: the server's own.",
+        "tokens",
     )
     reasoning_effort: str | None = _setting(
+        PROVIDER,
         "LLM_REASONING_EFFORT",
         None,
         _choice("none", "minimal", "low", "medium", "high", "xhigh"),
-        "How long the model may think; empty: the server's own.",
+        "How long the model may think. Empty: the server's own.",
     )
     gguf: Path | None = _setting(
-        "LLM_GGUF", None, _path, "A GGUF file to serve with llama.cpp (package xllamacpp)."
+        PROVIDER,
+        "LLM_GGUF",
+        None,
+        PATH,
+        "A GGUF file to serve with llama.cpp (needs the package xllamacpp).",
     )
     timeout_seconds: float = _setting(
+        PROVIDER,
         "LLM_TIMEOUT_SECONDS",
         120.0,
         _number(1, 3600),
-        "Longest silence of the provider, before and within an answer.",
+        "The longest silence of the provider, before and within an answer.",
+        "seconds",
     )
 
-    # The context
     context_window: int | None = _setting(
+        CONTEXT,
         "LLM_CONTEXT_WINDOW",
         None,
         _integer(1024, MOST),
-        "The model's window in tokens; empty: what the server says, else 32768.",
+        "The model's window. Empty: what a local server says, else 32768.",
+        "tokens",
     )
     system_context_max_chars: int = _setting(
-        "LLM_SYSTEM_CONTEXT_MAX_CHARS", 12_000, _integer(0, MOST), "Most of system_context/ (R4)."
+        CONTEXT,
+        "LLM_SYSTEM_CONTEXT_MAX_CHARS",
+        12_000,
+        _integer(0, MOST),
+        "The most of what we ship about ComfyUI (system_context/) in a system message (R4).",
+        "characters",
     )
     user_context_max_chars: int = _setting(
-        "LLM_USER_CONTEXT_MAX_CHARS", 2_500, _integer(0, MOST), "Most of the user context (R6)."
+        CONTEXT,
+        "LLM_USER_CONTEXT_MAX_CHARS",
+        2_500,
+        _integer(0, MOST),
+        "The most of your rules, SOUL.md, goals.md and preferences together (R6).",
+        "characters",
     )
     narrative_max_chars: int = _setting(
-        "LLM_NARRATIVE_MAX_CHARS", 1_200, _integer(0, MOST), "Most of SOUL.md and goals.md (R6)."
+        CONTEXT,
+        "LLM_NARRATIVE_MAX_CHARS",
+        1_200,
+        _integer(0, MOST),
+        "The most of SOUL.md and goals.md together (R6).",
+        "characters",
     )
-    max_rules: int = _setting("LLM_MAX_RULES", 12, _integer(0, MOST), "Most rules sent (R6).")
+    max_rules: int = _setting(
+        CONTEXT, "LLM_MAX_RULES", 12, _integer(0, MOST), "The most of your rules (R6).", "rules"
+    )
     max_skills_full_chars: int = _setting(
+        CONTEXT,
         "MAX_SKILLS_FULL_CHARS",
         1_500,
         _integer(0, MOST),
-        "Most skill text that may stand in full where skills are aggregated (R11).",
+        "The most text of pinned skills that may stand in full; above it their summaries (R11).",
+        "characters",
     )
     continuation_max_chars: int = _setting(
+        CONTEXT,
         "LLM_CONTINUATION_MAX_CHARS",
         1_500,
         _integer(0, MOST),
-        "Most of the system message of later turns; 0: its first sentence alone (R2).",
+        "The most of the system message of later turns; 0: its first sentence alone (R2).",
+        "characters",
     )
     tool_result_keep_last_rounds: int = _setting(
+        CONTEXT,
         "LLM_TOOL_RESULT_KEEP_LAST_ROUNDS",
         2,
         _integer(0, MOST),
-        "Rounds whose tool results are sent in full (R14).",
+        "The newest rounds whose tool results are sent in full; older ones become one line (R14).",
+        "rounds",
     )
     history_max_messages: int = _setting(
-        "LLM_HISTORY_MAX_MESSAGES", 24, _integer(0, MOST), "Most non-system messages sent (R15)."
+        CONTEXT,
+        "LLM_HISTORY_MAX_MESSAGES",
+        24,
+        _integer(0, MOST),
+        "The most messages of the chat in a request, the system message not counted (R15).",
+        "messages",
     )
     tool_output_trim_chars: int = _setting(
+        CONTEXT,
         "LLM_TOOL_OUTPUT_TRIM_CHARS",
         2_000,
         _integer(0, MOST),
-        "Longest tool result outside the newest round (R17).",
+        "The longest tool result outside the newest round; longer ones lose their middle (R17).",
+        "characters",
     )
     max_steps: int = _setting(
-        "LLM_MAX_STEPS", 25, _integer(0, MOST), "Most requests to the model in one turn."
+        CONTEXT,
+        "LLM_MAX_STEPS",
+        25,
+        _integer(0, MOST),
+        "The most requests to the model in one turn.",
+        "steps",
     )
     prompt_cache: str = _setting(
+        CONTEXT,
         "LLM_PROMPT_CACHE",
         "none",
         _choice("none", "auto"),
         "auto: the full system message stays in front on every turn, for servers that cache (R50).",
     )
 
-    # The installation
     user_dir: Path | None = _setting(
-        "ASSISTANT_USER_DIR", None, _path, "Where chats, settings and skills are kept."
+        INSTALLATION,
+        "ASSISTANT_USER_DIR",
+        None,
+        PATH,
+        "Where chats, skills and provider settings are kept. Empty: in ComfyUI's user folder.",
     )
     token: str = _setting(
-        "ASSISTANT_TOKEN", "", _text, "What a client on another machine must know to get in."
+        INSTALLATION,
+        "ASSISTANT_TOKEN",
+        "",
+        TEXT,
+        "What a browser on another machine must enter once to get in. Empty: nobody gets in there.",
     )
     allowed_hosts: tuple[str, ...] = _setting(
-        "ASSISTANT_ALLOWED_HOSTS", (), _list, "Host names besides loopback, separated by commas."
+        INSTALLATION,
+        "ASSISTANT_ALLOWED_HOSTS",
+        (),
+        NAMES,
+        "Names or addresses besides localhost by which ComfyUI is opened, such as nas.local.",
     )
     allowed_origins: tuple[str, ...] = _setting(
-        "ASSISTANT_ALLOWED_ORIGINS", (), _list, "Origins besides our own, separated by commas."
+        INSTALLATION,
+        "ASSISTANT_ALLOWED_ORIGINS",
+        (),
+        NAMES,
+        "Addresses of ComfyUI's page behind a TLS proxy, such as https://nas.example.",
     )
     discover: bool = _setting(
-        "ASSISTANT_DISCOVER", True, _switch, "Look for a local LLM server on its usual port."
+        INSTALLATION,
+        "ASSISTANT_DISCOVER",
+        True,
+        SWITCH,
+        "Look for an LLM server on this machine: Ollama, LM Studio, llama.cpp, vLLM.",
     )
     demo_model: bool = _setting(
-        "ASSISTANT_DEMO_MODEL", False, _switch, "Serve the demo model when nothing else is there."
+        INSTALLATION,
+        "ASSISTANT_DEMO_MODEL",
+        False,
+        SWITCH,
+        "Serve the demo model when nothing else is there. scripts/run.py sets it by itself.",
     )
     max_streams: int = _setting(
-        "ASSISTANT_MAX_STREAMS", 64, _integer(1, 10_000), "Most streams open at a time."
+        INSTALLATION,
+        "ASSISTANT_MAX_STREAMS",
+        64,
+        _integer(1, 10_000),
+        "The most answers that may be followed at a time, by all browsers together.",
+        "streams",
     )
 
 
@@ -229,31 +315,48 @@ def load_settings(environ: Mapping[str, str], dotenv: Path | None = None) -> Loa
 
     Raises nothing: what cannot be read is a `Problem`, and the default holds.
     """
-    problems: list[Problem] = []
-    values: dict[str, str] = {}
-    if dotenv is not None and dotenv.is_file():
-        try:
-            values.update({k: v for k, v in dotenv_values(dotenv).items() if v})
-        except (OSError, UnicodeDecodeError) as error:
-            reason = f"{dotenv.name} could not be read ({error}); its settings are not used."
-            problems.append(Problem("invalid_setting", reason))
+    values, problems = _read(dotenv) if dotenv is not None else ({}, [])
     values.update({name: value for name, value in environ.items() if value})
     chosen: dict[str, Any] = {}
     for setting in dataclasses.fields(Settings):
-        variable = setting.metadata["variable"]
+        variable, format = setting.metadata["variable"], setting.metadata["format"]
         text = values.get(variable, "").strip()
         if not text:
             continue
         try:
-            chosen[setting.name] = setting.metadata["parse"](text)
-        except _Invalid as allowed:
-            got = "a value" if "KEY" in variable or "TOKEN" in variable else repr(text)
+            chosen[setting.name] = format.parse(text)
+        except (ValueError, RuntimeError):
             message = (
-                f"{variable} is {got} and must be {allowed}; {_words(setting.default)} is used."
+                f"{variable} is {_shown(text)} and must be {format.takes};"
+                f" {_instead(setting.default)}."
             )
             problems.append(Problem("invalid_setting", message, variable))
     return Loaded(Settings(**chosen), tuple(problems))
 
 
-def _words(default: Any) -> str:
-    return "nothing" if default in (None, "", ()) else str(default)
+def _read(dotenv: Path) -> tuple[dict[str, str], list[Problem]]:
+    """The values in a `.env` file; editors of Windows begin it with a byte order mark."""
+    try:
+        if not dotenv.is_file():
+            return {}, []
+        found = dotenv_values(dotenv, encoding="utf-8-sig")
+    except (OSError, UnicodeDecodeError) as error:
+        reason = error.strerror if isinstance(error, OSError) else "it is not UTF-8 text"
+        message = f"{dotenv.name} could not be read ({reason}); its settings are not used."
+        return {}, [Problem("invalid_setting", message)]
+    return {name: value for name, value in found.items() if value}, []
+
+
+LONGEST_SHOWN = 60
+_LIKE_A_KEY = re.compile(r"[\w-]{20,}|@")
+
+
+def _shown(text: str) -> str:
+    """What a variable got, for its problem; nothing that may be a key, also in a wrong place."""
+    if _LIKE_A_KEY.search(text):
+        return f"a text of {len(text)} characters"
+    return repr(text if len(text) <= LONGEST_SHOWN else text[:LONGEST_SHOWN] + "...")
+
+
+def _instead(default: Any) -> str:
+    return "it counts as not set" if default in (None, "", ()) else f"{default} is used"

@@ -1,0 +1,185 @@
+"""Settings from the environment and `.env`: every one parses, and nothing wrong stops anything."""
+
+import dataclasses
+from pathlib import Path
+from typing import Any
+
+import pytest
+from plugin.assistant.config import Loaded, Settings, load_settings
+
+FIELDS = {field.metadata["variable"]: field for field in dataclasses.fields(Settings)}
+KEY = "sk-Ab12Cd34Ef56Gh78Ij90Kl12"
+
+# Variable -> a text that it takes, and the value that it means.
+GOOD: dict[str, tuple[str, Any]] = {
+    "OPENAI_API_KEY": (KEY, KEY),
+    "OPENAI_BASE_URL": ("http://127.0.0.1:11434/v1/", "http://127.0.0.1:11434/v1"),
+    "OPENAI_MODEL": ("qwen3:8b", "qwen3:8b"),
+    "LLM_TEMPERATURE": ("0.7", 0.7),
+    "LLM_MAX_OUTPUT_TOKENS": ("2048", 2048),
+    "LLM_REASONING_EFFORT": ("High", "high"),
+    "LLM_GGUF": ("models/small.gguf", Path("models/small.gguf")),
+    "LLM_TIMEOUT_SECONDS": ("30", 30.0),
+    "LLM_CONTEXT_WINDOW": ("131072", 131_072),
+    "LLM_SYSTEM_CONTEXT_MAX_CHARS": ("0", 0),
+    "LLM_USER_CONTEXT_MAX_CHARS": ("5000", 5000),
+    "LLM_NARRATIVE_MAX_CHARS": ("600", 600),
+    "LLM_MAX_RULES": ("3", 3),
+    "MAX_SKILLS_FULL_CHARS": ("0", 0),
+    "LLM_CONTINUATION_MAX_CHARS": ("0", 0),
+    "LLM_TOOL_RESULT_KEEP_LAST_ROUNDS": ("1", 1),
+    "LLM_HISTORY_MAX_MESSAGES": ("100", 100),
+    "LLM_TOOL_OUTPUT_TRIM_CHARS": ("500", 500),
+    "LLM_MAX_STEPS": ("5", 5),
+    "LLM_PROMPT_CACHE": ("AUTO", "auto"),
+    "ASSISTANT_USER_DIR": ("data", Path("data")),
+    "ASSISTANT_TOKEN": ("a secret", "a secret"),
+    "ASSISTANT_ALLOWED_HOSTS": ("nas.local, 192.168.1.5,", ("nas.local", "192.168.1.5")),
+    "ASSISTANT_ALLOWED_ORIGINS": ("https://nas.example", ("https://nas.example",)),
+    "ASSISTANT_DISCOVER": ("no", False),
+    "ASSISTANT_DEMO_MODEL": ("on", True),
+    "ASSISTANT_MAX_STREAMS": ("8", 8),
+}
+
+# Variable -> texts that it does not take.
+BAD: dict[str, tuple[str, ...]] = {
+    "OPENAI_BASE_URL": ("localhost:11434", "ftp://host/v1", "http://", "http://[::1"),
+    "LLM_TEMPERATURE": ("hot", "-1", "3", "nan", "inf"),
+    "LLM_MAX_OUTPUT_TOKENS": ("0", "many", "1.5", "99999999"),
+    "LLM_REASONING_EFFORT": ("very",),
+    "LLM_GGUF": ("~nobody-of-this-name/file.gguf",),
+    "LLM_TIMEOUT_SECONDS": ("0", "soon"),
+    "LLM_CONTEXT_WINDOW": ("512", "32k"),
+    "LLM_SYSTEM_CONTEXT_MAX_CHARS": ("-1", "12k"),
+    "LLM_USER_CONTEXT_MAX_CHARS": ("-1",),
+    "LLM_NARRATIVE_MAX_CHARS": ("-1",),
+    "LLM_MAX_RULES": ("-1",),
+    "MAX_SKILLS_FULL_CHARS": ("-1",),
+    "LLM_CONTINUATION_MAX_CHARS": ("-1",),
+    "LLM_TOOL_RESULT_KEEP_LAST_ROUNDS": ("-1",),
+    "LLM_HISTORY_MAX_MESSAGES": ("-1", "all"),
+    "LLM_TOOL_OUTPUT_TRIM_CHARS": ("-1",),
+    "LLM_MAX_STEPS": ("-1",),
+    "LLM_PROMPT_CACHE": ("always",),
+    "ASSISTANT_USER_DIR": ("~nobody-of-this-name",),
+    "ASSISTANT_DISCOVER": ("maybe",),
+    "ASSISTANT_DEMO_MODEL": ("2",),
+    "ASSISTANT_MAX_STREAMS": ("0",),
+}
+# These take any text, or (the two lists) are checked entry by entry where they are used.
+TAKES_ANYTHING = {
+    "OPENAI_API_KEY",
+    "OPENAI_MODEL",
+    "ASSISTANT_TOKEN",
+    "ASSISTANT_ALLOWED_HOSTS",
+    "ASSISTANT_ALLOWED_ORIGINS",
+}
+WRONG = [(variable, text) for variable, texts in BAD.items() for text in texts]
+
+
+def value_of(loaded: Loaded, variable: str) -> Any:
+    return getattr(loaded.settings, FIELDS[variable].name)
+
+
+def test_every_setting_is_tested() -> None:
+    assert set(GOOD) == set(FIELDS)
+    assert set(BAD) == set(FIELDS) - TAKES_ANYTHING
+
+
+@pytest.mark.parametrize("variable", FIELDS)
+def test_a_setting_takes_its_value(variable: str) -> None:
+    text, value = GOOD[variable]
+    loaded = load_settings({variable: text})
+    assert value_of(loaded, variable) == value
+    assert loaded.problems == ()
+
+
+@pytest.mark.parametrize(("variable", "text"), WRONG)
+def test_the_default_holds_and_the_problem_says_what_is_allowed(variable: str, text: str) -> None:
+    loaded = load_settings({variable: text})
+    assert loaded.settings == Settings()
+    (problem,) = loaded.problems
+    assert problem.variable == variable
+    assert problem.message.startswith(f"{variable} is ")
+    assert FIELDS[variable].metadata["format"].takes in problem.message
+
+
+def test_a_problem_says_what_it_got_and_what_is_used_instead() -> None:
+    (problem,) = load_settings({"LLM_MAX_STEPS": "lots"}).problems
+    assert problem.message == (
+        "LLM_MAX_STEPS is 'lots' and must be a whole number from 0 to 10000000; 25 is used."
+    )
+    (problem,) = load_settings({"LLM_TEMPERATURE": "hot"}).problems
+    assert problem.message.endswith("; it counts as not set.")
+
+
+@pytest.mark.parametrize("variable", BAD)
+@pytest.mark.parametrize("text", [KEY, "http://me:hunter2@/v1"])
+def test_a_key_in_the_wrong_variable_is_not_repeated(variable: str, text: str) -> None:
+    for problem in load_settings({variable: text}).problems:
+        assert text not in problem.message
+        assert "hunter2" not in problem.message
+
+
+def test_one_wrong_setting_does_not_spoil_the_others() -> None:
+    loaded = load_settings({"LLM_MAX_STEPS": "lots", "LLM_MAX_RULES": "3"})
+    assert loaded.settings == Settings(max_rules=3)
+    assert len(loaded.problems) == 1
+
+
+@pytest.mark.parametrize("variable", FIELDS)
+def test_an_empty_value_means_unset(variable: str) -> None:
+    assert load_settings({variable: ""}) == Loaded(Settings(), ())
+    assert load_settings({variable: "  "}) == Loaded(Settings(), ())
+
+
+def test_the_environment_beats_the_file(tmp_path: Path) -> None:
+    file = dotenv(tmp_path, "OPENAI_MODEL=of-the-file\nLLM_MAX_STEPS=7\n")
+    loaded = load_settings({"OPENAI_MODEL": "of-the-environment"}, file)
+    assert loaded.settings.openai_model == "of-the-environment"
+    assert loaded.settings.max_steps == 7
+
+
+def test_an_empty_variable_leaves_the_files_value(tmp_path: Path) -> None:
+    file = dotenv(tmp_path, "OPENAI_MODEL=of-the-file\n")
+    assert load_settings({"OPENAI_MODEL": ""}, file).settings.openai_model == "of-the-file"
+
+
+def test_a_file_with_a_byte_order_mark_keeps_its_first_line(tmp_path: Path) -> None:
+    file = tmp_path / ".env"
+    file.write_bytes(b"\xef\xbb\xbfOPENAI_MODEL=first\r\nLLM_MAX_STEPS=7\r\n")
+    assert load_settings({}, file).settings == Settings(openai_model="first", max_steps=7)
+
+
+def test_a_missing_file_is_no_problem(tmp_path: Path) -> None:
+    assert load_settings({}, tmp_path / ".env") == Loaded(Settings(), ())
+
+
+def test_a_file_that_is_no_text_is_reported_and_nothing_else_fails(tmp_path: Path) -> None:
+    file = tmp_path / ".env"
+    file.write_bytes(b"OPENAI_API_KEY=\xff\xfe")
+    loaded = load_settings({"LLM_MAX_STEPS": "7"}, file)
+    assert loaded.settings == Settings(max_steps=7)
+    (problem,) = loaded.problems
+    assert problem.message == (
+        ".env could not be read (it is not UTF-8 text); its settings are not used."
+    )
+
+
+def test_a_file_that_may_not_be_read_is_reported(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(*_: Any, **__: Any) -> None:
+        raise PermissionError(13, "Permission denied")
+
+    file = dotenv(tmp_path, "LLM_MAX_STEPS=7\n")
+    monkeypatch.setattr("plugin.assistant.config.dotenv_values", refuse)
+    loaded = load_settings({}, file)
+    assert loaded.settings == Settings()
+    assert "Permission denied" in loaded.problems[0].message
+
+
+def dotenv(folder: Path, text: str) -> Path:
+    file = folder / ".env"
+    file.write_text(text, encoding="utf-8")
+    return file
