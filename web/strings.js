@@ -260,6 +260,7 @@ const ENGLISH = {
 
   "empty.title": "What shall we make?",
   "empty.canvas": "The canvas is empty.",
+  "empty.unnamed": "the open workflow",
   "empty.sees": "I can see {name}: {nodes}.",
   "empty.seesMissing": "I can see {name}: {nodes}, {missing}.",
   "empty.nodes.one": "{count} node",

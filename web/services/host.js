@@ -6,7 +6,7 @@
 
 /**
  * @typedef {object} Host
- * @property {string} user ComfyUI's user id, "" for the only one
+ * @property {() => string} user ComfyUI's user id, "" for the only one
  * @property {import("./api.js").Fetch} fetch
  * @property {(markdown: string) => string | null} markdown HTML, or null where the host cannot
  * @property {(command: string) => void} run one of the host's commands
@@ -26,7 +26,7 @@
 export function createHost(app, api) {
   const manager = () => app.extensionManager;
   return {
-    user: String(api?.user ?? ""),
+    user: () => String(api?.user ?? ""),
     fetch: createFetch(api),
     markdown(markdown) {
       const render = manager()?.renderMarkdownToHtml;

@@ -1,0 +1,101 @@
+// @ts-check
+/**
+ * ComfyUI's way into the panel: registers the side-bar tab. The one module here with side effects:
+ * ComfyUI imports every script below this folder, the others only export.
+ */
+
+// @ts-ignore Served by ComfyUI, two folders up, wherever it is mounted.
+import { app } from "../../scripts/app.js";
+// @ts-ignore
+import { api as hostApi } from "../../scripts/api.js";
+import { createApi } from "./services/api.js";
+import { createHost } from "./services/host.js";
+import { createPanelTools } from "./services/panel-tools.js";
+import { createPause } from "./services/pause.js";
+import { createMemory, newId } from "./services/storage.js";
+import { createWorkflowReader } from "./services/workflow.js";
+import { createPanel } from "./state/panel.js";
+import { t } from "./strings.js";
+import { createPanelView } from "./views/panel.js";
+
+const TAB = "comfyui-assistant";
+const STYLES = ["panel.css", "conversation.css", "composer.css", "pages.css"];
+
+const host = createHost(app, hostApi);
+/** @type {import("./state/panel.js").Panel | null} */
+let panel = null;
+/** @type {{element: HTMLElement, destroy(): void} | null} */
+let view = null;
+
+/** Made when the tab is opened first: ComfyUI's start costs nothing. */
+function openPanel() {
+  if (panel) return panel;
+  const tab = createMemory(host.user(), () => sessionStorage);
+  const clientId = tab.get("client") ?? newId();
+  tab.set("client", clientId);
+  const pause = createPause();
+  const workflow = createWorkflowReader(host);
+  const made = createPanel({
+    api: createApi(host.fetch, clientId),
+    tools: createPanelTools(),
+    memory: createMemory(host.user(), () => localStorage),
+    workflow: workflow.snapshot,
+    summary: workflow.summary,
+    wait: pause.wait,
+    wake: pause.wake,
+    frame: (draw) => requestAnimationFrame(draw),
+    now: () => new Date(),
+    newId,
+  });
+  window.addEventListener("online", pause.wake);
+  host.onReconnected(made.tryNow);
+  host.onGraphChanged(made.refreshWorkflow);
+  void made.start();
+  panel = made;
+  return made;
+}
+
+function addStyles() {
+  for (const name of STYLES) {
+    const href = new URL(`./styles/${name}`, import.meta.url).href;
+    if (document.head.querySelector(`link[href="${href}"]`)) continue;
+    const link = document.createElement("link");
+    link.rel = "stylesheet";
+    link.href = href;
+    document.head.append(link);
+  }
+}
+
+const tab = {
+  id: TAB,
+  title: t("panel.title"),
+  tooltip: t("panel.title"),
+  icon: "pi pi-comments",
+  type: "custom",
+  /** @param {HTMLElement} element */
+  render(element) {
+    view?.destroy();
+    const opened = openPanel();
+    opened.refreshWorkflow();
+    view = createPanelView(opened, host, () => host.run(`Workspace.ToggleSidebarTab.${TAB}`));
+    element.classList.add("ca-mount");
+    element.replaceChildren(view.element);
+  },
+  destroy() {
+    view?.destroy();
+    view = null;
+  },
+};
+
+app.registerExtension({
+  name: "comfyui.assistant",
+  async setup() {
+    addStyles();
+    const manager = app.extensionManager;
+    if (manager?.sidebarTab?.registerSidebarTab) manager.sidebarTab.registerSidebarTab(tab);
+    else manager?.registerSidebarTab?.(tab);
+  },
+  afterConfigureGraph() {
+    panel?.refreshWorkflow();
+  },
+});

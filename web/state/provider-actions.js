@@ -1,0 +1,66 @@
+// @ts-check
+/** What the user may do with providers: list, save, use, remove, test, choose a model. */
+
+/** @typedef {import("../services/api.js").Api} Api */
+/** @typedef {import("../types.js").PanelState} PanelState */
+/** @typedef {import("../types.js").Provider} Provider */
+/** @typedef {import("../types.js").ProviderInput} ProviderInput */
+
+/**
+ * @param {Api} api
+ * @param {import("./store.js").Store<PanelState>} store
+ * @param {() => Promise<void>} refreshHealth
+ */
+export function createProviders(api, store, refreshHealth) {
+  async function refreshSettings() {
+    store.set({ settings: await api.settings() });
+  }
+
+  const refresh = () => Promise.all([refreshSettings(), refreshHealth()]);
+
+  return {
+    refreshSettings,
+
+    /** @param {string | null} name "" for a new one, null for none */
+    editProvider: (name) => store.set({ editing: name, page: "settings" }),
+
+    /** @param {string} name @param {ProviderInput} input saved, and used from now on */
+    async saveProvider(name, input) {
+      await api.saveProvider(name, input);
+      await api.activateProvider(name);
+      store.set({ editing: null });
+      await refresh();
+    },
+
+    /** @param {string} name */
+    async useProvider(name) {
+      await api.activateProvider(name);
+      await refresh();
+    },
+
+    /** @param {string} name */
+    async removeProvider(name) {
+      await api.removeProvider(name);
+      store.set({ editing: null });
+      await refresh();
+    },
+
+    /**
+     * A provider that the user did not enter is saved under its name with the other model.
+     * @param {Provider} provider
+     * @param {{id: string, context_window?: number}} model
+     */
+    async chooseModel(provider, model) {
+      await api.saveProvider(provider.name, {
+        base_url: provider.base_url,
+        model: model.id,
+        context_window: model.context_window ?? provider.context_window,
+      });
+      await api.activateProvider(provider.name);
+      await refresh();
+    },
+
+    models: api.models,
+    testProvider: api.test,
+  };
+}

@@ -1,0 +1,53 @@
+// @ts-check
+/** What an empty chat says: what was found, what the assistant sees, what to ask first. Pure. */
+
+import { number } from "./format.js";
+import { hostOf } from "./provider.js";
+import { t, tn } from "../strings.js";
+
+/** @typedef {import("../types.js").HealthProvider} HealthProvider */
+/** @typedef {import("../types.js").WorkflowSummary} WorkflowSummary */
+
+/** @param {HealthProvider} provider @returns {string} who answers, and what leaves the computer */
+export function whoAnswers({ name, model, local, demo, base_url: url }) {
+  if (demo) return t("first.demo", { model });
+  return local
+    ? t("first.local", { model, name })
+    : t("first.remote", { model, name, host: hostOf(url) || name });
+}
+
+/** @param {WorkflowSummary | null} workflow @param {boolean} demo @returns {string} */
+export function whatISee(workflow, demo) {
+  if (demo) return t("empty.blind");
+  if (!workflow || workflow.nodes === 0) return t("empty.canvas");
+  const nodes = tn("empty.nodes", workflow.nodes, { count: number(workflow.nodes) });
+  const name = workflow.name || t("empty.unnamed");
+  const missing = [
+    workflow.missingNodes > 0 && tn("empty.missingNodes", workflow.missingNodes),
+    workflow.missingModels > 0 && tn("empty.missingModels", workflow.missingModels),
+  ].filter(Boolean);
+  return missing.length
+    ? t("empty.seesMissing", { name, nodes, missing: missing.join(", ") })
+    : t("empty.sees", { name, nodes });
+}
+
+/**
+ * @param {WorkflowSummary | null} workflow
+ * @param {boolean} demo a model that cannot look at the workflow
+ * @returns {{mark: string, text: string}[]} three first prompts
+ */
+export function firstPrompts(workflow, demo) {
+  if (demo || !workflow || workflow.nodes === 0) {
+    return [
+      { mark: "spark", text: t(demo ? "ask.prompt" : "ask.begin") },
+      { mark: "question", text: t("ask.words") },
+      { mark: "graph", text: t(demo ? "ask.begin" : "ask.choose") },
+    ];
+  }
+  const prompts = [{ mark: "graph", text: t("ask.explain") }];
+  if (workflow.missingModels > 0) prompts.unshift({ mark: "warn", text: t("ask.missingModels") });
+  else if (workflow.missingNodes > 0) prompts.unshift({ mark: "warn", text: t("ask.missingNodes") });
+  prompts.push({ mark: "spark", text: t(workflow.generates ? "ask.quality" : "ask.check") });
+  if (prompts.length < 3) prompts.push({ mark: "clock", text: t("ask.faster") });
+  return prompts;
+}

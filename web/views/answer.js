@@ -1,0 +1,193 @@
+// @ts-check
+/**
+ * An answer of the assistant: its parts in order, at full width, and what can be done with it. Each
+ * part has a view of its own that is kept while the part grows.
+ */
+
+import { isTool } from "../state/fold-tool.js";
+import { durationKey, textOf } from "../state/messages.js";
+import { t, textFor } from "../strings.js";
+import { clockTime, duration, tokens } from "../text/format.js";
+import { createApproval } from "./approval.js";
+import { button, copyButton, h, icon, iconButton, present } from "./dom.js";
+import { createErrorCard } from "./error-card.js";
+import { createMarkdownView } from "./markdown.js";
+import { createReasoningView } from "./reasoning.js";
+import { createToolStep } from "./tool-step.js";
+import { filePart } from "./user-message.js";
+
+/** @typedef {import("../types.js").Part} Part */
+/** @typedef {import("../types.js").UIMessage} UIMessage */
+
+/**
+ * @typedef {object} AnswerActions
+ * @property {(markdown: string) => string | null} markdown the host's renderer
+ * @property {() => unknown} regenerate
+ * @property {() => unknown} goOn asks the model to continue
+ * @property {(action: string) => void} act an error card's button
+ * @property {(ids: string[], remember: boolean) => unknown} approve
+ * @property {(ids: string[]) => unknown} reject
+ */
+
+/**
+ * @typedef {object} AnswerFacts
+ * @property {boolean} last
+ * @property {boolean} live whether it is being written now
+ * @property {boolean} busy
+ * @property {Record<string, number>} durations
+ */
+
+/** @typedef {{kind: string, element: HTMLElement, update(part: any, facts: PartFacts): void}} PartView */
+/** @typedef {{live: boolean, took: number | undefined}} PartFacts */
+
+/** @param {AnswerActions} actions */
+export function createAnswer(actions) {
+  const parts = h("div", { class: "ca-parts" });
+  const after = h("div", { class: "ca-after" });
+  const tools = h("div", { class: "ca-message__tools" });
+  const element = h(
+    "article",
+    { class: "ca-message ca-message--answer", "aria-label": t("message.theirs") },
+    parts,
+    after,
+    tools,
+  );
+  /** @type {(PartView | null)[]} */
+  let views = [];
+  /** @type {UIMessage | null} */
+  let message = null;
+  let footing = "";
+
+  /** @param {UIMessage} next @param {AnswerFacts} facts */
+  const drawParts = (next, facts) => {
+    next.parts.forEach((part, index) => {
+      const kind = kindOf(part);
+      let view = views[index] ?? null;
+      if ((view?.kind ?? "") !== kind) {
+        const made = kind ? createPartView(kind, part, actions) : null;
+        if (view && made) view.element.replaceWith(made.element);
+        else if (view) view.element.remove();
+        else if (made) parts.insertBefore(made.element, followingElement(index));
+        view = made;
+        views[index] = view;
+      } else if (part === message?.parts[index] && !facts.live) {
+        return;
+      }
+      view?.update(part, { live: facts.live, took: tookOf(next.id, part, facts.durations) });
+    });
+    for (const view of views.splice(next.parts.length)) view?.element.remove();
+  };
+
+  /** @param {number} index */
+  const followingElement = (index) =>
+    views.slice(index + 1).find((view) => view)?.element ?? null;
+
+  /** @param {UIMessage} next @param {AnswerFacts} facts */
+  const drawFoot = (next, facts) => {
+    const { cut, error } = next.metadata ?? {};
+    const state = JSON.stringify([next.metadata, facts.last, facts.live, facts.busy]);
+    if (state === footing) return;
+    footing = state;
+    const open = facts.last && !facts.busy;
+    after.replaceChildren(
+      ...present([
+        !facts.live && error && createErrorCard(error, open ? actions.act : null),
+        !facts.live && !error && cut && cutLine(cut, open ? actions.goOn : null),
+      ]),
+    );
+    tools.replaceChildren(
+      ...(facts.live ? [] : present([...answerTools(next, open ? actions.regenerate : null)])),
+    );
+  };
+
+  return {
+    element,
+    /** @param {UIMessage} next @param {AnswerFacts} facts */
+    update(next, facts) {
+      element.setAttribute("aria-busy", String(facts.live));
+      drawParts(next, facts);
+      message = next;
+      drawFoot(next, facts);
+    },
+  };
+}
+
+/** @param {Part} part @returns {string} which view shows it; "" for none */
+function kindOf(part) {
+  if (isTool(part)) return part.state === "approval-requested" ? `approval ${part.toolCallId}` : "tool";
+  if (part.type === "text" || part.type === "reasoning" || part.type === "file") return part.type;
+  if (part.type === "source-url" || part.type === "source-document") return "source";
+  return part.type === "data-notice" ? "notice" : "";
+}
+
+/** @param {string} kind @param {any} part @param {AnswerActions} actions @returns {PartView} */
+function createPartView(kind, part, actions) {
+  if (kind === "text") {
+    const view = createMarkdownView(actions.markdown);
+    return {
+      kind,
+      element: view.element,
+      update: (next, facts) => view.update(next.text, facts.live && next.state === "streaming"),
+    };
+  }
+  if (kind === "reasoning") return { kind, ...createReasoningView() };
+  if (kind === "tool") return { kind, ...createToolStep() };
+  const element =
+    kind === "file"
+      ? filePart(part)
+      : kind === "source"
+        ? sourceLine(part)
+        : kind === "notice"
+          ? quietLine("info", String(part.data?.message ?? ""))
+          : createApproval(part, actions);
+  return { kind, element, update: () => undefined };
+}
+
+/** @param {string} id @param {any} part @param {Record<string, number>} durations */
+function tookOf(id, part, durations) {
+  const told =
+    part.resultProviderMetadata?.assistant?.ms ?? part.providerMetadata?.assistant?.ms;
+  return typeof told === "number" ? told : durations[durationKey(id, part)];
+}
+
+/** @param {string} mark @param {string} text @param {...import("./dom.js").Child} more */
+const quietLine = (mark, text, ...more) =>
+  h("div", { class: "ca-notice" }, icon(mark), h("span", {}, text), ...more);
+
+/** @param {{url?: string, title?: string, filename?: string}} part */
+function sourceLine(part) {
+  const name = part.title ?? part.filename ?? part.url ?? "";
+  const linked = /^https?:\/\//.test(part.url ?? "")
+    ? h("a", { href: part.url, title: part.url, target: "_blank", rel: "noopener noreferrer" }, name)
+    : name;
+  return h("div", { class: "ca-notice" }, icon("file"), h("span", {}, linked));
+}
+
+/** @param {string} cut @param {(() => unknown) | null} goOn */
+const cutLine = (cut, goOn) =>
+  quietLine(
+    "hand",
+    textFor(`cut.${cut}`, "cut.cut"),
+    goOn && button(t("cut.continue"), "plain", goOn, { class: "ca-button ca-button--plain ca-button--small" }),
+  );
+
+/** @param {UIMessage} message @param {(() => unknown) | null} regenerate */
+function answerTools(message, regenerate) {
+  const { model, created, timing, usage } = message.metadata ?? {};
+  const facts = [
+    model,
+    clockTime(created),
+    timing?.total_ms !== undefined && duration(timing.total_ms),
+    usage?.output_tokens !== undefined && tokens(usage.output_tokens),
+  ].filter(Boolean);
+  const hasText = textOf(message) !== "";
+  return [
+    hasText && copyButton(t("message.copy"), t("message.copied"), () => textOf(message)),
+    regenerate &&
+      iconButton("retry", t("message.retry"), {
+        class: "ca-icon-button--small",
+        onclick: regenerate,
+      }),
+    facts.length > 0 && h("span", { class: "ca-message__facts" }, facts.join(" · ")),
+  ];
+}

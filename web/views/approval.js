@@ -1,0 +1,76 @@
+// @ts-check
+/** Asks the user before a tool acts: what will be done, in words, and three ways to answer. */
+
+import { toolName } from "../state/messages.js";
+import { t } from "../strings.js";
+import { pretty } from "../text/format.js";
+import { createCard } from "./card.js";
+import { button, h } from "./dom.js";
+
+/** @typedef {import("../types.js").ToolPart} ToolPart */
+/** @typedef {{approve: (ids: string[], remember: boolean) => unknown, reject: (ids: string[]) => unknown}} Decisions */
+
+/**
+ * @param {ToolPart} part
+ * @param {Decisions} decisions
+ */
+export function createApproval(part, decisions) {
+  const ids = [part.toolCallId];
+  const words = wordsOf(part);
+  const always = button(
+    t("approval.always"),
+    "quiet",
+    () => decisions.approve(ids, true),
+    { class: "ca-button ca-button--quiet ca-approval__always" },
+  );
+  const card = createCard({
+    tone: "ask",
+    mark: "warn",
+    title: words.question,
+    role: "group",
+    body: [
+      h("p", {}, words.text),
+      words.about && h("p", { class: "ca-quiet" }, words.about),
+    ],
+    actions: [
+      button(words.allow, "primary", () => decisions.approve(ids, false)),
+      button(t("approval.deny"), "plain", () => decisions.reject(ids)),
+      always,
+    ],
+  });
+  card.append(
+    h(
+      "details",
+      { class: "ca-card__details" },
+      h("summary", {}, t("approval.details")),
+      h("pre", { tabindex: "0" }, words.details),
+    ),
+  );
+  return card;
+}
+
+/**
+ * @param {ToolPart} part
+ * @returns {{question: string, text: string, about: string, allow: string, details: string}}
+ */
+function wordsOf(part) {
+  const input = /** @type {Record<string, unknown>} */ (
+    typeof part.input === "object" && part.input !== null ? part.input : {}
+  );
+  if (toolName(part) === "createUserSkill") {
+    return {
+      question: t("approval.skill.question"),
+      text: t("approval.skill.text", { name: String(input.name ?? "") }),
+      about: String(input.description ?? ""),
+      allow: t("approval.skill.allow"),
+      details: String(input.instructions ?? pretty(part.input)),
+    };
+  }
+  return {
+    question: t("approval.question", { title: part.title ?? toolName(part) }),
+    text: t("approval.generic"),
+    about: "",
+    allow: t("approval.allow"),
+    details: pretty(part.input),
+  };
+}

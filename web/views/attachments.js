@@ -1,0 +1,97 @@
+// @ts-check
+/** The files that the next message will carry: chosen, pasted or dropped, shown, and taken off. */
+
+import { readAttachment } from "../services/files.js";
+import { t } from "../strings.js";
+import { fileSize } from "../text/format.js";
+import { refusal } from "../text/attachment.js";
+import { h, icon, iconButton, show } from "./dom.js";
+
+/** @typedef {import("../types.js").Attachment} Attachment */
+
+/** What the file dialog offers first. */
+const ACCEPT = "image/png,image/jpeg,image/webp,image/gif,text/*,.json,.md,.yaml,.yml,.toml,.csv,.log,.py";
+
+/** @param {() => void} onChange */
+export function createAttachments(onChange) {
+  /** @type {Attachment[]} */
+  let files = [];
+  const row = h("div", { class: "ca-files", hidden: true });
+  const problem = h("p", { class: "ca-problem", role: "alert", hidden: true });
+  const input = h("input", {
+    type: "file",
+    class: "ca-offscreen",
+    multiple: true,
+    accept: ACCEPT,
+    tabindex: "-1",
+    "aria-hidden": "true",
+    onchange: () => {
+      void add([...(input.files ?? [])]);
+      input.value = "";
+    },
+  });
+  const element = h("div", { class: "ca-attachments" }, row, problem, input);
+
+  /** @param {string} text */
+  const complain = (text) => {
+    problem.textContent = text;
+    show(problem, text !== "");
+  };
+
+  const draw = () => {
+    row.replaceChildren(...files.map(chip));
+    show(row, files.length > 0);
+    onChange();
+  };
+
+  /** @param {Attachment} file */
+  const chip = (file) => {
+    const remove = iconButton("close", t("composer.remove", { name: file.filename }), {
+      class: "ca-icon-button--tiny",
+      onclick: () => {
+        files = files.filter((each) => each !== file);
+        complain("");
+        draw();
+      },
+    });
+    const picture = file.mediaType.startsWith("image/");
+    return h(
+      "span",
+      { class: "ca-file", title: `${file.filename}, ${fileSize(file.size)}` },
+      picture ? h("img", { class: "ca-file__thumb", src: file.url, alt: "" }) : icon("file"),
+      h("span", { class: "ca-file__name" }, file.filename),
+      remove,
+    );
+  };
+
+  /** @param {File[]} chosen */
+  const add = async (chosen) => {
+    complain("");
+    for (const file of chosen) {
+      const no = refusal(file, files);
+      if (no) {
+        complain(no);
+        continue;
+      }
+      try {
+        files = [...files, await readAttachment(file)];
+      } catch {
+        complain(t("attach.unreadable", { name: file.name }));
+      }
+    }
+    draw();
+  };
+
+  return {
+    element,
+    add,
+    choose: () => input.click(),
+    get: () => files,
+    /** @param {readonly Attachment[]} next */
+    set(next) {
+      files = [...next];
+      complain("");
+      draw();
+    },
+  };
+}

@@ -1,0 +1,51 @@
+// @ts-check
+/** A failure as a card: what happened in one sentence, and the next step as a button. */
+
+import { t, textFor } from "../strings.js";
+import { createCard } from "./card.js";
+import { button, h } from "./dom.js";
+
+/** @typedef {import("../types.js").TurnError} TurnError */
+/** @typedef {(action: string) => void} OnAction */
+
+/**
+ * @param {TurnError} error
+ * @param {OnAction | null} onAction null: nothing can be done here any more (an older answer)
+ */
+export function createErrorCard(error, onAction) {
+  const actions = onAction ? (error.actions ?? []) : [];
+  const card = createCard({
+    tone: "error",
+    mark: "warn",
+    title: textFor(`error.title.${error.code}`, "error.title.failed"),
+    role: "group",
+    body: [h("p", {}, error.message)],
+    actions: actions.map((action, index) =>
+      button(
+        textFor(`error.action.${action}`, "error.action.retry"),
+        index === 0 ? "primary" : "plain",
+        () => onAction?.(action),
+      ),
+    ),
+  });
+  card.append(
+    h(
+      "details",
+      { class: "ca-card__details" },
+      h("summary", {}, t("error.details")),
+      h("pre", { tabindex: "0" }, error.code),
+    ),
+  );
+  return card;
+}
+
+/** @param {() => void} onTry @returns {HTMLElement} ComfyUI does not answer */
+export const createServerCard = (onTry) =>
+  createCard({
+    tone: "error",
+    mark: "warn",
+    title: t("error.title.server"),
+    role: "group",
+    body: [h("p", {}, t("error.server"))],
+    actions: [button(t("error.server.retry"), "primary", onTry)],
+  });

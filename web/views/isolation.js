@@ -1,0 +1,60 @@
+// @ts-check
+/**
+ * Keeps what happens in the panel in the panel: ComfyUI listens on the whole page, where Delete would
+ * remove the selected nodes, a pasted picture would become a node, and a dropped file would replace
+ * the workflow.
+ */
+
+/** With Ctrl or Cmd: keys that edit text, and Enter, which would queue the workflow. */
+const TEXT_KEYS = new Set(["a", "c", "v", "x", "y", "z", "enter", "backspace", "delete"]);
+
+/**
+ * @param {HTMLElement} element
+ * @param {{escape: () => void, drop: (files: File[]) => void}} actions
+ */
+export function keepKeysInside(element, actions) {
+  for (const name of ["keydown", "keyup", "keypress"]) {
+    element.addEventListener(name, (given) => {
+      const event = /** @type {KeyboardEvent} */ (given);
+      const command = event.ctrlKey || event.metaKey;
+      if (!command || TEXT_KEYS.has(event.key.toLowerCase())) event.stopPropagation();
+      if (name === "keydown" && event.key === "Escape") actions.escape();
+    });
+  }
+  for (const name of ["copy", "cut", "paste", "wheel", "contextmenu"]) {
+    element.addEventListener(name, (event) => event.stopPropagation(), { passive: true });
+  }
+  dropFiles(element, actions.drop);
+}
+
+/** @param {HTMLElement} element @param {(files: File[]) => void} onDrop */
+function dropFiles(element, onDrop) {
+  /** @param {DragEvent} event */
+  const carriesFiles = (event) => event.dataTransfer?.types.includes("Files") ?? false;
+  let depth = 0;
+  const mark = () => element.classList.toggle("ca-panel--drop", depth > 0);
+
+  element.addEventListener("dragenter", (event) => {
+    if (!carriesFiles(event)) return;
+    depth += 1;
+    mark();
+  });
+  element.addEventListener("dragleave", (event) => {
+    if (!carriesFiles(event)) return;
+    depth = Math.max(0, depth - 1);
+    mark();
+  });
+  element.addEventListener("dragover", (event) => {
+    if (!carriesFiles(event)) return;
+    event.preventDefault();
+    event.stopPropagation();
+  });
+  element.addEventListener("drop", (event) => {
+    if (!carriesFiles(event)) return;
+    event.preventDefault();
+    event.stopPropagation();
+    depth = 0;
+    mark();
+    onDrop([...(event.dataTransfer?.files ?? [])]);
+  });
+}

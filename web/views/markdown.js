@@ -1,0 +1,84 @@
+// @ts-check
+/**
+ * Markdown that grows: the text is cut into blocks, and only the last one is built again when more
+ * arrives. The host's renderer makes the HTML, `sanitise.js` decides what of it is shown; without
+ * the host's renderer the text stands as it is.
+ */
+
+import { linkDefinitions, splitBlocks } from "../text/blocks.js";
+import { createCodeBlock } from "./code-block.js";
+import { h } from "./dom.js";
+import { sanitise } from "./sanitise.js";
+
+/** @typedef {import("../text/blocks.js").Block} Block */
+/** @typedef {{kind: Block["kind"], element: HTMLElement, update(block: Block, definitions: string): void}} BlockView */
+
+/** @param {(markdown: string) => string | null} render */
+export function createMarkdownView(render) {
+  const element = h("div", { class: "ca-markdown" });
+  /** @type {Block[]} */
+  let blocks = [];
+  /** @type {BlockView[]} */
+  let views = [];
+  let shown = "";
+  let definitions = "";
+
+  /** @param {Block} block @param {number} index */
+  const draw = (block, index) => {
+    let view = views[index];
+    if (view?.kind !== block.kind) {
+      const next = block.kind === "code" ? createCodeView(block) : createTextView(render);
+      if (view) view.element.replaceWith(next.element);
+      else element.append(next.element);
+      views[index] = next;
+      view = next;
+    }
+    view.update(block, definitions);
+  };
+
+  return {
+    element,
+    /** @param {string} text @param {boolean} live more is coming */
+    update(text, live) {
+      element.classList.toggle("ca-markdown--live", live);
+      if (text === shown) return;
+      const grows = text.startsWith(shown);
+      shown = text;
+      const known = linkDefinitions(text);
+      const kept = grows && known === definitions ? blocks.slice(0, -1) : [];
+      definitions = known;
+      const from = kept.length ? (blocks.at(-1)?.start ?? 0) : 0;
+      blocks = [...kept, ...splitBlocks(text, from)];
+      for (let index = kept.length; index < blocks.length; index += 1) draw(blocks[index], index);
+      for (const view of views.splice(blocks.length)) view.element.remove();
+    },
+  };
+}
+
+/** @param {Block} first @returns {BlockView} */
+function createCodeView(first) {
+  const view = createCodeBlock(first.language);
+  return {
+    kind: "code",
+    element: view.element,
+    update: (block) => view.update(block.source, block.language),
+  };
+}
+
+/** @param {(markdown: string) => string | null} render @returns {BlockView} */
+function createTextView(render) {
+  const element = h("div", { class: "ca-block" });
+  let drawn = "";
+  return {
+    kind: "text",
+    element,
+    update(block, definitions) {
+      const source = definitions ? `${block.source}\n\n${definitions}` : block.source;
+      if (source === drawn) return;
+      drawn = source;
+      const html = render(source);
+      if (html === null) element.replaceChildren(h("p", { class: "ca-plain" }, block.source));
+      else element.replaceChildren(sanitise(html));
+    },
+  };
+}

@@ -1,0 +1,94 @@
+// @ts-check
+/** Chooses which model answers: the models of the provider in use, and the other providers. */
+
+import { t } from "../strings.js";
+import { sourceName } from "../text/provider.js";
+import { h, icon } from "./dom.js";
+
+/** @typedef {import("../types.js").Provider} Provider */
+/** @typedef {import("../types.js").ProviderSettings} ProviderSettings */
+
+/**
+ * @typedef {object} PickerActions
+ * @property {(provider: string) => Promise<{id: string, context_window?: number}[]>} models
+ * @property {(provider: Provider, model: {id: string, context_window?: number}) => Promise<void>} chooseModel
+ * @property {(provider: string) => Promise<void>} chooseProvider
+ * @property {() => void} manage
+ */
+
+/**
+ * @param {ProviderSettings} settings
+ * @param {PickerActions} actions each that chooses may throw; the sentence is shown
+ * @returns {HTMLElement[]}
+ */
+export function modelPicker(settings, actions) {
+  const active = settings.providers.find((provider) => provider.name === settings.active) ?? null;
+  const others = settings.providers.filter((provider) => provider !== active);
+  const problem = h("p", { class: "ca-problem", role: "alert", hidden: true });
+  const models = h("div", { class: "ca-choices" });
+
+  /** @param {() => Promise<void>} change */
+  const attempt = async (change) => {
+    try {
+      await change();
+    } catch (error) {
+      problem.textContent = error instanceof Error ? error.message : String(error);
+      problem.hidden = false;
+    }
+  };
+
+  if (active) {
+    models.append(choice(active.model, "", true, () => undefined));
+    void fillModels(active, models, problem, actions, attempt);
+  }
+  const content = [
+    h("h3", {}, t("model.choose")),
+    active && h("h4", { class: "ca-caption" }, t("model.of", { name: active.name })),
+    active && models,
+    others.length > 0 && h("h4", { class: "ca-caption" }, t("model.other")),
+    h(
+      "div",
+      { class: "ca-choices" },
+      ...others.map((provider) =>
+        choice(provider.name, `${provider.model} · ${sourceName(provider.source)}`, false, () =>
+          attempt(() => actions.chooseProvider(provider.name)),
+        ),
+      ),
+    ),
+    problem,
+    h("button", { type: "button", class: "ca-link", onclick: actions.manage }, t("model.manage")),
+  ];
+  return content.flatMap((each) => (each ? [each] : []));
+}
+
+/**
+ * @param {Provider} active
+ * @param {HTMLElement} list
+ * @param {HTMLElement} problem
+ * @param {PickerActions} actions
+ * @param {(change: () => Promise<void>) => Promise<void>} attempt
+ */
+async function fillModels(active, list, problem, actions, attempt) {
+  try {
+    const models = await actions.models(active.name);
+    const others = models.filter((model) => model.id !== active.model);
+    list.append(
+      ...others.map((model) =>
+        choice(model.id, "", false, () => attempt(() => actions.chooseModel(active, model))),
+      ),
+    );
+  } catch (error) {
+    problem.textContent = error instanceof Error ? error.message : String(error);
+    problem.hidden = false;
+  }
+}
+
+/** @param {string} name @param {string} detail @param {boolean} chosen @param {() => unknown} onChoose */
+const choice = (name, detail, chosen, onChoose) =>
+  h(
+    "button",
+    { type: "button", class: "ca-choice", "aria-pressed": String(chosen), onclick: onChoose },
+    h("span", { class: "ca-choice__mark" }, chosen && icon("check")),
+    h("span", { class: "ca-choice__name" }, name),
+    detail && h("span", { class: "ca-quiet" }, detail),
+  );

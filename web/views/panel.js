@@ -1,0 +1,241 @@
+// @ts-check
+/**
+ * The panel itself: header, the page that is shown, composer, popover. Draws the state at most once
+ * per frame; holds nothing that would be lost when it is taken off the page.
+ */
+
+import { t } from "../strings.js";
+import { createChatsPage } from "./chats-page.js";
+import { createComposer } from "./composer.js";
+import { createConversation } from "./conversation.js";
+import { h, iconButton, setText, show } from "./dom.js";
+import { createServerCard } from "./error-card.js";
+import { createGateCard } from "./gate-card.js";
+import { createHelpPage } from "./help-page.js";
+import { keepKeysInside } from "./isolation.js";
+import { createLiveRegion } from "./live-region.js";
+import { reportContent } from "./meter.js";
+import { modelPicker } from "./model-picker.js";
+import { createPopover } from "./popover.js";
+import { createSettingsPage } from "./providers.js";
+import { createSkillsPage } from "./skills-page.js";
+import { createWelcome } from "./welcome.js";
+
+/** @typedef {import("../services/host.js").Host} Host */
+/** @typedef {import("../state/panel.js").Panel} Panel */
+/** @typedef {import("../types.js").Page} Page */
+/** @typedef {import("../types.js").PanelState} PanelState */
+
+/**
+ * @param {Panel} panel
+ * @param {Host} host
+ * @param {() => void} close folds the side bar
+ * @returns {{element: HTMLElement, destroy(): void}}
+ */
+export function createPanelView(panel, host, close) {
+  const title = h("h2", { class: "ca-header__title", tabindex: "-1" });
+  const back = iconButton("back", t("panel.back"), { onclick: () => panel.showPage("chat"), hidden: true });
+  const chats = iconButton("clock", t("panel.chats"), { onclick: () => panel.showPage("chats") });
+  const settings = iconButton("sliders", t("panel.settings"), { onclick: () => panel.showPage("settings") });
+  const header = h(
+    "header",
+    { class: "ca-header" },
+    back,
+    title,
+    iconButton("plus", t("panel.new"), { onclick: () => newChat() }),
+    chats,
+    settings,
+    iconButton("close", t("panel.close"), { onclick: close }),
+  );
+
+  const popover = createPopover();
+  const live = createLiveRegion();
+  const composer = createComposer({
+    send: (text, files) => panel.send(text, files),
+    stop: () => panel.chat().stop(),
+    run: (command) => run(command),
+    openReport: () => openReport(),
+    openModels: () => void openModels(),
+    keepDraft: panel.keepDraft,
+  });
+  const conversation = createConversation({
+    answer: {
+      markdown: host.markdown,
+      regenerate: () => panel.chat().regenerate(),
+      goOn: () => goOn(),
+      act: (action) => act(action),
+      approve: (ids, remember) => panel.chat().approve(ids, remember),
+      reject: (ids) => panel.chat().reject(ids),
+    },
+    user: { resend: (text, files, replaces) => panel.send(text, files, replaces) },
+    loadOlder: () => panel.chat().loadOlder(),
+    tryNow: panel.tryNow,
+  });
+  const welcome = createWelcome({
+    ask: (text) => panel.send(text, []),
+    start: () => {
+      panel.welcome();
+      composer.focus();
+    },
+    look: panel.refreshHealth,
+    setUp: () => panel.editProvider(""),
+    chooseModel: () => void openModels(),
+  });
+  const gate = h("div", { class: "ca-gate" });
+  const pages = {
+    chats: createChatsPage({ open: panel.openChat, more: panel.moreChats, pageSize: panel.chatsPage }),
+    settings: createSettingsPage(panel),
+    skills: createSkillsPage((skill) => {
+      panel.showPage("chat");
+      composer.setValue(`/skill ${skill.slug} `);
+      composer.focus();
+    }),
+    help: createHelpPage(),
+  };
+  const chatPage = h("div", { class: "ca-chat" }, gate, welcome.element, conversation.element);
+  const element = h(
+    "div",
+    { class: "ca-panel" },
+    header,
+    chatPage,
+    ...Object.values(pages).map((page) => page.element),
+    popover.element,
+    composer.element,
+    live.element,
+  );
+
+  /** @type {PanelState | null} */
+  let drawn = null;
+  let frame = 0;
+
+  const goOn = () => panel.send(t("cut.prompt"), []);
+
+  const newChat = () => {
+    void panel.newChat();
+    composer.focus();
+  };
+
+  const openReport = () =>
+    popover.toggle("report", t("report.title"), reportContent(panel.get().chat.report));
+
+  const openModels = async () => {
+    if (popover.name() === "models") {
+      popover.close();
+      return;
+    }
+    await panel.refreshSettings().catch(() => undefined);
+    const known = panel.get().settings;
+    if (!known?.providers.length) {
+      panel.editProvider("");
+      return;
+    }
+    popover.toggle(
+      "models",
+      t("model.choose"),
+      modelPicker(known, {
+        models: panel.models,
+        chooseModel: (provider, model) => panel.chooseModel(provider, model).then(popover.close),
+        chooseProvider: (name) => panel.useProvider(name).then(popover.close),
+        manage: () => {
+          popover.close();
+          panel.showPage("settings");
+        },
+      }),
+    );
+  };
+
+  /** @param {import("../text/slash.js").Command} command */
+  const run = (command) => {
+    if (command === "new") newChat();
+    else if (command === "context") openReport();
+    else if (command === "model") void openModels();
+    else panel.showPage(command);
+  };
+
+  /** The buttons of error cards. @param {string} action */
+  const act = (action) => {
+    const { health, chat } = panel.get();
+    if (action === "retry") {
+      void (chat.failure ? panel.chat().retry() : panel.chat().regenerate());
+    } else if (action === "continue") void goOn();
+    else if (action === "choose-model") void openModels();
+    else if (action === "new-chat") newChat();
+    else if (action === "enter-key") panel.editProvider(health?.provider?.name ?? "");
+    else if (action === "dismiss") panel.chat().dismissFailure();
+    else panel.showPage("settings");
+  };
+
+  /** @param {PanelState} state */
+  const drawGate = (state) => {
+    if (state.gate === drawn?.gate && state.unreachable === drawn?.unreachable) return;
+    const card = state.gate
+      ? createGateCard(state.gate, { again: panel.refreshAll, unlock: panel.unlock })
+      : state.unreachable && !state.health
+        ? createServerCard(panel.tryNow)
+        : null;
+    gate.replaceChildren(...(card ? [card] : []));
+    show(gate, card !== null);
+  };
+
+  /** @param {PanelState} state */
+  const drawPage = (state) => {
+    const page = state.page;
+    show(chatPage, page === "chat");
+    show(composer.element, page === "chat" && !state.gate);
+    show(back, page !== "chat");
+    for (const [name, view] of Object.entries(pages)) show(view.element, page === name);
+    chats.setAttribute("aria-pressed", String(page === "chats"));
+    settings.setAttribute("aria-pressed", String(page === "settings"));
+    if (page === "settings" && drawn?.page !== "settings") void panel.refreshSettings().catch(panel.refused);
+    if (page === drawn?.page || drawn === null) return;
+    popover.close();
+    if (page === "chat") composer.focus();
+    else title.focus();
+  };
+
+  const draw = () => {
+    frame = 0;
+    const state = panel.get();
+    drawPage(state);
+    drawGate(state);
+    const names = { chats: "panel.chats", settings: "panel.settings", skills: "panel.skills", help: "panel.help" };
+    const name = state.page === "chat" ? "" : t(/** @type {"panel.chats"} */ (names[state.page]));
+    setText(title, name || state.chat.title || t("panel.title"));
+    if (state.page === "chat") {
+      const empty = !state.chat.messages.length && !state.chat.loading && !state.chat.failure;
+      show(welcome.element, empty && gate.hidden);
+      show(conversation.element, !empty);
+      welcome.update(state);
+      conversation.update(state.chat, state.health?.provider?.model ?? "");
+    } else {
+      pages[state.page].update(state);
+    }
+    composer.update(state);
+    if (popover.name() === "report" && state.chat.report !== drawn?.chat.report) {
+      popover.fill(reportContent(state.chat.report));
+    }
+    live.update(state.chat);
+    drawn = state;
+  };
+
+  const unsubscribe = panel.subscribe(() => {
+    if (!frame) frame = requestAnimationFrame(draw);
+  });
+  keepKeysInside(element, {
+    escape: () => {
+      if (panel.get().page !== "chat") panel.showPage("chat");
+    },
+    drop: (files) => void composer.attach(files),
+  });
+  composer.setValue(panel.draft());
+  draw();
+
+  return {
+    element,
+    destroy() {
+      unsubscribe();
+      cancelAnimationFrame(frame);
+      popover.close();
+    },
+  };
+}

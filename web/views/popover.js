@@ -1,0 +1,65 @@
+// @ts-check
+/**
+ * A small dialog above the composer: one at a time, closed by Escape, by a click elsewhere, or by the
+ * button that opened it. The focus goes in, and comes back.
+ */
+
+import { h, present } from "./dom.js";
+
+export function createPopover() {
+  const element = h("div", { class: "ca-popover", role: "dialog", hidden: true, tabindex: "-1" });
+  let name = "";
+  /** @type {HTMLElement | null} */
+  let opener = null;
+
+  const close = () => {
+    if (element.hidden) return;
+    const inside = element.contains(document.activeElement);
+    element.hidden = true;
+    name = "";
+    document.removeEventListener("pointerdown", outside, true);
+    if (inside) opener?.focus();
+  };
+
+  /** @param {Event} event */
+  const outside = (event) => {
+    const target = /** @type {Node} */ (event.target);
+    if (!element.contains(target) && !opener?.contains(target)) close();
+  };
+
+  element.addEventListener("keydown", (event) => {
+    if (event.key !== "Escape") return;
+    event.stopPropagation();
+    close();
+  });
+
+  return {
+    element,
+    close,
+    /** @returns {string} which content is shown, "" for none */
+    name: () => name,
+    /** @param {readonly import("./dom.js").Child[]} content of the dialog that is open */
+    fill: (content) => element.replaceChildren(...present(content)),
+    /**
+     * Opens, or closes what is open under that name already.
+     * @param {string} next
+     * @param {string} label
+     * @param {readonly import("./dom.js").Child[]} content
+     * @param {HTMLElement | null} [from] what gets the focus back
+     */
+    toggle(next, label, content, from = null) {
+      if (name === next) {
+        close();
+        return;
+      }
+      const active = document.activeElement;
+      opener = from ?? (active instanceof HTMLElement ? active : null);
+      name = next;
+      element.setAttribute("aria-label", label);
+      element.replaceChildren(...present(content));
+      element.hidden = false;
+      document.addEventListener("pointerdown", outside, true);
+      element.focus();
+    },
+  };
+}

@@ -1,0 +1,103 @@
+// @ts-check
+/** The settings page: where answers come from, each provider with its source, a test, and a form. */
+
+import { t } from "../strings.js";
+import { sourceName } from "../text/provider.js";
+import { button, h, icon, present } from "./dom.js";
+import { problemCards } from "./problem-card.js";
+import { createProviderForm } from "./provider-form.js";
+import { failedLine, outcomeOf } from "./test-outcome.js";
+
+/** @typedef {import("../types.js").PanelState} PanelState */
+/** @typedef {import("../types.js").Provider} Provider */
+/** @typedef {import("../state/panel.js").Panel} Panel */
+
+/** @param {Panel} panel */
+export function createSettingsPage(panel) {
+  const element = h("div", { class: "ca-page" });
+  /** @type {PanelState["settings"] | undefined} */
+  let settings;
+  /** @type {PanelState["health"]} */
+  let health = null;
+  /** @type {string | null} */
+  let editing = null;
+
+  const draw = () => {
+    const known = settings?.providers ?? [];
+    element.replaceChildren(
+      ...present([
+        ...problemCards(health),
+        h("h3", { class: "ca-caption" }, t("settings.providers")),
+        settings === null && h("p", { class: "ca-quiet" }, t("panel.loading")),
+        settings && !known.length && h("p", { class: "ca-quiet" }, t("settings.none")),
+        h("div", { class: "ca-providers" }, ...known.map((each) => row(each))),
+        editing === "" &&
+          createProviderForm(null, panel),
+        editing !== "" &&
+          button(t("settings.add"), "plain", () => panel.editProvider(""), {
+            class: "ca-button ca-button--plain ca-add",
+          }),
+        h("p", { class: "ca-quiet" }, t("settings.privacy")),
+      ]),
+    );
+  };
+
+  /** @param {Provider} provider */
+  const row = (provider) => {
+    if (editing === provider.name) return createProviderForm(provider, panel);
+    const active = settings?.active === provider.name;
+    const outcome = h("div", { class: "ca-test", role: "status" });
+    const test = button(t("settings.test"), "plain", async () => {
+      test.disabled = true;
+      outcome.replaceChildren(h("p", { class: "ca-quiet" }, t("settings.testing")));
+      outcome.replaceChildren(...(await outcomeOf(() => panel.testProvider({ name: provider.name }))));
+      test.disabled = false;
+    });
+    return h(
+      "section",
+      { class: `ca-provider${active ? " ca-provider--active" : ""}`, "aria-label": provider.name },
+      h(
+        "div",
+        { class: "ca-provider__head" },
+        h("strong", {}, provider.name),
+        h("span", { class: "ca-quiet" }, sourceName(provider.source)),
+        active && h("span", { class: "ca-provider__active" }, icon("check"), t("settings.active")),
+      ),
+      h("div", { class: "ca-provider__model" }, provider.model || "–"),
+      h("div", { class: "ca-quiet ca-ellipsis", title: provider.base_url }, provider.base_url),
+      h(
+        "div",
+        { class: "ca-actions" },
+        !active && button(t("settings.use"), "primary", (event) => guard(event, outcome, () => panel.useProvider(provider.name))),
+        test,
+        provider.source === "settings" &&
+          button(t("settings.edit"), "quiet", () => panel.editProvider(provider.name)),
+      ),
+      outcome,
+    );
+  };
+
+  return {
+    element,
+    /** @param {PanelState} state */
+    update(state) {
+      if (state.settings === settings && state.editing === editing && state.health === health) return;
+      settings = state.settings;
+      editing = state.editing;
+      health = state.health;
+      draw();
+    },
+  };
+}
+
+/** @param {Event} event @param {HTMLElement} place @param {() => Promise<unknown>} work */
+async function guard(event, place, work) {
+  const source = /** @type {HTMLButtonElement} */ (event.currentTarget);
+  source.disabled = true;
+  try {
+    await work();
+  } catch (error) {
+    place.replaceChildren(failedLine(error));
+  }
+  source.disabled = false;
+}

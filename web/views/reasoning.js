@@ -1,0 +1,39 @@
+// @ts-check
+/** The model's thinking: one line, unfolded to the text. */
+
+import { t } from "../strings.js";
+import { duration } from "../text/format.js";
+import { h, icon, setText } from "./dom.js";
+
+/** @typedef {import("../types.js").ReasoningPart} ReasoningPart */
+
+export function createReasoningView() {
+  const label = h("span", { class: "ca-step__title" });
+  const body = h("div", { class: "ca-reasoning" });
+  const element = h(
+    "details",
+    { class: "ca-step ca-step--reasoning", ontoggle: () => draw() },
+    h("summary", {}, icon("chevron", "ca-fold"), label),
+    body,
+  );
+  let text = "";
+
+  // A folded text is not kept up to date: thinking can be very long.
+  const draw = () => {
+    if (element.open) setText(body, text);
+  };
+
+  return {
+    element,
+    /** @param {ReasoningPart} part @param {{live: boolean, took: number | undefined}} facts */
+    update(part, { live, took }) {
+      text = part.text.trim();
+      const thinking = live && part.state === "streaming";
+      element.classList.toggle("ca-step--live", thinking);
+      const done =
+        took === undefined ? t("reasoning.done") : t("reasoning.time", { time: duration(took) });
+      setText(label, thinking ? t("reasoning.live") : done);
+      draw();
+    },
+  };
+}

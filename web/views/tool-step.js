@@ -1,0 +1,115 @@
+// @ts-check
+/**
+ * A tool call as one line in the user's words, unfolded to what went in and what came out. Calls
+ * that ask first are `approval.js` until they are decided.
+ */
+
+import { toolName } from "../state/messages.js";
+import { t } from "../strings.js";
+import { duration, pretty } from "../text/format.js";
+import { h, icon, present, setText } from "./dom.js";
+
+/** @typedef {import("../types.js").ToolPart} ToolPart */
+
+/** Characters of arguments or result that are shown before the user asks for more. */
+const SHOWN = 6000;
+const SUBJECT = 40;
+
+/** @type {Record<string, {mark: string, words: Parameters<typeof t>[0], look: string}>} */
+const STATES = {
+  running: { mark: "arc", words: "tool.running", look: "running" },
+  "output-available": { mark: "check", words: "tool.done", look: "done" },
+  "output-error": { mark: "cross", words: "tool.failed", look: "failed" },
+  "output-denied": { mark: "hand", words: "tool.denied", look: "denied" },
+  stopped: { mark: "hand", words: "tool.stopped", look: "denied" },
+};
+
+export function createToolStep() {
+  const mark = h("span", { class: "ca-step__mark" });
+  const title = h("span", { class: "ca-step__title" });
+  const subject = h("span", { class: "ca-step__subject" });
+  const words = h("span", { class: "ca-hidden-text" });
+  const time = h("span", { class: "ca-step__time" });
+  const body = h("div", { class: "ca-step__body" });
+  const element = h(
+    "details",
+    { class: "ca-step", ontoggle: () => draw() },
+    h("summary", {}, mark, title, subject, words, time, icon("chevron", "ca-fold ca-fold--end")),
+    body,
+  );
+  /** @type {ToolPart | null} */
+  let part = null;
+  /** @type {ToolPart | null} */
+  let drawn = null;
+  let look = "";
+
+  const draw = () => {
+    if (!element.open || !part || drawn === part) return;
+    drawn = part;
+    body.replaceChildren(...present(details(part)));
+  };
+
+  return {
+    element,
+    /** @param {ToolPart} next @param {{live: boolean, took: number | undefined}} facts */
+    update(next, { live, took }) {
+      part = next;
+      const state = STATES[next.state] ?? STATES[live ? "running" : "stopped"];
+      if (look !== state.look) {
+        element.classList.remove(`ca-step--${look}`);
+        element.classList.add(`ca-step--${state.look}`);
+        mark.replaceChildren(icon(state.mark));
+        look = state.look;
+      }
+      setText(words, ` (${t(state.words)})`);
+      setText(title, next.title || humanName(toolName(next)));
+      setText(subject, subjectOf(next.input));
+      setText(time, took === undefined ? "" : duration(took));
+      draw();
+    },
+  };
+}
+
+/** @param {string} name @returns {string} "getNodeInfo" as "Get node info" */
+function humanName(name) {
+  const words = name.replace(/[_-]+/g, " ").replace(/([a-z])([A-Z])/g, "$1 $2").toLowerCase();
+  return words.charAt(0).toUpperCase() + words.slice(1);
+}
+
+/** @param {unknown} input @returns {string} what the call is about, if one short text says it */
+function subjectOf(input) {
+  if (typeof input !== "object" || input === null) return "";
+  const texts = Object.values(input).filter((value) => typeof value === "string" && value.trim());
+  const first = texts.length ? String(texts[0]) : "";
+  return first.length <= SUBJECT && !first.includes("\n") ? first : "";
+}
+
+/** @param {ToolPart} part */
+function details(part) {
+  const input = part.input ?? part.rawInput;
+  const empty = input === undefined || pretty(input) === "{}";
+  return [
+    section(t("tool.arguments"), empty ? t("tool.none") : pretty(input)),
+    part.output !== undefined && section(t("tool.result"), resultText(part.output)),
+    part.errorText !== undefined && section(t("tool.error"), part.errorText),
+    h("p", { class: "ca-quiet" }, t("tool.name", { name: toolName(part) })),
+  ];
+}
+
+/** @param {unknown} output */
+const resultText = (output) => pretty(output) || t("tool.none");
+
+/** @param {string} title @param {string} text */
+function section(title, text) {
+  const content = h("pre", { tabindex: "0" }, text.slice(0, SHOWN));
+  const element = h("section", { class: "ca-step__section" }, h("h5", {}, title), content);
+  if (text.length > SHOWN) {
+    const more = h("button", { type: "button", class: "ca-link" }, t("tool.more"));
+    more.addEventListener("click", () => {
+      content.textContent = text;
+      more.remove();
+    });
+    element.append(more);
+  }
+  return element;
+}

@@ -1,0 +1,149 @@
+// @ts-check
+/** What the user said: a bubble with its attachments, and a way to ask it differently. */
+
+import { textOf } from "../state/messages.js";
+import { t } from "../strings.js";
+import { clockTime } from "../text/format.js";
+import { button, copyButton, h, icon, iconButton, present } from "./dom.js";
+
+/** @typedef {import("../types.js").Attachment} Attachment */
+/** @typedef {import("../types.js").FilePart} FilePart */
+/** @typedef {import("../types.js").UIMessage} UIMessage */
+
+/**
+ * @typedef {object} UserActions
+ * @property {(text: string, files: Attachment[], replaces: string) => unknown} resend
+ */
+
+/** @param {UserActions} actions */
+export function createUserMessage(actions) {
+  const element = h("article", { class: "ca-message ca-message--user", "aria-label": t("message.yours") });
+  /** @type {UIMessage | null} */
+  let message = null;
+  let busy = false;
+  const edit = iconButton("edit", t("message.edit"), {
+    class: "ca-icon-button--small",
+    onclick: () => openEditor(),
+  });
+
+  const draw = () => {
+    if (!message) return;
+    const current = message;
+    const text = textOf(message);
+    const time = clockTime(message.metadata?.created);
+    element.replaceChildren(
+      h("div", { class: "ca-bubble" }, ...files(message), text && h("div", { class: "ca-bubble__text" }, text), ...marks(message)),
+      h(
+        "div",
+        { class: "ca-message__tools" },
+        time && h("span", { class: "ca-message__facts" }, time),
+        copyButton(t("message.copy"), t("message.copied"), () => textOf(current)),
+        edit,
+      ),
+    );
+  };
+
+  const openEditor = () => {
+    if (!message || busy) return;
+    const current = message;
+    const area = h("textarea", { class: "ca-edit__text", "aria-label": t("message.editing"), rows: "3" });
+    area.value = textOf(message);
+    const close = () => {
+      draw();
+      edit.focus();
+    };
+    const ask = () => {
+      const text = area.value.trim();
+      if (text) actions.resend(text, attachmentsOf(current), current.id);
+    };
+    area.addEventListener("keydown", (event) => {
+      if (event.key === "Escape") close();
+      else if (event.key === "Enter" && !event.shiftKey && !event.isComposing) {
+        event.preventDefault();
+        ask();
+      }
+    });
+    element.replaceChildren(
+      h(
+        "div",
+        { class: "ca-edit" },
+        ...files(message),
+        area,
+        h(
+          "div",
+          { class: "ca-actions" },
+          button(t("message.ask"), "primary", ask),
+          button(t("message.cancel"), "plain", close),
+        ),
+      ),
+    );
+    area.focus();
+  };
+
+  return {
+    element,
+    /** @param {UIMessage} next @param {{busy: boolean}} state */
+    update(next, state) {
+      busy = state.busy;
+      edit.disabled = busy;
+      if (next === message) return;
+      message = next;
+      draw();
+    },
+  };
+}
+
+/** @param {UIMessage} message @returns {FilePart[]} */
+const filesOf = (message) =>
+  message.parts.flatMap((part) =>
+    part.type === "file" && "url" in part ? [/** @type {FilePart} */ (part)] : [],
+  );
+
+/** @param {UIMessage} message @returns {HTMLElement[]} */
+function files(message) {
+  const parts = filesOf(message);
+  if (!parts.length) return [];
+  return [h("div", { class: "ca-files" }, ...parts.map(filePart))];
+}
+
+/** @param {FilePart} part @returns {HTMLElement} */
+export function filePart(part) {
+  const name = part.filename || t("message.unnamed");
+  // Only what travels with the message is shown; an address elsewhere would be fetched.
+  if (part.mediaType.startsWith("image/") && /^(?:data:image\/|\/api\/)/.test(part.url)) {
+    return h("img", {
+      class: "ca-thumb",
+      src: part.url,
+      alt: t("message.image", { name }),
+      title: name,
+      decoding: "async",
+    });
+  }
+  return h("span", { class: "ca-file", title: name }, icon("file"), h("span", {}, name));
+}
+
+/** @param {UIMessage} message @returns {Attachment[]} */
+const attachmentsOf = (message) =>
+  filesOf(message).map(({ url, mediaType, filename }) => ({
+    id: url,
+    url,
+    mediaType,
+    filename: filename ?? "",
+    size: 0,
+  }));
+
+/** The quiet lines below the text. @param {UIMessage} message @returns {HTMLElement[]} */
+function marks(message) {
+  const workflow = message.metadata?.workflow?.name;
+  const skills = message.parts.flatMap((part) =>
+    part.type === "data-skill" && "data" in part ? [String(part.data?.name ?? part.data?.slug)] : [],
+  );
+  return present([
+    ...skills.map((name) => mark("book", name, t("message.skill", { name }))),
+    workflow && mark("graph", workflow, t("message.workflow", { name: workflow })),
+  ]).map((each) => /** @type {HTMLElement} */ (each));
+}
+
+/** @param {string} name @param {string} text @param {string} label */
+const mark = (name, text, label) =>
+  h("div", { class: "ca-bubble__mark", title: label }, icon(name), h("span", {}, name === "book" ? label : text));

@@ -1,0 +1,127 @@
+// @ts-check
+/**
+ * What stands in an empty chat: on the first run what was found and what to do, later what the
+ * assistant sees and three prompts to begin with.
+ */
+
+import { t } from "../strings.js";
+import { firstPrompts, whatISee, whoAnswers } from "../text/welcome.js";
+import { createCard } from "./card.js";
+import { button, h, icon, present } from "./dom.js";
+import { problemCards } from "./problem-card.js";
+
+/** @typedef {import("../types.js").HealthProvider} HealthProvider */
+/** @typedef {import("../types.js").PanelState} PanelState */
+
+/**
+ * @typedef {object} WelcomeActions
+ * @property {(text: string) => unknown} ask
+ * @property {() => void} start
+ * @property {() => unknown} look again for what was started meanwhile
+ * @property {() => void} setUp
+ * @property {() => void} chooseModel
+ */
+
+/** @param {WelcomeActions} actions */
+export function createWelcome(actions) {
+  const element = h("div", { class: "ca-welcome" });
+  let drawn = "";
+
+  return {
+    element,
+    /** @param {PanelState} state */
+    update({ health, workflow, welcomed }) {
+      const next = JSON.stringify([health, workflow, welcomed]);
+      if (next === drawn) return;
+      drawn = next;
+      if (!health) {
+        element.replaceChildren(h("p", { class: "ca-quiet" }, t("panel.loading")));
+        return;
+      }
+      const { provider } = health;
+      const content = !provider
+        ? noProvider(actions)
+        : welcomed
+          ? prompts(provider, workflow, actions)
+          : found(provider, actions);
+      element.replaceChildren(
+        ...present([
+          ...problemCards(health),
+          ...content,
+          health.preview && h("p", { class: "ca-quiet" }, t("empty.preview")),
+        ]),
+      );
+    },
+  };
+}
+
+/** @param {HealthProvider} provider @param {WelcomeActions} actions */
+function found(provider, actions) {
+  const { demo, local, name, source } = provider;
+  const title = demo
+    ? t("first.demo.title")
+    : t(local && source !== "settings" ? "first.found" : "first.ready", { name });
+  return [
+    h("h3", { class: "ca-welcome__hello" }, t("first.title")),
+    createCard({
+      tone: "plain",
+      mark: demo ? "info" : "check",
+      title,
+      body: [
+        h("p", {}, whoAnswers(provider)),
+        demo && h("p", {}, t("first.better")),
+      ],
+      actions: [
+        button(t("first.start"), "primary", actions.start),
+        demo
+          ? button(t("first.setup"), "plain", actions.setUp)
+          : button(t("first.other"), "plain", actions.chooseModel),
+        demo && button(t("first.look"), "quiet", actions.look),
+      ],
+    }),
+  ];
+}
+
+/** @param {WelcomeActions} actions */
+const noProvider = (actions) => [
+  h("h3", { class: "ca-welcome__hello" }, t("first.title")),
+  createCard({
+    tone: "plain",
+    mark: "info",
+    title: t("first.none.title"),
+    body: [
+      h("p", {}, t("first.none")),
+      h(
+        "ol",
+        { class: "ca-ways" },
+        h("li", {}, t("first.none.ollama")),
+        h("li", {}, t("first.none.studio")),
+        h("li", {}, t("first.none.key")),
+      ),
+    ],
+    actions: [
+      button(t("first.setup"), "primary", actions.setUp),
+      button(t("first.look"), "plain", actions.look),
+    ],
+  }),
+];
+
+/**
+ * @param {HealthProvider} provider
+ * @param {PanelState["workflow"]} workflow
+ * @param {WelcomeActions} actions
+ */
+function prompts(provider, workflow, actions) {
+  return [
+    h("h3", { class: "ca-welcome__title" }, t("empty.title")),
+    h("p", { class: "ca-quiet" }, whatISee(workflow, provider.demo)),
+    h(
+      "div",
+      { class: "ca-prompts" },
+      ...firstPrompts(workflow, provider.demo).map(({ mark, text }) =>
+        h("button", { type: "button", class: "ca-prompt", onclick: () => actions.ask(text) }, icon(mark), h("span", {}, text)),
+      ),
+    ),
+    h("p", { class: "ca-quiet" }, whoAnswers(provider)),
+  ];
+}
