@@ -40,7 +40,7 @@ class Format:
 
 
 def _integer(low: int, high: int) -> Format:
-    takes = f"a whole number from {low} to {high}"
+    takes = f"a whole number from {low} to {high:,}"
     return Format(takes, lambda text: _between(int(text), low, high))
 
 

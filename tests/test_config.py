@@ -107,7 +107,7 @@ def test_the_default_holds_and_the_problem_says_what_is_allowed(variable: str, t
 def test_a_problem_says_what_it_got_and_what_is_used_instead() -> None:
     (problem,) = load_settings({"LLM_MAX_STEPS": "lots"}).problems
     assert problem.message == (
-        "LLM_MAX_STEPS is 'lots' and must be a whole number from 0 to 10000000; 25 is used."
+        "LLM_MAX_STEPS is 'lots' and must be a whole number from 0 to 10,000,000; 25 is used."
     )
     (problem,) = load_settings({"LLM_TEMPERATURE": "hot"}).problems
     assert problem.message.endswith("; it counts as not set.")

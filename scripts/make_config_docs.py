@@ -1,0 +1,136 @@
+"""Writes `.env.example` and `docs/configuration.md` from the settings in `assistant/config.py`.
+
+    .venv/bin/python scripts/make_config_docs.py
+
+`tests/test_docs.py` says when one of the two no longer fits the settings.
+"""
+
+import dataclasses
+import itertools
+import textwrap
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import bootstrap
+
+ROOT = Path(__file__).resolve().parent.parent
+EXAMPLE = ROOT / ".env.example"
+GUIDE = ROOT / "docs" / "configuration.md"
+WIDTH = 100  # characters of a line in `.env.example`
+
+EXAMPLE_HEAD = """\
+# Settings of ComfyUI Assistant. Copy this file to .env beside it and remove the # before what you
+# set. The environment wins over .env, and what is set in the panel wins over both. A restart reads
+# it again. Made by scripts/make_config_docs.py from assistant/config.py.
+"""
+
+GUIDE_HEAD = """\
+# Configuration
+
+You need none of this to start: a local server is found by itself, and a provider can be entered in
+the panel. Everything else is a variable, in the environment that starts ComfyUI or in a file `.env`
+in the plugin's folder ([`.env.example`](../.env.example) has them all).
+
+What holds, first to last: the panel's settings (providers only), the environment, `.env`, the
+default. An empty value means not set. Changes count after a restart. A wrong value stops nothing:
+the default holds, and the panel and ComfyUI's log say which variable was wrong, what it got and
+what it takes.
+
+0 switches a limit in characters, messages, rules, rounds or steps off, except where the table says
+more. What the numbers in brackets stand for is told in [context.md](context.md).
+"""
+
+GUIDE_TAIL = """\
+## For the scripts and tests
+
+| variable | what it is |
+|---|---|
+| `COMFYUI_PYTHON` | The Python that starts your ComfyUI, where `scripts/run.py` does not find it. |
+| `COMFYUI_DIR` | A ComfyUI to test with; without it those tests are skipped. |
+| `CHROMIUM` | The browser for the tests, where none is found. |
+
+This page is made from `assistant/config.py` by `scripts/make_config_docs.py`.
+"""
+
+
+@dataclass(frozen=True)
+class Variable:
+    """One setting in words."""
+
+    section: str
+    name: str
+    about: str
+    takes: str
+    default: str
+
+
+def variables() -> list[Variable]:
+    """All settings, in the order of their definition."""
+    bootstrap.register(ROOT)
+    from plugin.assistant.config import Settings
+
+    return [variable_of(setting) for setting in dataclasses.fields(Settings)]
+
+
+def variable_of(setting: "dataclasses.Field[Any]") -> Variable:
+    facts = setting.metadata
+    takes = facts["format"].takes + (f" ({facts['unit']})" if facts["unit"] else "")
+    return Variable(
+        facts["section"], facts["variable"], facts["about"], takes, plain(setting.default)
+    )
+
+
+def plain(default: Any) -> str:
+    """A default as one would write it into `.env`; empty for what is not set."""
+    if default in (None, "", ()):
+        return ""
+    if isinstance(default, bool):
+        return str(int(default))
+    return f"{default:g}" if isinstance(default, float) else str(default)
+
+
+def sections() -> Iterator[tuple[str, list[Variable]]]:
+    for title, members in itertools.groupby(variables(), lambda variable: variable.section):
+        yield title, list(members)
+
+
+def example() -> str:
+    """The text of `.env.example`: every setting with its default, switched off by a #."""
+    lines = EXAMPLE_HEAD.splitlines()
+    for title, members in sections():
+        lines += ["", "", f"# === {title} ==="]
+        for variable in members:
+            about = f"{variable.about} Takes {variable.takes}."
+            lines += ["", *(f"# {line}" for line in textwrap.wrap(about, WIDTH - 2))]
+            lines.append(f"#{variable.name}={variable.default}")
+    return "\n".join(lines) + "\n"
+
+
+def guide() -> str:
+    """The text of `docs/configuration.md`: a table for each section."""
+    blocks = [GUIDE_HEAD]
+    for title, members in sections():
+        rows = [
+            f"## {title}",
+            "",
+            "| variable | what it is | takes | default |",
+            "|---|---|---|---|",
+        ]
+        for variable in members:
+            default = f"`{variable.default}`" if variable.default else "not set"
+            rows.append(f"| `{variable.name}` | {variable.about} | {variable.takes} | {default} |")
+        blocks.append("\n".join(rows) + "\n")
+    return "\n".join((*blocks, GUIDE_TAIL))
+
+
+def main() -> None:
+    for file, text in ((EXAMPLE, example()), (GUIDE, guide())):
+        file.parent.mkdir(exist_ok=True)
+        file.write_text(text, encoding="utf-8")
+        print(f"Wrote {file.relative_to(ROOT)}.")
+
+
+if __name__ == "__main__":
+    main()
