@@ -1,0 +1,240 @@
+"""A chat's messages -> the messages of a prompt."""
+
+import base64
+import json
+from typing import Any
+
+import pytest
+from plugin.assistant.messages.conversion import (
+    DENIED,
+    INTERRUPTED,
+    NO_OUTPUT,
+    UNDECIDED,
+    arguments_text,
+    data_url_text,
+    function_name,
+    output_text,
+    to_prompt,
+    tool_result,
+)
+from plugin.assistant.messages.parts import (
+    Approval,
+    DataPart,
+    FilePart,
+    Message,
+    Part,
+    ReasoningPart,
+    StepStart,
+    TextPart,
+    ToolPart,
+    ToolState,
+)
+from plugin.assistant.messages.prompt import ImageContent, PromptMessage, TextContent
+
+PNG = "data:image/png;base64,AAAA"
+
+
+def user(*parts: Part) -> Message:
+    return Message("u", "user", parts)
+
+
+def assistant(*parts: Part) -> Message:
+    return Message("a", "assistant", parts)
+
+
+def tool(call_id: str = "c", state: ToolState = "output-available", **fields: Any) -> ToolPart:
+    return ToolPart(call_id, "getUserSkill", state, **fields)
+
+
+def content_of(*parts: Part) -> Any:
+    return to_prompt([user(*parts)])[0].content
+
+
+def shape(messages: tuple[PromptMessage, ...]) -> list[tuple[Any, ...]]:
+    """Roles with texts, calls' ids and the call that a result answers."""
+    return [
+        (m.role, m.text if m.role != "tool" else m.tool_call_id, *(c.id for c in m.tool_calls))
+        for m in messages
+    ]
+
+
+def test_a_message_of_text_alone_is_a_string() -> None:
+    assert content_of(TextPart("one"), TextPart("two")) == "one\n\ntwo"
+
+
+def test_an_image_is_an_image_part_in_its_place() -> None:
+    content = content_of(TextPart("look"), FilePart("image/png", PNG), TextPart("here"))
+    assert content == (TextContent("look"), ImageContent(PNG), TextContent("here"))
+
+
+def test_an_image_alone_brings_no_empty_text_along() -> None:
+    assert content_of(TextPart(""), FilePart("image/png", PNG)) == (ImageContent(PNG),)
+
+
+def test_an_image_that_no_provider_can_load_is_named() -> None:
+    assert "cat.png" in content_of(FilePart("image/png", "blob:http://x/1", "cat.png"))
+
+
+@pytest.mark.parametrize(
+    "media_type", ["text/plain", "application/json", "TEXT/CSV; charset=utf-8", "image/svg+xml"]
+)
+def test_a_text_file_is_text_with_its_name(media_type: str) -> None:
+    url = "data:x;base64," + base64.b64encode("grün".encode()).decode()
+    assert content_of(FilePart(media_type, url, "a.txt")) == (
+        "Attached file a.txt:\n<file>\ngrün\n</file>"
+    )
+
+
+def test_another_file_is_named() -> None:
+    said = content_of(FilePart("application/pdf", "data:application/pdf;base64,AAAA", "a.pdf"))
+    assert said == "Attached file a.pdf (application/pdf); its content is not shown."
+
+
+@pytest.mark.parametrize(
+    ("url", "text"),
+    [
+        ("data:text/plain,h%C3%A9%20%2B+", "hé ++"),
+        ("DATA:text/plain;BASE64,aGk=", "hi"),
+        ("data:text/plain;base64,a", None),
+        ("data:text/plain,%ff", "\ufffd"),
+        ("data:,\ud800", "?"),
+        ("https://example.org/a.txt", None),
+        ("data:no-comma", None),
+    ],
+)
+def test_a_data_url_gives_its_text(url: str, text: str | None) -> None:
+    assert data_url_text(url) == text
+
+
+def test_an_activated_skill_stands_in_the_place_of_the_text_and_files_stay() -> None:
+    skill = DataPart("skill", {"slug": "x", "prompt": "Do as X says."})
+    content = content_of(TextPart("/skill x"), FilePart("image/png", PNG), skill)
+    assert content == (TextContent("Do as X says."), ImageContent(PNG))
+
+
+def test_data_that_is_for_the_panel_does_not_reach_the_model() -> None:
+    assert content_of(TextPart("x"), DataPart("notice", {"message": "quiet"})) == "x"
+
+
+def test_a_step_start_begins_the_next_round() -> None:
+    parts = (StepStart(), tool("a"), StepStart(), tool("b"), StepStart(), TextPart("done"))
+    assert shape(to_prompt([assistant(*parts)])) == [
+        ("assistant", "", "a"),
+        ("tool", "a"),
+        ("assistant", "", "b"),
+        ("tool", "b"),
+        ("assistant", "done"),
+    ]
+
+
+def test_text_after_a_call_begins_the_next_round_without_a_step_start() -> None:
+    parts = (TextPart("first"), tool("a"), tool("b"), DataPart("notice", {}), TextPart("then"))
+    assert shape(to_prompt([assistant(*parts)])) == [
+        ("assistant", "first", "a", "b"),
+        ("tool", "a"),
+        ("tool", "b"),
+        ("assistant", "then"),
+    ]
+
+
+def test_results_stand_in_the_order_of_their_calls() -> None:
+    parts = tuple(tool(identity) for identity in "cab")
+    assert [entry[1] for entry in shape(to_prompt([assistant(*parts)]))[1:]] == list("cab")
+
+
+def test_a_call_whose_arguments_were_still_streaming_was_never_made() -> None:
+    assert to_prompt([assistant(tool(state="input-streaming", input={"a": 1}))]) == ()
+
+
+def test_an_answer_of_nothing_is_left_out() -> None:
+    assert to_prompt([assistant(StepStart(), TextPart(""), DataPart("notice", {}))]) == ()
+
+
+@pytest.mark.parametrize(
+    ("part", "said", "failed"),
+    [
+        (tool(output={"a": [1]}), '{"a":[1]}', False),
+        (tool(output="text"), "text", False),
+        (tool(output=None), "null", False),
+        (tool(output=""), NO_OUTPUT, False),
+        (tool(state="output-error", error_text="No such."), '{"error":"No such."}', True),
+        (tool(state="output-denied"), f'{{"error":"{DENIED}"}}', True),
+        (
+            tool(state="approval-responded", approval=Approval("a", False, "later")),
+            f'{{"error":"{DENIED} Reason: later"}}',
+            True,
+        ),
+        (tool(state="approval-responded", approval=Approval("a", True)), INTERRUPTED, True),
+        (tool(state="approval-requested", approval=Approval("a")), UNDECIDED, True),
+        (tool(state="input-available"), INTERRUPTED, True),
+    ],
+)
+def test_every_state_of_a_call_has_a_result(part: ToolPart, said: str, failed: bool) -> None:
+    result = tool_result(part)
+    assert said in result.text
+    assert result.failed is failed
+    assert result.tool_call_id == part.tool_call_id
+
+
+def thinking(field: str, text: str, *blocks: object) -> ReasoningPart:
+    kept: dict[str, Any] = {"field": field}
+    if blocks:
+        kept["details"] = list(blocks)
+    return ReasoningPart(text, {"assistant": kept})
+
+
+def test_reasoning_goes_back_only_in_the_open_tool_loop() -> None:
+    answered = assistant(thinking("reasoning_content", "Hm."), tool("a"))
+    closed = to_prompt([user(TextPart("1")), answered, user(TextPart("2"))])
+    assert closed[1].reasoning is None
+    opened = to_prompt([user(TextPart("1")), answered])
+    assert opened[1].reasoning == {"reasoning_content": "Hm."}
+
+
+def test_all_reasoning_of_a_round_goes_back_together() -> None:
+    parts = (thinking("reasoning", "one ", {"n": 1}), thinking("reasoning", "two", {"n": 2}))
+    made = to_prompt([user(TextPart("x")), assistant(*parts, tool("a"))])
+    assert made[1].reasoning == {
+        "reasoning": "one two",
+        "reasoning_details": [{"n": 1}, {"n": 2}],
+    }
+
+
+@pytest.mark.parametrize("kept", [{"field": "content"}, {"details": "x"}, "x", None])
+def test_a_client_can_bring_in_no_other_field_as_reasoning(kept: object) -> None:
+    part = ReasoningPart("x", {"assistant": kept})
+    made = to_prompt([user(TextPart("x")), assistant(part, tool("a"))])
+    assert made[1].reasoning is None
+
+
+def test_a_system_message_stays_as_the_client_sent_it() -> None:
+    sent = Message("s", "system", (TextPart("Speak "), TextPart("Latin.")))
+    assert to_prompt([sent]) == (PromptMessage("system", "Speak Latin.", source="s"),)
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [({"b": 1, "a": "é"}, '{"b":1,"a":"é"}'), (None, "{}"), ("{oops", "{}"), ([1], "{}")],
+)
+def test_arguments_are_always_the_text_of_an_object(value: object, text: str) -> None:
+    assert arguments_text(value) == text
+
+
+def test_arguments_and_outputs_are_json_whatever_a_model_wrote() -> None:
+    json.loads(arguments_text({"a": float("inf")}), parse_constant=pytest.fail)
+    json.loads(output_text([float("nan")]), parse_constant=pytest.fail)
+
+
+@pytest.mark.parametrize(
+    ("made_up", "name"),
+    [
+        ("getUserSkill", "getUserSkill"),
+        ("functions.get skill", "functions_get_skill"),
+        ("ü" * 99, "_" * 64),
+        ("", "unknown"),
+    ],
+)
+def test_a_name_that_a_model_made_up_goes_back_as_providers_take_it(
+    made_up: str, name: str
+) -> None:
+    assert function_name(made_up) == name
