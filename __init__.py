@@ -6,6 +6,7 @@ nothing happens. Whatever fails while we load is one line in ComfyUI's log and l
 
 import importlib.util
 import logging
+import os
 from pathlib import Path
 from typing import Any
 
@@ -29,12 +30,11 @@ def _connect() -> None:
     import nodes as comfyui_nodes
     from server import PromptServer
 
-    from .assistant.comfyui import connect
+    from .assistant.comfyui import ComfyUI, connect
     from .nodes import node_mappings
 
-    root = Path(__file__).resolve().parent
-    server = PromptServer.instance
-    assistant = connect(root, server, folder_paths, comfyui_nodes, _comfyui_version())
+    comfyui = ComfyUI(PromptServer.instance, folder_paths, comfyui_nodes, _comfyui_version())
+    assistant = connect(Path(__file__).resolve().parent, comfyui, os.environ)
     classes, display_names = node_mappings(assistant)
     NODE_CLASS_MAPPINGS.update(classes)
     NODE_DISPLAY_NAME_MAPPINGS.update(display_names)

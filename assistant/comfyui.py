@@ -5,14 +5,15 @@ ComfyUI loads us, and never in the preview or in tests without ComfyUI.
 """
 
 import logging
-import os
 from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from aiohttp import web
 
 from .app import Assistant, Host, create_assistant
+from .config import Problem
 from .errors import Refused
 
 log = logging.getLogger("comfyui_assistant")
@@ -33,29 +34,38 @@ OLDER_NODE_FACTS = {
 }
 
 
-def connect(
-    root: Path, server: Any, folder_paths: Any, nodes: Any, version: str | None
-) -> Assistant:
-    """Build the assistant and register its routes; `server` is ComfyUI's `PromptServer.instance`.
+@dataclass(frozen=True)
+class ComfyUI:
+    """What of ComfyUI we touch: `PromptServer.instance`, two of its modules, and its version."""
 
-    `folder_paths` and `nodes` are ComfyUI's modules. ComfyUI itself adds `/api` to the routes.
+    server: Any
+    folder_paths: Any
+    nodes: Any
+    version: str | None
+
+
+def connect(root: Path, comfyui: ComfyUI, environ: Mapping[str, str]) -> Assistant:
+    """Build the assistant of the plugin at `root` and register its routes.
+
+    ComfyUI itself adds `/api` to them. The assistant starts when ComfyUI's server does.
     """
+    server = comfyui.server
     host = Host(
         root=root,
-        user_directory=user_directory(folder_paths),
+        user_directory=user_directory(comfyui.folder_paths),
         user_of=lambda request: user_of(server, request),
-        node_definitions=lambda: node_definitions(nodes),
-        comfyui_version=version,
-        model_folders=lambda: model_folders(folder_paths),
+        node_definitions=lambda: node_definitions(comfyui.nodes),
+        comfyui_version=comfyui.version,
+        model_folders=lambda: model_folders(comfyui.folder_paths),
     )
-    assistant = create_assistant(host, os.environ)
+    assistant = create_assistant(host, environ)
     ours = assistant.routes()
     for route in ours:
         # Method, path and handler only: ComfyUI does not start when a route has more than these.
         server.routes.route(route.method, route.path)(route.handler)
 
     async def start(app: web.Application) -> None:
-        warn_if_taken(server.routes, ours)
+        assistant.problems = (*assistant.problems, *taken_paths(server.routes, ours))
         try:
             await assistant.start()
         except Exception as error:
@@ -106,19 +116,25 @@ def user_of(server: Any, request: web.Request) -> str:
         ) from error
 
 
-def warn_if_taken(table: Iterable[web.AbstractRouteDef], ours: Iterable[web.RouteDef]) -> None:
-    """Another plugin that serves our path first would answer the panel in our place."""
+def taken_paths(
+    table: Iterable[web.AbstractRouteDef], ours: Iterable[web.RouteDef]
+) -> list[Problem]:
+    """Another plugin that serves our path before us would answer the panel in our place."""
     our_handlers = {route.handler for route in ours}
-    for route in table:
-        if isinstance(route, web.RouteDef) and (route.method, route.path) == ("POST", CHAT_PATH):
-            if route.handler not in our_handlers:
-                log.warning(
-                    "Another plugin (%s) already serves /api%s, so ComfyUI Assistant cannot chat."
-                    " Disable one of the two.",
-                    route.handler.__module__,
-                    CHAT_PATH,
-                )
-            return
+    chats = (
+        route
+        for route in table
+        if isinstance(route, web.RouteDef) and (route.method, route.path) == ("POST", CHAT_PATH)
+    )
+    first = next(chats, None)
+    if first is None or first.handler in our_handlers:
+        return []
+    owner = first.handler.__module__
+    message = (
+        f"Another plugin ({owner}) already serves /api{CHAT_PATH}, so messages never reach"
+        " ComfyUI Assistant. Disable one of the two."
+    )
+    return [Problem("path_taken", message)]
 
 
 def node_definitions(nodes: Any) -> Mapping[str, Any]:
