@@ -30,6 +30,17 @@ class Answer:
         return self.error
 
 
+async def answer_of(client: Client, provider: Provider, request: LLMRequest) -> Answer:
+    answer = Answer()
+    try:
+        async with contextlib.aclosing(client.stream(provider, request)) as events:
+            async for event in events:
+                answer.events.append(event)
+    except ProviderError as error:
+        answer.error = error
+    return answer
+
+
 class PatientClient(Client):
     """A client whose waits take no time; `waits` holds them, in seconds."""
 
@@ -46,14 +57,7 @@ class PatientClient(Client):
         self.waits.append(seconds)
 
     async def ask(self, provider: Provider, request: LLMRequest = ASK) -> Answer:
-        answer = Answer()
-        try:
-            async with contextlib.aclosing(self.stream(provider, request)) as events:
-                async for event in events:
-                    answer.events.append(event)
-        except ProviderError as error:
-            answer.error = error
-        return answer
+        return await answer_of(self, provider, request)
 
 
 @pytest.fixture

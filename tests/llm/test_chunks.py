@@ -6,7 +6,7 @@ import json
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from plugin.assistant.llm import (
     Event,
@@ -319,6 +319,7 @@ JSON = st.recursive(
 )
 
 
+@settings(suppress_health_check=[HealthCheck.too_slow], deadline=None)
 @given(st.lists(st.dictionaries(st.sampled_from(["choices", "usage", "model"]), JSON), max_size=6))
 def test_no_chunk_of_json_is_fatal_and_every_delta_has_a_start(chunks: list[Any]) -> None:
     started = set()
