@@ -236,6 +236,67 @@ class Settings:
         "The longest tool result outside the newest round; longer ones lose their middle (R17).",
         "characters",
     )
+    summary: str = _setting(
+        CONTEXT,
+        "LLM_SUMMARY",
+        "auto",
+        _choice("auto", "extractive", "model", "off"),
+        "Who summarises what is cut: auto (at once by rule, then a model when the chat is idle), "
+        "extractive (by rule), model, off (R21).",
+    )
+    summary_model: str = _setting(
+        CONTEXT,
+        "LLM_SUMMARY_MODEL",
+        "",
+        TEXT,
+        "The model that summarises; empty: the chat's (R25).",
+    )
+    summary_trigger: float = _setting(
+        CONTEXT,
+        "LLM_SUMMARY_TRIGGER",
+        0.70,
+        _number(0.1, 1),
+        "Share of the prompt's room from which on old messages are summarised (R21).",
+    )
+    summary_target: float = _setting(
+        CONTEXT,
+        "LLM_SUMMARY_TARGET",
+        0.40,
+        _number(0.05, 0.95),
+        "Share of the prompt's room that a summary aims at (R21).",
+    )
+    summary_max_tokens: int = _setting(
+        CONTEXT,
+        "LLM_SUMMARY_MAX_TOKENS",
+        128_000,
+        _integer(0, MOST),
+        "Tokens from which on old messages are summarised in any window (R21).",
+        "tokens",
+    )
+    summary_max_messages: int = _setting(
+        CONTEXT,
+        "LLM_SUMMARY_MAX_MESSAGES",
+        30,
+        _integer(0, MOST),
+        "Messages since the last summary from which on the next one is made (R21).",
+        "messages",
+    )
+    summary_max_turns: int = _setting(
+        CONTEXT,
+        "LLM_SUMMARY_MAX_TURNS",
+        20,
+        _integer(0, MOST),
+        "Turns since the last summary from which on the next one is made (R21).",
+        "turns",
+    )
+    min_recent_messages: int = _setting(
+        CONTEXT,
+        "LLM_MIN_RECENT_MESSAGES",
+        6,
+        _integer(0, 1000),
+        "Newest messages that a summary leaves as they are (R20).",
+        "messages",
+    )
     max_steps: int = _setting(
         CONTEXT,
         "LLM_MAX_STEPS",

@@ -23,47 +23,49 @@ DEEPEST = 12
 """Levels of JSON that are looked into; what lies deeper is told by its kind."""
 
 
-def clamp_text(text: str, limit: int) -> str:
+def clamp_text(text: str, limit: int, handle: str = "") -> str:
     """`text` itself when it has at most `limit` characters, else head, note and tail within
-    `limit`."""
+    `limit`. The note names `handle`, by which the whole can be had."""
     if limit <= 0 or len(text) <= limit:
         return text
     # The number of what is left out is never longer than that of the whole.
-    room = limit - len(_note(len(text)))
+    room = limit - len(_note(len(text), handle))
     if room <= 0:
         return (text[: max(0, limit - len(CUT))] + CUT)[:limit]
     head = int(room * HEAD_SHARE)
     tail = room - head
-    return text[:head] + _note(len(text) - room) + text[len(text) - tail :]
+    return text[:head] + _note(len(text) - room, handle) + text[len(text) - tail :]
 
 
-def _note(left_out: int) -> str:
-    return f"\n... [{left_out} characters left out]\n"
+def _note(left_out: int, handle: str) -> str:
+    whole = f": recall_result {handle}" if handle else ""
+    return f"\n... [{left_out} characters left out{whole}]\n"
 
 
-def clamp_result(text: str, limit: int) -> str:
+def clamp_result(text: str, limit: int, handle: str = "") -> str:
     """A tool result within `limit` characters; JSON objects and lists stay valid JSON, which takes
-    two characters at least."""
+    two characters at least. With a `handle`, the JSON is wrapped to name it."""
     if limit <= 0 or len(text) <= limit:
         return text
     if text.lstrip()[:1] in ("{", "["):
         try:
             value = json.loads(text)
         except (ValueError, RecursionError):
-            return clamp_text(text, limit)
-        return _clamp_json(value, text, max(limit, len("{}")))
-    return clamp_text(text, limit)
+            return clamp_text(text, limit, handle)
+        return _clamp_json(value, text, max(limit, len("{}")), handle)
+    return clamp_text(text, limit, handle)
 
 
-def _clamp_json(value: Any, text: str, limit: int) -> str:
+def _clamp_json(value: Any, text: str, limit: int, handle: str) -> str:
     for longest, items in ATTEMPTS:
-        shorter = json_text(_shorten(value, longest, items, DEEPEST))
+        shorter = _shorten(value, longest, items, DEEPEST)
+        shorter = json_text({"_clamped": handle, "value": shorter} if handle else shorter)
         if len(shorter) <= limit:
             return shorter
     # Wrapping and escaping need room: try ever shorter excerpts of the text.
     room = limit
     while room > 0:
-        wrapped = json_text({"_clamped": True, "excerpt": clamp_text(text, room)})
+        wrapped = json_text({"_clamped": handle or True, "excerpt": clamp_text(text, room)})
         if len(wrapped) <= limit:
             return wrapped
         room = room * 3 // 4

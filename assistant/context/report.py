@@ -1,4 +1,4 @@
-"""What a plan did, for people: sizes, limits, what was left out (R32)."""
+"""What a plan did, for people: sizes, limits, what was left out, what comes next (R32)."""
 
 from __future__ import annotations
 
@@ -46,7 +46,9 @@ class Usage:
 @dataclass(frozen=True, slots=True)
 class Report:
     """One request's plan in figures. `window` and `reserve` are tokens; counts are of messages,
-    rounds and results. `limits_applied` names the settings that changed something."""
+    rounds and results. `limits_applied` names the settings that changed something, `summarised`
+    counts the messages that a summary stands for, and `next_trigger` says which limit asks for the
+    next summary, at what value, and how near it is."""
 
     first_turn: bool
     system_kind: str
@@ -60,6 +62,10 @@ class Report:
     messages_trimmed: int = 0
     messages_sent: int = 0
     repairs: int = 0
+    strength: str = "Absent"
+    summarised: int = 0
+    cuts: int = 0
+    next_trigger: Mapping[str, Any] | None = None
     request: int = 1
     phase: str = "request"
     usage: Usage | None = field(default=None)
@@ -90,6 +96,10 @@ class Report:
             "messages_sent": self.messages_sent,
             "repairs": self.repairs,
             "left_out": list(self.left_out),
+            "strength": self.strength,
+            "summarised": self.summarised,
+            "cuts": self.cuts,
+            "next_trigger": dict(self.next_trigger) if self.next_trigger else None,
             "usage": None,
         }
         if self.usage is not None:

@@ -1,0 +1,200 @@
+"""One chat's context: its log, what it has committed to leave out, and the next request.
+
+    context = ChatContext(settings, budget, system, tools)
+    context.append(message)             the log grows
+    plan = context.plan()               the next request; commits what it has to leave out
+    context.recall("r12")               what stands behind a handle
+
+A plan costs what is sent, not what the chat is long: facts of a row are made once, when it comes,
+and only rows after the last cut are looked at. The same log, settings and projections give the same
+bytes (R52). A request without a chat makes its log anew, with the same result.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+from typing import Any
+
+from ..config import Settings
+from ..errors import AssistantError, ContextOverflow, InvalidRequest
+from ..messages.prompt import PromptMessage
+from .commitment import cut_due, cut_place, mask_is_worth, mask_place
+from .draft import Draft, compose
+from .handles import recall
+from .left_out import left_out_of
+from .limits import limits_of
+from .log import ChatLog
+from .plan import Plan
+from .projections import Projections, valid
+from .rendering import alternate
+from .reporting import report_of
+from .shapes import Shape, Shaper, admitted
+from .summary.text import summary_text
+from .system import SystemText
+from .tokens import MESSAGE_TOKENS, message_tokens, schema_text, schema_tokens
+from .validator import faults
+from .window import Budget
+
+
+class ChatContext:
+    """Plans the requests of one chat. Not for several threads at once."""
+
+    def __init__(
+        self,
+        settings: Settings,
+        budget: Budget,
+        system: SystemText | None = None,
+        tools: tuple[Mapping[str, Any], ...] = (),
+        messages: Iterable[PromptMessage] = (),
+        projections: Projections | None = None,
+    ) -> None:
+        self._settings = settings
+        self._log = ChatLog(messages)
+        self._projections = valid(projections or Projections(), self._log)
+        self.prepare(budget, system, tools)
+
+    def prepare(
+        self, budget: Budget, system: SystemText | None, tools: tuple[Mapping[str, Any], ...]
+    ) -> None:
+        """What the next requests must fit and begin with; called again when any of it changes."""
+        self._budget, self._system, self._tools = budget, system, tools
+        self._limits = limits_of(self._settings, budget)
+        self._shaper = Shaper(self._limits.shapes)
+        self._tool_tokens = schema_tokens(schema_text(tools))
+        self._room = self._limits.prompt - self._tool_tokens
+        self._summary: tuple[Projections, PromptMessage | None] = (Projections(), None)
+
+    @property
+    def projections(self) -> Projections:
+        """What is committed; only `plan` changes it."""
+        return self._projections
+
+    def __len__(self) -> int:
+        return len(self._log)
+
+    def append(self, message: PromptMessage) -> None:
+        """One more row of the log."""
+        self._log.append(message)
+
+    def recall(self, handle: str) -> str:
+        """The whole content behind a handle. Raises NotFound."""
+        return recall(self._log, handle)
+
+    def plan(self) -> Plan:
+        """The next request. Raises InvalidRequest when there is nothing to answer, ContextOverflow
+        when even what must be sent does not fit a window that is known."""
+        asked = self._log.last_user
+        if asked is None or self._log.row(asked).is_empty:
+            raise InvalidRequest("expected a last user message with some content", where="messages")
+        draft = self._fitted(self._committed(self._draft(self._projections)))
+        alternation = self._budget.alternation
+        messages = alternate(draft.messages) if alternation else draft.messages
+        if found := faults(messages, alternation=alternation):
+            raise AssistantError(f"The request would be invalid: {'; '.join(found)}.")
+        left_out = left_out_of(draft, self._projections)
+        report = report_of(
+            draft,
+            self._log,
+            self._system,
+            self._tools,
+            self._budget,
+            self._limits,
+            self._projections,
+            left_out,
+        )
+        if self._budget.window.known and draft.tokens > self._room:
+            raise ContextOverflow(
+                f"Your message needs about {report.total.tokens:,} tokens and the model's window "
+                f"has {self._budget.window.tokens:,}: shorten it, or choose a model with a larger "
+                "window."
+            )
+        return Plan(messages, self._tools, report, left_out)
+
+    def _draft(self, projections: Projections) -> Draft:
+        return compose(
+            self._log,
+            projections,
+            self._system,
+            self._summary_message(projections),
+            self._limits,
+            self._shaper,
+        )
+
+    def _committed(self, draft: Draft) -> Draft:
+        """The draft after committing what is due."""
+        if not self._limits.cached:
+            return self._cut(draft) if cut_due(draft, self._limits) else draft
+        if draft.tokens <= min(self._limits.trigger, self._room):
+            return draft
+        masked = self._masked(self._projections, draft)
+        if masked and mask_is_worth(draft, masked[1], self._room, self._budget.prices):
+            self._projections = masked[0]
+            return masked[1]
+        return self._cut(draft) if draft.tokens > self._room else draft
+
+    def _masked(self, projections: Projections, draft: Draft) -> tuple[Projections, Draft] | None:
+        """What a mask of all but the last rounds would make; None when there is nothing to mask."""
+        place = mask_place(draft.whole, self._limits.keep_rounds)
+        if place is None or place <= projections.masked:
+            return None
+        changed = replace(projections, masked=place)
+        return changed, self._draft(changed)
+
+    def _cut(self, draft: Draft) -> Draft:
+        """The draft after a cut of its oldest groups, committed with the summary of what it covers.
+
+        Where prompts are cached the older rounds are masked with it: the prefix breaks anyway.
+        """
+        projections = self._projections
+        if self._limits.cached and (masked := self._masked(projections, draft)):
+            projections, draft = masked
+        summary = self._summary_tokens(draft)
+        asked = self._log.group_at(self._log.last_user or 0)
+        fixed = draft.prefix_tokens + self._tool_tokens + summary + (asked.tokens if asked else 0)
+        count = len(draft.head or draft.whole[:1]) + bool(summary) + 1
+        place = cut_place(draft.tail, fixed, count, self._limits)
+        if place == 0:
+            return draft
+        self._projections = projections.with_cut(
+            self._log,
+            draft.whole[:place],
+            summarise=self._limits.summarise,
+            most_head=self._limits.head,
+        )
+        self._shaper.forget(self._projections.end)
+        return self._draft(self._projections)
+
+    def _fitted(self, draft: Draft) -> Draft:
+        """The draft made to fit by force, where commitments were not enough (R29): first the older
+        results, then images, then the newest round's results share what is left."""
+        for shape in (Shape.CLAMPED, Shape.LINES, Shape.BARE):
+            if draft.tokens <= self._room or not draft.whole:
+                return draft
+            older = tuple(self._shaper(group, shape) for group in draft.whole[:-1])
+            draft = replace(draft, tail=(*older, draft.tail[-1]))
+        newest = draft.whole[-1]
+        excess = draft.tokens - self._room
+        if excess > 0 and newest.is_round:
+            results = draft.tail[-1].tokens - newest.sizes[0] - excess
+            room = results - MESSAGE_TOKENS * len(newest.results)
+            draft = replace(draft, tail=(*draft.tail[:-1], admitted(newest, max(1, room))))
+        return draft
+
+    def _summary_tokens(self, draft: Draft) -> int:
+        """The most tokens of a summary: a share of what system message and tools leave, and never
+        more than half of what a cut aims at."""
+        if not self._limits.summarise:
+            return 0
+        rest = self._room - sum(message_tokens(message) for message in draft.system)
+        return max(0, int(min(rest * self._limits.summary_share, self._limits.target / 2)))
+
+    def _summary_message(self, projections: Projections) -> PromptMessage | None:
+        """The summary as a message: the same object for the same cuts."""
+        if projections.summary is None:
+            return None
+        if self._summary[0].cuts is not projections.cuts or self._summary[1] is None:
+            share = min(self._room * self._limits.summary_share, self._limits.target / 2)
+            text = summary_text(projections.summary, int(share))
+            self._summary = (projections, PromptMessage("user", text))
+        return self._summary[1]

@@ -1,0 +1,79 @@
+"""When more is left out, and how much: the one place that decides (R15, R21, R50).
+
+Where nothing is cached, limits hold always, and a cut goes well below them. Where prompts are
+cached, breaking the prefix costs what has to be read again; so masks and cuts wait until the prompt
+is due, and come early only if they save more over the coming requests than that.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from .draft import Draft
+from .limits import Limits
+from .log import Group
+from .window import Prices
+
+COMING_REQUESTS = 12
+"""How many requests a commitment is expected to serve: about two turns with tools."""
+MASKED_ENOUGH = 0.45
+"""A mask alone will do if it brings the prompt to this share of its room; else a cut is due."""
+
+
+def cut_due(draft: Draft, limits: Limits) -> bool:
+    """Whether a limit is met that asks for a cut (R15, R21)."""
+    groups = [group for group in draft.whole if group.role != "system"]
+    messages = sum(len(group) for group in groups)
+    turns = sum(group.role == "user" for group in groups)
+    return (
+        0 < limits.messages < draft.count
+        or draft.tokens > limits.trigger
+        or 0 < limits.since_messages < messages
+        or 0 < limits.since_turns < turns
+    )
+
+
+def cut_place(groups: Sequence[Group], fixed_tokens: int, fixed_count: int, limits: Limits) -> int:
+    """How many of `groups`, the tail as it would be sent, to cut, so that what stays meets the
+    target. The newest group always stays; the least recent messages stay if the limits allow."""
+    tokens, count, recent = fixed_tokens, fixed_count, 0
+    for index in range(len(groups) - 1, -1, -1):
+        group = groups[index]
+        size = len(group) if group.role != "system" else 0
+        tokens, count, recent = tokens + group.tokens, count + size, recent + size
+        protected = recent <= limits.least_recent
+        most_tokens = limits.prompt if protected else limits.target
+        most_count = limits.messages if protected else limits.target_messages
+        over = tokens > most_tokens or (limits.messages > 0 and count > most_count)
+        if over and index < len(groups) - 1:
+            return index + 1
+    return 0
+
+
+def mask_place(groups: Sequence[Group], keep_rounds: int) -> int | None:
+    """The row before which results become lines, so that the last rounds stay; None for no mask."""
+    rounds = [group for group in groups if group.is_round]
+    if keep_rounds <= 0 or len(rounds) <= keep_rounds:
+        return None
+    return rounds[-keep_rounds].first
+
+
+def mask_is_worth(before: Draft, after: Draft, room: int, prices: Prices) -> bool:
+    """Whether a mask is to be committed: it must, and is enough; or it pays (R50)."""
+    if before.tokens > room:
+        return after.tokens <= room * MASKED_ENOUGH
+    saved = (before.tokens - after.tokens) * prices.read * COMING_REQUESTS
+    broken = after.tokens - common_tokens(before, after)
+    return saved > broken * (prices.write - prices.read)
+
+
+def common_tokens(before: Draft, after: Draft) -> int:
+    """Tokens of the beginning that both have: what stays cached."""
+    if before.summary is not after.summary:
+        return min(before.prefix_tokens, after.prefix_tokens)
+    common = before.fixed_tokens
+    for old, new in zip(before.tail, after.tail, strict=False):
+        if old is not new:
+            break
+        common += new.tokens
+    return common

@@ -1,0 +1,127 @@
+"""A request in the making: what a log looks like under given projections, in segments.
+
+    system    the system message, and those that the client sent
+    head      the pinned first request
+    summary   what stands for the rows that were cut
+    asked     the last user message, where a cut went past it inside its own turn
+    tail      the groups after the last cut, each in its shape
+
+Rendering is concatenation; what the segments cost is the sum of what their groups cost.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from ..messages.prompt import PromptMessage
+from .limits import Limits
+from .log import ChatLog, Group
+from .projections import Projections
+from .shapes import Shape, Shaper
+from .system import SystemText
+from .tokens import message_tokens
+
+
+@dataclass(frozen=True, slots=True)
+class Draft:
+    """The segments of one request, and their tokens. `whole` are the tail's groups as in the log."""
+
+    system: tuple[PromptMessage, ...]
+    head: tuple[Group, ...]
+    summary: PromptMessage | None
+    asked: tuple[Group, ...]
+    tail: tuple[Group, ...]
+    whole: tuple[Group, ...]
+    prefix_tokens: int
+    """Of system and head: what even a cut leaves as it is."""
+    fixed_tokens: int
+    """Of everything but the tail."""
+
+    @property
+    def tokens(self) -> int:
+        return self.fixed_tokens + sum(group.tokens for group in self.tail)
+
+    @property
+    def count(self) -> int:
+        """Non-system messages; a summary is one of them (R15)."""
+        groups = (*self.head, *self.asked, *self.tail)
+        spoken = sum(len(group) for group in groups if group.role != "system")
+        return spoken + (self.summary is not None)
+
+    @property
+    def messages(self) -> tuple[PromptMessage, ...]:
+        return tuple(self._messages())
+
+    def _messages(self) -> Iterator[PromptMessage]:
+        yield from self.system
+        for group in self.head:
+            yield from group.messages
+        if self.summary is not None:
+            yield self.summary
+        for group in (*self.asked, *self.tail):
+            yield from group.messages
+
+
+def compose(
+    log: ChatLog,
+    projections: Projections,
+    system: SystemText | None,
+    summary: PromptMessage | None,
+    limits: Limits,
+    shaper: Shaper,
+) -> Draft:
+    """The draft of a request. A system message of the client holds instead of ours (R3); those
+    that a cut went past stand in front."""
+    cut_end = projections.end
+    messages = [log.row(row) for row in log.systems if row < cut_end]
+    if system is not None and system.text and not log.systems:
+        messages.append(PromptMessage("system", system.text))
+    head = _group(log, projections.head_row) if projections.head_row is not None else ()
+    asked: tuple[Group, ...] = ()
+    if log.last_user is not None and log.last_user < cut_end:
+        asked = tuple(group for group in _group(log, log.last_user) if group not in head)
+    whole = log.groups_from(cut_end)
+    prefix = sum(message_tokens(message) for message in messages) + _tokens(head)
+    fixed = prefix + _tokens(asked) + (message_tokens(summary) if summary is not None else 0)
+    return Draft(
+        system=tuple(messages),
+        head=head,
+        summary=summary,
+        asked=asked,
+        tail=tuple(_shaped(whole, projections.masked, limits, shaper)),
+        whole=whole,
+        prefix_tokens=prefix,
+        fixed_tokens=fixed,
+    )
+
+
+def _group(log: ChatLog, row: int) -> tuple[Group, ...]:
+    group = log.group_at(row)
+    return (group,) if group is not None else ()
+
+
+def _tokens(groups: Sequence[Group]) -> int:
+    return sum(group.tokens for group in groups)
+
+
+def _shaped(
+    groups: Sequence[Group], masked: int, limits: Limits, shaper: Shaper
+) -> Iterator[Group]:
+    """Each group in its shape.
+
+    Where prompts are cached, rows before `masked` are lines and all else is as it was admitted, so
+    that nothing changes without a commitment. Elsewhere the position decides: the newest round as
+    it was admitted, the last few clamped, the older ones lines (R14, R17).
+    """
+    rounds_left = sum(group.is_round for group in groups)
+    for group in groups:
+        if not group.is_round:
+            yield group
+            continue
+        newest = rounds_left == 1
+        kept = rounds_left <= limits.keep_rounds or limits.keep_rounds <= 0
+        if limits.cached:
+            newest, kept = group.first >= masked, False
+        yield shaper(group, Shape.ADMITTED if newest else Shape.CLAMPED if kept else Shape.LINES)
+        rounds_left -= 1

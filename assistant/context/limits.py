@@ -1,0 +1,70 @@
+"""The settings as the numbers that planning works with."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from ..config import Settings
+from .shapes import ShapeLimits
+from .window import Budget
+
+BELOW_LIMIT = 2 / 3
+"""A cut by number goes a third below its limit, so that the next ones come rarely (R50)."""
+ROUND_SHARE = 0.5
+"""Results of one round have at most this share of the prompt where nothing is cached."""
+CACHED_ROUND_SHARE = 1 / 20
+"""The same where prompts are cached: what is admitted stays as it is until a batch is masked, so
+giants are clamped when they come in. Measured by bench/replay.py."""
+LEAST_ROUND = 256
+"""Tokens of a round's results that are always admitted."""
+HEAD_SHARE = 0.04
+"""The pinned first request has at most this share of the prompt."""
+SUMMARY_SHARE = 0.30
+"""Of what system message and tools leave (R20)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """Tokens and messages. `messages` 0: no limit. `cached`: commitments gather into batches."""
+
+    prompt: int
+    trigger: int
+    target: int
+    messages: int
+    target_messages: int
+    keep_rounds: int
+    least_recent: int
+    since_messages: int
+    since_turns: int
+    head: int
+    summary_share: float
+    summarise: bool
+    cached: bool
+    shapes: ShapeLimits
+
+
+def limits_of(settings: Settings, budget: Budget) -> Limits:
+    """The numbers for a budget. Where nothing is cached the limits by number hold always; where it
+    is, only the window does."""
+    cached = settings.prompt_cache == "auto"
+    prompt = budget.prompt
+    most = 0 if cached else settings.history_max_messages
+    share = CACHED_ROUND_SHARE if cached else ROUND_SHARE
+    return Limits(
+        prompt=prompt,
+        trigger=min(int(prompt * settings.summary_trigger), settings.summary_max_tokens or prompt),
+        target=int(prompt * settings.summary_target),
+        messages=most,
+        target_messages=max(1, int(most * BELOW_LIMIT)),
+        keep_rounds=settings.tool_result_keep_last_rounds,
+        least_recent=settings.min_recent_messages,
+        since_messages=0 if cached else settings.summary_max_messages,
+        since_turns=0 if cached else settings.summary_max_turns,
+        head=int(prompt * HEAD_SHARE),
+        summary_share=SUMMARY_SHARE,
+        summarise=settings.summary != "off",
+        cached=cached,
+        shapes=ShapeLimits(
+            admit=max(LEAST_ROUND, int(prompt * share)), clamp=settings.tool_output_trim_chars
+        ),
+    )

@@ -1,0 +1,202 @@
+"""The log of one chat as a model could read it: rows, and the groups that stay or go together.
+
+A row is one message and never changes. A group is what a request takes or leaves as one: a single
+message, or a round (one assistant message with calls, and the results that answer them, R14). Each
+message is looked at once, when it is appended: what it costs is counted then, and what would make a
+request invalid is mended then (R53): an id used twice gets a suffix, a call without a result gets
+one that says so, and what answers no call stays in the log and out of every request.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from bisect import bisect_left
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+from ..messages.conversion import INTERRUPTED, output_text
+from ..messages.json_text import json_text
+from ..messages.prompt import PromptMessage, ToolCall, to_openai
+from .tokens import message_tokens
+
+
+@dataclass(frozen=True)
+class Group:
+    """`messages` of the rows from `first` up to `end`; `rows` names each message's own row, None
+    for a result that was made up. Rows of the range that no message has were never sent."""
+
+    first: int
+    end: int
+    messages: tuple[PromptMessage, ...]
+    rows: tuple[int | None, ...]
+
+    @property
+    def role(self) -> str:
+        return self.messages[0].role
+
+    @property
+    def is_round(self) -> bool:
+        return bool(self.messages[0].tool_calls)
+
+    @property
+    def results(self) -> tuple[PromptMessage, ...]:
+        """The results of a round; nothing for a single message."""
+        return self.messages[1:]
+
+    def call_of(self, result: PromptMessage) -> ToolCall:
+        return next(c for c in self.messages[0].tool_calls if c.id == result.tool_call_id)
+
+    @cached_property
+    def sizes(self) -> tuple[int, ...]:
+        """Tokens of each message."""
+        return tuple(message_tokens(message) for message in self.messages)
+
+    @cached_property
+    def tokens(self) -> int:
+        return sum(self.sizes)
+
+    def __len__(self) -> int:
+        return len(self.messages)
+
+
+class ChatLog:
+    """Rows in order, and their groups. It only grows; nothing that was returned changes later.
+
+    `systems` are the rows of system messages, `last_user` is the row of the last user message,
+    `first_turn` says that no assistant message comes before it (R1), and `repairs` counts the rows
+    that would have made a request invalid.
+    """
+
+    def __init__(self, messages: Iterable[PromptMessage] = ()) -> None:
+        self._rows: list[PromptMessage] = []
+        self._closed: list[Group] = []
+        self._open: _OpenRound | None = None
+        self._uses: dict[str, int] = {}
+        self._answered = False
+        self.systems: list[int] = []
+        self.last_user: int | None = None
+        self.first_turn = True
+        self.repairs = 0
+        for message in messages:
+            self.append(message)
+
+    def __len__(self) -> int:
+        return len(self._rows)
+
+    def row(self, index: int) -> PromptMessage:
+        return self._rows[index]
+
+    def append(self, message: PromptMessage) -> None:
+        """One more row."""
+        index = len(self._rows)
+        self._rows.append(message)
+        if message.role == "tool":
+            self._append_result(index, message)
+            return
+        self._close_round()
+        self._note_role(index, message)
+        if message.is_empty:
+            self._leave_out(index)
+        elif message.tool_calls:
+            calls = tuple(self._unique(call) for call in message.tool_calls)
+            same = all(new is old for new, old in zip(calls, message.tool_calls, strict=True))
+            self.repairs += not same
+            self._open = _OpenRound(
+                index, message if same else replace(message, tool_calls=calls), message.tool_calls
+            )
+        else:
+            self._closed.append(Group(index, index + 1, (message,), (index,)))
+
+    def groups_from(self, row: int) -> tuple[Group, ...]:
+        """The groups that begin at `row` or later, an open round as it stands."""
+        start = bisect_left(self._closed, row, key=lambda group: group.first)
+        found = self._closed[start:]
+        if self._open is not None:
+            found.append(self._open.group(len(self._rows)))
+        return tuple(found)
+
+    def group_at(self, row: int) -> Group | None:
+        """The closed group that begins at `row`."""
+        place = bisect_left(self._closed, row, key=lambda group: group.first)
+        found = self._closed[place : place + 1]
+        return found[0] if found and found[0].first == row else None
+
+    def digest(self, first: int, end: int) -> str:
+        """A hash of the rows `first` up to `end`, to tell whether a projection still fits."""
+        digest = hashlib.blake2b(digest_size=12)
+        for row in self._rows[first:end]:
+            digest.update(json_text(to_openai(row)).encode("utf-8", "surrogatepass"))
+            digest.update(b"\n")
+        return digest.hexdigest()
+
+    def _note_role(self, index: int, message: PromptMessage) -> None:
+        if message.role == "system" and not message.is_empty:
+            self.systems.append(index)
+        elif message.role == "user":
+            self.last_user = index
+            self.first_turn = not self._answered
+        elif message.role == "assistant":
+            self._answered = True
+
+    def _append_result(self, index: int, message: PromptMessage) -> None:
+        if self._open is None or not self._open.answer(index, message):
+            self._leave_out(index)
+
+    def _close_round(self) -> None:
+        if self._open is not None:
+            group = self._open.group(len(self._rows) - 1)
+            self.repairs += sum(row is None for row in group.rows)
+            self._closed.append(group)
+            self._open = None
+
+    def _leave_out(self, index: int) -> None:
+        """A row that no request has; the group before it covers it, so that ranges have no gaps."""
+        self.repairs += 1
+        if self._open is None and self._closed:
+            self._closed[-1] = replace(self._closed[-1], end=index + 1)
+
+    def _unique(self, call: ToolCall) -> ToolCall:
+        base = call.id or "call"
+        name = base
+        while name in self._uses:
+            self._uses[base] += 1
+            name = f"{base}-{self._uses[base]}"
+        self._uses[name] = 1
+        return call if name == call.id else replace(call, id=name)
+
+
+class _OpenRound:
+    """A round whose results are still coming."""
+
+    def __init__(self, first: int, message: PromptMessage, original: tuple[ToolCall, ...]) -> None:
+        self._first = first
+        self._message = message
+        self._original = original
+        self._answers: dict[int, tuple[int, PromptMessage]] = {}
+        self._made: tuple[int, Group] | None = None
+
+    def answer(self, index: int, result: PromptMessage) -> bool:
+        """Takes the result of the first call with its id that has none; False if there is none."""
+        for place, call in enumerate(self._original):
+            if call.id == result.tool_call_id and place not in self._answers:
+                self._answers[place] = (index, result)
+                return True
+        return False
+
+    def group(self, end: int) -> Group:
+        if self._made is not None and self._made[0] == end:
+            return self._made[1]
+        messages = [self._message]
+        rows: list[int | None] = [self._first]
+        for place, call in enumerate(self._message.tool_calls):
+            row, result = self._answers.get(place, (None, None))
+            if result is None:
+                result = PromptMessage("tool", output_text({"error": INTERRUPTED}), failed=True)
+            if result.tool_call_id != call.id:
+                result = replace(result, tool_call_id=call.id)
+            messages.append(result)
+            rows.append(row)
+        group = Group(self._first, end, tuple(messages), tuple(rows))
+        self._made = (end, group)
+        return group

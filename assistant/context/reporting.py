@@ -1,0 +1,130 @@
+"""A draft -> its report: figures only, no text of the conversation (R18, R32)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from ..messages.prompt import PromptMessage
+from .digest import is_digest
+from .draft import Draft
+from .left_out import LeftOut
+from .limits import Limits
+from .log import ChatLog
+from .projections import Projections
+from .report import PARTS, Report, Size
+from .system import SystemText
+from .tokens import CHARS_PER_TOKEN, message_chars, message_tokens, schema_text, schema_tokens
+from .window import Budget
+
+
+def report_of(
+    draft: Draft,
+    log: ChatLog,
+    system: SystemText | None,
+    tools: tuple[Mapping[str, Any], ...],
+    budget: Budget,
+    limits: Limits,
+    projections: Projections,
+    left_out: Sequence[LeftOut],
+) -> Report:
+    """The report of a draft that is about to be sent."""
+    used = None if log.systems else system
+    omitted, clamped = _shortened(draft)
+    cut = sum(cut.end - cut.first for cut in projections.cuts)
+    changes = {
+        "LLM_TOOL_RESULT_KEEP_LAST_ROUNDS": omitted,
+        "LLM_TOOL_OUTPUT_TRIM_CHARS": clamped,
+        "LLM_CONTEXT_WINDOW" if limits.cached else "LLM_HISTORY_MAX_MESSAGES": cut,
+    }
+    return Report(
+        first_turn=log.first_turn,
+        system_kind=used.kind if used else "client",
+        parts=_sizes(draft, used, tools),
+        window=budget.window.tokens,
+        reserve=budget.window.reserve,
+        limits_applied=(*(used.limits if used else ()), *(n for n, c in changes.items() if c)),
+        left_out=(*(used.left_out if used else ()), *(item.handle for item in left_out)),
+        rounds_omitted=omitted,
+        results_clamped=clamped,
+        messages_trimmed=cut,
+        messages_sent=draft.count,
+        repairs=log.repairs,
+        strength=_strength(omitted, clamped, cut),
+        summarised=projections.summary.messages if projections.summary else 0,
+        cuts=len(projections.cuts),
+        next_trigger=_next_trigger(draft, limits),
+    )
+
+
+def _shortened(draft: Draft) -> tuple[int, int]:
+    """Rounds that are lines, and results that are clamped."""
+    omitted = clamped = 0
+    for shaped, whole in zip(draft.tail, draft.whole, strict=True):
+        if shaped is whole:
+            continue
+        changed = [
+            new for new, old in zip(shaped.results, whole.results, strict=True) if new is not old
+        ]
+        lines = sum(is_digest(result) for result in changed)
+        omitted += lines > 0
+        clamped += len(changed) - lines
+    return omitted, clamped
+
+
+def _strength(omitted: int, clamped: int, cut: int) -> str:
+    """How strongly the request is compressed, in the words of R18."""
+    if cut:
+        return "High"
+    if omitted:
+        return "Medium"
+    return "Low" if clamped else "Absent"
+
+
+def _next_trigger(draft: Draft, limits: Limits) -> dict[str, Any]:
+    """The limit that will ask for the next summary first: where it is and how far that is."""
+    groups = [group for group in draft.whole if group.role != "system"]
+    now = {
+        "tokens": (draft.tokens, limits.prompt if limits.cached else limits.trigger),
+        "messages": (draft.count, limits.messages),
+        "messages since the last summary": (sum(map(len, groups)), limits.since_messages),
+        "turns since the last summary": (
+            sum(group.role == "user" for group in groups),
+            limits.since_turns,
+        ),
+    }
+    shares = {name: (value / at, value, at) for name, (value, at) in now.items() if at > 0}
+    name = max(shares, key=lambda name: shares[name][0])
+    share, value, at = shares[name]
+    return {"what": name, "now": value, "at": at, "share": round(share, 3)}
+
+
+def _sizes(
+    draft: Draft, system: SystemText | None, tools: tuple[Mapping[str, Any], ...]
+) -> dict[str, Size]:
+    """The parts of the report; `current` is the last user message, `system` without user
+    context."""
+    sizes = dict.fromkeys(PARTS, Size())
+    for message in draft.system:
+        sizes["system"] += _size(message)
+    if draft.summary is not None:
+        sizes["summary"] = _size(draft.summary)
+    groups = (*draft.head, *draft.asked, *draft.tail)
+    users = [n for n, group in enumerate(groups) if group.role == "user"]
+    for number, group in enumerate(groups):
+        for place, message in enumerate(group.messages):
+            name = {"system": "system", "tool": "tool_results"}.get(message.role, "history")
+            name = "current" if number == users[-1] else name
+            sizes[name] += Size(message_chars(message), group.sizes[place])
+    if system is not None and system.user_context_chars:
+        share = Size(system.user_context_chars, system.user_context_chars // CHARS_PER_TOKEN)
+        sizes["user_context"] = share
+        whole = sizes["system"]
+        sizes["system"] = Size(whole.chars - share.chars, max(0, whole.tokens - share.tokens))
+    schemas = schema_text(tools)
+    sizes["tool_schemas"] = Size(len(schemas), schema_tokens(schemas))
+    return sizes
+
+
+def _size(message: PromptMessage) -> Size:
+    return Size(message_chars(message), message_tokens(message))

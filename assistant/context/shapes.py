@@ -1,0 +1,181 @@
+"""How much of a group is sent: in full, admitted, clamped, or as lines (R14, R17, R29).
+
+    FULL      as it is in the log
+    ADMITTED  results that are giants are clamped, the round as a whole to its share of the budget
+    CLAMPED   each result within `LLM_TOOL_OUTPUT_TRIM_CHARS`
+    LINES     each result as one line (`digest`)
+    BARE      lines, and images as text: the emergency
+
+Every shape keeps what the user and the model wrote, the calls, and the pairing; whatever it leaves
+out names the handle of its row. A shape never costs more than the one before it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from enum import IntEnum
+
+from ..messages.prompt import ImageContent, TextContent
+from .clamp import clamp_result
+from .digest import digest, is_digest
+from .handles import row_handle
+from .log import Group
+from .tokens import text_tokens
+
+IMAGE_NOTE = "[An image was here.]"
+
+
+class Shape(IntEnum):
+    FULL = 0
+    ADMITTED = 1
+    CLAMPED = 2
+    LINES = 3
+    BARE = 4
+
+
+@dataclass(frozen=True, slots=True)
+class ShapeLimits:
+    """`admit` is the most tokens of a round's results together, `clamp` the most characters of one
+    result; 0 switches a limit off."""
+
+    admit: int = 0
+    clamp: int = 0
+
+
+class Shaper:
+    """Shapes groups, each once: the same group and shape is the same object again."""
+
+    def __init__(self, limits: ShapeLimits) -> None:
+        self.limits = limits
+        self._shaped: dict[tuple[int, int, Shape], Group] = {}
+
+    def __call__(self, group: Group, shape: Shape) -> Group:
+        if shape is Shape.FULL or not (group.is_round or shape is Shape.BARE):
+            return group
+        key = (group.first, group.end, shape)
+        if key not in self._shaped:
+            self._shaped[key] = self._shape(group, shape)
+        return self._shaped[key]
+
+    def forget(self, before: int) -> None:
+        """Drops what was kept of groups that end before the row `before`."""
+        self._shaped = {key: g for key, g in self._shaped.items() if key[1] > before}
+
+    def _shape(self, group: Group, shape: Shape) -> Group:
+        if not group.is_round:
+            return without_images(group)
+        if shape is Shape.ADMITTED:
+            return admitted(group, self.limits.admit)
+        if shape is Shape.CLAMPED:
+            return clamped(self(group, Shape.ADMITTED), group, self.limits.clamp)
+        lines = as_lines(self(group, Shape.CLAMPED), group)
+        return lines if shape is Shape.LINES else without_images(lines)
+
+
+def admitted(group: Group, tokens: int) -> Group:
+    """The round's results within `tokens` together; short ones stay, long ones share the rest."""
+    if tokens <= 0:
+        return group
+    sizes = [text_tokens(result.text) for result in group.results]
+    share = fair_share(sizes, tokens)
+    shorter = [
+        text if size <= share else _within(text, size, share, _handle(group, place))
+        for place, (text, size) in enumerate(
+            zip((result.text for result in group.results), sizes, strict=True), start=1
+        )
+    ]
+    return _with_results(group, shorter)
+
+
+def clamped(group: Group, original: Group, chars: int) -> Group:
+    """Each result within `chars`; a line that stands for a result already is left alone."""
+    if chars <= 0:
+        return group
+    shorter = [
+        result.text
+        if len(result.text) <= chars or is_digest(result)
+        else clamp_result(whole.text, chars, _handle(original, place))
+        for place, (result, whole) in enumerate(
+            zip(group.results, original.results, strict=True), start=1
+        )
+    ]
+    return _with_results(group, shorter)
+
+
+def as_lines(group: Group, original: Group) -> Group:
+    """Each result as its line, unless what is sent now is shorter than that."""
+    shorter = []
+    for place, (result, whole) in enumerate(
+        zip(group.results, original.results, strict=True), start=1
+    ):
+        line = digest(original.call_of(whole), whole, _handle(original, place))
+        keep = is_digest(result) or len(line) >= len(result.text)
+        shorter.append(result.text if keep else line)
+    return _with_results(group, shorter)
+
+
+def without_images(group: Group) -> Group:
+    """Images as a note: the text stays (R29)."""
+    if not any(message.images for message in group.messages):
+        return group
+    messages = tuple(
+        replace(
+            message,
+            content=tuple(
+                TextContent(IMAGE_NOTE) if isinstance(part, ImageContent) else part
+                for part in message.content
+                if not isinstance(part, str)
+            ),
+        )
+        if message.images
+        else message
+        for message in group.messages
+    )
+    return Group(group.first, group.end, messages, group.rows)
+
+
+def fair_share(sizes: Sequence[int], total: int) -> int:
+    """The largest share such that `sizes`, each cut down to it, add up to at most `total`."""
+    left = max(0, total)
+    for position, size in enumerate(sorted(sizes)):
+        share = left // (len(sizes) - position)
+        if size > share:
+            return share
+        left -= size
+    return max(sizes, default=0)
+
+
+def _within(text: str, size: int, tokens: int, handle: str) -> str:
+    """`text`, which has `size` tokens, within `tokens` of them, or as near as clamping comes."""
+    limit = max(1, len(text) * tokens // size)
+    shorter = clamp_result(text, limit, handle)
+    while text_tokens(shorter) > tokens and limit > 1:
+        # Head and tail may be denser than the whole.
+        limit = limit * 3 // 4
+        shorter = clamp_result(text, max(1, limit), handle)
+    return shorter
+
+
+def _with_results(group: Group, texts: Sequence[str]) -> Group:
+    results = tuple(
+        result if text == result.text else replace(result, content=text)
+        for result, text in zip(group.results, texts, strict=True)
+    )
+    if all(new is old for new, old in zip(results, group.results, strict=True)):
+        return group
+    return Group(group.first, group.end, (group.messages[0], *results), group.rows)
+
+
+def _handle(group: Group, place: int) -> str:
+    row = group.rows[place]
+    return row_handle(row) if row is not None else ""
+
+
+def changed_rows(shaped: Group, whole: Group) -> tuple[int, ...]:
+    """The rows of which `shaped` leaves something out."""
+    return tuple(
+        row
+        for row, new, old in zip(whole.rows, shaped.messages, whole.messages, strict=True)
+        if row is not None and new is not old
+    )

@@ -1,0 +1,128 @@
+"""The summary as the message that the model reads: fixed sections, exact values, bounded (R23, R24).
+
+Sections fill in the order of what would be missed most. What does not fit is counted, and the
+handle of the covered rows is named, so that nothing is silently gone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+
+from ..handles import range_handle
+from ..tokens import text_tokens
+from .ledger import Ledger
+from .state import Summary
+
+MARKER = "[Summary of the earlier conversation]"
+"""Begins every summary message, so that it is known and never summarised itself."""
+INTRODUCTION = (
+    "Background only: the newest message counts. Rows {handle} are not shown; "
+    "history_search finds words in them, recall_result gives them back."
+)
+MOST_WORDS = 600
+"""R24."""
+
+
+@dataclass(frozen=True, slots=True)
+class Section:
+    """`share` is the part of the room left that the section may take at most."""
+
+    title: str
+    items: tuple[str, ...]
+    share: float
+    inline: bool = False
+
+
+def summary_text(summary: Summary, most_tokens: int, most_words: int = MOST_WORDS) -> str:
+    """The message's text within `most_tokens` tokens and `most_words` words; the introduction
+    always stands."""
+    handle = range_handle(summary.first, max(summary.end, summary.first + 1))
+    lines = [MARKER, INTRODUCTION.format(handle=handle)]
+    room = _Room(most_tokens - text_tokens("\n".join(lines)), most_words - 30)
+    for section in _sections(summary):
+        lines.extend(_filled(section, room))
+    return "\n".join(lines)
+
+
+def _sections(summary: Summary) -> Iterator[Section]:
+    # The newest first: what does not fit is the oldest.
+    def newest(quotes: Iterable[tuple[int, str]]) -> tuple[str, ...]:
+        return tuple(f"{_one_line(text)} (r{row})" for row, text in reversed(tuple(quotes)))
+
+    if summary.goal:
+        yield Section("Goal, in the user's words", (_one_line(summary.goal),), 0.25)
+    yield Section("Rules and corrections by the user", newest(summary.corrections), 0.35)
+    yield Section("Workflow changes, net", tuple(_changes(summary.ledger)), 0.5)
+    if summary.told:
+        yield Section("What happened", (summary.told,), 0.7)
+    if summary.last_words:
+        yield Section("Last said by the assistant", (_one_line(summary.last_words),), 0.3)
+    yield Section("Errors", newest(summary.errors), 0.3)
+    yield Section("Requests, newest first", newest(summary.requests), 0.4)
+    yield Section("Decisions", newest(summary.decisions), 0.3)
+    yield Section("Values, newest first", tuple(reversed(summary.values)), 1.0, inline=True)
+
+
+def _changes(ledger: Ledger) -> Iterator[str]:
+    """One line for each node, the latest changed first."""
+    if ledger.added:
+        yield "added " + ", ".join(
+            f"#{node} {kind}" for node, kind in reversed(ledger.added.items())
+        )
+    if ledger.removed:
+        removed = (f"#{node} {kind}".strip() for node, kind in reversed(ledger.removed.items()))
+        yield "removed " + ", ".join(removed)
+    nodes: dict[str, list[str]] = {}
+    for (node, widget), (old, new) in reversed(ledger.values.items()):
+        was = f" (was {old})" if old is not None else ""
+        nodes.setdefault(node, []).append(f"{widget}={new}{was}")
+    for node, changes in nodes.items():
+        yield f"#{node}: " + ", ".join(changes)
+
+
+class _Room:
+    """What is left of the tokens and words."""
+
+    def __init__(self, tokens: int, words: int) -> None:
+        self.tokens = tokens
+        self.words = words
+
+    def take(self, text: str, share: _Share) -> bool:
+        tokens, words = text_tokens(text) + 1, len(text.split())
+        if tokens > min(self.tokens, share.tokens) or words > min(self.words, share.words):
+            return False
+        self.tokens -= tokens
+        self.words -= words
+        share.tokens -= tokens
+        share.words -= words
+        return True
+
+
+class _Share:
+    def __init__(self, room: _Room, share: float) -> None:
+        self.tokens = int(room.tokens * share)
+        self.words = int(room.words * share)
+
+
+def _filled(section: Section, room: _Room) -> list[str]:
+    """The section's lines as far as they fit; nothing for an empty one."""
+    share = _Share(room, section.share)
+    if not section.items or not room.take(f"{section.title}: and 100 more", share):
+        return []
+    kept: list[str] = []
+    for item in section.items:
+        if not room.take(item, share):
+            break
+        kept.append(item)
+    left = len(section.items) - len(kept)
+    more = f" (and {left} more)" if left else ""
+    if not kept:
+        return []
+    if section.inline or len(section.items) == 1:
+        return [f"{section.title}{more}: " + ", ".join(kept)]
+    return [f"{section.title}{more}:", *(f"- {item}" for item in kept)]
+
+
+def _one_line(text: str) -> str:
+    return " ".join(text.split())
