@@ -20,9 +20,9 @@ from ..config import Settings
 from ..errors import AssistantError, ContextOverflow, InvalidRequest
 from ..messages.prompt import PromptMessage
 from .commitment import cut_due, cut_place, mask_is_worth, mask_place
-from .draft import Draft, compose
+from .draft import Counted, Draft, compose
 from .handles import recall
-from .left_out import left_out_of
+from .left_out import cut_ranges, shortened_rows
 from .limits import limits_of
 from .log import ChatLog
 from .plan import Plan
@@ -32,7 +32,7 @@ from .reporting import report_of
 from .shapes import Shape, Shaper, admitted
 from .summary.text import summary_text
 from .system import SystemText
-from .tokens import MESSAGE_TOKENS, message_tokens, schema_text, schema_tokens
+from .tokens import MESSAGE_TOKENS, schema_text, schema_tokens
 from .validator import faults
 from .window import Budget
 
@@ -52,6 +52,7 @@ class ChatContext:
         self._settings = settings
         self._log = ChatLog(messages)
         self._projections = valid(projections or Projections(), self._log)
+        self._ranges = cut_ranges(self._projections)
         self.prepare(budget, system, tools)
 
     def prepare(
@@ -63,7 +64,8 @@ class ChatContext:
         self._shaper = Shaper(self._limits.shapes)
         self._tool_tokens = schema_tokens(schema_text(tools))
         self._room = self._limits.prompt - self._tool_tokens
-        self._summary: tuple[Projections, PromptMessage | None] = (Projections(), None)
+        self._front = Counted.of("system", system.text) if system and system.text else None
+        self._summary: tuple[Projections, Counted | None] = (Projections(), None)
 
     @property
     def projections(self) -> Projections:
@@ -92,7 +94,7 @@ class ChatContext:
         messages = alternate(draft.messages) if alternation else draft.messages
         if found := faults(messages, alternation=alternation):
             raise AssistantError(f"The request would be invalid: {'; '.join(found)}.")
-        left_out = left_out_of(draft, self._projections)
+        shortened = shortened_rows(draft)
         report = report_of(
             draft,
             self._log,
@@ -101,7 +103,7 @@ class ChatContext:
             self._budget,
             self._limits,
             self._projections,
-            left_out,
+            shortened,
         )
         if self._budget.window.known and draft.tokens > self._room:
             raise ContextOverflow(
@@ -109,13 +111,13 @@ class ChatContext:
                 f"has {self._budget.window.tokens:,}: shorten it, or choose a model with a larger "
                 "window."
             )
-        return Plan(messages, self._tools, report, left_out)
+        return Plan(messages, self._tools, report, (*self._ranges, *shortened))
 
     def _draft(self, projections: Projections) -> Draft:
         return compose(
             self._log,
             projections,
-            self._system,
+            self._front,
             self._summary_message(projections),
             self._limits,
             self._shaper,
@@ -163,6 +165,7 @@ class ChatContext:
             most_head=self._limits.head,
         )
         self._shaper.forget(self._projections.end)
+        self._ranges = (*self._ranges, *cut_ranges(Projections(self._projections.cuts[-1:])))
         return self._draft(self._projections)
 
     def _fitted(self, draft: Draft) -> Draft:
@@ -186,15 +189,15 @@ class ChatContext:
         more than half of what a cut aims at."""
         if not self._limits.summarise:
             return 0
-        rest = self._room - sum(message_tokens(message) for message in draft.system)
+        rest = self._room - sum(counted.tokens for counted in draft.system)
         return max(0, int(min(rest * self._limits.summary_share, self._limits.target / 2)))
 
-    def _summary_message(self, projections: Projections) -> PromptMessage | None:
+    def _summary_message(self, projections: Projections) -> Counted | None:
         """The summary as a message: the same object for the same cuts."""
         if projections.summary is None:
             return None
         if self._summary[0].cuts is not projections.cuts or self._summary[1] is None:
             share = min(self._room * self._limits.summary_share, self._limits.target / 2)
             text = summary_text(projections.summary, int(share))
-            self._summary = (projections, PromptMessage("user", text))
+            self._summary = (projections, Counted.of("user", text))
         return self._summary[1]

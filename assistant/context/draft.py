@@ -13,23 +13,36 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from typing import Literal
 
 from ..messages.prompt import PromptMessage
 from .limits import Limits
 from .log import ChatLog, Group
 from .projections import Projections
 from .shapes import Shape, Shaper
-from .system import SystemText
 from .tokens import message_tokens
+
+
+@dataclass(frozen=True, slots=True)
+class Counted:
+    """A message of ours with its tokens, which are counted once."""
+
+    message: PromptMessage
+    tokens: int
+
+    @classmethod
+    def of(cls, role: Literal["system", "user"], text: str) -> Counted:
+        message = PromptMessage(role, text)
+        return cls(message, message_tokens(message))
 
 
 @dataclass(frozen=True, slots=True)
 class Draft:
     """The segments of one request, and their tokens. `whole` are the tail's groups as in the log."""
 
-    system: tuple[PromptMessage, ...]
+    system: tuple[Counted, ...]
     head: tuple[Group, ...]
-    summary: PromptMessage | None
+    summary: Counted | None
     asked: tuple[Group, ...]
     tail: tuple[Group, ...]
     whole: tuple[Group, ...]
@@ -54,11 +67,12 @@ class Draft:
         return tuple(self._messages())
 
     def _messages(self) -> Iterator[PromptMessage]:
-        yield from self.system
+        for counted in self.system:
+            yield counted.message
         for group in self.head:
             yield from group.messages
         if self.summary is not None:
-            yield self.summary
+            yield self.summary.message
         for group in (*self.asked, *self.tail):
             yield from group.messages
 
@@ -66,26 +80,27 @@ class Draft:
 def compose(
     log: ChatLog,
     projections: Projections,
-    system: SystemText | None,
-    summary: PromptMessage | None,
+    system: Counted | None,
+    summary: Counted | None,
     limits: Limits,
     shaper: Shaper,
 ) -> Draft:
     """The draft of a request. A system message of the client holds instead of ours (R3); those
     that a cut went past stand in front."""
     cut_end = projections.end
-    messages = [log.row(row) for row in log.systems if row < cut_end]
-    if system is not None and system.text and not log.systems:
-        messages.append(PromptMessage("system", system.text))
+    sent = [_group(log, row)[0] for row in log.systems if row < cut_end]
+    front = [Counted(group.messages[0], group.tokens) for group in sent]
+    if system is not None and not log.systems:
+        front.append(system)
     head = _group(log, projections.head_row) if projections.head_row is not None else ()
     asked: tuple[Group, ...] = ()
     if log.last_user is not None and log.last_user < cut_end:
         asked = tuple(group for group in _group(log, log.last_user) if group not in head)
     whole = log.groups_from(cut_end)
-    prefix = sum(message_tokens(message) for message in messages) + _tokens(head)
-    fixed = prefix + _tokens(asked) + (message_tokens(summary) if summary is not None else 0)
+    prefix = sum(counted.tokens for counted in front) + _tokens(head)
+    fixed = prefix + _tokens(asked) + (summary.tokens if summary is not None else 0)
     return Draft(
-        system=tuple(messages),
+        system=tuple(front),
         head=head,
         summary=summary,
         asked=asked,

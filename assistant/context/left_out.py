@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from .draft import Draft
@@ -17,16 +17,21 @@ class LeftOut:
     """Rows, by their positions in the log, that are not sent in full, and their handle."""
 
     handle: str
-    indexes: tuple[int, ...]
+    indexes: Sequence[int]
 
 
-def left_out_of(draft: Draft, projections: Projections) -> tuple[LeftOut, ...]:
-    """Everything that the draft does not send in full: cut ranges, then rows of the tail."""
-    found = [
-        LeftOut(range_handle(cut.first, cut.end), tuple(range(cut.first, cut.end)))
+def cut_ranges(projections: Projections) -> tuple[LeftOut, ...]:
+    """The ranges that cuts cover, a handle for each cut."""
+    return tuple(
+        LeftOut(range_handle(cut.first, cut.end), range(cut.first, cut.end))
         for cut in projections.cuts
         if cut.end > cut.first
-    ]
+    )
+
+
+def shortened_rows(draft: Draft) -> tuple[LeftOut, ...]:
+    """The rows of the tail that are not sent in full, or not at all."""
+    found: list[LeftOut] = []
     for shaped, whole in zip(draft.tail, draft.whole, strict=True):
         rows = changed_rows(shaped, whole) if shaped is not whole else ()
         found.extend(LeftOut(row_handle(row), (row,)) for row in (*rows, *_never_sent(whole)))

@@ -5,16 +5,16 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from ..messages.prompt import PromptMessage
 from .digest import is_digest
-from .draft import Draft
+from .draft import Counted, Draft
+from .handles import range_handle
 from .left_out import LeftOut
 from .limits import Limits
 from .log import ChatLog
 from .projections import Projections
 from .report import PARTS, Report, Size
 from .system import SystemText
-from .tokens import CHARS_PER_TOKEN, message_chars, message_tokens, schema_text, schema_tokens
+from .tokens import CHARS_PER_TOKEN, message_chars, schema_text, schema_tokens
 from .window import Budget
 
 
@@ -26,12 +26,15 @@ def report_of(
     budget: Budget,
     limits: Limits,
     projections: Projections,
-    left_out: Sequence[LeftOut],
+    shortened: Sequence[LeftOut],
 ) -> Report:
     """The report of a draft that is about to be sent."""
     used = None if log.systems else system
     omitted, clamped = _shortened(draft)
-    cut = sum(cut.end - cut.first for cut in projections.cuts)
+    cuts = projections.cuts
+    cut = projections.end - cuts[0].first if cuts else 0
+    handles = [range_handle(cuts[0].first, projections.end)] if cut else []
+    handles += [item.handle for item in shortened]
     changes = {
         "LLM_TOOL_RESULT_KEEP_LAST_ROUNDS": omitted,
         "LLM_TOOL_OUTPUT_TRIM_CHARS": clamped,
@@ -44,7 +47,7 @@ def report_of(
         window=budget.window.tokens,
         reserve=budget.window.reserve,
         limits_applied=(*(used.limits if used else ()), *(n for n, c in changes.items() if c)),
-        left_out=(*(used.left_out if used else ()), *(item.handle for item in left_out)),
+        left_out=(*(used.left_out if used else ()), *handles),
         rounds_omitted=omitted,
         results_clamped=clamped,
         messages_trimmed=cut,
@@ -52,7 +55,7 @@ def report_of(
         repairs=log.repairs,
         strength=_strength(omitted, clamped, cut),
         summarised=projections.summary.messages if projections.summary else 0,
-        cuts=len(projections.cuts),
+        cuts=len(cuts),
         next_trigger=_next_trigger(draft, limits),
     )
 
@@ -105,8 +108,8 @@ def _sizes(
     """The parts of the report; `current` is the last user message, `system` without user
     context."""
     sizes = dict.fromkeys(PARTS, Size())
-    for message in draft.system:
-        sizes["system"] += _size(message)
+    for counted in draft.system:
+        sizes["system"] += _size(counted)
     if draft.summary is not None:
         sizes["summary"] = _size(draft.summary)
     groups = (*draft.head, *draft.asked, *draft.tail)
@@ -126,5 +129,5 @@ def _sizes(
     return sizes
 
 
-def _size(message: PromptMessage) -> Size:
-    return Size(message_chars(message), message_tokens(message))
+def _size(counted: Counted) -> Size:
+    return Size(message_chars(counted.message), counted.tokens)
