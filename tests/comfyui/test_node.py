@@ -19,7 +19,9 @@ ENDS = ("execution_success", "execution_error", "execution_interrupted")
 class Runner:
     """Queues workflows in a ComfyUI and waits on its socket for their end."""
 
-    def __init__(self, session: aiohttp.ClientSession, socket: aiohttp.ClientWebSocketResponse):
+    def __init__(
+        self, session: aiohttp.ClientSession, socket: "aiohttp.ClientWebSocketResponse[bool]"
+    ):
         self._session = session
         self._socket = socket
 
