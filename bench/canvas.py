@@ -163,7 +163,7 @@ def _named(node: dict[str, Any]) -> dict[str, Any]:
     values = node.get("widgets_values")
     core = CORE_WIDGETS.get(str(node["type"]))
     if core and isinstance(values, list):
-        named = dict(zip(core, values))
+        named = dict(zip(core, values, strict=False))
     else:
         named = dict(widget_values(node))
     return {

@@ -69,10 +69,9 @@ def document(pick: random.Random, topic: str, value: str | None, *, giant: bool)
 
 def run_output(pick: random.Random, prompt: str, topic: str, value: str | None) -> dict[str, Any]:
     name = value or f"ComfyUI_{pick.randint(1, 99_999):05d}_"
-    body = {
+    return {
         "status": "success",
         "prompt_id": prompt,
         "seconds": round(pick.uniform(2, 240), 1),
         "outputs": [{"node": pick.randint(3, 60), "filename": name, "subfolder": topic}],
     }
-    return body

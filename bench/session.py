@@ -1,8 +1,8 @@
 """One seeded ComfyUI session as a list of OpenAI messages: turns, rounds, edits, errors, facts.
 
-The same seed and shape give the same bytes. What it is made of comes from `canvas` (a real
-template), `wordings` (what people, models and ComfyUI say), `results` (what tools answer), `edits` and
-`facts` (what is planted).
+The same seed and shape give the same bytes. It is made of `canvas` (a real template), `wordings`
+(what people, models and ComfyUI say), `results` (what tools answer), `edits` and `facts` (what is
+planted).
 """
 
 from __future__ import annotations
@@ -90,7 +90,7 @@ class Writer:
                 index = asked if call.where == "arguments" else asked + 1 + number
                 self.planter.place(*call.value, call.where, index, self.topic)
         self.messages.append({"role": "assistant", "content": text or None, "tool_calls": listed})
-        for call, made in zip(calls, listed):
+        for call, made in zip(calls, listed, strict=True):
             result = {"role": "tool", "tool_call_id": made["id"], "content": call.result}
             self.messages.append(result)
 
