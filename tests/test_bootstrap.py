@@ -53,7 +53,7 @@ def test_pytest_passes_for_every_way_to_call_it(
     tmp_path: Path, name: str, arguments: list[str]
 ) -> None:
     folder = copy_of_skeleton(tmp_path / name)
-    command = [sys.executable, "-m", "pytest", "-q", "-p", "pytest_asyncio", *arguments]
+    command = [sys.executable, "-m", "pytest", "-q", "-p", "pytest_asyncio.plugin", *arguments]
     environ = {**os.environ, "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"}  # a quicker start
     result = subprocess.run(command, cwd=folder, env=environ, capture_output=True, text=True)
     assert result.returncode == 0, result.stdout + result.stderr
