@@ -79,6 +79,12 @@ def test_a_result_behind_a_later_message_is_brought_back_to_its_call() -> None:
     assert [message.text for message in made[1:]] == ["", "late", "more"]
 
 
+def test_a_result_answers_the_newest_call_with_its_id() -> None:
+    made = repair((user(), calling("a"), user("more"), calling("a"), result("a", "now"))).messages
+    assert INTERRUPTED in made[2].text
+    assert made[-1].text == "now"
+
+
 def test_a_second_result_of_one_call_is_left_out() -> None:
     made = repair((user(), calling("a"), result("a", "first"), result("a", "second"))).messages
     assert [message.text for message in made[2:]] == ["first"]
