@@ -45,7 +45,9 @@ def view(snapshot: Snapshot) -> str:
     links = _links(graph.get("links"))
     lines = [f'workflow "{name}": {len(nodes)} nodes, {len(links)} links']
     if snapshot.selection:
-        lines.append("selected by the user: " + ", ".join(f"#{item}" for item in snapshot.selection))
+        lines.append(
+            "selected by the user: " + ", ".join(f"#{item}" for item in snapshot.selection)
+        )
     subgraphs = _subgraphs(graph)
     names = {item["id"]: str(item.get("name") or "subgraph") for item in subgraphs}
     lines.extend(_node_lines(nodes, links, names))
