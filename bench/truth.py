@@ -16,7 +16,7 @@ from typing import Any
 from plugin.bench.measures import Messages, text_of
 
 LONGEST_EDIT = 2_000
-"""Characters of a message that may count as telling an edit: in a whole workflow anything is found."""
+"""Characters of a message that may tell an edit: in a whole workflow anything can be found."""
 SHOWN_OF_LONG = 40
 """Characters of a long widget text that a summary must show at least."""
 
