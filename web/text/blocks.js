@@ -41,6 +41,21 @@ export function splitBlocks(text, from = 0) {
   return blocks;
 }
 
+/**
+ * How many blocks stay as they are whatever follows. The last one never does; nor does a list before
+ * a line that is not complete, since that line may become its next item ("2" of "2. two").
+ * @param {string} text
+ * @param {readonly Block[]} blocks of that text
+ * @returns {number}
+ */
+export function finalBlocks(text, blocks) {
+  const last = blocks.at(-1);
+  if (!last) return 0;
+  const count = blocks.length - 1;
+  const list = count > 0 && LIST_ITEM.test(blocks[count - 1].source);
+  return list && !text.includes("\n", last.start) ? count - 1 : count;
+}
+
 /** @param {string} text @param {number} at @returns {{text: string, next: number}} */
 function lineAt(text, at) {
   const end = text.indexOf("\n", at);
