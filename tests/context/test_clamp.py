@@ -4,15 +4,14 @@ import json
 import re
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from plugin.assistant.context.clamp import clamp_result, clamp_text
 
-from .histories import CHARACTERS, JSON_VALUES
+from .histories import CHARACTERS, JSON_VALUES, law
 
 NOTE = re.compile(r"\n\.\.\. \[(\d+) characters left out\]\n")
 LONG = st.text(CHARACTERS, min_size=50, max_size=400)
-law = settings(deadline=None, max_examples=150)
 
 
 @law

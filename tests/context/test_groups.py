@@ -1,12 +1,23 @@
 """What stays or goes together."""
 
-from hypothesis import given, settings
+from hypothesis import given
 from plugin.assistant.context.groups import groups_of, protected
 
-from .histories import HISTORIES, Messages, a_round, answer, calling, joined, result, system, user
+from .histories import (
+    HISTORIES,
+    Messages,
+    a_round,
+    answer,
+    calling,
+    joined,
+    law,
+    result,
+    system,
+    user,
+)
 
 
-@settings(deadline=None)
+@law
 @given(HISTORIES)
 def test_the_groups_are_the_messages_in_order(history: Messages) -> None:
     groups = groups_of(history)

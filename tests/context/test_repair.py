@@ -1,13 +1,13 @@
 """Histories that no provider would accept, made valid."""
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from plugin.assistant.context.repair import repair
 from plugin.assistant.context.validator import faults
 from plugin.assistant.messages.conversion import INTERRUPTED
 from plugin.assistant.messages.prompt import PromptMessage
 
-from .histories import HISTORIES, Messages, a_round, answer, calling, result, system, user
+from .histories import HISTORIES, Messages, a_round, answer, calling, law, result, system, user
 
 
 def ids(messages: Messages) -> list[tuple[str, ...]]:
@@ -21,14 +21,14 @@ def ids(messages: Messages) -> list[tuple[str, ...]]:
     return made
 
 
-@settings(deadline=None)
+@law
 @given(HISTORIES)
 def test_any_history_with_a_user_message_becomes_valid(history: Messages) -> None:
     made = repair((user(), *history)).messages
     assert faults(made) == ()
 
 
-@settings(deadline=None)
+@law
 @given(HISTORIES)
 def test_repairing_twice_changes_nothing_more(history: Messages) -> None:
     once = repair(history).messages

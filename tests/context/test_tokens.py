@@ -13,7 +13,7 @@ from plugin.assistant.context.tokens import (
 )
 from plugin.assistant.messages.prompt import ImageContent, PromptMessage, TextContent, ToolCall
 
-from .histories import CHARACTERS
+from .histories import CHARACTERS, law
 
 
 @pytest.mark.parametrize(
@@ -33,6 +33,7 @@ def test_a_text_costs_by_its_bytes(text: str, tokens: int) -> None:
     assert text_tokens(text) == tokens
 
 
+@law
 @given(st.text(CHARACTERS), st.text(CHARACTERS))
 def test_a_longer_text_never_costs_less(first: str, second: str) -> None:
     assert text_tokens(first + second) >= text_tokens(first)

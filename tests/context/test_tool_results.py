@@ -14,7 +14,7 @@ from plugin.assistant.context.tool_results import (
 )
 from plugin.assistant.messages.prompt import PromptMessage
 
-from .histories import Messages, a_round, answer, calling, joined, result, rounds, user
+from .histories import Messages, a_round, answer, calling, joined, law, result, rounds, user
 
 LONG = json.dumps({"slug": "sdxl", "text": "word " * 2_000})
 
@@ -122,6 +122,7 @@ def test_a_text_whose_ends_are_denser_than_its_middle_is_admitted_within_the_lim
     assert text_tokens(results(made.messages)[0].text) <= 1_000
 
 
+@law
 @given(st.lists(st.integers(0, 99), max_size=6), st.integers(-5, 300))
 def test_a_fair_share_is_the_largest_that_fits(sizes: list[int], total: int) -> None:
     def used(share: int) -> int:
