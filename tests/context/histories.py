@@ -16,7 +16,7 @@ Messages = tuple[PromptMessage, ...]
 
 law = settings(
     deadline=None,
-    max_examples=120,
+    max_examples=80,
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
 )
 """For properties: a busy machine is no failure."""
