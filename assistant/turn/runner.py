@@ -17,7 +17,6 @@ from ..context.plan import Plan
 from ..context.report import Report
 from ..context.report import Usage as ReportUsage
 from ..errors import AssistantError, ProviderError, ToolsRefused
-from ..llm import failures
 from ..llm.events import ReasoningDelta, TextDelta, ToolCallStart, Usage
 from ..llm.provider import Provider
 from ..llm.resolver import silently_cut
@@ -302,7 +301,11 @@ def _check_answer(provider: Provider, writer: AnswerWriter) -> None:
             actions=("retry", "choose-model"),
         )
     if writer.finish == "stop" and not writer.answered:
-        raise failures.empty(provider)
+        raise ProviderError(
+            f"{provider.model} thought, but gave no answer: try again, or choose another model.",
+            code="empty",
+            actions=("retry", "choose-model"),
+        )
 
 
 def _used_ids(opening: Opening) -> set[str]:
