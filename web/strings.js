@@ -54,6 +54,8 @@ const ENGLISH = {
   "wait.stopping": "Stopping…",
   "wait.reconnecting": "ComfyUI is not reachable. Trying again…",
 
+  "speech.code": "Code.",
+
   "markdown.copy": "Copy",
   "markdown.copied": "Copied",
   "markdown.code": "Code",

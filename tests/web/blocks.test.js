@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { finalBlocks, linkDefinitions, splitBlocks } from "../../web/text/blocks.js";
+import { finalBlocks, linkDefinitions, mergeBlocks, splitBlocks } from "../../web/text/blocks.js";
 
 const TEXT = [
   "# Title\nstill the first block",
@@ -78,4 +78,19 @@ test("link definitions are found anywhere", () => {
 
 test("many lines are cut in linear time", () => {
   assert.equal(splitBlocks("word ".repeat(20) + "\n\n".repeat(1) + "- x\n".repeat(50_000)).length, 2);
+});
+
+test("neighbouring text blocks are joined as they stand in the source, code stays apart", () => {
+  const text = "one\n\n- two\n\nthree\n\n```\ncode\n```\n\nfour\n\nfive\n";
+  const merged = mergeBlocks(text, splitBlocks(text), 5);
+  assert.deepEqual(
+    merged.map((block) => block.source),
+    ["one\n\n- two\n\nthree", "code", "four", "five"],
+  );
+});
+
+test("joined blocks have a largest size", () => {
+  const text = `${"word ".repeat(1000)}\n\n`.repeat(4);
+  const blocks = splitBlocks(text);
+  assert.equal(mergeBlocks(text, blocks, blocks.length).length, 4);
 });

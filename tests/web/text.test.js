@@ -6,7 +6,7 @@ import { FILE_LIMIT, mediaTypeOf, refusal } from "../../web/text/attachment.js";
 import { clockTime, dayName, duration, fileSize, percent, pretty } from "../../web/text/format.js";
 import { hostOf, providerProblem } from "../../web/text/provider.js";
 import { reportDetails, reportLines, reportNotes, share } from "../../web/text/report.js";
-import { finishedSentences, speakable } from "../../web/text/sentences.js";
+import { finishedSentences, NOTHING_SPOKEN, speakable } from "../../web/text/sentences.js";
 import { commandOf, slashOptions } from "../../web/text/slash.js";
 import { firstPrompts, whatISee, whoAnswers } from "../../web/text/welcome.js";
 
@@ -38,24 +38,40 @@ test("results are shown as indented JSON or as the text they are", () => {
   assert.equal(pretty(undefined), "");
 });
 
+/** @param {string[]} growing the text at each look; the last one is complete */
+function spoken(...growing) {
+  let before = NOTHING_SPOKEN;
+  return growing.map((text, index) => {
+    const taken = finishedSentences(text, before, index === growing.length - 1);
+    before = taken;
+    return taken.sentences;
+  });
+}
+
 test("only finished sentences are spoken while an answer streams", () => {
-  const first = finishedSentences("The sampler is euler. It is fast, e.g. for", 0, false);
-  assert.deepEqual(first.spoken, ["The sampler is euler."]);
-  const text = "The sampler is euler. It is fast, e.g. for drafts. And 3. is no end";
-  const second = finishedSentences(text, first.end, false);
-  assert.deepEqual(second.spoken, ["It is fast, e.g. for drafts."]);
-  assert.deepEqual(finishedSentences(text, second.end, true).spoken, ["And 3. is no end"]);
+  const first = "The sampler is euler. It is fast, e.g. for";
+  const second = "The sampler is euler. It is fast, e.g. for drafts. And 3. is no end";
+  assert.deepEqual(spoken(first, second, second), [
+    ["The sampler is euler."],
+    ["It is fast, e.g. for drafts."],
+    ["And 3. is no end"],
+  ]);
 });
 
 test("sentences of languages without spaces end at their own marks", () => {
-  assert.deepEqual(finishedSentences("你好。再见", 0, false).spoken, ["你好。"]);
+  assert.deepEqual(spoken("你好。再见", "你好。再见"), [["你好。"], ["再见"]]);
 });
 
-test("code is named and not read aloud, nor cut into sentences", () => {
-  const text = "Look:\n```py\na = 1. # x. y\n```\nDone. ";
-  const { spoken, end } = finishedSentences(text.slice(0, 24), 0, false);
-  assert.deepEqual(spoken, ["Look:"]);
-  assert.deepEqual(finishedSentences(text, end, true).spoken.join(" "), "(code) Done.");
+test("code is named and not read aloud, wherever the stream is cut", () => {
+  const text = "Look:\n```py\na = 1. # x. y\n```\nDone. Bye.\n";
+  for (let cut = 1; cut < text.length; cut += 1) {
+    assert.deepEqual(spoken(text.slice(0, cut), text).flat(), ["Look:", "Code.", "Done.", "Bye."]);
+  }
+});
+
+test("a long answer that arrives at once is spoken in linear time", () => {
+  const [sentences] = spoken("A sentence of some words. ".repeat(20_000) + "\n".repeat(20_000));
+  assert.equal(sentences.length, 20_000);
 });
 
 test("Markdown marks are not spoken", () => {

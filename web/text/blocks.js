@@ -56,6 +56,33 @@ export function finalBlocks(text, blocks) {
   return list && !text.includes("\n", last.start) ? count - 1 : count;
 }
 
+/** Characters of a merged block: enough to save calls, little enough for one frame. */
+const MERGED = 8000;
+
+/**
+ * Joins neighbouring text blocks that came at the same time: a renderer's call costs more than the
+ * text in it.
+ * @param {string} text
+ * @param {readonly Block[]} blocks
+ * @param {number} count how many of them, from the first, are final
+ * @returns {Block[]}
+ */
+export function mergeBlocks(text, blocks, count) {
+  /** @type {Block[]} */
+  const merged = [];
+  blocks.forEach((block, index) => {
+    const before = merged.at(-1);
+    const end = blocks[index + 1]?.start ?? text.length;
+    const joins = index < count && before?.kind === "text" && block.kind === "text";
+    if (joins && end - before.start <= MERGED) {
+      merged[merged.length - 1] = { ...before, source: text.slice(before.start, end).trimEnd() };
+    } else {
+      merged.push(block);
+    }
+  });
+  return merged;
+}
+
 /** @param {string} text @param {number} at @returns {{text: string, next: number}} */
 function lineAt(text, at) {
   const end = text.indexOf("\n", at);

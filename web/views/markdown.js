@@ -5,13 +5,16 @@
  * the host's renderer the text stands as it is.
  */
 
-import { finalBlocks, linkDefinitions, splitBlocks } from "../text/blocks.js";
+import { finalBlocks, linkDefinitions, mergeBlocks, splitBlocks } from "../text/blocks.js";
 import { createCodeBlock } from "./code-block.js";
 import { h } from "./dom.js";
 import { sanitise } from "./sanitise.js";
 
 /** @typedef {import("../text/blocks.js").Block} Block */
 /** @typedef {{kind: Block["kind"], element: HTMLElement, update(block: Block, definitions: string): void}} BlockView */
+
+/** Blocks at the end of a growing text that stay apart: what follows may change them. */
+const UNMERGED = 2;
 
 /** @param {(markdown: string) => string | null} render */
 export function createMarkdownView(render) {
@@ -48,7 +51,9 @@ export function createMarkdownView(render) {
       shown = text;
       definitions = known;
       const from = kept > 0 ? blocks[kept].start : 0;
-      blocks = [...blocks.slice(0, kept), ...splitBlocks(text, from)];
+      const fresh = splitBlocks(text, from);
+      const final = live ? fresh.length - UNMERGED : fresh.length;
+      blocks = [...blocks.slice(0, kept), ...mergeBlocks(text, fresh, final)];
       for (let index = kept; index < blocks.length; index += 1) draw(blocks[index], index);
       for (const view of views.splice(blocks.length)) view.element.remove();
     },
