@@ -23,8 +23,11 @@ STOP_LIMIT = 15.0  # seconds
 
 
 @contextmanager
-def running_preview(environ: Mapping[str, str], folder: Path) -> Iterator[str]:
-    """Serve the preview on a free port; yields its URL and stops it, with all that it started."""
+def running_preview(environ: Mapping[str, str], folder: Path, port: int = 0) -> Iterator[str]:
+    """Serve the preview; yields its URL and stops it, with all that it started.
+
+    `port` 0 is a free one; the port of an instance that stopped makes this its next start.
+    """
     root = plugin_without_settings(folder / "plugin")
     ready: Future[int] = Future()
     running: Future[tuple[asyncio.AbstractEventLoop, asyncio.Task[None]]] = Future()
@@ -32,7 +35,7 @@ def running_preview(environ: Mapping[str, str], folder: Path) -> Iterator[str]:
     async def run() -> None:
         loop = asyncio.get_running_loop()
         app = create_app(root, folder / "data", environ)
-        server = loop.create_task(serve(app, "127.0.0.1", 0, ready.set_result))
+        server = loop.create_task(serve(app, "127.0.0.1", port, ready.set_result))
         running.set_result((loop, server))
         with suppress(asyncio.CancelledError):
             await server
@@ -47,9 +50,9 @@ def running_preview(environ: Mapping[str, str], folder: Path) -> Iterator[str]:
 
     thread = threading.Thread(target=thread_body, name="preview", daemon=True)
     thread.start()
-    port = ready.result(START_LIMIT)
+    served = ready.result(START_LIMIT)
     try:
-        yield f"http://127.0.0.1:{port}"
+        yield f"http://127.0.0.1:{served}"
     finally:
         loop, server = running.result()
         loop.call_soon_threadsafe(server.cancel)

@@ -7,7 +7,6 @@
 
 const ENGLISH = {
   "panel.title": "Assistant",
-  "panel.open": "Open the assistant",
   "panel.back": "Back to the chat",
   "panel.close": "Close",
   "panel.new": "New chat",
@@ -42,9 +41,7 @@ const ENGLISH = {
   "message.retry": "Answer again",
   "message.workflow": "Workflow: {name}",
   "message.skill": "Skill: {name}",
-  "message.file": "Attached: {name}",
   "message.image": "Attached picture: {name}",
-  "message.source": "Source: {name}",
   "message.unnamed": "file",
   "cut.aborted": "Stopped",
   "cut.cut": "The answer was cut off",
@@ -56,6 +53,8 @@ const ENGLISH = {
   "wait.model": "Waiting for {model}…",
   "wait.stopping": "Stopping…",
   "wait.reconnecting": "ComfyUI is not reachable. Trying again…",
+
+  "speech.code": "Code.",
 
   "markdown.copy": "Copy",
   "markdown.copied": "Copied",
@@ -71,7 +70,6 @@ const ENGLISH = {
   "tool.running": "running",
   "tool.done": "done",
   "tool.failed": "failed",
-  "tool.waiting": "waits for you",
   "tool.denied": "not done",
   "tool.stopped": "stopped",
   "tool.arguments": "Arguments",
@@ -90,7 +88,6 @@ const ENGLISH = {
   "approval.deny": "Not now",
   "approval.always": "Always in this chat",
   "approval.details": "Details",
-  "approval.allowed": "Allowed",
   "approval.failed": "Your decision did not reach ComfyUI. Try again.",
 
   "error.title.no_provider": "No model is set up yet",
@@ -160,7 +157,6 @@ const ENGLISH = {
   "slash.help": "commands and keys",
 
   "meter.label": "Context: {percent} used. Show what the model sees",
-  "meter.unknown": "What the model sees",
   "report.title": "What the model sees",
   "report.total": "{used} of {window} tokens",
   "report.empty": "Send a message, and this shows what of the chat the model was given.",
@@ -207,7 +203,6 @@ const ENGLISH = {
   "settings.test": "Test",
   "settings.testing": "Testing…",
   "settings.remove": "Remove",
-  "settings.removed": "{name} was removed.",
   "settings.save": "Save",
   "settings.cancel": "Cancel",
   "settings.new": "New provider",
@@ -218,7 +213,6 @@ const ENGLISH = {
   "settings.address.hint": "The server's OpenAI-compatible URL, most often ending in /v1",
   "settings.key": "Key",
   "settings.key.saved": "Key saved. Leave empty to keep it",
-  "settings.key.none": "Not needed on this computer",
   "settings.key.moved": "The address changed: enter the key for it again.",
   "settings.model": "Model",
   "settings.window": "Context window",
@@ -245,7 +239,7 @@ const ENGLISH = {
     "Answers come from {model} ({name}). Your messages and the open workflow are sent to {host}.",
   "first.demo.title": "You can try it with the demo model",
   "first.demo": "{model} runs on this computer and nothing leaves it, but it is tiny: its answers " +
-    "are often wrong, and it sees neither your workflow nor the tools.",
+    "are often wrong, and it cannot look at your workflow.",
   "first.better": "For good answers, start Ollama or LM Studio with a larger model, or add a " +
     "provider with a key.",
   "first.none.title": "Choose where answers come from",
@@ -289,7 +283,6 @@ const ENGLISH = {
   "chats.messages.one": "{count} message",
   "chats.messages.other": "{count} messages",
   "chats.more": "Show more",
-  "chats.failed": "The list could not be loaded.",
 
   "skills.intro": "Know-how that the assistant loads when you name it.",
   "skills.empty": "No skills yet.",

@@ -258,4 +258,6 @@ export interface PanelState {
   workflow: WorkflowSummary | null;
   /** Which provider the settings page edits: a name, "" for a new one, null for none. */
   editing: string | null;
+  /** Which field of it the user came for. */
+  field: "name" | "key";
 }

@@ -74,10 +74,11 @@ async def _try(
 
 
 def _judged(provider: Provider, spoke: bool, called: bool, tools: bool) -> tuple[bool, str]:
+    model = provider.model or "The model"
     if tools and called:
-        return True, f"{provider.model} called a tool."
+        return True, f"{model} called a tool."
     if tools:
-        return False, f"{provider.model} answered, but did not call the tool that it was asked to."
+        return False, f"{model} answered, but did not call the tool that it was asked to."
     if spoke:
-        return True, f"{provider.model} answered."
-    return False, f"{provider.model} said nothing."
+        return True, f"{model} answered."
+    return False, f"{model} said nothing."

@@ -52,7 +52,7 @@ async def as_it_is(provider: Provider) -> Provider:
 
 
 class Client:
-    """Asks models. `prepare` makes a provider ready to be asked (starts a model that we serve).
+    """Asks models. `prepare` makes a provider ready: starts what we serve, finds a missing model.
 
     `clock` (monotonic seconds), `sleep` and `grace_seconds` are handed in by tests.
     """
@@ -81,13 +81,16 @@ class Client:
         Raises `ProviderError`, also after events: what came before it stays true. Close the
         generator (`contextlib.aclosing`) or cancel its task to hang up.
         """
-        body = body_of(provider, request)
+        body: dict[str, Any] = {}
         began = self._clock()
         tries = 0
         while True:
             spoken = False
             try:
-                async with contextlib.aclosing(self._answer(provider, body)) as events:
+                # Before each try: a model that we serve may have died meanwhile.
+                ready = await self._prepare(provider)
+                body = body or body_of(ready, request)
+                async with contextlib.aclosing(self._answer(ready, body)) as events:
                     async for event in events:
                         spoken = spoken or not isinstance(event, (ModelName, Usage))
                         yield event
@@ -101,7 +104,7 @@ class Client:
                 body, setting = change
                 if setting in NAMED_SETTINGS:
                     name = NAMED_SETTINGS[setting]
-                    message = f"{provider.model} takes no {name}; it was left out."
+                    message = f"{body['model']} takes no {name}; it was left out."
                     yield Notice("setting_left_out", message)
                 continue
             tries += 1
@@ -117,7 +120,6 @@ class Client:
         self, provider: Provider, body: Mapping[str, Any]
     ) -> AsyncGenerator[Event, None]:
         """One try: the events of one HTTP request."""
-        provider = await self._prepare(provider)
         chunks = await self._connections.open(provider, body)
         reader = ChunkReader(functools.partial(_made_id_prefix, body))
         error: ProviderError | None = None

@@ -103,11 +103,14 @@ class Resolver:
         return await list_models(provider)
 
     async def prepare(self, provider: Provider) -> Provider:
-        """The provider ready to be asked: starts a model that we serve. Raises `ProviderError`."""
+        """The provider ready to be asked: what we serve runs, and there is a model.
+
+        Raises `ProviderError`.
+        """
         for server in self._servers():
             if server.model.source == provider.source:
                 return await server.ready()
-        return provider
+        return await self._with_model(provider)
 
     def problems(self) -> tuple[Problem, ...]:
         """What is wrong with the providers' configuration, in words. Reads the disk."""

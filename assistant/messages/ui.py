@@ -31,7 +31,7 @@ from .parts import (
 
 LONGEST_ID = 128
 """Characters of a message's id. Ids of tool calls are the providers', which make some long."""
-MOST_LEVELS = 100
+DEEPEST = 100
 """Of objects and lists in one message: what chunks may carry (`json_text.DEEPEST`), and the message
 around it."""
 
@@ -216,7 +216,7 @@ def _message_id(body: Mapping[str, Any], where: str) -> str:
 def _check_json(body: Any, where: str) -> None:
     """Refuses what Python reads as JSON and others do not: NaN, and very deep nesting."""
     level = [body]
-    for _ in range(MOST_LEVELS):
+    for _ in range(DEEPEST):
         inner: list[Any] = []
         for value in level:
             if isinstance(value, Mapping):
@@ -227,7 +227,7 @@ def _check_json(body: Any, where: str) -> None:
                 raise InvalidRequest(f"{value} is no JSON value", where=where)
         level = inner
     if level:
-        raise InvalidRequest(f"expected at most {MOST_LEVELS} levels of nesting", where=where)
+        raise InvalidRequest(f"expected at most {DEEPEST} levels of nesting", where=where)
 
 
 def _string(body: Mapping[str, Any], name: str, where: str) -> str:

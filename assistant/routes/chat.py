@@ -7,6 +7,7 @@ GET  /api/chat/{id}/stream            joins the running turn; 204 when none runs
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -19,9 +20,16 @@ from ..turn.opening import REGENERATE, SUBMIT, TurnRequest
 from ..turn.turns import Turns
 from ..workflow.view import Snapshot
 from .answers import nothing
-from .body import read_json
+from .body import optional_text, read_json
 from .guard import Gate, guarded
 from .streams import stream_turn
+
+LONGEST_ID = 128
+"""Characters of the ids of messages, panels and workflows."""
+LONGEST_NAME = 200
+"""Characters kept of a workflow's name, which is a path."""
+MOST_SELECTED = 1_000
+"""Nodes of a selection that are kept."""
 
 TurnsOf = Callable[[web.Request], Turns]
 """The turns of the user who asks."""
@@ -29,7 +37,8 @@ TurnsOf = Callable[[web.Request], Turns]
 
 def chat_routes(gate: Gate, turns_of: TurnsOf) -> list[web.RouteDef]:
     async def chat(request: web.Request) -> web.StreamResponse:
-        asked = turn_request_from(await read_json(request))
+        # In a thread: a list of messages may have megabytes.
+        asked = await asyncio.to_thread(turn_request_from, await read_json(request))
         turns = turns_of(request)
         with gate.stream_slot():
             turn = await turns.start(asked)
@@ -76,9 +85,9 @@ def turn_request_from(body: Mapping[str, Any]) -> TurnRequest:
         message=message_from_ui(message) if message is not None else None,
         chat_id=chat_id(identity) if identity is not None else None,
         trigger=trigger,
-        message_id=_text(body, "messageId"),
+        message_id=optional_text(body, "messageId", most=LONGEST_ID) or None,
         workflow=snapshot_from(body.get("workflow")),
-        client_id=_text(body, "client_id"),
+        client_id=optional_text(body, "client_id", most=LONGEST_ID) or None,
     )
 
 
@@ -96,16 +105,19 @@ def snapshot_from(body: Any) -> Snapshot:
     if not isinstance(selection, (list, tuple)):
         raise InvalidRequest("expected a list of node ids", where="workflow.selection")
     return Snapshot(
-        id=str(body.get("id") or ""),
-        name=str(body.get("name") or ""),
+        id=_label(body, "id", LONGEST_ID),
+        name=_label(body, "name", LONGEST_NAME),
         revision=revision if isinstance(revision, int) else 0,
         graph=graph,
-        selection=tuple(str(node) for node in selection if isinstance(node, (str, int))),
+        selection=tuple(
+            str(node) for node in selection[:MOST_SELECTED] if isinstance(node, (str, int))
+        ),
     )
 
 
-def _text(body: Mapping[str, Any], name: str) -> str | None:
+def _label(body: Mapping[str, Any], name: str, most: int) -> str:
+    """A short text about the workflow; a longer one is cut, since nothing depends on it."""
     value = body.get(name)
     if value is not None and not isinstance(value, str):
-        raise InvalidRequest("expected a string", where=name)
-    return value or None
+        raise InvalidRequest("expected a string", where=f"workflow.{name}")
+    return (value or "")[:most]

@@ -17,8 +17,8 @@ from ..errors import InvalidRequest, NotFound
 from ..messages.ui import message_to_ui
 from ..turn.decisions import command_from
 from .answers import answer
-from .body import read_json
-from .chat import TurnsOf
+from .body import optional_text, read_json
+from .chat import LONGEST_ID, TurnsOf
 from .guard import Gate, guarded
 
 StoreOf = Callable[[web.Request], ChatStore]
@@ -52,9 +52,7 @@ def chats_routes(gate: Gate, store_of: StoreOf, turns_of: TurnsOf) -> list[web.R
 
     async def command(request: web.Request) -> web.Response:
         body = await read_json(request)
-        client_id = body.get("client_id")
-        if client_id is not None and not isinstance(client_id, str):
-            raise InvalidRequest("expected a string", where="client_id")
+        client_id = optional_text(body, "client_id", most=LONGEST_ID) or None
         asked = command_from(body)
         await turns_of(request).command(request.match_info["id"], asked, client_id)
         return answer({"accepted": True, "queued": 0}, status=202)

@@ -11,6 +11,9 @@ from ..turn.running import RunningTurn
 
 KEEP_ALIVE_SECONDS = 15.0
 """Silence after which a comment is sent, so that proxies keep the connection."""
+LOOK_SECONDS = 0.5
+"""How often a silent stream looks whether its client is still there: a turn without a chat must
+hang up within a second, and aiohttp tells a handler only when it writes."""
 CONTEXT = "data-context"
 
 
@@ -28,11 +31,19 @@ async def stream_turn(
         headers["X-Assistant-Context"] = json.dumps(report.to_header(), separators=(",", ":"))
     response = web.StreamResponse(headers=headers)
     await response.prepare(request)
-    async for chunk in turn.follow(KEEP_ALIVE_SECONDS):
-        if chunk is None:
+    silence = 0.0
+    async for chunk in turn.follow(LOOK_SECONDS):
+        if chunk is not None:
+            if debug or chunk["type"] != CONTEXT:
+                silence = 0.0
+                await response.write(chunks.encode(chunk))
+            continue
+        if request.transport is None or request.transport.is_closing():
+            raise ConnectionResetError("The client has gone away.")
+        silence += LOOK_SECONDS
+        if silence >= KEEP_ALIVE_SECONDS:
+            silence = 0.0
             await response.write(chunks.KEEP_ALIVE)
-        elif debug or chunk["type"] != CONTEXT:
-            await response.write(chunks.encode(chunk))
     await response.write(chunks.DONE)
     await response.write_eof()
     return response

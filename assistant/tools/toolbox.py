@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from .skills import SKILL_TOOLS
@@ -21,7 +21,7 @@ class Toolbox:
             self._tools[tool.name] = tool
         self._schemas = tuple(tool.schema() for tool in self._tools.values())
 
-    def __iter__(self):  # type: ignore[no-untyped-def]
+    def __iter__(self) -> Iterator[Tool]:
         return iter(self._tools.values())
 
     def get(self, name: str) -> Tool | None:

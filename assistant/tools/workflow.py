@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import asyncio
+
 from ..workflow.view import view
 from .tool import NoArguments, Scene, Tool
 
 
 async def _get_workflow_info(_: NoArguments, scene: Scene) -> str:
-    return view(scene.workflow)
+    # In a thread: a workflow may have megabytes, and the view is work in proportion.
+    return await asyncio.to_thread(view, scene.workflow)
 
 
 WORKFLOW_TOOLS = (

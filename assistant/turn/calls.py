@@ -39,7 +39,10 @@ class Suspension:
 
 
 class Repetition:
-    """Notices the same call with the same result, again and again. One for each turn."""
+    """Notices the same call with the same result, again and again. One for each turn.
+
+    A call that was stopped is not run again until another call or another result came between.
+    """
 
     def __init__(self) -> None:
         self._last: tuple[str, str] | None = None
@@ -88,6 +91,8 @@ class CallRunner:
         """
         approvals = panel = 0
         for part in parts:
+            if part.state == "output-error":
+                self._note_refused(part)
             if part.settled or part.state == "input-streaming":
                 continue
             tool = self._toolbox.get(part.tool_name)
@@ -110,6 +115,11 @@ class CallRunner:
 
     def _must_ask(self, tool: Tool, part: ToolPart) -> bool:
         return tool.asks_first and part.approval is None and tool.name not in self._allowed
+
+    def _note_refused(self, part: ToolPart) -> None:
+        """A call that could not even run counts, too: a model may repeat that one for ever."""
+        if self._repetition.note(part.tool_name, part.input, part.error_text or ""):
+            self._emit(chunks.tool_output_error(part.tool_call_id, REPEATED, on_server=True))
 
     async def _run(self, tool: Tool, part: ToolPart) -> None:
         if self._repetition.stuck(tool.name, part.input):

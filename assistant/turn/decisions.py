@@ -13,6 +13,12 @@ from typing import Any
 from ..chats.reconcile import merge
 from ..errors import Conflict, InvalidRequest
 from ..messages.parts import Approval, Message, ToolPart
+from .storable import fault_of
+
+SHOWN = 80
+"""Characters of a client's own words that an error repeats."""
+STOPPED = "Stopped by the user before there was a result."
+"""Whether a tool that was running took effect is not known: it says neither."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +62,7 @@ def command_from(body: Mapping[str, Any]) -> Command:
         raise InvalidRequest(f"expected one of {', '.join(FIELDS)}", where="type")
     known = FIELDS[kind] | {"client_id"}
     if unknown := sorted(set(body) - known):
-        raise InvalidRequest(f"{kind} has no such field", where=unknown[0])
+        raise InvalidRequest(f"{kind} has no such field", where=unknown[0][:SHOWN])
     if kind == "abort":
         return Abort()
     if kind == "tool_result":
@@ -75,7 +81,7 @@ def decided(message: Message, command: Decision | ToolResult) -> Message:
     parts = {part.tool_call_id: part for part in message.tool_parts}
     for call_id in wanted:
         if call_id not in parts:
-            raise Conflict(f"No call {call_id!r} waits in this chat.", code="nothing_waits")
+            raise Conflict(f"No call {call_id[:SHOWN]!r} waits in this chat.", code="nothing_waits")
     offered = {call_id: _offer(parts[call_id], command) for call_id in wanted}
     sent = replace(
         message,
@@ -88,6 +94,20 @@ def decided(message: Message, command: Decision | ToolResult) -> Message:
     if merged == message:
         raise Conflict("That call does not wait any more.", code="nothing_waits")
     return merged
+
+
+def stopped(message: Message) -> Message:
+    """The suspended message after an abort: nothing in it waits any more."""
+    parts = tuple(_stopped(p) if isinstance(p, ToolPart) else p for p in message.parts)
+    return replace(message, parts=parts, metadata={**message.metadata, "cut": "aborted"})
+
+
+def _stopped(part: ToolPart) -> ToolPart:
+    if part.settled:
+        return part
+    if part.state == "approval-requested":
+        return replace(part, state="output-denied")
+    return replace(part, state="output-error", error_text=STOPPED)
 
 
 def _offer(part: ToolPart, command: Decision | ToolResult) -> ToolPart:
@@ -106,6 +126,8 @@ def _tool_result(body: Mapping[str, Any]) -> ToolResult:
         raise InvalidRequest("expected the id of a call", where="tool_call_id")
     if ("output" in body) == ("error" in body):
         raise InvalidRequest("expected either output or error", where="tool_result")
+    if fault := fault_of(body.get("output")):
+        raise InvalidRequest(fault, where="output")
     return ToolResult(call_id, body.get("output"), _optional_text(body.get("error"), "error"))
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from ..llm.events import Usage
@@ -11,18 +11,24 @@ COUNTS = ("input_tokens", "output_tokens", "cached_tokens", "reasoning_tokens")
 
 
 class Measure:
-    """Counts over all requests of one turn. `clock` gives seconds."""
+    """Counts over all requests of one answer. `clock` gives seconds.
 
-    def __init__(self, clock: Callable[[], float]) -> None:
+    `before` is the metadata of a suspended answer that goes on: its counts and times are added to,
+    and the time that it waited is not counted.
+    """
+
+    def __init__(self, clock: Callable[[], float], before: Mapping[str, Any]) -> None:
         self._clock = clock
         self._started = clock()
-        self._first: float | None = None
-        self._usage: dict[str, int] = {}
+        timing = _numbers(before.get("timing"), ("first_token_ms", "total_ms"))
+        self._before_ms = timing.get("total_ms", 0)
+        self._first_ms = timing.get("first_token_ms")
+        self._usage = _numbers(before.get("usage"), COUNTS)
 
     def first_token(self) -> None:
         """Something of the answer arrived; only the first time counts."""
-        if self._first is None:
-            self._first = self._clock()
+        if self._first_ms is None:
+            self._first_ms = self._elapsed_ms()
 
     def add(self, usage: Usage | None) -> None:
         """Adds one request's usage as the provider counted it."""
@@ -33,13 +39,21 @@ class Measure:
 
     def to_json(self) -> dict[str, Any]:
         """The `usage` and `timing` of `messageMetadata`; milliseconds and tokens."""
-        timing = {"total_ms": self._since_start(self._clock())}
-        if self._first is not None:
-            timing["first_token_ms"] = self._since_start(self._first)
+        timing = {"total_ms": self._elapsed_ms()}
+        if self._first_ms is not None:
+            timing["first_token_ms"] = self._first_ms
         body: dict[str, Any] = {"timing": timing}
         if self._usage:
             body["usage"] = dict(self._usage)
         return body
 
-    def _since_start(self, moment: float) -> int:
-        return round((moment - self._started) * 1000)
+    def _elapsed_ms(self) -> int:
+        return self._before_ms + round((self._clock() - self._started) * 1000)
+
+
+def _numbers(values: Any, names: tuple[str, ...]) -> dict[str, int]:
+    """Those of `names` that are whole numbers; metadata may be a client's."""
+    if not isinstance(values, Mapping):
+        return {}
+    found = {name: values.get(name) for name in names}
+    return {name: value for name, value in found.items() if type(value) is int}

@@ -1,7 +1,10 @@
 """What a request means for its chat, and what the turn begins with.
 
-`open_turn` carries out in the log what `chats.reconcile` says, and gives the history that the model
-reads and the answer that the turn writes: a new one, or a suspended one that goes on.
+`open_in_chat` carries out in the log what `chats.reconcile` says, and gives the history that the
+model reads and the answer that the turn writes: a new one, or a suspended one that goes on.
+
+What cannot be stored is refused before anything is asked (StoreError): an answer to a message that
+the log does not have would be lost with it, and the user can send the message again.
 """
 
 from __future__ import annotations
@@ -51,9 +54,8 @@ class Opening:
     """What a turn begins with.
 
     `history` ends with the user message, `answer` is the message to write (it has parts already
-    when
-    a suspended turn goes on), `reply` is an answer that needs no model, and `parent` is where the
-    answer stands in the log.
+    when a suspended turn goes on), `reply` is an answer that needs no model, and `parent` is where
+    the answer stands in the log.
     """
 
     history: tuple[Message, ...]
@@ -63,16 +65,19 @@ class Opening:
 
 
 async def open_without_chat(request: TurnRequest, skills: SkillLibrary, new_id: str) -> Opening:
-    """The opening of a request without a chat id: nothing is stored."""
-    messages = request.messages or ((request.message,) if request.message else ())
+    """The opening of a request without a chat id: nothing is stored.
+
+    Raises InvalidRequest when there is nothing to answer."""
+    sent = request.messages or ((request.message,) if request.message else ())
     if request.trigger == REGENERATE:
-        while messages and messages[-1].role == "assistant":
-            messages = messages[:-1]
+        while sent and sent[-1].role == "assistant":
+            sent = sent[:-1]
+    messages, _, _ = _continuation(reconcile((), sent, request.trigger), ())
     history, answer = _split(messages, new_id)
     _check(history)
-    expanded = [await expand(message, skills) for message in history]
-    reply = expanded[-1].answer if not answer.parts else None
-    return Opening(tuple(item.message for item in expanded), answer, reply)
+    asked = [await expand(message, skills) for message in history]
+    reply = asked[-1].answer if not answer.parts else None
+    return Opening((*_system(sent), *(item.message for item in asked)), answer, reply)
 
 
 async def open_in_chat(
@@ -90,16 +95,18 @@ async def open_in_chat(
     _check((*kept, *new))
     asked = [await expand(message, skills) for message in (new or kept[-1:])]
     expanded = tuple(item.message for item in asked)
-    if not exists:
-        await store.import_messages(chat_id, expanded, title_for(expanded[0]), _workflow(request))
-        parent = HEAD
-    elif new:
-        await store.append_all(chat_id, expanded, parent)
-        parent = HEAD
-    system = tuple(message for message in request.messages if message.role == "system")
     before = kept if new else kept[:-1]
+    if not exists:
+        first = next(message for message in expanded if message.role == "user")
+        await store.import_messages(chat_id, expanded, title_for(first), _workflow(request))
+        parent = HEAD
+    elif new or (expanded != kept[-1:] and not answer.parts):
+        # Asked again, a command may name a skill that there was not before: the log has its text.
+        after = parent if new else (before[-1].id if before else None)
+        await store.append_all(chat_id, expanded, after)
+        parent = HEAD
     reply = asked[-1].answer if not answer.parts else None
-    return Opening((*system, *before, *expanded), answer, reply, parent)
+    return Opening((*_system(request.messages), *before, *expanded), answer, reply, parent)
 
 
 def _intention(request: TurnRequest, stored: tuple[Message, ...]) -> Intention:
@@ -112,6 +119,9 @@ def _intention(request: TurnRequest, stored: tuple[Message, ...]) -> Intention:
         raise InvalidRequest("expected a user message", where="message.role")
     if request.message_id is not None:
         return replace(stored, request.message_id, message)
+    if stored and stored[-1].id == message.id:
+        # The same message again: its first request was stored and then failed.
+        return reconcile(stored, (*stored[:-1], message))
     if any(message.id == earlier.id for earlier in stored):
         raise InvalidRequest(f"the id {message.id!r} is used already", where="message.id")
     return Append(message) if stored else Import((message,))
@@ -146,6 +156,11 @@ def _split(messages: tuple[Message, ...], new_id: str) -> tuple[tuple[Message, .
     if messages and messages[-1].role == "assistant":
         return messages[:-1], messages[-1]
     return messages, Message(new_id, "assistant", ())
+
+
+def _system(messages: tuple[Message, ...]) -> tuple[Message, ...]:
+    """The client's system messages, which hold for this request and stand in front (R3)."""
+    return tuple(message for message in messages if message.role == "system")
 
 
 def _check(history: tuple[Message, ...]) -> None:

@@ -102,7 +102,7 @@ async def prepare(services: Services, history: tuple[Message, ...]) -> Preparati
     window = window_of(await services.providers.window(provider))
     tools = services.toolbox.schemas if provider.tools else ()
     system = None
-    prompt = to_prompt(history)
+    prompt = await asyncio.to_thread(to_prompt, history)
     if not has_system(prompt):
         made = await services.prompts.system_prompt(
             first_turn=is_first_turn(prompt),

@@ -1,7 +1,12 @@
-"""A turn's answer in the log: checkpoints while it grows, one row when it ends."""
+"""A turn's answer in the log: checkpoints while it grows, one row when it ends.
+
+A database that is slow or fails costs durability, never the answer: checkpoints are written beside
+the stream, and what could not be kept is said to the user when the turn ends.
+"""
 
 from __future__ import annotations
 
+import asyncio
 import logging
 import time
 from collections.abc import Callable
@@ -26,8 +31,21 @@ class AnswerStore(Protocol):
     async def set_state(self, chat_id: str, state: ChatState) -> None: ...
 
 
+class Nowhere:
+    """The store of a turn without a chat: nothing is kept."""
+
+    async def checkpoint(self, chat_id: str, message: Message) -> None:
+        return
+
+    async def finish_answer(self, chat_id: str, message: Message, state: ChatState) -> int:
+        return 0
+
+    async def set_state(self, chat_id: str, state: ChatState) -> None:
+        return
+
+
 class Recorder:
-    """Keeps one answer. A database that fails costs durability, never the answer itself."""
+    """Keeps one answer. For one event loop; `clock` gives seconds."""
 
     def __init__(
         self,
@@ -40,56 +58,61 @@ class Recorder:
         self._clock = clock
         self._saved_at = clock()
         self._chunks = 0
-        self.failed: AssistantError | None = None
+        self._saving: asyncio.Task[None] | None = None
 
-    async def grew(self, message: Callable[[], Message]) -> None:
-        """Called after each chunk; saves when a second or some 4 kB have passed."""
+    def grew(self, message: Callable[[], Message]) -> None:
+        """Called after each chunk; begins to save when a second or some 4 kB have passed.
+
+        The stream does not wait for it: while one checkpoint is being written (a disk that loads a
+        model is slow), no other begins.
+        """
         self._chunks += 1
         due = self._clock() - self._saved_at >= CHECKPOINT_SECONDS
-        if due or self._chunks >= CHECKPOINT_CHUNKS:
-            await self.save(message())
+        if (due or self._chunks >= CHECKPOINT_CHUNKS) and not self._is_saving():
+            self._reset()
+            self._saving = asyncio.get_running_loop().create_task(self._checkpoint(message()))
 
     async def save(self, message: Message) -> None:
-        """Saves how far the answer is."""
-        self._chunks = 0
-        try:
-            await self._store.checkpoint(self._chat_id, message)
-        except AssistantError as error:
-            self._note(error)
-        self._saved_at = self._clock()
+        """Saves how far the answer is, and waits for it: what a tool did must not be forgotten."""
+        await self._saved()
+        self._reset()
+        await self._checkpoint(message)
 
     async def state(self, state: ChatState) -> None:
+        """What the chat is doing, for its list."""
         try:
             await self._store.set_state(self._chat_id, state)
         except AssistantError as error:
-            self._note(error)
+            _log(error)
 
-    async def finish(self, message: Message, state: ChatState) -> None:
+    async def finish(self, message: Message, state: ChatState) -> AssistantError | None:
+        """The answer becomes a row of the log. Returns why it could not be kept, else None."""
+        await self._saved()
         try:
             await self._store.finish_answer(self._chat_id, message, state)
         except AssistantError as error:
-            self._note(error)
+            _log(error)
+            return error
+        return None
 
-    def _note(self, error: AssistantError) -> None:
-        if self.failed is None:
-            logger.error("A chat could not be saved: %s", ascii(error.message)[1:-1])
-        self.failed = error
+    async def _checkpoint(self, message: Message) -> None:
+        try:
+            await self._store.checkpoint(self._chat_id, message)
+        except AssistantError as error:
+            _log(error)
+
+    def _reset(self) -> None:
+        self._chunks = 0
+        self._saved_at = self._clock()
+
+    def _is_saving(self) -> bool:
+        return self._saving is not None and not self._saving.done()
+
+    async def _saved(self) -> None:
+        """Waits for the checkpoint that is being written, so that no older one comes later."""
+        if self._saving is not None:
+            await asyncio.wait([self._saving])
 
 
-class NoRecorder(Recorder):
-    """For a turn without a chat: nothing is stored."""
-
-    def __init__(self) -> None:
-        self.failed = None
-
-    async def grew(self, message: Callable[[], Message]) -> None:
-        return
-
-    async def save(self, message: Message) -> None:
-        return
-
-    async def state(self, state: ChatState) -> None:
-        return
-
-    async def finish(self, message: Message, state: ChatState) -> None:
-        return
+def _log(error: AssistantError) -> None:
+    logger.warning("A chat could not be saved: %s", ascii(error.message)[1:-1])

@@ -17,12 +17,16 @@ from ..context.plan import Plan
 from ..context.report import Report
 from ..context.report import Usage as ReportUsage
 from ..errors import AssistantError, ProviderError, ToolsRefused
-from ..llm.events import Usage
+from ..llm.events import ReasoningDelta, TextDelta, ToolCallStart, Usage
+from ..llm.provider import Provider
 from ..llm.resolver import silently_cut
 from ..messages import chunks
+from ..messages.chunks import Chunk
+from ..messages.fold import fold
 from ..messages.parts import StepStart, ToolPart
 from ..tools.tool import Scene
 from .calls import CallRunner, Suspension
+from .decisions import STOPPED
 from .measure import Measure
 from .opening import Opening
 from .preparation import Preparation, Services, prepare
@@ -30,11 +34,18 @@ from .recorder import Recorder
 from .running import RunningTurn
 from .writer import AnswerWriter
 
+ANSWERING = (TextDelta, ReasoningDelta, ToolCallStart)
+"""Events of the answer itself; the others are about it."""
+
 logger = logging.getLogger("comfyui_assistant")
 
-STOPPED = "Stopped by the user."
+ABORTED = {"user": "Stopped by the user.", "shutdown": "ComfyUI was closed."}
+CUT = {"user": "aborted", "shutdown": "cut"}
+"""`metadata.cut` by who stopped the turn; what ComfyUI's end cut is offered to be continued."""
+FAILED = "The answer ended with an error before this call could run."
 INTERNAL = "Something went wrong inside the assistant; ComfyUI's log says what."
 _STEP_LIMIT = "Stopped after {} steps (LLM_MAX_STEPS). Say that I should continue, and I go on."
+_NOT_SAVED = "This answer could not be saved: {}"
 _TOOLS_REFUSED = "{} does not take tools, so it answers without them and cannot see the workflow."
 _SILENTLY_CUT = (
     "{} left out the beginning of what it was sent: its own window is smaller than it says. Set "
@@ -61,39 +72,58 @@ class TurnRunner:
         self._recorder = recorder
         self._calls = CallRunner(turn.emit, services.toolbox, scene, allowed)
         self._ids = _used_ids(opening)
-        self._measure = Measure(services.clock)
+        self._measure = Measure(services.clock, opening.answer.metadata)
         self._writer: AnswerWriter | None = None
         self._step_open = False
         self._state: ChatState = "idle"
 
-    async def run(self) -> None:
-        """The whole turn, to its last chunk; also when it is cancelled or fails."""
+    async def run(self) -> ChatState:
+        """The whole turn, to its last chunk; also when it is cancelled or fails.
+
+        The answer is kept before the last chunks are sent, so that a client that has seen the end
+        finds it in the chat, and reads there if it could not be kept. Returns the chat's state.
+        """
+        last = [chunks.error(INTERNAL)]
         try:
-            self._emit(chunks.start(self._turn.message.id, {"created": _now()}))
-            await self._phases()
+            last = await self._until_end()
+        finally:
+            self._turn.close()
+            try:
+                await self._keep(last)
+            finally:
+                for chunk in last:
+                    self._emit(chunk)
+        return self._state
+
+    async def _until_end(self) -> list[Chunk]:
+        """The turn up to its last chunks, which are returned."""
+        try:
+            metadata = self._turn.message.metadata
+            self._emit(chunks.start(self._turn.message.id, {"created": _now(), **metadata}))
+            return await self._phases()
         except asyncio.CancelledError:
-            self._close(STOPPED)
-            self._emit(chunks.message_metadata({"cut": "aborted", **self._measure.to_json()}))
-            self._emit(chunks.abort(STOPPED))
+            return self._aborted()
         except AssistantError as error:
-            self._fail(error)
+            return self._failed(error)
         except Exception:
             logger.exception("A turn failed")
-            self._fail(AssistantError(INTERNAL))
-        await self._recorder.finish(self._turn.message, self._state)
+            return self._failed(AssistantError(INTERNAL))
 
-    async def _phases(self) -> None:
+    async def _keep(self, last: list[Chunk]) -> None:
+        problem = await self._recorder.finish(fold(self._turn.message, last), self._state)
+        if problem is not None:
+            self._emit(chunks.notice("not_saved", _NOT_SAVED.format(problem.message)))
+
+    async def _phases(self) -> list[Chunk]:
         if self._opening.reply is not None:
-            self._reply(self._opening.reply)
-            return
+            return self._reply(self._opening.reply)
         suspension = await self._go_on()
         if suspension:
-            self._suspend(suspension)
-            return
+            return self._suspend(suspension)
         preparation = await prepare(self._services, self._opening.history)
         provider = preparation.provider
         self._emit(chunks.message_metadata({"model": provider.model, "provider": provider.name}))
-        await self._loop(preparation)
+        return await self._loop(preparation)
 
     async def _go_on(self) -> Suspension:
         """Settles what a suspended turn was waiting for; nothing for a new turn."""
@@ -105,27 +135,24 @@ class TurnRunner:
         await self._recorder.state("generating")
         return suspension
 
-    async def _loop(self, preparation: Preparation) -> None:
+    async def _loop(self, preparation: Preparation) -> list[Chunk]:
         most = self._services.settings.max_steps
         while True:
             step = 1 + sum(isinstance(part, StepStart) for part in self._turn.message.parts)
             if most and step > most:
                 self._emit(chunks.notice("step_limit", _STEP_LIMIT.format(most)))
-                self._finish("other", cut="steps")
-                return
+                return self._finish("other", cut="steps")
             preparation, finish = await self._request(preparation, step)
             parts = self._last_round()
             if not parts:
                 self._close_step()
-                self._finish(finish, cut="length" if finish == "length" else None)
-                return
+                return self._finish(finish, cut="length" if finish == "length" else None)
             await self._recorder.state("executing_tools")
             suspension = await self._calls.settle(parts)
             self._close_step()
             await self._recorder.save(self._turn.message)
             if suspension:
-                self._suspend(suspension)
-                return
+                return self._suspend(suspension)
             await self._recorder.state("generating")
 
     async def _request(self, preparation: Preparation, step: int) -> tuple[Preparation, str]:
@@ -139,7 +166,7 @@ class TurnRunner:
         try:
             return preparation, await self._ask(preparation, made)
         except ToolsRefused:
-            if not preparation.tools:
+            if not preparation.tools or (self._writer and self._writer.spoke):
                 raise
         preparation = preparation.without_tools()
         notice = _TOOLS_REFUSED.format(preparation.provider.model)
@@ -160,12 +187,14 @@ class TurnRunner:
         stream = self._services.model.stream(preparation.provider, preparation.request(made))
         async with contextlib.aclosing(stream) as events:
             async for event in events:
-                self._measure.first_token()
+                if isinstance(event, ANSWERING):
+                    self._measure.first_token()
                 writer.add(event)
-                await self._recorder.grew(lambda: self._turn.message)
+                self._recorder.grew(lambda: self._turn.message)
         self._writer = None
         writer.finished()
         self._account(preparation, made.report, writer)
+        _check_answer(preparation.provider, writer)
         return writer.finish or "other"
 
     def _account(self, preparation: Preparation, report: Report, writer: AnswerWriter) -> None:
@@ -182,32 +211,36 @@ class TurnRunner:
             )
         logger.info("%s", log_line(preparation.provider.name, answered))
 
-    def _reply(self, text: str) -> None:
+    def _reply(self, text: str) -> list[Chunk]:
         """An answer that needs no model."""
         self._emit(chunks.start_step())
         self._emit(chunks.text_start("reply"))
         self._emit(chunks.text_delta("reply", text))
         self._emit(chunks.text_end("reply"))
         self._emit(chunks.finish_step())
-        self._finish("stop")
+        return self._finish("stop")
 
-    def _suspend(self, suspension: Suspension) -> None:
+    def _suspend(self, suspension: Suspension) -> list[Chunk]:
         """The turn ends here and goes on when what it waits for has come."""
         self._state = "paused" if suspension.approvals else "waiting_client"
-        self._finish("tool-calls")
+        return self._finish("tool-calls")
 
-    def _finish(self, reason: str, cut: str | None = None) -> None:
+    def _finish(self, reason: str, cut: str | None = None) -> list[Chunk]:
         steps = sum(isinstance(part, StepStart) for part in self._turn.message.parts)
         metadata = {**self._measure.to_json(), "steps": steps, "finish_reason": reason}
         if cut is not None:
             metadata["cut"] = cut
-        if self._recorder.failed is not None:
-            self._emit(chunks.notice("not_saved", self._recorder.failed.message))
-        self._emit(chunks.finish(reason, metadata))
+        return [chunks.finish(reason, metadata)]
 
-    def _fail(self, error: AssistantError) -> None:
+    def _aborted(self) -> list[Chunk]:
+        why = self._turn.stop_reason or "user"
+        self._close(STOPPED)
+        metadata = {"cut": CUT[why], **self._measure.to_json()}
+        return [chunks.message_metadata(metadata), chunks.abort(ABORTED[why])]
+
+    def _failed(self, error: AssistantError) -> list[Chunk]:
         """What was written stays; the reason and the next steps are said."""
-        self._close("The answer ended with an error before this call could run.")
+        self._close(FAILED)
         actions = error.actions if isinstance(error, ProviderError) else ("retry",)
         said = {"code": error.code, "message": error.message, "actions": list(actions)}
         if isinstance(error, ProviderError) and error.detail:
@@ -215,20 +248,22 @@ class TurnRunner:
         metadata: dict[str, Any] = {"error": said, **self._measure.to_json()}
         if error.code == "cut":
             metadata["cut"] = "cut"
-        self._emit(chunks.message_metadata(metadata))
-        self._emit(chunks.error(error.message))
         self._state = "error"
         logger.warning("A turn ended with %s: %s", error.code, ascii(error.message)[1:-1])
+        return [chunks.message_metadata(metadata), chunks.error(error.message)]
 
     def _close(self, why: str) -> None:
-        """Closes whatever is open, so that the stream is whole."""
+        """Closes whatever is open, so that the stream is whole and nothing waits for ever."""
         if self._writer is not None:
             self._writer.cut()
             self._writer = None
         for part in self._last_round():
-            if part.state in ("input-available", "approval-responded"):
-                error = chunks.tool_output_error(part.tool_call_id, why, on_server=True)
-                self._emit(error)
+            if part.state == "approval-requested":
+                self._emit(chunks.tool_output_denied(part.tool_call_id))
+            elif part.state in ("input-available", "approval-responded"):
+                # As the server's own result: a client of the SDK would answer one of its own tools
+                # by sending the list again.
+                self._emit(chunks.tool_output_error(part.tool_call_id, why, on_server=True))
         self._close_step()
 
     def _close_step(self) -> None:
@@ -248,11 +283,29 @@ class TurnRunner:
 
     def _new_id(self, wanted: str) -> str:
         """`wanted`, made unique in the chat: some servers count their calls from 0 each time."""
-        name, number = wanted or "call", 2
+        base = wanted if wanted and wanted.isprintable() else "call"
+        name, number = base, 2
         while name in self._ids:
-            name, number = f"{wanted or 'call'}-{number}", number + 1
+            name, number = f"{base}-{number}", number + 1
         self._ids.add(name)
         return name
+
+
+def _check_answer(provider: Provider, writer: AnswerWriter) -> None:
+    """Raises ProviderError for an end that would leave the user with an unexplained half."""
+    if writer.finish == "content-filter":
+        raise ProviderError(
+            f"{provider.host} stopped the answer by its content rules: word your message "
+            "differently, or choose another model.",
+            code="content_filter",
+            actions=("retry", "choose-model"),
+        )
+    if writer.finish == "stop" and not writer.answered:
+        raise ProviderError(
+            f"{provider.model} thought, but gave no answer: try again, or choose another model.",
+            code="empty",
+            actions=("retry", "choose-model"),
+        )
 
 
 def _used_ids(opening: Opening) -> set[str]:

@@ -8,36 +8,47 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator, Coroutine
-from typing import Any
+from typing import Any, Literal
 
 from ..context.report import Report
 from ..messages.chunks import Chunk
 from ..messages.fold import MessageFold
 from ..messages.parts import Message
 
+StopReason = Literal["user", "shutdown"]
+"""Who stops a turn: the user (or a client that nobody else can stand in for), or ComfyUI's end."""
+
 
 class RunningTurn:
-    """One turn. For one event loop."""
+    """One turn. For the event loop in which it is made."""
 
     def __init__(self, answer: Message, chat_id: str | None = None) -> None:
         self.chat_id = chat_id
+        self.stop_reason: StopReason | None = None
+        self._loop = asyncio.get_running_loop()
         self._fold = MessageFold(answer)
         self._chunks: list[Chunk] = []
-        self._waiting: list[asyncio.Future[None]] = []
+        self._news: asyncio.Future[None] = self._loop.create_future()
+        self._first_report: asyncio.Future[Report | None] = self._loop.create_future()
+        self._begun = asyncio.Event()
         self._task: asyncio.Task[None] | None = None
-        self._first_report: asyncio.Future[Report | None] | None = None
-        self.ended = False
+        self._closing = False
+        self._ended = False
 
     @property
     def message(self) -> Message:
         """The answer as it stands."""
         return self._fold.message
 
+    @property
+    def ended(self) -> bool:
+        """True when no chunk comes any more."""
+        return self._ended
+
     def start(self, work: Coroutine[Any, Any, None]) -> None:
         """Runs `work` as the turn's own task; the turn has ended when it returns or fails."""
-        loop = asyncio.get_running_loop()
-        self._first_report = loop.create_future()
-        self._task = loop.create_task(self._run(work), name=f"turn of {self.chat_id or 'no chat'}")
+        name = f"turn of {self.chat_id or 'no chat'}"
+        self._task = self._loop.create_task(self._run(work), name=name)
 
     def emit(self, chunk: Chunk) -> None:
         """One more chunk, for the message and for every reader."""
@@ -47,13 +58,11 @@ class RunningTurn:
 
     def planned(self, report: Report) -> None:
         """Tells who waits for it what the first request of this turn holds."""
-        if self._first_report and not self._first_report.done():
+        if not self._first_report.done():
             self._first_report.set_result(report)
 
     async def first_report(self) -> Report | None:
         """The first request's report, or None when the turn ended without a request."""
-        if self._first_report is None:
-            return None
         return await asyncio.shield(self._first_report)
 
     async def follow(self, silence: float | None = None) -> AsyncIterator[Chunk | None]:
@@ -66,22 +75,26 @@ class RunningTurn:
             while position < len(self._chunks):
                 yield self._chunks[position]
                 position += 1
-            if self.ended:
+            if self._ended:
                 return
-            waiter: asyncio.Future[None] = asyncio.get_running_loop().create_future()
-            self._waiting.append(waiter)
-            done, _ = await asyncio.wait([waiter], timeout=silence)
+            done, _ = await asyncio.wait([self._news], timeout=silence)
             if not done:
-                waiter.cancel()
                 yield None
 
-    async def stop(self) -> None:
+    async def stop(self, reason: StopReason = "user") -> None:
         """Stops the turn and waits until its answer is kept as it is. Does nothing at the end."""
-        task = self._task
-        if task is None or task.done():
+        if self._task is None or self._task.done():
             return
-        task.cancel()
-        await asyncio.wait([task])
+        # A task that is cancelled before it has begun runs nothing, not even what ends the turn.
+        await self._begun.wait()
+        if self.stop_reason is None and not self._closing:
+            self.stop_reason = reason
+            self._task.cancel()
+        await self.finished()
+
+    def close(self) -> None:
+        """The answer has come to its end and is being kept: from now on nothing interrupts it."""
+        self._closing = True
 
     async def finished(self) -> None:
         """Waits for the end."""
@@ -89,16 +102,15 @@ class RunningTurn:
             await asyncio.wait([self._task])
 
     async def _run(self, work: Coroutine[Any, Any, None]) -> None:
+        self._begun.set()
         try:
             await work
         finally:
-            self.ended = True
-            if self._first_report and not self._first_report.done():
+            self._ended = True
+            if not self._first_report.done():
                 self._first_report.set_result(None)
             self._wake()
 
     def _wake(self) -> None:
-        waiting, self._waiting = self._waiting, []
-        for waiter in waiting:
-            if not waiter.done():
-                waiter.set_result(None)
+        news, self._news = self._news, self._loop.create_future()
+        news.set_result(None)

@@ -8,26 +8,33 @@ await turns.command("c1", command)       stop it, decide, hand in a result
 from __future__ import annotations
 
 import asyncio
+import logging
 import uuid
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from dataclasses import replace
 
-from ..chats import ChatStore, Parent, chat_id
+from ..chats import ChatState, ChatStore, Parent, chat_id
+from ..chats.reconcile import pending
 from ..errors import Conflict, NotFound
 from ..messages.parts import Message
 from ..tools.tool import Scene
 from ..user_context.skills import SkillLibrary
 from ..workflow.view import Snapshot
-from .decisions import Abort, Command, Decision, decided
+from .decisions import Abort, Command, Decision, ToolResult, decided, stopped
 from .opening import Opening, TurnRequest, open_in_chat, open_without_chat
 from .preparation import Services
-from .recorder import NoRecorder, Recorder
+from .recorder import Nowhere, Recorder
 from .runner import TurnRunner
 from .running import RunningTurn
 
-MOST_WORKFLOWS = 200
-"""Snapshots kept for suspended turns; the oldest goes first."""
+logger = logging.getLogger("comfyui_assistant")
+
+MOST_WORKFLOWS = 20
+"""Snapshots kept for suspended turns; the oldest goes first. A large one has megabytes."""
+WAITING: tuple[ChatState, ...] = ("paused", "waiting_client")
+ENDED: tuple[ChatState, ...] = ("idle", "error")
+"""A chat without a turn in any other state waits, or its last state could not be written."""
 
 
 def _message_id() -> str:
@@ -49,7 +56,7 @@ class Turns:
         self._skills = skills
         self._new_id = new_id
         self._running: dict[str, RunningTurn] = {}
-        self._starting: set[str] = set()
+        self._starting: dict[str, asyncio.Event] = {}
         self._loose: set[RunningTurn] = set()
         self._workflows: dict[str, Snapshot] = {}
 
@@ -61,7 +68,7 @@ class Turns:
         """
         if request.chat_id is None:
             opening = await open_without_chat(request, self._skills, self._new_id())
-            return self._launch(opening, None, NoRecorder(), request, frozenset())
+            return self._launch(opening, None, Recorder(Nowhere(), ""), request, frozenset())
         identity = chat_id(request.chat_id)
         async with self._alone(identity):
             opening = await open_in_chat(
@@ -75,43 +82,63 @@ class Turns:
         return turn if turn is not None and not turn.ended else None
 
     async def command(self, identity: str, command: Command, client_id: str | None) -> None:
-        """Carries out a command. Raises NotFound for an unknown chat, and Conflict (with the chat's
-        state) when it does not fit what the chat is doing."""
-        chat = await self._store.get(chat_id(identity))
-        turn = self.running(identity)
-        if chat is None:
-            raise NotFound(f"There is no chat {identity!r}.")
-        if isinstance(command, Abort):
-            if turn is not None:
-                await turn.stop()
-            elif chat.state in ("paused", "waiting_client"):
-                await self._store.set_state(identity, "idle")
+        """Carries out a command. Raises NotFound for an unknown chat, and Conflict when it does not
+        fit what the chat is doing."""
+        while (starting := self._starting.get(chat_id(identity))) is not None:
+            # Neither a stop nor a second decision may be lost because a start is under way.
+            await starting.wait()
+        if isinstance(command, Abort) and (turn := self.running(identity)) is not None:
+            await turn.stop()
             return
         async with self._alone(identity):
-            await self._decide(identity, command, client_id)
+            chat = await self._store.get(identity)
+            if chat is None:
+                raise NotFound(f"There is no chat {identity!r}.")
+            if not isinstance(command, Abort):
+                await self._decide(identity, command, client_id)
+            elif chat.state not in ENDED:
+                await self._end_waiting(identity)
 
     async def close(self) -> None:
         """Stops every turn; what they wrote is kept."""
+        for starting in list(self._starting.values()):
+            await starting.wait()
         turns = [*self._running.values(), *self._loose]
-        await asyncio.gather(*(turn.stop() for turn in turns))
+        await asyncio.gather(*(turn.stop("shutdown") for turn in turns))
 
-    async def _decide(self, identity: str, command: Command, client_id: str | None) -> None:
+    async def _decide(
+        self, identity: str, command: Decision | ToolResult, client_id: str | None
+    ) -> None:
+        """Stores the decision; the turn goes on when nothing waits any more."""
         path = await self._store.path(identity)
         if not path or path[-1].role != "assistant":
             raise Conflict("Nothing waits for a decision in this chat.", code="nothing_waits")
-        assert not isinstance(command, Abort)
         message = decided(path[-1], command)
         if isinstance(command, Decision) and command.approved and command.remember:
             names = {p.tool_name for p in message.tool_parts if p.tool_call_id in command.ids}
             for name in sorted(names):
                 await self._store.allow_tool(identity, name)
-        parent: Parent = path[-2].id if len(path) > 1 else None
-        opening = Opening(path[:-1], message, parent=parent)
+        if left := pending(message):
+            await self._store.append(identity, message, _parent(path))
+            asks = any(part.state == "approval-requested" for part in left)
+            await self._store.set_state(identity, "paused" if asks else "waiting_client")
+            return
+        opening = Opening(path[:-1], message, parent=_parent(path))
         await self._begin(identity, opening, TurnRequest(chat_id=identity, client_id=client_id))
 
+    async def _end_waiting(self, identity: str) -> None:
+        """A suspended turn that was stopped: what waits in it will not happen any more."""
+        path = await self._store.path(identity)
+        if path and pending(path[-1]):
+            await self._store.append(identity, stopped(path[-1]), _parent(path))
+        await self._store.set_state(identity, "idle")
+        self._workflows.pop(identity, None)
+
     async def _begin(self, identity: str, opening: Opening, request: TurnRequest) -> RunningTurn:
-        await self._store.begin_answer(identity, opening.answer, opening.parent)
         allowed = await self._store.allowed_tools(identity)
+        opening = replace(opening, answer=_addressed(opening.answer, request.client_id))
+        await self._store.begin_answer(identity, opening.answer, opening.parent)
+        # Nothing may fail from here on: the store has an answer in progress that must be ended.
         recorder = Recorder(self._store, identity, self._services.clock)
         return self._launch(opening, identity, recorder, request, allowed)
 
@@ -123,7 +150,6 @@ class Turns:
         request: TurnRequest,
         allowed: frozenset[str],
     ) -> RunningTurn:
-        opening = replace(opening, answer=_addressed(opening.answer, request.client_id))
         turn = RunningTurn(opening.answer, identity)
         scene = Scene(self._skills, self._workflow(identity, request.workflow))
         runner = TurnRunner(self._services, opening, turn, recorder, scene, allowed)
@@ -131,27 +157,30 @@ class Turns:
             self._running[identity] = turn
         else:
             self._loose.add(turn)
-        turn.start(self._until_end(runner, turn))
+        turn.start(self._to_end(runner, turn, scene.workflow))
         return turn
 
-    async def _until_end(self, runner: TurnRunner, turn: RunningTurn) -> None:
+    async def _to_end(self, runner: TurnRunner, turn: RunningTurn, workflow: Snapshot) -> None:
         try:
-            await runner.run()
+            state = await runner.run()
+            if turn.chat_id is not None and state in WAITING:
+                self._keep_workflow(turn.chat_id, workflow)
+        except Exception:
+            logger.exception("A turn could not be ended as it should")
         finally:
             self._loose.discard(turn)
-            if turn.chat_id is not None and self._running.get(turn.chat_id) is turn:
+            if turn.chat_id is not None:
                 del self._running[turn.chat_id]
 
     def _workflow(self, identity: str | None, sent: Snapshot) -> Snapshot:
-        """The workflow sent with the request, else the one that the chat's last turn had."""
-        if identity is None or sent.graph is not None:
-            if identity is not None:
-                self._workflows.pop(identity, None)
-                self._workflows[identity] = sent
-                if len(self._workflows) > MOST_WORKFLOWS:
-                    del self._workflows[next(iter(self._workflows))]
-            return sent
-        return self._workflows.get(identity, sent)
+        """The workflow sent with the request, else the one that the suspended turn had."""
+        kept = self._workflows.pop(identity, sent) if identity is not None else sent
+        return sent if sent.graph is not None else kept
+
+    def _keep_workflow(self, identity: str, workflow: Snapshot) -> None:
+        self._workflows[identity] = workflow
+        if len(self._workflows) > MOST_WORKFLOWS:
+            del self._workflows[next(iter(self._workflows))]
 
     @asynccontextmanager
     async def _alone(self, identity: str) -> AsyncIterator[None]:
@@ -162,11 +191,17 @@ class Turns:
                 code="turn_running",
                 extra={"chat_id": identity},
             )
-        self._starting.add(identity)
+        started = self._starting[identity] = asyncio.Event()
         try:
             yield
         finally:
-            self._starting.discard(identity)
+            del self._starting[identity]
+            started.set()
+
+
+def _parent(path: tuple[Message, ...]) -> Parent:
+    """What the last message of a path follows; None for the beginning of the chat."""
+    return path[-2].id if len(path) > 1 else None
 
 
 def _addressed(answer: Message, client_id: str | None) -> Message:

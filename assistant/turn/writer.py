@@ -27,7 +27,10 @@ from ..messages import chunks
 from ..messages.chunks import Chunk
 from ..tools.tool import Tool
 from ..tools.toolbox import Toolbox
+from .storable import fault_of
 
+SHOWN = 500
+"""Characters of wrong arguments that an error repeats."""
 UNFINISHED = "The answer was cut off before this call was complete. It did not run."
 
 
@@ -64,9 +67,16 @@ class AnswerWriter:
         self._details: list[Any] = []
         self._field = "think"
         self._calls: dict[int, Call] = {}
+        self.answered = False
+        """True once there was text or a call; reasoning alone is no answer."""
         self.usage: Usage | None = None
         self.model: str | None = None
         self.finish: str | None = None
+
+    @property
+    def spoke(self) -> bool:
+        """True once something of the answer was given out."""
+        return bool(self._parts or self._calls)
 
     def add(self, event: Event) -> None:
         """Emits what the event means for the reader."""
@@ -86,7 +96,9 @@ class AnswerWriter:
             self.model = event.name
         elif isinstance(event, Notice):
             self._close()
-            self._emit(chunks.notice(event.code, event.message))
+            said = {"code": event.code, "message": event.message}
+            # By its id the next wait takes the place of the last one.
+            self._emit(chunks.data("notice", said, part_id=f"{self._prefix}-{event.code}"))
         elif isinstance(event, Finish):
             self.finish = event.reason
 
@@ -114,6 +126,7 @@ class AnswerWriter:
                 return
             text, self._blank = self._blank, ""
             self._begin("text", chunks.text_start)
+            self.answered = True
         self._emit(chunks.text_delta(self._open_id, text))
 
     def _add_reasoning(self, event: ReasoningDelta) -> None:
@@ -126,6 +139,7 @@ class AnswerWriter:
 
     def _start_call(self, event: ToolCallStart) -> None:
         self._close()
+        self.answered = True
         call = Call(self._new_id(event.id), event.name, tool=self._toolbox.get(event.name))
         self._calls[event.index] = call
         start = chunks.tool_input_start(
@@ -171,8 +185,9 @@ class AnswerWriter:
     def _kept(self) -> dict[str, Any]:
         """What the provider wants back with this reasoning inside an open tool loop (R19)."""
         kept: dict[str, Any] = {} if self._field == "think" else {"field": self._field}
-        if self._details:
-            kept["details"] = list(merge_reasoning_blocks(self._details))
+        details = list(merge_reasoning_blocks(self._details))
+        if details and fault_of(details) is None:
+            kept["details"] = details
         return kept
 
 
@@ -183,11 +198,13 @@ def parse_arguments(text: str) -> tuple[Any, str | None]:
     try:
         value = json.loads(text, parse_constant=_no_constant)
     except (ValueError, RecursionError) as error:
-        return None, f"The arguments are no valid JSON ({error}): {text[:500]}"
+        return None, f"The arguments are no valid JSON ({error}): {text[:SHOWN]}"
     if value is None:
         return {}, None
     if not isinstance(value, dict):
-        return None, f"The arguments must be a JSON object, got: {text[:500]}"
+        return None, f"The arguments must be a JSON object, got: {text[:SHOWN]}"
+    if fault := fault_of(value):
+        return None, f"The arguments cannot be taken. {fault}"
     return value, None
 
 

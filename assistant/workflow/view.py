@@ -11,6 +11,7 @@ no workflow gives a sentence that says so, never an exception: the graph comes f
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -41,15 +42,15 @@ def view(snapshot: Snapshot) -> str:
     if not graph or not isinstance(graph.get("nodes"), list):
         return "No workflow is open on the canvas, or it could not be read."
     nodes = _mappings(graph["nodes"])
-    name = snapshot.name or "unnamed"
+    name = _value(snapshot.name or "unnamed")
     links = _links(graph.get("links"))
-    lines = [f'workflow "{name}": {len(nodes)} nodes, {len(links)} links']
+    lines = [f"workflow {name}: {len(nodes)} nodes, {len(links)} links"]
     if snapshot.selection:
         lines.append(
             "selected by the user: " + ", ".join(f"#{item}" for item in snapshot.selection)
         )
     subgraphs = _subgraphs(graph)
-    names = {item["id"]: str(item.get("name") or "subgraph") for item in subgraphs}
+    names = _distinct_names(subgraphs)
     lines.extend(_node_lines(nodes, links, names))
     for subgraph in subgraphs:
         inner = _mappings(subgraph.get("nodes"))
@@ -92,6 +93,17 @@ def _subgraphs(graph: Mapping[str, Any]) -> list[Mapping[str, Any]]:
     return [item for item in _mappings(listed) if isinstance(item.get("id"), str)]
 
 
+def _distinct_names(subgraphs: list[Mapping[str, Any]]) -> dict[str, str]:
+    """The name of each subgraph by its id; the second of one name gets a number."""
+    names: dict[str, str] = {}
+    counts: Counter[str] = Counter()
+    for subgraph in subgraphs:
+        name = str(subgraph.get("name") or "subgraph")
+        counts[name] += 1
+        names[subgraph["id"]] = name if counts[name] == 1 else f"{name} ({counts[name]})"
+    return names
+
+
 def _subgraph_lines(
     subgraph: Mapping[str, Any], nodes: list[Mapping[str, Any]], names: Mapping[str, str]
 ) -> Iterator[str]:
@@ -119,9 +131,10 @@ def _node_lines(
             parts.append("(subgraph)")
         title = node.get("title")
         if isinstance(title, str) and title and title not in (kind, names.get(kind)):
-            parts.append(json.dumps(title, ensure_ascii=False))
-        if node.get("mode") in MODES:
-            parts.append(f"[{MODES[node['mode']]}]")
+            parts.append(_value(title))
+        mode = node.get("mode")
+        if isinstance(mode, int) and mode in MODES:
+            parts.append(f"[{MODES[mode]}]")
         parts.extend(f"{name}={_value(value)}" for name, value in widget_values(node))
         wires = [
             f"{slot.get('name', '?')}<-{_source(links[str(slot['link'])], by_id, outputs or {})}"
@@ -143,7 +156,7 @@ def widget_values(node: Mapping[str, Any]) -> list[tuple[str, Any]]:
         return [(str(name), value) for name, value in values.items()]
     if not isinstance(values, list):
         return []
-    if node.get("type") in NOTES:
+    if str(node.get("type")) in NOTES:
         return [("text", value) for value in values[:1]]
     names = [
         str(slot["widget"].get("name", slot.get("name")))
@@ -155,7 +168,8 @@ def widget_values(node: Mapping[str, Any]) -> list[tuple[str, Any]]:
     for index, value in enumerate(values):
         previous = named[-1][0] if named else ""
         spare = len(values) - index > len(names) - position
-        if spare and "seed" in previous and value in SEED_CONTROLS:
+        control = isinstance(value, str) and value in SEED_CONTROLS
+        if spare and "seed" in previous and control:
             named.append(("control", value))
         elif position < len(names):
             named.append((names[position], value))

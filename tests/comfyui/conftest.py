@@ -1,12 +1,16 @@
 """Fixtures for tests with a real ComfyUI; without COMFYUI_DIR each says why it is skipped."""
 
 import os
-from collections.abc import Iterator
+from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
 
+import aiohttp
 import pytest
 from plugin.tests.comfyui.instance import ComfyUI, running_comfyui
 from plugin.tests.hosts import ROOT
+from plugin.tests.providers import ScriptedProvider
+
+MODEL = "tiny.safetensors"
 
 
 @pytest.fixture(scope="session")
@@ -20,6 +24,25 @@ def comfyui_dir() -> Path:
 
 @pytest.fixture(scope="session")
 def comfyui(comfyui_dir: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[ComfyUI]:
-    """A ComfyUI with this plugin and no provider."""
-    with running_comfyui(ROOT, tmp_path_factory.mktemp("comfyui"), {}) as instance:
+    """A ComfyUI with this plugin, one (empty) model file, and no provider."""
+    folder = tmp_path_factory.mktemp("comfyui")
+    checkpoints = folder / "models" / "checkpoints"
+    checkpoints.mkdir(parents=True)
+    (checkpoints / MODEL).touch()
+    with running_comfyui(ROOT, folder, {"ASSISTANT_DISCOVER": "0"}) as instance:
         yield instance
+
+
+@pytest.fixture
+async def provider(comfyui: ComfyUI) -> AsyncIterator[ScriptedProvider]:
+    """A scripted provider, which that ComfyUI uses while the test runs."""
+    path = "/api/assistant/providers/scripted"
+    async with ScriptedProvider() as scripted, aiohttp.ClientSession(comfyui.url) as session:
+        body = {"base_url": scripted.base_url, "model": "scripted", "context_window": 32768}
+        async with session.put(path, json=body) as response:
+            assert response.status == 200, await response.text()
+        async with session.post(f"{path}/activate", json={}) as response:
+            assert response.status < 300, await response.text()
+        yield scripted
+        async with session.delete(path) as response:
+            assert response.status == 204

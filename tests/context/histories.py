@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable
 
+from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 from plugin.assistant.messages.prompt import (
     ImageContent,
@@ -12,6 +13,13 @@ from plugin.assistant.messages.prompt import (
 )
 
 Messages = tuple[PromptMessage, ...]
+
+law = settings(
+    deadline=None,
+    max_examples=80,
+    suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
+)
+"""For properties: a busy machine is no failure."""
 
 
 def system(text: str = "You help.") -> PromptMessage:

@@ -11,7 +11,7 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
-from hypothesis import HealthCheck, example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 from plugin.assistant.config import Settings
 from plugin.assistant.context.digest import digest, is_digest
@@ -27,7 +27,7 @@ from plugin.assistant.messages.prompt import PromptMessage, to_openai
 from plugin.assistant.messages.ui import message_from_ui, message_to_ui, messages_from_ui
 
 from ..messages.strategies import BROKEN, CHATS
-from .histories import HISTORIES, Messages, a_round, answer, result, rounds, system, user
+from .histories import HISTORIES, Messages, a_round, answer, law, result, rounds, system, user
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 OURS = SystemText("You are ComfyUI Assistant.", "full")
@@ -45,11 +45,6 @@ WINDOWS = st.sampled_from(
     [Window(), Window(1_024, known=True), Window(4_096, known=True), HUGE, Window(300)]
 )
 BUDGETS = st.builds(Budget, WINDOWS, st.booleans())
-law = settings(
-    deadline=None,
-    max_examples=120,
-    suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
-)
 
 
 def planned(history: Iterable[PromptMessage], limits: Settings, budget: Budget) -> Plan | None:

@@ -10,6 +10,7 @@ import pytest
 from plugin.assistant.config import Settings
 from plugin.assistant.errors import NotFound, ProviderError
 from plugin.assistant.llm import (
+    Client,
     Discovery,
     ProviderBook,
     Resolver,
@@ -19,6 +20,8 @@ from plugin.assistant.llm import (
 )
 from plugin.assistant.llm.gguf import DEMO_NAME
 from plugin.tests.providers import ScriptedProvider
+
+from .conftest import ASK, answer_of
 
 SAVED = {"base_url": "http://127.0.0.1:5/v1", "model": "saved"}
 
@@ -139,6 +142,20 @@ async def test_a_provider_without_a_model_gets_the_server_s_first_one_that_chats
     async with ScriptedProvider(models=["text-embedding-3", "chatty"]) as server:
         resolver = await make_resolver(openai_base_url=server.base_url)
         assert (await resolver.current()).model == "chatty"
+
+
+async def test_a_provider_of_the_panel_without_a_model_gets_one_when_it_is_asked(
+    make_resolver: MakeResolver, book: ProviderBook
+) -> None:
+    async with ScriptedProvider(models=["chatty"]) as server:
+        resolver = await make_resolver()
+        server.queue("Hi")
+        client = Client(Settings(), prepare=resolver.prepare)
+        provider = book.put("Mine", {"base_url": server.base_url})
+        answer = await answer_of(client, provider, ASK)
+        await client.close()
+    assert answer.error is None
+    assert server.requests[0].body["model"] == "chatty"
 
 
 async def test_a_server_without_a_model_that_chats_is_told(make_resolver: MakeResolver) -> None:

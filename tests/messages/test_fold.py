@@ -93,6 +93,13 @@ def test_an_output_settles_a_call_of_an_earlier_step() -> None:
     assert fold(suspended, [chunks.start("m1", {}), done]).tool_parts[0].output == 7
 
 
+def test_a_refused_call_keeps_the_title_that_announced_it() -> None:
+    refused = chunks.tool_input_error("c", "getUserSkill", "Another title", {}, "no")
+    message = fold(EMPTY, [announced()[0], refused])
+    assert message.tool_parts[0].title == "Read the skill"
+    assert fold(EMPTY, [refused]).tool_parts[0].title is None
+
+
 def test_an_approval_stays_with_the_call_when_it_is_done() -> None:
     asked = fold(EMPTY, [*announced(), chunks.tool_approval_request("c", "ask")])
     part = fold(asked, [chunks.tool_output_available("c", 1, on_server=True)]).tool_parts[0]

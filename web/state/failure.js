@@ -12,17 +12,18 @@ import { t } from "../strings.js";
  * @returns {Failure}
  */
 export function failureOf(error, during = "request") {
-  const retry = during === "approval" ? [] : ["retry"];
-  if (error instanceof NetworkError) {
-    return { code: "server", message: t("error.server"), actions: retry };
-  }
-  const code = error instanceof Error && "code" in error ? String(error.code) : "failed";
-  if (code === "turn_running") {
-    return { code, message: t("error.running"), actions: ["dismiss"] };
-  }
-  const said = error instanceof Error ? error.message : String(error);
+  const actions = during === "approval" ? [] : ["retry"];
+  const { code, said } = wordsOf(error);
+  if (code === "turn_running") return { code, message: t("error.running"), actions: ["dismiss"] };
   const message = during === "approval" ? `${t("approval.failed")} ${said}` : said;
-  return { code, message, actions: retry };
+  return { code, message, actions };
+}
+
+/** @param {unknown} error @returns {{code: string, said: string}} */
+function wordsOf(error) {
+  if (error instanceof NetworkError) return { code: "server", said: t("error.server") };
+  if (!(error instanceof Error)) return { code: "failed", said: String(error) };
+  return { code: "code" in error ? String(error.code) : "failed", said: error.message };
 }
 
 /** @returns {Failure} for a stream that breaks its own rules */

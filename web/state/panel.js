@@ -63,6 +63,7 @@ export function createPanel(services) {
       welcomed: memory.get("welcomed") !== null,
       workflow: services.summary(),
       editing: null,
+      field: "name",
     }),
   );
   let watching = watch();

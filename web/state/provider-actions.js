@@ -21,8 +21,12 @@ export function createProviders(api, store, refreshHealth) {
   return {
     refreshSettings,
 
-    /** @param {string | null} name "" for a new one, null for none */
-    editProvider: (name) => store.set({ editing: name, page: "settings" }),
+    /**
+     * @param {string | null} name "" for a new one, null for none
+     * @param {PanelState["field"]} [field] that the user wants to fill
+     */
+    editProvider: (name, field = "name") =>
+      store.set({ editing: name, field, page: "settings" }),
 
     /** @param {string} name @param {ProviderInput} input saved, and used from now on */
     async saveProvider(name, input) {

@@ -84,7 +84,7 @@ export function createTurn(services, id, store) {
     const { message } = request;
     const messages = store.get().messages.filter((each) => each.id !== message?.id);
     store.set({ messages, failure: failureOf(error) });
-    void rejoin(number, false);
+    void refresh(number).then(() => rejoin(number, false));
     return "bounced";
   }
 
@@ -110,9 +110,10 @@ export function createTurn(services, id, store) {
 
   /** @param {number} number @param {boolean} joined */
   async function settle(number, joined) {
-    store.set({ status: "idle" });
     if (joined) await refresh(number);
-    if (current(number)) await runPanelCalls(number);
+    if (!current(number)) return;
+    store.set({ status: "idle" });
+    await runPanelCalls(number);
   }
 
   /**

@@ -41,6 +41,48 @@ export function splitBlocks(text, from = 0) {
   return blocks;
 }
 
+/**
+ * How many blocks stay as they are whatever follows. The last one never does; nor does a list before
+ * a line that is not complete, since that line may become its next item ("2" of "2. two").
+ * @param {string} text
+ * @param {readonly Block[]} blocks of that text
+ * @returns {number}
+ */
+export function finalBlocks(text, blocks) {
+  const last = blocks.at(-1);
+  if (!last) return 0;
+  const count = blocks.length - 1;
+  const list = count > 0 && LIST_ITEM.test(blocks[count - 1].source);
+  return list && !text.includes("\n", last.start) ? count - 1 : count;
+}
+
+/** Characters of a merged block: enough to save calls, little enough for one frame. */
+const MERGED = 8000;
+
+/**
+ * Joins neighbouring text blocks that came at the same time: a renderer's call costs more than the
+ * text in it.
+ * @param {string} text
+ * @param {readonly Block[]} blocks
+ * @param {number} count how many of them, from the first, are final
+ * @returns {Block[]}
+ */
+export function mergeBlocks(text, blocks, count) {
+  /** @type {Block[]} */
+  const merged = [];
+  blocks.forEach((block, index) => {
+    const before = merged.at(-1);
+    const end = blocks[index + 1]?.start ?? text.length;
+    const joins = index < count && before?.kind === "text" && block.kind === "text";
+    if (joins && end - before.start <= MERGED) {
+      merged[merged.length - 1] = { ...before, source: text.slice(before.start, end).trimEnd() };
+    } else {
+      merged.push(block);
+    }
+  });
+  return merged;
+}
+
 /** @param {string} text @param {number} at @returns {{text: string, next: number}} */
 function lineAt(text, at) {
   const end = text.indexOf("\n", at);

@@ -49,7 +49,8 @@ export const tokens = (count) => tn("format.tokens", count, { value: number(coun
 export function clockTime(iso) {
   const date = iso ? new Date(iso) : null;
   if (!date || Number.isNaN(date.getTime())) return "";
-  return new Intl.DateTimeFormat(language(), { hour: "2-digit", minute: "2-digit" }).format(date);
+  const form = /** @type {const} */ ({ hour: "2-digit", minute: "2-digit", hourCycle: "h23" });
+  return new Intl.DateTimeFormat(language(), form).format(date);
 }
 
 /**

@@ -1,57 +1,88 @@
 // @ts-check
 /**
  * What a screen reader is told while an answer streams: whole sentences, in words, without Markdown
- * marks. Pure; when they are spoken is left to `views/live-region.js`.
+ * marks; a code block is named, not read. Pure; when they are spoken is left to
+ * `views/live-region.js`.
  */
+
+import { t } from "../strings.js";
 
 /** An abbreviation or a number before the dot is no end ("e.g. this", "3. Then"). */
 const NO_END = /(?:^|[\s(])(?:e\.g|i\.e|etc|vs|approx|no|nr|fig|\d+)\.$/i;
+const SENTENCE_END = /[.!?…]+["')\]]*(?=\s)|[。！？]/g;
+const FENCE = /^ {0,3}(?:```|~~~)/;
+
+/**
+ * @typedef {object} Spoken
+ * @property {number} end how much of the text was taken
+ * @property {boolean} code whether that ends inside of a code block
+ */
+
+/** @type {Spoken} */
+export const NOTHING_SPOKEN = { end: 0, code: false };
 
 /**
  * @param {string} text the source so far
- * @param {number} from how much of it was spoken
+ * @param {Spoken} before what an earlier call took
  * @param {boolean} finished whether the text is complete
- * @returns {{spoken: string[], end: number}} the sentences that are complete now, and the new `from`
+ * @returns {Spoken & {sentences: string[]}} the sentences that are complete now
  */
-export function finishedSentences(text, from, finished) {
+export function finishedSentences(text, before, finished) {
   /** @type {string[]} */
-  const spoken = [];
-  let start = from;
-  const ends = /[.!?。！？…]+["')\]]*(?=\s)|[。！？]|\n+/g;
-  ends.lastIndex = from;
-  for (let match = ends.exec(text); match; match = ends.exec(text)) {
+  const sentences = [];
+  let { end, code } = before;
+  while (end < text.length) {
+    const feed = text.indexOf("\n", end);
+    const complete = feed >= 0 || finished;
+    const line = text.slice(end, feed < 0 ? text.length : feed);
+    const begins = end === 0 || text[end - 1] === "\n";
+    if (begins && FENCE.test(line)) {
+      if (!complete) break;
+      if (!code) sentences.push(t("speech.code"));
+      code = !code;
+    } else if (!code) {
+      const taken = takeSentences(line, complete, sentences);
+      if (!complete) {
+        end += taken;
+        break;
+      }
+    }
+    if (!complete) break;
+    end = feed < 0 ? text.length : feed + 1;
+  }
+  return { end, code, sentences };
+}
+
+/**
+ * @param {string} line
+ * @param {boolean} complete whether its last words are a sentence too
+ * @param {string[]} sentences gets what is found
+ * @returns {number} characters taken
+ */
+function takeSentences(line, complete, sentences) {
+  let start = 0;
+  for (const match of line.matchAll(SENTENCE_END)) {
     const end = match.index + match[0].length;
-    if (NO_END.test(text.slice(Math.max(start, end - 12), end))) continue;
-    if (insideFence(text, end)) continue;
-    add(spoken, text.slice(start, end));
+    if (NO_END.test(line.slice(Math.max(start, end - 12), end))) continue;
+    add(sentences, line.slice(start, end));
     start = end;
   }
-  if (finished && start < text.length) {
-    add(spoken, text.slice(start));
-    start = text.length;
-  }
-  return { spoken, end: start };
+  if (complete) add(sentences, line.slice(start));
+  return complete ? line.length : start;
 }
 
-/** @param {string[]} spoken @param {string} source */
-function add(spoken, source) {
+/** @param {string[]} sentences @param {string} source */
+function add(sentences, source) {
   const words = speakable(source);
-  if (words) spoken.push(words);
-}
-
-/** @param {string} text @param {number} end */
-function insideFence(text, end) {
-  const fences = text.slice(0, end).match(/^ {0,3}(?:```|~~~)/gm);
-  return fences !== null && fences.length % 2 === 1;
+  if (words) sentences.push(words);
 }
 
 /**
  * @param {string} source Markdown
- * @returns {string} its words; a code block is named, not read
+ * @returns {string} its words
  */
 export function speakable(source) {
   return source
-    .replace(/(```|~~~)[\s\S]*?(?:\1|$)/g, " (code) ")
     .replace(/!\[([^\]]*)\]\([^)]*\)/g, "$1")
     .replace(/\[([^\]]*)\]\([^)]*\)/g, "$1")
     .replace(/^\s*\|?[\s:|-]+\|?\s*$/gm, "")

@@ -77,10 +77,16 @@ export function createConversation(actions) {
   );
   latest.addEventListener("click", toEnd);
   earlier.addEventListener("click", () => void older());
-  // A tab that was hidden has no height; when it comes back the end is where it was.
-  new ResizeObserver(() => {
+  // Pictures that load, and a tab that comes back, change heights without a new state.
+  const sizes = new ResizeObserver(() => {
     if (atEnd) log.scrollTop = log.scrollHeight;
-  }).observe(log);
+  });
+  sizes.observe(log);
+  sizes.observe(messages);
+  // What the reader unfolds grows downwards, also at the end.
+  log.addEventListener("click", (event) => {
+    if (/** @type {Element} */ (event.target).closest("summary")) atEnd = false;
+  });
 
   const older = async () => {
     if (fetching || earlier.hidden) return;

@@ -5,6 +5,8 @@
  * the workflow.
  */
 
+import { t } from "../strings.js";
+
 /** With Ctrl or Cmd: keys that edit text, and Enter, which would queue the workflow. */
 const TEXT_KEYS = new Set(["a", "c", "v", "x", "y", "z", "enter", "backspace", "delete"]);
 
@@ -32,6 +34,7 @@ function dropFiles(element, onDrop) {
   /** @param {DragEvent} event */
   const carriesFiles = (event) => event.dataTransfer?.types.includes("Files") ?? false;
   let depth = 0;
+  element.dataset.drop = t("composer.drop");
   const mark = () => element.classList.toggle("ca-panel--drop", depth > 0);
 
   element.addEventListener("dragenter", (event) => {

@@ -7,7 +7,7 @@
 
 import { pendingApprovals, textOf } from "../state/messages.js";
 import { t } from "../strings.js";
-import { finishedSentences } from "../text/sentences.js";
+import { finishedSentences, NOTHING_SPOKEN } from "../text/sentences.js";
 import { h } from "./dom.js";
 
 /** @typedef {import("../types.js").ChatState} ChatState */
@@ -24,7 +24,7 @@ export function createLiveRegion() {
   });
   /** The answer that is being spoken, and how much of it was. */
   let answer = "";
-  let spoken = 0;
+  let spoken = NOTHING_SPOKEN;
   let asked = "";
 
   /** @param {string} text */
@@ -45,11 +45,11 @@ export function createLiveRegion() {
         // An answer that was there before is not news.
         if (!live) return;
         answer = last.id;
-        spoken = 0;
+        spoken = NOTHING_SPOKEN;
       }
-      const { spoken: sentences, end } = finishedSentences(text, spoken, !live);
-      spoken = end;
-      for (const sentence of sentences) say(sentence);
+      const taken = finishedSentences(text, spoken, !live);
+      spoken = taken;
+      for (const sentence of taken.sentences.slice(-KEPT)) say(sentence);
       const question = pendingApprovals(chat.messages)[0];
       if (question && question.toolCallId !== asked) {
         asked = question.toolCallId;

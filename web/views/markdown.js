@@ -5,13 +5,16 @@
  * the host's renderer the text stands as it is.
  */
 
-import { linkDefinitions, splitBlocks } from "../text/blocks.js";
+import { finalBlocks, linkDefinitions, mergeBlocks, splitBlocks } from "../text/blocks.js";
 import { createCodeBlock } from "./code-block.js";
 import { h } from "./dom.js";
 import { sanitise } from "./sanitise.js";
 
 /** @typedef {import("../text/blocks.js").Block} Block */
 /** @typedef {{kind: Block["kind"], element: HTMLElement, update(block: Block, definitions: string): void}} BlockView */
+
+/** Blocks at the end of a growing text that stay apart: what follows may change them. */
+const UNMERGED = 2;
 
 /** @param {(markdown: string) => string | null} render */
 export function createMarkdownView(render) {
@@ -42,14 +45,16 @@ export function createMarkdownView(render) {
     update(text, live) {
       element.classList.toggle("ca-markdown--live", live);
       if (text === shown) return;
-      const grows = text.startsWith(shown);
-      shown = text;
       const known = linkDefinitions(text);
-      const kept = grows && known === definitions ? blocks.slice(0, -1) : [];
+      const grows = text.startsWith(shown) && known === definitions;
+      const kept = grows ? finalBlocks(shown, blocks) : 0;
+      shown = text;
       definitions = known;
-      const from = kept.length ? (blocks.at(-1)?.start ?? 0) : 0;
-      blocks = [...kept, ...splitBlocks(text, from)];
-      for (let index = kept.length; index < blocks.length; index += 1) draw(blocks[index], index);
+      const from = kept > 0 ? blocks[kept].start : 0;
+      const fresh = splitBlocks(text, from);
+      const final = live ? fresh.length - UNMERGED : fresh.length;
+      blocks = [...blocks.slice(0, kept), ...mergeBlocks(text, fresh, final)];
+      for (let index = kept; index < blocks.length; index += 1) draw(blocks[index], index);
       for (const view of views.splice(blocks.length)) view.element.remove();
     },
   };

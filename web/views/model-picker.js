@@ -71,6 +71,9 @@ export function modelPicker(settings, actions) {
 async function fillModels(active, list, problem, actions, attempt) {
   try {
     const models = await actions.models(active.name);
+    if (!models.length) {
+      list.append(h("p", { class: "ca-choices__none" }, t("model.empty", { name: active.name })));
+    }
     const others = models.filter((model) => model.id !== active.model);
     list.append(
       ...others.map((model) =>

@@ -4,6 +4,7 @@
  * per frame; holds nothing that would be lost when it is taken off the page.
  */
 
+import { textOf } from "../state/messages.js";
 import { t } from "../strings.js";
 import { createChatsPage } from "./chats-page.js";
 import { createComposer } from "./composer.js";
@@ -160,7 +161,7 @@ export function createPanelView(panel, host, close) {
     } else if (action === "continue") void goOn();
     else if (action === "choose-model") void openModels();
     else if (action === "new-chat") newChat();
-    else if (action === "enter-key") panel.editProvider(health?.provider?.name ?? "");
+    else if (action === "enter-key") panel.editProvider(health?.provider?.name ?? "", "key");
     else if (action === "dismiss") panel.chat().dismissFailure();
     else panel.showPage("settings");
   };
@@ -200,7 +201,7 @@ export function createPanelView(panel, host, close) {
     drawGate(state);
     const names = { chats: "panel.chats", settings: "panel.settings", skills: "panel.skills", help: "panel.help" };
     const name = state.page === "chat" ? "" : t(/** @type {"panel.chats"} */ (names[state.page]));
-    setText(title, name || state.chat.title || t("panel.title"));
+    setText(title, name || chatTitle(state.chat) || t("panel.title"));
     if (state.page === "chat") {
       const empty = !state.chat.messages.length && !state.chat.loading && !state.chat.failure;
       show(welcome.element, empty && gate.hidden);
@@ -238,4 +239,13 @@ export function createPanelView(panel, host, close) {
       popover.close();
     },
   };
+}
+
+/** Characters of the first question that stand in for a title; the header cuts them to fit. */
+const TITLE_LENGTH = 80;
+
+/** @param {import("../types.js").ChatState} chat @returns {string} "" for an empty chat */
+function chatTitle(chat) {
+  const first = chat.messages.find((message) => message.role === "user");
+  return chat.title || (first ? textOf(first).slice(0, TITLE_LENGTH) : "");
 }

@@ -15,8 +15,9 @@ let forms = 0;
 /**
  * @param {Provider | null} provider null for a new one
  * @param {Panel} panel
+ * @param {"name" | "key"} first the field that gets the focus
  */
-export function createProviderForm(provider, panel) {
+export function createProviderForm(provider, panel, first) {
   forms += 1;
   const id = `ca-form-${forms}`;
   const fields = {
@@ -120,6 +121,8 @@ export function createProviderForm(provider, panel) {
     ),
     outcome,
   );
+  const start = first === "key" ? fields.key : provider ? fields.address : fields.name;
+  requestAnimationFrame(() => start.focus());
   form.addEventListener("submit", (event) => {
     event.preventDefault();
     void withInput((name, entered) => panel.saveProvider(name, entered));

@@ -21,6 +21,8 @@ export function createSettingsPage(panel) {
   let health = null;
   /** @type {string | null} */
   let editing = null;
+  /** @type {PanelState["field"]} */
+  let field = "name";
 
   const draw = () => {
     const known = settings?.providers ?? [];
@@ -31,8 +33,7 @@ export function createSettingsPage(panel) {
         settings === null && h("p", { class: "ca-quiet" }, t("panel.loading")),
         settings && !known.length && h("p", { class: "ca-quiet" }, t("settings.none")),
         h("div", { class: "ca-providers" }, ...known.map((each) => row(each))),
-        editing === "" &&
-          createProviderForm(null, panel),
+        editing === "" && createProviderForm(null, panel, field),
         editing !== "" &&
           button(t("settings.add"), "plain", () => panel.editProvider(""), {
             class: "ca-button ca-button--plain ca-add",
@@ -44,7 +45,7 @@ export function createSettingsPage(panel) {
 
   /** @param {Provider} provider */
   const row = (provider) => {
-    if (editing === provider.name) return createProviderForm(provider, panel);
+    if (editing === provider.name) return createProviderForm(provider, panel, field);
     const active = settings?.active === provider.name;
     const outcome = h("div", { class: "ca-test", role: "status" });
     const test = button(t("settings.test"), "plain", async () => {
@@ -68,7 +69,7 @@ export function createSettingsPage(panel) {
       h(
         "div",
         { class: "ca-actions" },
-        !active && button(t("settings.use"), "primary", (event) => guard(event, outcome, () => panel.useProvider(provider.name))),
+        !active && button(t("settings.use"), "plain", (event) => guard(event, outcome, () => panel.useProvider(provider.name))),
         test,
         provider.source === "settings" &&
           button(t("settings.edit"), "quiet", () => panel.editProvider(provider.name)),
@@ -83,6 +84,7 @@ export function createSettingsPage(panel) {
     update(state) {
       if (state.settings === settings && state.editing === editing && state.health === health) return;
       settings = state.settings;
+      field = state.field;
       editing = state.editing;
       health = state.health;
       draw();

@@ -64,6 +64,7 @@ export function createSlashList(textBox, onChoose) {
         "aria-selected": "false",
         // The text box keeps the focus.
         onmousedown: (/** @type {Event} */ event) => event.preventDefault(),
+        onmousemove: () => index !== active && point(index),
         onclick: () => {
           active = index;
           choose(true);

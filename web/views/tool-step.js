@@ -34,7 +34,7 @@ export function createToolStep() {
   const element = h(
     "details",
     { class: "ca-step", ontoggle: () => draw() },
-    h("summary", {}, mark, title, subject, words, time, icon("chevron", "ca-fold ca-fold--end")),
+    h("summary", {}, mark, title, subject, words, time),
     body,
   );
   /** @type {ToolPart | null} */
@@ -58,7 +58,7 @@ export function createToolStep() {
       if (look !== state.look) {
         element.classList.remove(`ca-step--${look}`);
         element.classList.add(`ca-step--${state.look}`);
-        mark.replaceChildren(icon(state.mark));
+        mark.replaceChildren(icon(state.mark), icon("chevron", "ca-fold"));
         look = state.look;
       }
       setText(words, ` (${t(state.words)})`);

@@ -1,0 +1,105 @@
+"""One browser, one preview and one page for all tests that leave nothing behind.
+
+`panel` is that page with a new chat. A test that changes more (settings, storage, the window's size)
+opens its own with `opened_panel`.
+"""
+
+from collections.abc import Iterator
+from contextlib import ExitStack
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Browser, expect
+from plugin.tests.browsers import running_browser
+from plugin.tests.e2e.panel import Panel, opened_panel
+from plugin.tests.e2e.provider import ProviderThread, running_provider
+from plugin.tests.hosts import running_preview
+
+ROOT = Path(__file__).resolve().parent.parent.parent
+AXE = ROOT / ".cache" / "node" / "tools" / "node_modules" / "axe-core" / "axe.min.js"
+WAIT_LIMIT = 20_000  # milliseconds: a busy machine is slow, a fault is for ever
+
+
+@pytest.fixture(scope="package")
+def browser(chromium_path: str) -> Iterator[Browser]:
+    expect.set_options(timeout=WAIT_LIMIT)
+    with running_browser(chromium_path) as chromium:
+        yield chromium
+
+
+@pytest.fixture(scope="package")
+def shared_provider() -> Iterator[ProviderThread]:
+    with running_provider(models=("scripted", "scripted-large")) as running:
+        yield running
+
+
+@pytest.fixture
+def provider(shared_provider: ProviderThread) -> Iterator[ProviderThread]:
+    """The model behind the shared preview; every script of a test must be asked for."""
+    shared_provider.start_over()
+    yield shared_provider
+    shared_provider.check()
+
+
+def configured(provider: ProviderThread) -> dict[str, str]:
+    return {
+        "OPENAI_BASE_URL": provider.base_url,
+        "OPENAI_MODEL": "scripted",
+        "LLM_CONTEXT_WINDOW": "32768",
+        "ASSISTANT_DISCOVER": "0",
+    }
+
+
+@pytest.fixture(scope="package")
+def url(shared_provider: ProviderThread, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    with running_preview(configured(shared_provider), tmp_path_factory.mktemp("shared")) as address:
+        yield address
+
+
+class SharedPage:
+    """Opened when it is first needed, and again after a test that failed."""
+
+    def __init__(self, browser: Browser, url: str) -> None:
+        self._browser = browser
+        self._url = url
+        self._stack = ExitStack()
+        self._panel: Panel | None = None
+
+    def get(self) -> Panel:
+        if self._panel is None:
+            options = {"permissions": ["clipboard-read", "clipboard-write"]}
+            opened = opened_panel(self._browser, self._url, **options)
+            self._panel = self._stack.enter_context(opened)
+        return self._panel
+
+    def close(self) -> None:
+        self._panel = None
+        self._stack.close()
+
+
+@pytest.fixture(scope="package")
+def shared_page(browser: Browser, url: str) -> Iterator[SharedPage]:
+    page = SharedPage(browser, url)
+    yield page
+    page.close()
+
+
+@pytest.fixture
+def panel(shared_page: SharedPage, provider: ProviderThread) -> Iterator[Panel]:
+    """The shared page, with a new chat in the panel."""
+    panel = shared_page.get()
+    panel.new_chat()
+    try:
+        yield panel
+        panel.idle()
+        panel.watch.check()
+    except BaseException:
+        shared_page.close()
+        raise
+
+
+@pytest.fixture(scope="session")
+def axe() -> str:
+    """The source of axe-core, which `scripts/test.py` installs."""
+    assert AXE.is_file(), "There is no axe-core. Run 'python scripts/test.py' once."
+    return AXE.read_text(encoding="utf-8")

@@ -1,0 +1,186 @@
+"""A conversation in the panel: asking, watching the answer come, and what can be done with it."""
+
+import base64
+import json
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import expect
+from plugin.tests.e2e.panel import Panel
+from plugin.tests.e2e.provider import ProviderThread, new_wait
+from plugin.tests.providers import Script, text, tool_call
+
+pytestmark = pytest.mark.e2e
+
+
+def test_the_first_answer_stands_below_the_question(panel: Panel, provider: ProviderThread) -> None:
+    provider.queue("A **checkpoint** holds the model.")
+    panel.ask("What is a checkpoint?")
+    expect(panel.articles).to_have_count(2)
+    expect(panel.articles.first).to_contain_text("What is a checkpoint?")
+    expect(panel.answer.locator("strong")).to_have_text("checkpoint")
+    panel.idle()
+    expect(panel.message).to_have_value("")
+
+
+def test_an_answer_is_seen_before_it_ends(panel: Panel, provider: ProviderThread) -> None:
+    rest = new_wait()
+    provider.queue(Script([{"text": "The beginning"}, {"wait": rest}, {"text": " and the end."}]))
+    panel.ask("Tell me")
+    expect(panel.answer).to_contain_text("The beginning")
+    expect(panel.stop).to_be_visible()
+    assert "the end" not in panel.answer.inner_text()
+    provider.release(rest)
+    expect(panel.answer).to_contain_text("The beginning and the end.")
+
+
+def test_shift_enter_breaks_the_line_and_send_sends_it(
+    panel: Panel, provider: ProviderThread
+) -> None:
+    provider.queue("Two lines.")
+    panel.message.press_sequentially("one")
+    panel.message.press("Shift+Enter")
+    panel.message.press_sequentially("two")
+    expect(panel.articles).to_have_count(0)
+    panel.send.click()
+    expect(panel.answer).to_contain_text("Two lines.")
+    assert provider.last_messages[-1]["content"].startswith("one\ntwo")
+
+
+def test_stop_keeps_what_was_written_and_closes_the_models_stream(
+    panel: Panel, provider: ProviderThread
+) -> None:
+    never = new_wait()
+    provider.queue(Script([{"text": "Half of an"}, {"wait": never}]))
+    panel.ask("Write a lot")
+    expect(panel.answer).to_contain_text("Half of an")
+    panel.stop.click()
+    provider.client_left()
+    panel.idle()
+    expect(panel.answer).to_contain_text("Half of an")
+    expect(panel.answer).to_contain_text("Stopped")
+
+
+def test_a_stopped_answer_is_continued(panel: Panel, provider: ProviderThread) -> None:
+    never = new_wait()
+    provider.queue(Script([{"text": "First half,"}, {"wait": never}]), "second half.")
+    panel.ask("Write two halves")
+    expect(panel.answer).to_contain_text("First half,")
+    panel.stop.click()
+    panel.button("Continue").click()
+    expect(panel.answer).to_contain_text("second half.")
+    assert any("First half," in str(message["content"]) for message in provider.last_messages)
+
+
+def test_an_answer_that_breaks_off_can_be_continued(panel: Panel, provider: ProviderThread) -> None:
+    provider.queue(Script([{"text": "It begins with"}, {"cut": True}]), "and goes on.")
+    panel.ask("Explain")
+    expect(panel.answer).to_contain_text("It begins with")
+    panel.button("Continue").click()
+    expect(panel.answer).to_contain_text("and goes on.")
+
+
+def test_an_answer_at_the_length_limit_says_so(panel: Panel, provider: ProviderThread) -> None:
+    provider.queue(text("Too long to", finish="length"))
+    panel.ask("Explain everything")
+    panel.idle()
+    expect(panel.answer).to_contain_text("length limit")
+    expect(panel.button("Continue")).to_be_visible()
+
+
+def test_answer_again_replaces_the_answer(panel: Panel, provider: ProviderThread) -> None:
+    provider.queue("The first try.", "The second try.")
+    panel.ask("Roll a die")
+    expect(panel.answer).to_contain_text("The first try.")
+    panel.idle()
+    panel.button("Answer again").click()
+    expect(panel.answer).to_contain_text("The second try.")
+    expect(panel.articles).to_have_count(2)
+    assert "The first try." not in json.dumps(provider.last_messages)
+
+
+def test_an_edited_question_is_asked_instead(panel: Panel, provider: ProviderThread) -> None:
+    provider.queue("About cats.", "About dogs.")
+    panel.ask("Tell me about cats")
+    expect(panel.answer).to_contain_text("About cats.")
+    panel.idle()
+    panel.button("Edit").click()
+    editor = panel.page.get_by_role("textbox", name="Edit what you asked")
+    expect(editor).to_have_value("Tell me about cats")
+    editor.fill("Tell me about dogs")
+    panel.button("Ask again").click()
+    expect(panel.answer).to_contain_text("About dogs.")
+    expect(panel.articles).to_have_count(2)
+    assert "cats" not in json.dumps(provider.last_messages)
+
+
+def test_a_failed_answer_is_tried_again(panel: Panel, provider: ProviderThread) -> None:
+    refusal = Script(status=400, body={"error": {"message": "strange request"}})
+    provider.queue(refusal, "Now it works.")
+    panel.ask("Try this")
+    panel.button("Retry").click()
+    expect(panel.answer).to_contain_text("Now it works.")
+
+
+def test_an_answer_is_copied_as_markdown(panel: Panel, provider: ProviderThread) -> None:
+    answer = "Use **euler**:\n\n```python\nsteps = 8\n```\n"
+    provider.queue(answer)
+    panel.ask("Which sampler?")
+    panel.idle()
+    panel.answer.get_by_role("button", name="Copy").last.click()
+    expect(panel.answer.get_by_role("button", name="Copied")).to_be_visible()
+    assert panel.evaluate("() => navigator.clipboard.readText()").strip() == answer.strip()
+
+
+def test_code_is_copied_without_its_fence(panel: Panel, provider: ProviderThread) -> None:
+    provider.queue("```python\nsteps = 8\n```\n")
+    panel.ask("Show me code")
+    panel.idle()
+    panel.answer.get_by_role("button", name="Copy").first.click()
+    panel.page.wait_for_function(
+        "() => navigator.clipboard.readText().then(text => text === 'steps = 8')"
+    )
+
+
+PIXEL = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="
+
+
+def test_an_image_and_a_text_file_reach_the_model(
+    panel: Panel, provider: ProviderThread, tmp_path: Path
+) -> None:
+    image, notes = tmp_path / "dot.png", tmp_path / "notes.txt"
+    image.write_bytes(base64.b64decode(PIXEL))
+    notes.write_text("the answer is 42", encoding="utf-8")
+    provider.queue("I see a dot.")
+    with panel.page.expect_file_chooser() as chooser:
+        panel.button("Attach images or text files").click()
+    chooser.value.set_files([image, notes])
+    expect(panel.button("Remove dot.png")).to_be_visible()
+    panel.ask("What is this?")
+    expect(panel.answer).to_contain_text("I see a dot.")
+    expect(panel.articles.first.get_by_role("img")).to_be_visible()
+    content = provider.last_messages[-1]["content"]
+    assert any(
+        part["type"] == "image_url" and part["image_url"]["url"].endswith(PIXEL[-40:])
+        for part in content
+    )
+    assert "the answer is 42" in json.dumps(content)
+
+
+def test_the_open_workflow_goes_with_the_question(panel: Panel, provider: ProviderThread) -> None:
+    provider.queue(Script([tool_call("getWorkflowInfo")]), "It samples with KSampler.")
+    panel.ask("Explain this workflow")
+    expect(panel.answer).to_contain_text("It samples with KSampler.")
+    result = provider.last_messages[-1]
+    assert result["role"] == "tool"
+    assert "KSampler" in result["content"]
+
+
+def test_reasoning_folds_away(panel: Panel, provider: ProviderThread) -> None:
+    provider.queue(Script([{"reasoning": "They want a cat."}, {"text": "A cat."}]))
+    panel.ask("Draw")
+    expect(panel.answer).to_contain_text("A cat.")
+    thought = panel.answer.get_by_text("Thought")
+    expect(panel.answer.get_by_text("They want a cat.")).to_be_hidden()
+    thought.click()
+    expect(panel.answer.get_by_text("They want a cat.")).to_be_visible()

@@ -1,0 +1,67 @@
+"""The skill tools over a real library in a folder."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from plugin.assistant.errors import ToolError
+from plugin.assistant.tools.tool import Scene
+from plugin.assistant.tools.toolbox import standard_toolbox
+from plugin.assistant.user_context.skills import SkillLibrary
+from plugin.assistant.user_context.sources import SourceCache
+
+SYSTEM = Path(__file__).resolve().parent.parent.parent / "system_context"
+MOON = {"name": "Moon light", "description": "Blue light", "instructions": "Use blue."}
+
+
+@pytest.fixture
+def scene(tmp_path: Path) -> Scene:
+    return Scene(SkillLibrary(SYSTEM, tmp_path, SourceCache()))
+
+
+async def call(scene: Scene, name: str, /, **arguments: Any) -> Any:
+    tool = standard_toolbox().get(name)
+    assert tool is not None
+    assert tool.run is not None
+    return await tool.run(tool.parse(arguments), scene)
+
+
+async def test_a_skill_is_made_listed_and_read(scene: Scene) -> None:
+    assert await call(scene, "listUserSkills") == {"skills": []}
+    made = await call(scene, "createUserSkill", **MOON)
+    assert made == {"created": True, "slug": "moon-light", "name": "Moon light"}
+    listed = await call(scene, "listUserSkills")
+    assert listed["skills"] == [
+        {"slug": "moon-light", "name": "Moon light", "description": "Blue light"}
+    ]
+    assert await call(scene, "getUserSkill", slug="moon-light") == {"slug": "moon-light", **MOON}
+
+
+async def test_the_guides_to_models_are_listed_and_read(scene: Scene) -> None:
+    slugs = [skill["slug"] for skill in (await call(scene, "listSystemSkills"))["skills"]]
+    assert "20_model_sdxl" in slugs
+    guide = await call(scene, "getSystemSkill", slug="20_model_sdxl")
+    assert "SDXL" in guide["instructions"]
+
+
+@pytest.mark.parametrize("name", ["getUserSkill", "getSystemSkill"])
+@pytest.mark.parametrize("slug", ["nothing", "../20_model_sdxl", "", "a" * 300, "CON", "a\0b"])
+async def test_a_slug_that_names_no_skill_is_an_error_for_the_model(
+    scene: Scene, name: str, slug: str
+) -> None:
+    with pytest.raises(ToolError) as caught:
+        await call(scene, name, slug=slug)
+    assert caught.value.message
+
+
+async def test_a_skill_that_exists_is_not_overwritten(scene: Scene) -> None:
+    await call(scene, "createUserSkill", **MOON)
+    with pytest.raises(ToolError, match="exists already"):
+        await call(scene, "createUserSkill", **{**MOON, "instructions": "Use red."})
+    read = await call(scene, "getUserSkill", slug="moon-light")
+    assert read["instructions"] == "Use blue."
+
+
+async def test_a_skill_without_a_usable_name_is_refused(scene: Scene) -> None:
+    with pytest.raises(ToolError):
+        await call(scene, "createUserSkill", **{**MOON, "name": ""})

@@ -1,0 +1,184 @@
+// @ts-check
+import assert from "node:assert/strict";
+import { test } from "node:test";
+
+import { ApiError, createApi, NetworkError } from "../../web/services/api.js";
+import { createHost } from "../../web/services/host.js";
+import { createPanelTools } from "../../web/services/panel-tools.js";
+import { createPause } from "../../web/services/pause.js";
+import { createMemory, newId } from "../../web/services/storage.js";
+import { createWorkflowReader } from "../../web/services/workflow.js";
+import { gateOf } from "../../web/state/panel.js";
+
+test("what is remembered survives as long as the page where storage is blocked", () => {
+  const memory = createMemory("", () => {
+    throw new DOMException("blocked");
+  });
+  memory.set("chat", "c1");
+  assert.equal(memory.get("chat"), "c1");
+  memory.set("chat", null);
+  assert.equal(memory.get("chat"), null);
+});
+
+test("each ComfyUI user has an own memory", () => {
+  /** @type {Record<string, string>} */
+  const kept = {};
+  const storage = /** @type {Storage} */ (
+    /** @type {unknown} */ ({
+      getItem: (/** @type {string} */ key) => kept[key] ?? null,
+      setItem: (/** @type {string} */ key, /** @type {string} */ value) => {
+        kept[key] = value;
+      },
+    })
+  );
+  createMemory("anna", () => storage).set("chat", "hers");
+  assert.equal(createMemory("ben", () => storage).get("chat"), null);
+  assert.deepEqual(Object.keys(kept), ["comfyui-assistant.anna.chat"]);
+});
+
+test("ids are made without a secure context too", () => {
+  const insecure = /** @type {Crypto} */ (
+    /** @type {unknown} */ ({ getRandomValues: (/** @type {Uint8Array} */ bytes) => bytes.fill(255) })
+  );
+  assert.equal(newId(insecure), "ffffffff-ffff-4fff-bfff-ffffffffffff");
+  assert.match(newId(), /^[0-9a-f-]{36}$/);
+});
+
+test("requests carry the panel's id and no time limit", async () => {
+  /** @type {any[]} */
+  const sent = [];
+  const api = createApi(async (path, init) => {
+    sent.push([path, init]);
+    return new Response("{}");
+  }, "panel-1");
+  await api.send({ id: "c", trigger: "regenerate-message" });
+  const [path, init] = sent[0];
+  assert.equal(path, "/chat?debug=context");
+  assert.equal(init.timeoutMs, null);
+  assert.deepEqual(JSON.parse(init.body), {
+    id: "c",
+    trigger: "regenerate-message",
+    client_id: "panel-1",
+  });
+});
+
+test("names from outside cannot leave their place in a path", async () => {
+  /** @type {string[]} */
+  const paths = [];
+  const api = createApi(async (path) => {
+    paths.push(path);
+    return new Response(null, { status: 204 });
+  }, "");
+  await api.removeProvider("../../x?y");
+  await api.join("a/b");
+  assert.deepEqual(paths, [
+    "/assistant/providers/..%2F..%2Fx%3Fy",
+    "/chat/a%2Fb/stream?debug=context",
+  ]);
+});
+
+test("a refusal is an error with the server's code and words", async () => {
+  const error = { code: "host_not_allowed", message: "Not here.", variable: "V", value: "x" };
+  const api = createApi(async () => Response.json({ error }, { status: 403 }), "");
+  await assert.rejects(api.health(), (given) => {
+    assert.ok(given instanceof ApiError);
+    assert.deepEqual(gateOf(given), { kind: "host", message: "Not here.", variable: "V", value: "x" });
+    return true;
+  });
+});
+
+test("a refusal without words still has a status", async () => {
+  const api = createApi(async () => new Response("<html>", { status: 502 }), "");
+  await assert.rejects(api.health(), { code: "http_502", message: "HTTP 502" });
+});
+
+test("no answer is an error of its own", async () => {
+  const api = createApi(async () => {
+    throw new TypeError("Failed to fetch");
+  }, "");
+  await assert.rejects(api.health(), NetworkError);
+});
+
+test("a chat that the server does not know is null, and nothing to join too", async () => {
+  const none = createApi(async () => Response.json({}, { status: 404 }), "");
+  assert.equal(await none.chat("c", {}), null);
+  const idle = createApi(async () => new Response(null, { status: 204 }), "");
+  assert.equal(await idle.join("c"), null);
+});
+
+test("an unknown or failing tool of the panel gives an error as its result", async () => {
+  const tools = createPanelTools({
+    fails: () => {
+      throw new Error("broken");
+    },
+    works: () => 3,
+  });
+  assert.deepEqual(await tools.run("fails", {}), { error: "broken" });
+  assert.deepEqual(await tools.run("works", {}), { output: 3 });
+  assert.match(/** @type {any} */ (await tools.run("toString", {})).error, /no tool named/);
+});
+
+test("a pause ends early when it is woken", async () => {
+  const pause = createPause();
+  const paused = pause.wait(60_000);
+  pause.wake();
+  await paused;
+});
+
+/** @param {any[]} nodes @param {any} [more] */
+function reader(nodes, more = {}) {
+  /** @type {(() => void)[]} */
+  const listeners = [];
+  const app = {
+    rootGraph: { id: "g", nodes, serialize: () => ({ nodes: nodes.length }) },
+    canvas: { selected_nodes: { 5: {}, "7:2": {} } },
+    extensionManager: { workflow: { activeWorkflow: { filename: "flux.json", key: "k" } } },
+    ...more,
+  };
+  const api = {
+    addEventListener: (/** @type {string} */ _name, /** @type {() => void} */ listener) => {
+      listeners.push(listener);
+    },
+  };
+  return { read: createWorkflowReader(createHost(app, api)), change: () => listeners.forEach((each) => each()) };
+}
+
+test("a snapshot has the graph, what is selected, and a revision that counts changes", () => {
+  const { read, change } = reader([{ type: "KSampler" }]);
+  assert.deepEqual(read.snapshot(), {
+    id: "k",
+    name: "flux",
+    revision: 1,
+    graph: { nodes: 1 },
+    selection: [5, "7:2"],
+  });
+  change();
+  assert.equal(read.snapshot()?.revision, 2);
+});
+
+test("a tab without a graph, and one that fails, have no snapshot and no summary", () => {
+  const broken = { get nodes() { throw new Error("boom"); }, serialize: () => { throw new Error("boom"); } };
+  for (const rootGraph of [null, broken]) {
+    const { read } = reader([], { rootGraph });
+    assert.equal(read.snapshot(), undefined);
+    assert.equal(read.summary(), null);
+  }
+});
+
+test("models that a template names and no list offers are missing", () => {
+  const { read } = reader([
+    {
+      type: "UNETLoader",
+      properties: { models: [{ name: "a.safetensors" }, { name: "b.safetensors" }] },
+      widgets: [{ options: { values: ["sub\\b.safetensors"] } }],
+    },
+    { type: "KSampler" },
+  ]);
+  assert.deepEqual(read.summary(), {
+    name: "flux",
+    nodes: 2,
+    missingNodes: 0,
+    missingModels: 1,
+    generates: true,
+  });
+});

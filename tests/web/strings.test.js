@@ -1,0 +1,69 @@
+// @ts-check
+import assert from "node:assert/strict";
+import { readdirSync, readFileSync } from "node:fs";
+import { test } from "node:test";
+import { fileURLToPath } from "node:url";
+
+import { keys, t, textFor, tn } from "../../web/strings.js";
+
+const WEB = fileURLToPath(new URL("../../web/", import.meta.url));
+const SOURCE = readdirSync(WEB, { recursive: true, encoding: "utf8" })
+  .filter((name) => name.endsWith(".js") && name !== "strings.js")
+  .map((name) => readFileSync(WEB + name, "utf8"))
+  .join("\n");
+
+/** Keys written out, and the beginnings of those that are put together from a code. */
+const WRITTEN = new Set(Array.from(SOURCE.matchAll(/"([a-z]+(?:\.[\w-]+)+)"/gi), (match) => match[1]));
+const STEMS = Array.from(SOURCE.matchAll(/`([a-z]+(?:\.\w+)*\.)\$\{/gi), (match) => match[1]);
+
+/** @param {string} key */
+const isUsed = (key) =>
+  WRITTEN.has(key) ||
+  WRITTEN.has(key.replace(/\.(?:one|other)$/, "")) ||
+  STEMS.some((stem) => key.startsWith(stem));
+
+test("every string is used", () => {
+  assert.deepEqual(keys().filter((key) => !isUsed(key)), []);
+});
+
+test("every key that the panel writes out exists", () => {
+  const known = new Set(keys().flatMap((key) => [key, key.replace(/\.(?:one|other)$/, "")]));
+  const rooms = new Set(keys().map((key) => key.split(".")[0]));
+  const asked = Array.from(SOURCE.matchAll(/\b(?:t|tn|textFor)\(\s*"([^"]+)"/g), (match) => match[1]);
+  assert.deepEqual(asked.filter((key) => rooms.has(key.split(".")[0]) && !known.has(key)), []);
+  assert.ok(asked.length > 100);
+});
+
+test("every counted string has both forms", () => {
+  for (const key of keys()) {
+    if (key.endsWith(".one")) assert.ok(keys().includes(key.replace(/one$/, "other")), key);
+  }
+});
+
+test("values are put in, and an unknown name stays visible", () => {
+  assert.equal(t("first.found", { name: "Ollama" }), "Ollama was found on this computer");
+  assert.equal(t("first.found"), "{name} was found on this computer");
+});
+
+test("a number of things is said in its own form", () => {
+  assert.deepEqual([tn("chats.messages", 1), tn("chats.messages", 22)], ["1 message", "22 messages"]);
+});
+
+test("a code that this panel does not know has a general text", () => {
+  assert.equal(textFor("error.title.new_code", "error.title.failed"), "That did not work");
+  assert.equal(textFor("error.title.toString", "error.title.failed"), "That did not work");
+});
+
+test("the accessible names are the agreed ones", () => {
+  assert.deepEqual(
+    [
+      t("panel.title"),
+      t("composer.label"),
+      t("composer.send"),
+      t("composer.stop"),
+      t("panel.new"),
+      t("panel.settings"),
+    ],
+    ["Assistant", "Message", "Send", "Stop", "New chat", "Settings"],
+  );
+});

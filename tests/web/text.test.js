@@ -1,0 +1,246 @@
+// @ts-check
+import assert from "node:assert/strict";
+import { test } from "node:test";
+
+import { FILE_LIMIT, mediaTypeOf, refusal } from "../../web/text/attachment.js";
+import { clockTime, dayName, duration, fileSize, percent, pretty } from "../../web/text/format.js";
+import { hostOf, providerProblem } from "../../web/text/provider.js";
+import { reportDetails, reportLines, reportNotes, share } from "../../web/text/report.js";
+import { finishedSentences, NOTHING_SPOKEN, speakable } from "../../web/text/sentences.js";
+import { commandOf, slashOptions } from "../../web/text/slash.js";
+import { firstPrompts, whatISee, whoAnswers } from "../../web/text/welcome.js";
+
+test("times, sizes and shares are said in human words", () => {
+  assert.deepEqual(
+    [duration(3), duration(120), duration(6_000), duration(59_400), duration(125_000)],
+    ["0.1 s", "0.1 s", "6 s", "59 s", "2 min 5 s"],
+  );
+  assert.deepEqual([fileSize(10), fileSize(320_400), fileSize(1_440_000)], ["1 kB", "320 kB", "1.4 MB"]);
+  assert.deepEqual([percent(0.384), percent(1)], ["38 %", "100 %"]);
+});
+
+test("chats are grouped by the reader's days", () => {
+  const now = new Date(2026, 10, 21, 14, 0);
+  const at = (/** @type {number} */ day, /** @type {number} */ hour) =>
+    dayName(new Date(2026, 10, day, hour).toISOString(), now);
+  assert.deepEqual(
+    [at(21, 0), at(20, 23), at(17, 12), at(3, 12), dayName("nonsense", now)],
+    ["Today", "Yesterday", "Tuesday", "November 3", "Earlier"],
+  );
+  assert.equal(dayName(new Date(2025, 1, 3).toISOString(), now), "February 3, 2025");
+  assert.equal(clockTime(undefined), "");
+});
+
+test("results are shown as indented JSON or as the text they are", () => {
+  assert.equal(pretty('{"a":1}'), '{\n  "a": 1\n}');
+  assert.equal(pretty("plain"), "plain");
+  assert.equal(pretty("7"), "7");
+  assert.equal(pretty(undefined), "");
+});
+
+/** @param {string[]} growing the text at each look; the last one is complete */
+function spoken(...growing) {
+  let before = NOTHING_SPOKEN;
+  return growing.map((text, index) => {
+    const taken = finishedSentences(text, before, index === growing.length - 1);
+    before = taken;
+    return taken.sentences;
+  });
+}
+
+test("only finished sentences are spoken while an answer streams", () => {
+  const first = "The sampler is euler. It is fast, e.g. for";
+  const second = "The sampler is euler. It is fast, e.g. for drafts. And 3. is no end";
+  assert.deepEqual(spoken(first, second, second), [
+    ["The sampler is euler."],
+    ["It is fast, e.g. for drafts."],
+    ["And 3. is no end"],
+  ]);
+});
+
+test("sentences of languages without spaces end at their own marks", () => {
+  assert.deepEqual(spoken("你好。再见", "你好。再见"), [["你好。"], ["再见"]]);
+});
+
+test("code is named and not read aloud, wherever the stream is cut", () => {
+  const text = "Look:\n```py\na = 1. # x. y\n```\nDone. Bye.\n";
+  for (let cut = 1; cut < text.length; cut += 1) {
+    assert.deepEqual(spoken(text.slice(0, cut), text).flat(), ["Look:", "Code.", "Done.", "Bye."]);
+  }
+});
+
+test("a long answer that arrives at once is spoken in linear time", () => {
+  const [sentences] = spoken("A sentence of some words. ".repeat(20_000) + "\n".repeat(20_000));
+  assert.equal(sentences.length, 20_000);
+});
+
+test("Markdown marks are not spoken", () => {
+  assert.equal(speakable("## A **bold** [link](https://x) and `code` ![cat](u)"), "A bold link and code cat");
+});
+
+const SKILLS = [
+  { slug: "moon-light", name: "Moon light", description: "Night scenes", yours: true },
+  { slug: "model_flux", name: "Flux", description: "Loaders for Flux", yours: false },
+];
+const texts = (/** @type {string} */ typed) => slashOptions(typed, SKILLS).map((option) => option.text);
+
+test("a slash offers the commands, then the skills", () => {
+  assert.deepEqual(texts("/").slice(0, 3), ["/new", "/skill ", "/skills"]);
+  assert.deepEqual(texts("/").slice(-2), ["/skill moon-light", "/skill model_flux"]);
+});
+
+test("what is typed narrows the list, by command, slug, name or description", () => {
+  assert.deepEqual(texts("/sk"), ["/skill ", "/skills"]);
+  assert.deepEqual(texts("/flux"), ["/skill model_flux"]);
+  assert.deepEqual(texts("/skill moon"), ["/skill moon-light"]);
+  assert.deepEqual(texts("/skill night"), ["/skill moon-light"]);
+});
+
+test("nothing is offered for a complete skill, a plain text or a second line", () => {
+  for (const typed of ["/skill moon-light", "hello /new", "/new\nx", "/etc passwd", "/zzz"]) {
+    assert.deepEqual(texts(typed), [], typed);
+  }
+});
+
+test("a user's own skills are marked", () => {
+  assert.deepEqual(slashOptions("/skill ", SKILLS).map((option) => option.yours), [true, false]);
+});
+
+test("only whole commands are the panel's, all else is sent", () => {
+  assert.deepEqual(
+    [commandOf("/new"), commandOf(" /Help "), commandOf("/skill x"), commandOf("/newer"), commandOf("new")],
+    ["new", "help", null, null, null],
+  );
+});
+
+const file = (/** @type {Partial<{name: string, type: string, size: number}>} */ more) => ({
+  name: "a.png",
+  type: "image/png",
+  size: 10,
+  ...more,
+});
+
+test("images and text can be attached, by type or by name", () => {
+  assert.equal(mediaTypeOf(file({})), "image/png");
+  assert.equal(mediaTypeOf(file({ name: "x.py", type: "" })), "text/plain");
+  assert.equal(mediaTypeOf(file({ name: "w.json", type: "application/json" })), "application/json");
+  for (const no of [
+    file({ name: "a.svg", type: "image/svg+xml" }),
+    file({ name: "a.zip", type: "application/zip" }),
+    file({ name: "a.mp4", type: "video/mp4" }),
+    file({ name: "a.exe", type: "" }),
+  ]) {
+    assert.equal(mediaTypeOf(no), null, no.name);
+    assert.match(refusal(no, []) ?? "", /neither an image nor a text file/);
+  }
+});
+
+test("a file over its limit and files over the common one are refused in words", () => {
+  assert.match(refusal(file({ size: FILE_LIMIT + 1 }), []) ?? "", /20 MB; a file may have 20 MB/);
+  const other = { id: "o", filename: "o", mediaType: "image/png", size: 12_000_000, url: "" };
+  assert.equal(refusal(file({ size: 8_000_000 }), [other]), null);
+  assert.match(refusal(file({ size: 12_000_000 }), [other]) ?? "", /together may have 28 MB/);
+});
+
+const amount = (/** @type {number} */ tokens) => ({ chars: tokens * 4, tokens });
+/** @type {import("../../web/types.js").ContextReport} */
+const REPORT = {
+  request: 1,
+  phase: "answer",
+  first_turn: false,
+  system_kind: "continuation",
+  parts: {
+    system: amount(1700),
+    user_context: amount(260),
+    tool_schemas: amount(1240),
+    summary: amount(0),
+    history: amount(1000),
+    tool_results: amount(480),
+    current: amount(530),
+  },
+  total: amount(5210),
+  window: 16_000,
+  reserve: 4000,
+  limits_applied: [],
+  rounds_omitted: 0,
+  results_clamped: 1,
+  messages_trimmed: 12,
+  messages_sent: 17,
+  left_out: [],
+  usage: { input_tokens: 5200, cached_share: 0.88 },
+};
+
+test("a report has one line for each thing the model sees", () => {
+  assert.deepEqual(
+    reportLines(REPORT).map(({ label, tokens }) => [label, tokens]),
+    [
+      ["Rules and skills", 1960],
+      ["Tools", 1240],
+      ["Last 16 messages", 1480],
+      ["Your message", 530],
+    ],
+  );
+});
+
+test("the meter is the share of the window without the reserve", () => {
+  assert.equal(Math.round(share(REPORT) * 1000), 434);
+  assert.equal(share({ ...REPORT, total: amount(50_000) }), 1);
+});
+
+test("what was left out is said in words, and that nothing was", () => {
+  assert.deepEqual(reportNotes(REPORT), [
+    "12 older messages are kept in the chat but were not sent.",
+    "1 long tool result was shortened.",
+    "88 % of this request was cached.",
+  ]);
+  const whole = { ...REPORT, messages_trimmed: 0, results_clamped: 0, usage: null };
+  assert.deepEqual(reportNotes(whole), ["Everything in this chat was sent."]);
+});
+
+test("the details have the raw numbers", () => {
+  const details = new Map(reportDetails(REPORT));
+  assert.equal(details.get("system"), "1,700 tokens, 6,800 characters");
+  assert.equal(details.get("Counted by the provider"), "input_tokens 5,200, cached_share 0.88");
+});
+
+test("a provider that cannot work is refused with the field's name", () => {
+  const good = { name: "Mine", base_url: "http://127.0.0.1:8080/v1", model: "m" };
+  assert.equal(providerProblem(good), null);
+  assert.equal(providerProblem({ ...good, name: "" }), "Name is missing.");
+  assert.match(providerProblem({ ...good, base_url: "127.0.0.1/v1" }) ?? "", /http/);
+  assert.equal(providerProblem({ ...good, model: "" }), "Model is missing.");
+  for (const window of [NaN, 12.5, 100]) {
+    assert.match(providerProblem({ ...good, context_window: window }) ?? "", /1024/);
+  }
+  assert.equal(hostOf("not a url"), "");
+});
+
+const PROVIDER = /** @type {const} */ ({
+  name: "Ollama",
+  base_url: "http://127.0.0.1:11434/v1",
+  model: "qwen3:8b",
+  context_window: 32768,
+  source: "local",
+  demo: false,
+  local: true,
+});
+
+test("the first run says who answers and what leaves the computer", () => {
+  assert.match(whoAnswers(PROVIDER), /on this computer \(Ollama\)\. Nothing leaves it\./);
+  const remote = { ...PROVIDER, local: false, base_url: "https://api.example.com/v1" };
+  assert.match(whoAnswers(remote), /are sent to api\.example\.com\./);
+  assert.match(whoAnswers({ ...PROVIDER, demo: true }), /tiny/);
+});
+
+test("the first prompts depend on the open workflow", () => {
+  const open = { name: "flux", nodes: 10, missingNodes: 0, missingModels: 2, generates: true };
+  assert.match(whatISee(open, false), /^I can see flux: 10 nodes, 2 missing models\.$/);
+  assert.match(firstPrompts(open, false)[0].text, /models are missing/);
+  assert.match(firstPrompts({ ...open, missingModels: 0 }, false)[0].text, /Explain/);
+  assert.match(firstPrompts(null, false)[0].text, /first picture/);
+  assert.equal(whatISee({ ...open, nodes: 0 }, false), "The canvas is empty.");
+  assert.match(whatISee(open, true), /cannot look/);
+  for (const workflow of [open, { ...open, missingNodes: 1 }, null]) {
+    assert.equal(firstPrompts(workflow, false).length, 3);
+  }
+});
