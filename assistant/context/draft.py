@@ -38,7 +38,7 @@ class Counted:
 
 @dataclass(frozen=True, slots=True)
 class Draft:
-    """The segments of one request, and their tokens. `whole` are the tail's groups as in the log."""
+    """The segments of one request, and their tokens. `whole` is the tail as the log has it."""
 
     system: tuple[Counted, ...]
     head: tuple[Group, ...]
@@ -104,7 +104,7 @@ def compose(
         head=head,
         summary=summary,
         asked=asked,
-        tail=tuple(_shaped(whole, projections.masked, limits, shaper)),
+        tail=tuple(_shaped(whole, projections.masked, log.last_user or 0, limits, shaper)),
         whole=whole,
         prefix_tokens=prefix,
         fixed_tokens=fixed,
@@ -121,9 +121,9 @@ def _tokens(groups: Sequence[Group]) -> int:
 
 
 def _shaped(
-    groups: Sequence[Group], masked: int, limits: Limits, shaper: Shaper
+    groups: Sequence[Group], masked: int, last_user: int, limits: Limits, shaper: Shaper
 ) -> Iterator[Group]:
-    """Each group in its shape.
+    """Each group in its shape; those before the row `last_user` belong to finished turns.
 
     Where prompts are cached, rows before `masked` are lines and all else is as it was admitted, so
     that nothing changes without a commitment. Elsewhere the position decides: the newest round as
@@ -131,12 +131,13 @@ def _shaped(
     """
     rounds_left = sum(group.is_round for group in groups)
     for group in groups:
+        shape = shaper.finished if group.first < last_user else shaper
         if not group.is_round:
-            yield group
+            yield shape(group, Shape.FULL)
             continue
         newest = rounds_left == 1
         kept = rounds_left <= limits.keep_rounds or limits.keep_rounds <= 0
         if limits.cached:
             newest, kept = group.first >= masked, False
-        yield shaper(group, Shape.ADMITTED if newest else Shape.CLAMPED if kept else Shape.LINES)
+        yield shape(group, Shape.ADMITTED if newest else Shape.CLAMPED if kept else Shape.LINES)
         rounds_left -= 1

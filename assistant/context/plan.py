@@ -9,6 +9,9 @@ from typing import Any
 from ..messages.prompt import PromptMessage
 from .left_out import LeftOut
 from .report import Report
+from .window import Budget
+
+__all__ = ["Budget", "LeftOut", "Plan"]
 
 
 @dataclass(frozen=True, slots=True)

@@ -48,14 +48,25 @@ class Shaper:
 
     def __init__(self, limits: ShapeLimits) -> None:
         self.limits = limits
-        self._shaped: dict[tuple[int, int, Shape], Group] = {}
+        self._shaped: dict[tuple[int, int, Shape, bool], Group] = {}
 
     def __call__(self, group: Group, shape: Shape) -> Group:
+        """The group in a shape that keeps its reasoning, which an open tool loop needs (R19)."""
         if shape is Shape.FULL or not (group.is_round or shape is Shape.BARE):
             return group
-        key = (group.first, group.end, shape)
+        key = (group.first, group.end, shape, False)
         if key not in self._shaped:
             self._shaped[key] = self._shape(group, shape)
+        return self._shaped[key]
+
+    def finished(self, group: Group, shape: Shape) -> Group:
+        """The group of a finished turn: in its shape, without reasoning (R19)."""
+        shaped = self(group, shape)
+        if group.messages[0].reasoning is None:
+            return shaped
+        key = (group.first, group.end, shape, True)
+        if key not in self._shaped:
+            self._shaped[key] = without_reasoning(shaped)
         return self._shaped[key]
 
     def forget(self, before: int) -> None:
@@ -135,6 +146,11 @@ def without_images(group: Group) -> Group:
     return Group(group.first, group.end, messages, group.rows)
 
 
+def without_reasoning(group: Group) -> Group:
+    first = replace(group.messages[0], reasoning=None)
+    return Group(group.first, group.end, (first, *group.messages[1:]), group.rows)
+
+
 def fair_share(sizes: Sequence[int], total: int) -> int:
     """The largest share such that `sizes`, each cut down to it, add up to at most `total`."""
     left = max(0, total)
@@ -177,5 +193,5 @@ def changed_rows(shaped: Group, whole: Group) -> tuple[int, ...]:
     return tuple(
         row
         for row, new, old in zip(whole.rows, shaped.messages, whole.messages, strict=True)
-        if row is not None and new is not old
+        if row is not None and new.content != old.content
     )

@@ -14,7 +14,7 @@ from functools import lru_cache
 from typing import Any
 
 from ..messages.json_text import json_text
-from ..messages.prompt import PromptMessage
+from ..messages.prompt import PromptMessage, to_openai
 
 CHARS_PER_TOKEN = 4
 MESSAGE_TOKENS = 4
@@ -122,13 +122,16 @@ def message_chars(message: PromptMessage) -> int:
 
 
 def message_tokens(message: PromptMessage) -> int:
-    """Estimated tokens of a whole message."""
-    tokens = MESSAGE_TOKENS + text_tokens(message.text) + IMAGE_TOKENS * len(message.images)
+    """Estimated tokens of a whole message, and never under a quarter of its characters as JSON:
+    some servers and gateways count that way."""
+    tokens = MESSAGE_TOKENS + text_tokens(message.text)
     for call in message.tool_calls:
         tokens += MESSAGE_TOKENS + text_tokens(call.name) + text_tokens(call.arguments)
     if message.reasoning:
         tokens += text_tokens(json_text(message.reasoning))
-    return tokens
+    if message.images:
+        return tokens + IMAGE_TOKENS * len(message.images)
+    return max(tokens, len(json_text(to_openai(message))) // CHARS_PER_TOKEN + 1)
 
 
 def schema_text(tools: tuple[Mapping[str, Any], ...]) -> str:

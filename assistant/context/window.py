@@ -1,4 +1,4 @@
-"""The model's window, what of it a prompt may use, and what reading it costs (R20, design: Windows).
+"""The model's window, what of it a prompt may use, and what reading it costs (R20).
 
 All sizes are tokens; prices are relative to one token of fresh input.
 """
@@ -33,8 +33,9 @@ PRICES: Mapping[str, Prices] = {
     "explicit": Prices(read=0.1, write=1.25),
     "local": Prices(read=0.02),
 }
-"""By kind of provider: no cache; automatic prefix caches at a tenth or at half of the price; explicit
-cache with a dearer first write; a local server's KV cache, whose reading is nearly free."""
+"""By kind of provider: no cache; automatic prefix caches at a tenth or half of the price; an
+explicit cache with a dearer first write; a local server's KV cache, whose reading is nearly free.
+"""
 
 
 @dataclass(frozen=True, slots=True)

@@ -24,8 +24,8 @@ _VALUE = re.compile(
 _CORRECTION = re.compile(
     r"(?:^|[.!?;,]\s+|\n)\s*(?:no\b|not\b|nope|never|always|don'?t|do not|stop|wrong|actually"
     r"|instead|rather|from now on|remember|i said|i meant|that'?s not|undo|keep (?:the|my)"
-    r"|please (?:always|never|don'?t)|nein|nicht|immer|nie\b|non\b|jamais|toujours|no quiero|siempre"
-    r"|nunca|нет|никогда|всегда)|不要|别|不对|错|改成|以后|总是|必须|いいえ|ではなく|じゃない"
+    r"|please (?:always|never|don'?t)|nein|nicht|immer|nie\b|non\b|jamais|toujours|no quiero"
+    r"|siempre|nunca|нет|никогда|всегда)|不要|别|不对|错|改成|以后|总是|必须|いいえ|ではなく|じゃない"
     r"|必ず|아니|항상|절대",
     re.IGNORECASE,
 )

@@ -117,7 +117,7 @@ class _Draft:
             corrections=tuple(self._corrections[-MOST["corrections"] :]),
             ledger=self._ledger,
             values=tuple(self._values)[-MOST["values"] :],
-            errors=tuple(dict((text, (row, text)) for row, text in self._errors).values())[
+            errors=tuple({text: (row, text) for row, text in self._errors}.values())[
                 -MOST["errors"] :
             ],
             decisions=tuple(self._decisions[-MOST["decisions"] :]),

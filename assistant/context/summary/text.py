@@ -1,4 +1,4 @@
-"""The summary as the message that the model reads: fixed sections, exact values, bounded (R23, R24).
+"""The summary as the message that the model reads: fixed sections, exact values (R23, R24).
 
 Sections fill in the order of what would be missed most. What does not fit is counted, and the
 handle of the covered rows is named, so that nothing is silently gone.
