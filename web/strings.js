@@ -46,6 +46,7 @@ const ENGLISH = {
   "cut.aborted": "Stopped",
   "cut.cut": "The answer was cut off",
   "cut.length": "The answer reached the model's length limit",
+  "cut.steps": "Stopped at the step limit",
   "cut.continue": "Continue",
   "cut.prompt": "Continue where you stopped.",
 

@@ -78,7 +78,7 @@ export interface Metadata {
   timing?: { first_token_ms?: number; total_ms?: number };
   steps?: number;
   finish_reason?: string;
-  cut?: "aborted" | "cut" | "length";
+  cut?: "aborted" | "cut" | "length" | "steps";
   error?: TurnError;
   workflow?: { id?: string; name?: string };
 }
@@ -134,7 +134,8 @@ export interface Provider {
   name: string;
   base_url: string;
   model: string;
-  context_window: number;
+  /** Tokens; null until a request shows it. */
+  context_window: number | null;
   has_key: boolean;
   source: ProviderSource;
 }

@@ -58,7 +58,8 @@ export function createProviders(api, store, refreshHealth) {
       await api.saveProvider(provider.name, {
         base_url: provider.base_url,
         model: model.id,
-        context_window: model.context_window ?? provider.context_window,
+        // Another model has another window: better none than the old one's.
+        ...(model.context_window ? { context_window: model.context_window } : {}),
       });
       await api.activateProvider(provider.name);
       await refresh();

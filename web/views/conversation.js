@@ -66,11 +66,15 @@ export function createConversation(actions) {
     show(latest, false);
   };
 
+  const readPlace = () => {
+    atEnd = log.scrollHeight - log.scrollTop - log.clientHeight < NEAR;
+    show(latest, !atEnd);
+  };
+
   log.addEventListener(
     "scroll",
     () => {
-      atEnd = log.scrollHeight - log.scrollTop - log.clientHeight < NEAR;
-      show(latest, !atEnd);
+      readPlace();
       if (log.scrollTop < TOP) void older();
     },
     { passive: true },
@@ -85,7 +89,9 @@ export function createConversation(actions) {
   sizes.observe(messages);
   // What the reader unfolds grows downwards, also at the end.
   log.addEventListener("click", (event) => {
-    if (/** @type {Element} */ (event.target).closest("summary")) atEnd = false;
+    if (!(/** @type {Element} */ (event.target).closest("summary"))) return;
+    atEnd = false;
+    requestAnimationFrame(readPlace);
   });
 
   const older = async () => {

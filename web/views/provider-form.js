@@ -92,7 +92,7 @@ export function createProviderForm(provider, panel, first) {
   fields.name.value = provider?.name ?? "";
   fields.address.value = provider?.base_url ?? "";
   fields.model.value = provider?.model ?? "";
-  fields.window.value = provider ? String(provider.context_window) : "";
+  fields.window.value = String(provider?.context_window ?? "");
   fields.address.addEventListener("input", hint);
   hint();
   if (provider) void fillModels(provider.name, models, panel);
