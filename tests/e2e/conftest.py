@@ -1,7 +1,7 @@
 """One browser, one preview and one page for all tests that leave nothing behind.
 
-`panel` is that page with a new chat. A test that changes more (settings, storage, the window's size)
-opens its own with `opened_panel`.
+`panel` is that page with a new chat. A test that changes more (settings, storage, the size of the
+window) opens its own with `opened_panel`.
 """
 
 from collections.abc import Iterator

@@ -1,0 +1,155 @@
+"""The composer: commands and skills by keyboard, the context meter, and the way of the Tab key."""
+
+import pytest
+from playwright.sync_api import expect
+from plugin.tests.e2e.panel import Panel, texts
+from plugin.tests.e2e.provider import ProviderThread, new_wait
+from plugin.tests.providers import Script
+
+pytestmark = pytest.mark.e2e
+
+ACTIVE = """() => {
+    const box = document.activeElement
+    return document.getElementById(box.getAttribute('aria-activedescendant'))?.textContent ?? ''
+}"""
+
+
+def test_a_slash_lists_commands_and_a_command_runs_by_keyboard_alone(panel: Panel) -> None:
+    panel.message.press("/")
+    expect(panel.options.first).to_be_visible()
+    listed = texts(panel.options)
+    assert any(row.startswith("/new") for row in listed)
+    panel.message.press_sequentially("he")
+    expect(panel.options).to_have_count(1)
+    assert "/help" in panel.evaluate(ACTIVE)
+    panel.message.press("Enter")
+    expect(panel.root.get_by_text("Shift + Enter")).to_be_visible()
+    panel.page.keyboard.press("Escape")
+    expect(panel.message).to_be_focused()
+
+
+def test_arrows_choose_and_escape_closes_the_list(panel: Panel) -> None:
+    panel.message.press("/")
+    first = panel.evaluate(ACTIVE)
+    panel.message.press("ArrowDown")
+    assert panel.evaluate(ACTIVE) != first
+    panel.message.press("ArrowUp")
+    assert panel.evaluate(ACTIVE) == first
+    panel.message.press("Escape")
+    expect(panel.options).to_have_count(0)
+    expect(panel.message).to_be_focused()
+    panel.message.fill("")
+
+
+def test_a_skill_is_chosen_by_keyboard_and_reaches_the_model(
+    panel: Panel, provider: ProviderThread
+) -> None:
+    provider.queue("Flux it is.")
+    panel.message.press_sequentially("/flux")
+    expect(panel.options).to_have_count(1)
+    panel.message.press("Tab")
+    expect(panel.message).to_have_value("/skill 30_model_flux")
+    panel.message.press("Shift+Enter")
+    panel.message.press_sequentially("which sampler?")
+    panel.message.press("Enter")
+    expect(panel.answer).to_contain_text("Flux it is.")
+    asked = str(provider.last_messages[-1]["content"])
+    assert "which sampler?" in asked
+    assert "Flux" in asked
+
+
+def test_the_chosen_skill_is_named_with_the_question(
+    panel: Panel, provider: ProviderThread
+) -> None:
+    provider.queue("Fine.")
+    panel.ask("/skill 30_model_flux")
+    panel.idle()
+    panel.reload()
+    expect(panel.articles.first).to_contain_text("Skill: ")
+
+
+def test_what_looks_like_a_command_but_is_none_goes_to_the_model(
+    panel: Panel, provider: ProviderThread
+) -> None:
+    provider.queue("That is a path.")
+    panel.ask("/home/me/models is where they are")
+    expect(panel.answer).to_contain_text("That is a path.")
+    assert "/home/me/models" in str(provider.last_messages[-1]["content"])
+
+
+def test_the_meter_opens_the_report_in_words(panel: Panel, provider: ProviderThread) -> None:
+    provider.queue("Short.")
+    panel.ask("A question")
+    panel.idle()
+    meter = panel.root.get_by_role("button", name="Show what the model sees")
+    meter.click()
+    report = panel.page.get_by_role("dialog", name="What the model sees")
+    for words in ("Rules and skills", "Tools", "Your message", "Everything in this chat was sent."):
+        expect(report).to_contain_text(words)
+    expect(report).to_contain_text("28,672 tokens")
+    panel.page.keyboard.press("Escape")
+    expect(report).to_be_hidden()
+    expect(meter).to_be_focused()
+
+
+def test_while_it_answers_a_message_is_kept_and_not_sent(
+    panel: Panel, provider: ProviderThread
+) -> None:
+    rest = new_wait()
+    provider.queue(Script([{"text": "Busy"}, {"wait": rest}]))
+    panel.ask("First")
+    expect(panel.answer).to_contain_text("Busy")
+    panel.ask("Second")
+    expect(panel.root.get_by_text("You can send this when the answer is done.")).to_be_visible()
+    expect(panel.message).to_have_value("Second")
+    provider.release(rest)
+    panel.idle()
+    assert len(provider.requests) == 1
+    panel.message.fill("")
+
+
+# The control with the focus, and whether it or what it stands in looks different because of it.
+FOCUS = """() => {
+    const at = document.activeElement
+    const look = () => {
+        let seen = ''
+        for (let box = at; box && !box.matches('.ca-panel'); box = box.parentElement) {
+            const {outline, boxShadow, borderColor} = getComputedStyle(box)
+            seen += [outline, boxShadow, borderColor].join()
+        }
+        return seen
+    }
+    const focused = look()
+    at.blur()
+    const blurred = look()
+    at.focus({focusVisible: true})
+    return {
+        name: at.getAttribute('aria-label') ?? at.textContent.trim(),
+        inside: at.closest('.ca-panel') !== null,
+        visible: focused !== blurred,
+    }
+}"""
+
+
+def test_every_control_is_reached_by_tab_in_reading_order_and_shows_it(
+    panel: Panel, provider: ProviderThread
+) -> None:
+    provider.queue("An answer.")
+    panel.ask("A question")
+    panel.idle()
+    panel.button("New chat").focus()
+    panel.page.keyboard.press("Shift+Tab")
+    panel.page.keyboard.press("Tab")
+    walked: list[str] = []
+    while True:
+        place = panel.evaluate(FOCUS)
+        if not place["inside"]:
+            break
+        assert place["visible"], f"{place['name']} does not show its focus"
+        walked.append(place["name"])
+        assert len(walked) < 30, walked
+        panel.page.keyboard.press("Tab")
+    wanted = ["New chat", "Chats", "Settings", "Close", "Conversation", "Copy", "Edit"]
+    wanted += ["Copy", "Answer again", "Message", "Attach images or text files"]
+    assert walked[: len(wanted)] == wanted
+    assert walked[-1] == "Send"

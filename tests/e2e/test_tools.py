@@ -1,0 +1,132 @@
+"""Tools in the panel: what was done as one line, and what asks before it is done."""
+
+from typing import Any
+
+import pytest
+from playwright.sync_api import Locator, expect
+from plugin.tests.e2e.panel import Panel
+from plugin.tests.e2e.provider import ProviderThread, new_wait
+from plugin.tests.providers import Script, tool_call
+
+pytestmark = pytest.mark.e2e
+
+
+def skill(name: str) -> dict[str, Any]:
+    return {
+        "name": name,
+        "description": f"How to work with {name}.",
+        "instructions": f"Begin with {name}.",
+    }
+
+
+def stored_skills(panel: Panel) -> list[str]:
+    names: list[str] = panel.evaluate(
+        "() => fetch('/api/user-context/skills').then(answer => answer.json())"
+        ".then(({skills}) => skills.map(skill => skill.name))"
+    )
+    return names
+
+
+def ask_for_a_skill(panel: Panel, provider: ProviderThread, name: str, answer: str) -> Locator:
+    """The card that asks; `answer` is what the model says after the decision."""
+    provider.queue(Script([tool_call("createUserSkill", skill(name))]), answer)
+    panel.ask(f"Remember how I work with {name}")
+    card = panel.answer.get_by_role("group", name="Save this skill?")
+    expect(card).to_contain_text(name)
+    return card
+
+
+def test_a_tool_call_is_one_line_in_words_that_unfolds(
+    panel: Panel, provider: ProviderThread
+) -> None:
+    provider.queue(Script([tool_call("getWorkflowInfo")]), "Done reading.")
+    panel.ask("Read it")
+    expect(panel.answer).to_contain_text("Done reading.")
+    assert "getWorkflowInfo" not in panel.answer.inner_text()
+    panel.answer.get_by_text("Read the workflow").click()
+    expect(panel.answer).to_contain_text("Arguments")
+    expect(panel.answer).to_contain_text("Result")
+    expect(panel.answer).to_contain_text("KSampler")
+    expect(panel.answer).to_contain_text("getWorkflowInfo")
+
+
+def test_a_tool_that_fails_says_so_and_the_turn_goes_on(
+    panel: Panel, provider: ProviderThread
+) -> None:
+    provider.queue(Script([tool_call("getUserSkill", {"slug": "nowhere"})]), "There is none.")
+    panel.ask("Use the skill nowhere")
+    expect(panel.answer).to_contain_text("There is none.")
+    expect(panel.answer).to_contain_text("failed")
+
+
+def test_words_before_and_after_a_tool_keep_their_order(
+    panel: Panel, provider: ProviderThread
+) -> None:
+    provider.queue(Script([{"text": "I look first."}, tool_call("getWorkflowInfo")]), "Now I know.")
+    panel.ask("Look")
+    panel.idle()
+    said = panel.answer.inner_text()
+    assert said.index("I look first.") < said.index("Read the workflow") < said.index("Now I know.")
+
+
+def test_a_running_tool_turn_shows_that_it_works(panel: Panel, provider: ProviderThread) -> None:
+    rest = new_wait()
+    provider.queue(
+        Script([tool_call("getWorkflowInfo")]), Script([{"wait": rest}, {"text": "Ready."}])
+    )
+    panel.ask("Look and think")
+    expect(panel.answer).to_contain_text("Read the workflow")
+    expect(panel.log.get_by_text("Working")).to_be_visible()
+    provider.release(rest)
+    expect(panel.answer).to_contain_text("Ready.")
+    expect(panel.log.get_by_text("Working")).to_be_hidden()
+
+
+def test_nothing_is_saved_before_the_user_allows_it(panel: Panel, provider: ProviderThread) -> None:
+    card = ask_for_a_skill(panel, provider, "soft light", "Saved it.")
+    assert "soft light" not in stored_skills(panel)
+    card.get_by_role("button", name="Save skill").click()
+    expect(panel.answer).to_contain_text("Saved it.")
+    assert "soft light" in stored_skills(panel)
+    expect(card).to_have_count(0)
+
+
+def test_what_is_refused_is_not_done_and_the_model_learns_it(
+    panel: Panel, provider: ProviderThread
+) -> None:
+    card = ask_for_a_skill(panel, provider, "hard light", "Then not.")
+    card.get_by_role("button", name="Not now").click()
+    expect(panel.answer).to_contain_text("Then not.")
+    assert "hard light" not in stored_skills(panel)
+    assert provider.last_messages[-1]["role"] == "tool"
+
+
+def test_always_in_this_chat_asks_only_once(panel: Panel, provider: ProviderThread) -> None:
+    card = ask_for_a_skill(panel, provider, "first of many", "One.")
+    card.get_by_role("button", name="Always in this chat").click()
+    expect(panel.answer).to_contain_text("One.")
+    panel.idle()
+    provider.queue(Script([tool_call("createUserSkill", skill("second of many"))]), "Two.")
+    panel.ask("And another")
+    expect(panel.answer).to_contain_text("Two.")
+    assert "second of many" in stored_skills(panel)
+
+
+def test_a_question_of_an_earlier_visit_can_still_be_answered(
+    panel: Panel, provider: ProviderThread
+) -> None:
+    card = ask_for_a_skill(panel, provider, "late decision", "Saved after all.")
+    panel.reload()
+    card.get_by_role("button", name="Save skill").click()
+    expect(panel.answer).to_contain_text("Saved after all.")
+    assert "late decision" in stored_skills(panel)
+
+
+def test_another_question_instead_of_a_decision_is_answered(
+    panel: Panel, provider: ProviderThread
+) -> None:
+    card = ask_for_a_skill(panel, provider, "ignored", "Something else.")
+    panel.ask("Never mind. What is a VAE?")
+    expect(panel.answer).to_contain_text("Something else.")
+    expect(card).to_have_count(0)
+    assert "ignored" not in stored_skills(panel)
