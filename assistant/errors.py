@@ -10,6 +10,7 @@
     +-- ProviderError              the LLM's server failed us; says the user's next steps
         +-- ContextOverflow        the request is larger than the model's window
         +-- ToolsRefused           the server does not take `tools`
+        +-- RolesRefused           the server wants user and assistant in turns
 
 Every error says what happened and, where there is one, the next step. `code` is stable and short:
 it is what the panel, the tests and other clients look at. Messages never contain keys.
@@ -152,3 +153,10 @@ class ToolsRefused(ProviderError):
 
     def __init__(self, message: str, *, detail: str = "") -> None:
         super().__init__(message, code="tools_refused", actions=("choose-model",), detail=detail)
+
+
+class RolesRefused(ProviderError):
+    """The server wants user and assistant in turns; the same request so rendered may work."""
+
+    def __init__(self, message: str, *, detail: str = "") -> None:
+        super().__init__(message, code="bad_request", actions=("choose-model",), detail=detail)

@@ -12,7 +12,7 @@ bytes (R52). A request without a chat makes its log anew, with the same result.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -36,6 +36,10 @@ from .tokens import MESSAGE_TOKENS, schema_text, schema_tokens
 from .validator import faults
 from .window import Budget
 
+MOST_PAGE_CHARS = 6_000
+PAGE_CHARS_PER_TOKEN = 2
+"""Dense JSON has about this many characters a token, with its wrapping."""
+
 
 class ChatContext:
     """Plans the requests of one chat. Not for several threads at once."""
@@ -58,7 +62,11 @@ class ChatContext:
     def prepare(
         self, budget: Budget, system: SystemText | None, tools: tuple[Mapping[str, Any], ...]
     ) -> None:
-        """What the next requests must fit and begin with; called again when any of it changes."""
+        """What the next requests must fit and begin with; does nothing where nothing changed."""
+        wanted = (budget, system, tools)
+        if getattr(self, "_prepared", None) == wanted:
+            return
+        self._prepared = wanted
         self._budget, self._system, self._tools = budget, system, tools
         self._limits = limits_of(self._settings, budget)
         self._shaper = Shaper(self._limits.shapes)
@@ -75,9 +83,28 @@ class ChatContext:
     def __len__(self) -> int:
         return len(self._log)
 
+    @property
+    def page_chars(self) -> int:
+        """How much of a recalled text fits the next request without being shortened again."""
+        return max(400, min(MOST_PAGE_CHARS, self._limits.shapes.admit * PAGE_CHARS_PER_TOKEN))
+
+    @property
+    def first_turn(self) -> bool:
+        """True when no assistant message comes before the last user message (R1)."""
+        return self._log.first_turn
+
     def append(self, message: PromptMessage) -> None:
         """One more row of the log."""
         self._log.append(message)
+
+    def rows(self, first: int = 0, end: int | None = None) -> tuple[PromptMessage, ...]:
+        """The log's rows from `first` up to `end`, or to the last."""
+        return self._log.rows(first, end)
+
+    def continues(self, first: int, rows: Sequence[PromptMessage]) -> bool:
+        """Whether the log from the row `first` on is a beginning of `rows`."""
+        known = self._log.rows(first)
+        return first <= len(self._log) and known == tuple(rows[: len(known)])
 
     def recall(self, handle: str) -> str:
         """The whole content behind a handle. Raises NotFound."""

@@ -87,6 +87,10 @@ class ChatLog:
     def row(self, index: int) -> PromptMessage:
         return self._rows[index]
 
+    def rows(self, first: int = 0, end: int | None = None) -> tuple[PromptMessage, ...]:
+        """The rows from `first` up to `end`, or to the last."""
+        return tuple(self._rows[first:end])
+
     def append(self, message: PromptMessage) -> None:
         """One more row."""
         index = len(self._rows)

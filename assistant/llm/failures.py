@@ -14,7 +14,7 @@ from datetime import datetime, timezone
 from email.utils import parsedate_to_datetime
 from typing import Any
 
-from ..errors import ContextOverflow, ProviderError, ToolsRefused
+from ..errors import ContextOverflow, ProviderError, RolesRefused, ToolsRefused
 from .provider import Provider
 from .redaction import without_keys
 from .wordings import CONNECTION_REASONS, STATUS_MEANINGS, WORDINGS, prompt_leaves_room
@@ -88,6 +88,8 @@ def refused(provider: Provider, refusal: Refusal, *, had_tools: bool = False) ->
         sentence = wording.sentence.format(**words)
         if code == "context_overflow":
             return ContextOverflow(sentence, detail=detail)
+        if code == "roles_refused":
+            return RolesRefused(sentence, detail=detail)
         if code == "tools_refused":
             return ToolsRefused(sentence, detail=detail)
         wait = wording.retry_after if wait is None else wait

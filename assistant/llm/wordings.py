@@ -49,6 +49,18 @@ RATE_LIMITED = frozenset({429})
 
 WORDINGS: tuple[Wording, ...] = (
     Wording(
+        "roles_refused",
+        _any_of(
+            r"roles? must alternate",
+            r"alternate between .?user.? and .?assistant",
+            r"must start with (a|the) user (message|role)",
+            r"first message must use the .?user.? role",
+            r"after the (optional )?system message",
+        ),
+        "{model} at {host} wants questions and answers strictly in turns: choose another model.",
+        ("choose-model",),
+    ),
+    Wording(
         "rate_limited",
         _any_of(
             r"insufficient_quota",

@@ -48,22 +48,21 @@ LONGEST_NAME = 64
 
 
 def to_prompt(messages: Iterable[Message]) -> tuple[PromptMessage, ...]:
-    """The messages of a prompt, in order.
+    """The messages of a prompt, in order."""
+    return tuple(row for message in messages for row in rows_of(message))
 
-    Reasoning that a provider wants back stays only in the open tool loop, which is what follows the
-    last user message (R19). A system message of the client is kept as it is (R3).
+
+def rows_of(message: Message) -> tuple[PromptMessage, ...]:
+    """One chat message as the rows that a model reads; none for what holds nothing to read.
+
+    Rows depend on their message alone. Reasoning that a provider wants back stays on them; only an
+    open tool loop sends it (R19), which is `context`'s to know.
     """
-    listed = tuple(messages)
-    last_user = max((n for n, m in enumerate(listed) if m.role == "user"), default=-1)
-    prompt: list[PromptMessage] = []
-    for number, message in enumerate(listed):
-        if message.role == "assistant":
-            prompt.extend(_assistant(message, with_reasoning=number > last_user))
-        elif message.role == "system":
-            prompt.append(PromptMessage("system", message.text, source=message.id))
-        else:
-            prompt.append(PromptMessage("user", _user_content(message), source=message.id))
-    return tuple(prompt)
+    if message.role == "assistant":
+        return tuple(_assistant(message))
+    if message.role == "system":
+        return (PromptMessage("system", message.text, source=message.id),)
+    return (PromptMessage("user", _user_content(message), source=message.id),)
 
 
 def _user_content(message: Message) -> Content:
@@ -127,7 +126,7 @@ def _rounds(parts: Iterable[Part]) -> Iterator[list[Part]]:
         yield current
 
 
-def _assistant(message: Message, *, with_reasoning: bool) -> Iterator[PromptMessage]:
+def _assistant(message: Message) -> Iterator[PromptMessage]:
     for parts in _rounds(message.parts):
         text = "".join(part.text for part in parts if isinstance(part, TextPart))
         tools = [p for p in parts if isinstance(p, ToolPart) and p.state != "input-streaming"]
@@ -140,7 +139,7 @@ def _assistant(message: Message, *, with_reasoning: bool) -> Iterator[PromptMess
                 ToolCall(p.tool_call_id, function_name(p.tool_name), arguments_text(p.input))
                 for p in tools
             ),
-            reasoning=_reasoning(parts) if with_reasoning else None,
+            reasoning=_reasoning(parts),
             source=message.id,
         )
         for tool in tools:

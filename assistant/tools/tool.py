@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal, Protocol
 
@@ -37,11 +37,31 @@ class Skills(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
+class Passage:
+    """A place in the chat's log that a search found: its handle, who spoke, and an excerpt."""
+
+    handle: str
+    role: str
+    text: str
+
+
+class ChatMemory(Protocol):
+    """The chat's whole log, for the tools that look into it; `turn` has it."""
+
+    @property
+    def page_chars(self) -> int: ...
+    def recall(self, handle: str, path: str | None = None) -> str: ...
+    async def search(self, query: str, k: int) -> Sequence[Passage]: ...
+
+
+@dataclass(frozen=True, slots=True)
 class Scene:
-    """What a tool may look at while it runs: the turn's workflow and the user's skills."""
+    """What a tool may look at while it runs: the turn's workflow, the user's skills, and the log of
+    the chat."""
 
     skills: Skills
     workflow: Snapshot = field(default_factory=Snapshot)
+    memory: ChatMemory | None = None
 
 
 Run = Callable[[Any, Scene], Awaitable[Any]]

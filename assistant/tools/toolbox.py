@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
+from .recall import RECALL_TOOLS
 from .skills import SKILL_TOOLS
 from .tool import Tool
 from .workflow import WORKFLOW_TOOLS
@@ -39,4 +40,4 @@ class Toolbox:
 
 def standard_toolbox() -> Toolbox:
     """All tools that this version has."""
-    return Toolbox((*WORKFLOW_TOOLS, *SKILL_TOOLS))
+    return Toolbox((*WORKFLOW_TOOLS, *SKILL_TOOLS, *RECALL_TOOLS))

@@ -3,6 +3,8 @@
     turns.py      which turn runs in which chat; starting, joining, stopping, deciding
     opening.py    what a request means for the log, and what the turn begins with
     command.py    `/skill` in a user's message (R12)
+    conversation.py, conversations.py  the chat's messages as the rows of its context
+    chat_memory.py  the whole log, for the tools that look into it
     runner.py     the loop: prepare, ask, write, run tools, again
     preparation.py  the provider, the system message and the plan of one request
     writer.py     a provider's events -> chunks

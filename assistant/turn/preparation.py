@@ -10,16 +10,16 @@ from typing import Any, Protocol
 
 from ...agent_prompts import SystemPrompt
 from ..config import Settings
-from ..context.plan import Budget, Plan, plan
-from ..context.system import SystemText, has_system, is_first_turn
-from ..context.window import Window, window_of
+from ..context.plan import Plan
+from ..context.system import SystemText
+from ..context.window import PRICES, Budget, Prices, Window, window_of
 from ..llm.events import Event
 from ..llm.provider import Provider
 from ..llm.request import LLMRequest
-from ..messages.conversion import to_prompt
 from ..messages.parts import Message
 from ..tools.toolbox import Toolbox
 from ..user_context.skills import SkillSummary
+from .conversation import Conversation
 
 
 class Providers(Protocol):
@@ -70,14 +70,19 @@ class Preparation:
     system: SystemText | None
     tools: tuple[Mapping[str, Any], ...]
     settings: Settings
+    history: tuple[Message, ...]
+    conversation: Conversation
+    alternation: bool = False
 
-    async def plan(self, history: tuple[Message, ...], answer: Message, number: int) -> Plan:
-        """The plan of the turn's request `number`; made in a thread, since chats may be long."""
-        budget = Budget(self.window, alternation=self.provider.local)
+    async def plan(self, answer: Message, number: int) -> Plan:
+        """The plan of the turn's request `number`, which goes on with `answer`. Made in a thread:
+        a chat may be long when it is fed for the first time."""
+        budget = Budget(self.window, self.alternation, prices_of(self.provider))
 
         def work() -> Plan:
-            prompt = to_prompt((*history, answer))
-            return plan(prompt, self.system, self.tools, self.settings, budget)
+            context = self.conversation.feed((*self.history, answer))
+            context.prepare(budget, self.system, self.tools)
+            return context.plan()
 
         made = await asyncio.to_thread(work)
         return replace(made, report=replace(made.report, request=number))
@@ -94,18 +99,34 @@ class Preparation:
     def without_tools(self) -> Preparation:
         return replace(self, tools=())
 
+    def alternating(self) -> Preparation:
+        """For a server that refuses two messages of one role in a row (R19)."""
+        return replace(self, alternation=True)
 
-async def prepare(services: Services, history: tuple[Message, ...]) -> Preparation:
+    def within(self, tokens: int) -> Preparation:
+        """For a server whose window turned out to be smaller (R29)."""
+        return replace(self, window=Window(tokens, known=True))
+
+
+def prices_of(provider: Provider) -> Prices:
+    """What reading a prompt costs there: a guess by kind, since nobody says."""
+    return PRICES["local" if provider.local else "automatic"]
+
+
+async def prepare(
+    services: Services, history: tuple[Message, ...], conversation: Conversation
+) -> Preparation:
     """Raises ProviderError when no provider is configured or found."""
     settings = services.settings
     provider = await services.providers.current()
     window = window_of(await services.providers.window(provider))
     tools = services.toolbox.schemas if provider.tools else ()
-    system = None
-    prompt = await asyncio.to_thread(to_prompt, history)
-    if not has_system(prompt):
+    spoken = tuple(message for message in history if message.role != "system")
+    await asyncio.to_thread(conversation.feed, spoken)
+    system = client_system(history)
+    if system is None:
         made = await services.prompts.system_prompt(
-            first_turn=is_first_turn(prompt),
+            first_turn=conversation.context.first_turn,
             window_tokens=window.tokens,
             tools=bool(tools),
             max_steps=settings.max_steps,
@@ -114,7 +135,13 @@ async def prepare(services: Services, history: tuple[Message, ...]) -> Preparati
         system = SystemText(
             made.text, made.kind, made.user_context_chars, made.limits, made.left_out
         )
-    return Preparation(provider, window, system, tools, settings)
+    return Preparation(provider, window, system, tools, settings, spoken, conversation)
+
+
+def client_system(history: Sequence[Message]) -> SystemText | None:
+    """The system message that the client sent, which holds for this request (R3)."""
+    texts = [m.text for m in history if m.role == "system" and m.text.strip()]
+    return SystemText("\n\n".join(texts), "client") if texts else None
 
 
 def _pinned(history: tuple[Message, ...]) -> tuple[SkillSummary, ...]:

@@ -16,7 +16,13 @@ from ..chats import ChatState
 from ..context.plan import Plan
 from ..context.report import Report
 from ..context.report import Usage as ReportUsage
-from ..errors import AssistantError, ProviderError, ToolsRefused
+from ..errors import (
+    AssistantError,
+    ContextOverflow,
+    ProviderError,
+    RolesRefused,
+    ToolsRefused,
+)
 from ..llm.events import ReasoningDelta, TextDelta, ToolCallStart, Usage
 from ..llm.provider import Provider
 from ..llm.resolver import silently_cut
@@ -26,6 +32,7 @@ from ..messages.fold import fold
 from ..messages.parts import StepStart, ToolPart
 from ..tools.tool import Scene
 from .calls import CallRunner, Suspension
+from .conversation import Conversation
 from .decisions import STOPPED
 from .measure import Measure
 from .opening import Opening
@@ -43,10 +50,16 @@ ABORTED = {"user": "Stopped by the user.", "shutdown": "ComfyUI was closed."}
 CUT = {"user": "aborted", "shutdown": "cut"}
 """`metadata.cut` by who stopped the turn; what ComfyUI's end cut is offered to be continued."""
 FAILED = "The answer ended with an error before this call could run."
+OVERFLOW_SHARE = 0.6
+"""A request that overflowed is planned again for this share of it (R29)."""
 INTERNAL = "Something went wrong inside the assistant; ComfyUI's log says what."
 _STEP_LIMIT = "Stopped after {} steps (LLM_MAX_STEPS). Say that I should continue, and I go on."
 _NOT_SAVED = "This answer could not be saved: {}"
 _TOOLS_REFUSED = "{} does not take tools, so it answers without them and cannot see the workflow."
+_COMPACTED = (
+    "The model's window is smaller than expected, so older messages were summarised and the "
+    "request was sent again."
+)
 _SILENTLY_CUT = (
     "{} left out the beginning of what it was sent: its own window is smaller than it says. Set "
     "its context length (num_ctx in Ollama) to the window in Settings, or the other way round."
@@ -62,6 +75,7 @@ class TurnRunner:
         opening: Opening,
         turn: RunningTurn,
         recorder: Recorder,
+        conversation: Conversation,
         scene: Scene,
         allowed: frozenset[str] = frozenset(),
     ) -> None:
@@ -70,6 +84,7 @@ class TurnRunner:
         self._turn = turn
         self._emit = turn.emit
         self._recorder = recorder
+        self._conversation = conversation
         self._calls = CallRunner(turn.emit, services.toolbox, scene, allowed)
         self._ids = _used_ids(opening)
         self._measure = Measure(services.clock, opening.answer.metadata)
@@ -120,7 +135,7 @@ class TurnRunner:
         suspension = await self._go_on()
         if suspension:
             return self._suspend(suspension)
-        preparation = await prepare(self._services, self._opening.history)
+        preparation = await prepare(self._services, self._opening.history, self._conversation)
         provider = preparation.provider
         self._emit(chunks.message_metadata({"model": provider.model, "provider": provider.name}))
         return await self._loop(preparation)
@@ -156,25 +171,39 @@ class TurnRunner:
             await self._recorder.state("generating")
 
     async def _request(self, preparation: Preparation, step: int) -> tuple[Preparation, str]:
-        """One request, asked a second time without tools where the server refuses them.
+        """One request, asked again where the server refuses something that can be left out.
 
         Returns the preparation that worked and the reason why the answer ended.
         """
         made = await self._plan(preparation, step)
         self._emit(chunks.start_step())
         self._step_open = True
-        try:
-            return preparation, await self._ask(preparation, made)
-        except ToolsRefused:
-            if not preparation.tools or (self._writer and self._writer.spoke):
-                raise
-        preparation = preparation.without_tools()
-        notice = _TOOLS_REFUSED.format(preparation.provider.model)
-        self._emit(chunks.notice("tools_refused", notice))
-        return preparation, await self._ask(preparation, await self._plan(preparation, step))
+        tried: set[type[ProviderError]] = set()
+        while True:
+            try:
+                return preparation, await self._ask(preparation, made)
+            except (ToolsRefused, RolesRefused, ContextOverflow) as error:
+                if type(error) in tried or (self._writer and self._writer.spoke):
+                    raise
+                tried.add(type(error))
+                preparation = self._remedied(preparation, made, error)
+            made = await self._plan(preparation, step)
+
+    def _remedied(self, preparation: Preparation, made: Plan, error: ProviderError) -> Preparation:
+        """What to ask with instead; raises `error` where nothing can be changed."""
+        if isinstance(error, RolesRefused) and not preparation.alternation:
+            return preparation.alternating()
+        if isinstance(error, ContextOverflow):
+            self._emit(chunks.notice("compacted", _COMPACTED))
+            return preparation.within(int(made.report.total.tokens * OVERFLOW_SHARE))
+        if isinstance(error, ToolsRefused) and preparation.tools:
+            notice = _TOOLS_REFUSED.format(preparation.provider.model)
+            self._emit(chunks.notice("tools_refused", notice))
+            return preparation.without_tools()
+        raise error
 
     async def _plan(self, preparation: Preparation, step: int) -> Plan:
-        made = await preparation.plan(self._opening.history, self._turn.message, step)
+        made = await preparation.plan(self._turn.message, step)
         self._turn.planned(made.report)
         self._emit(chunks.data("context", made.report.to_json(), transient=True))
         return made

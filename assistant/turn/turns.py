@@ -16,11 +16,15 @@ from dataclasses import replace
 
 from ..chats import ChatState, ChatStore, Parent, chat_id
 from ..chats.reconcile import pending
+from ..chats.search import HistorySearch
 from ..errors import Conflict, NotFound
 from ..messages.parts import Message
 from ..tools.tool import Scene
 from ..user_context.skills import SkillLibrary
 from ..workflow.view import Snapshot
+from .chat_memory import LoggedMemory
+from .conversation import Conversation
+from .conversations import Conversations
 from .decisions import Abort, Command, Decision, ToolResult, decided, stopped
 from .opening import Opening, TurnRequest, open_in_chat, open_without_chat
 from .preparation import Services
@@ -49,11 +53,14 @@ class Turns:
         services: Services,
         store: ChatStore,
         skills: SkillLibrary,
+        search: HistorySearch | None = None,
         new_id: Callable[[], str] = _message_id,
     ) -> None:
         self._services = services
         self._store = store
         self._skills = skills
+        self._search = search
+        self._conversations = Conversations(store, services.settings)
         self._new_id = new_id
         self._running: dict[str, RunningTurn] = {}
         self._starting: dict[str, asyncio.Event] = {}
@@ -68,7 +75,8 @@ class Turns:
         """
         if request.chat_id is None:
             opening = await open_without_chat(request, self._skills, self._new_id())
-            return self._launch(opening, None, Recorder(Nowhere(), ""), request, frozenset())
+            loose = self._conversations.loose()
+            return self._launch(opening, None, Recorder(Nowhere(), ""), loose, request, frozenset())
         identity = chat_id(request.chat_id)
         async with self._alone(identity):
             opening = await open_in_chat(
@@ -136,23 +144,26 @@ class Turns:
 
     async def _begin(self, identity: str, opening: Opening, request: TurnRequest) -> RunningTurn:
         allowed = await self._store.allowed_tools(identity)
+        conversation = await self._conversations.of_chat(identity)
         opening = replace(opening, answer=_addressed(opening.answer, request.client_id))
         await self._store.begin_answer(identity, opening.answer, opening.parent)
         # Nothing may fail from here on: the store has an answer in progress that must be ended.
         recorder = Recorder(self._store, identity, self._services.clock)
-        return self._launch(opening, identity, recorder, request, allowed)
+        return self._launch(opening, identity, recorder, conversation, request, allowed)
 
     def _launch(
         self,
         opening: Opening,
         identity: str | None,
         recorder: Recorder,
+        conversation: Conversation,
         request: TurnRequest,
         allowed: frozenset[str],
     ) -> RunningTurn:
         turn = RunningTurn(opening.answer, identity)
-        scene = Scene(self._skills, self._workflow(identity, request.workflow))
-        runner = TurnRunner(self._services, opening, turn, recorder, scene, allowed)
+        memory = LoggedMemory(conversation, self._search, identity)
+        scene = Scene(self._skills, self._workflow(identity, request.workflow), memory)
+        runner = TurnRunner(self._services, opening, turn, recorder, conversation, scene, allowed)
         if identity is not None:
             self._running[identity] = turn
         else:
@@ -163,6 +174,8 @@ class Turns:
     async def _to_end(self, runner: TurnRunner, turn: RunningTurn, workflow: Snapshot) -> None:
         try:
             state = await runner.run()
+            if turn.chat_id is not None:
+                await self._conversations.keep(turn.chat_id)
             if turn.chat_id is not None and state in WAITING:
                 self._keep_workflow(turn.chat_id, workflow)
         except Exception:

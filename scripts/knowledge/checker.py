@@ -29,7 +29,7 @@ from .template_facts import Facts, Link, merge, template_facts
 CANVAS_ONLY = frozenset({"Note", "MarkdownNote", "Reroute", "PrimitiveNode"})
 TOOLS = frozenset(
     "getWorkflowInfo listSystemSkills getSystemSkill listUserSkills getUserSkill "
-    "createUserSkill".split()
+    "createUserSkill history_search recall_result".split()
 )
 # Terms of ComfyUI's file formats, folders, widgets and options that no catalog lists.
 WORDS = frozenset(

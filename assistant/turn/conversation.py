@@ -1,0 +1,66 @@
+"""A chat's messages as the rows of its context, fed as they come.
+
+A turn plans several requests over almost the same messages, and the next turn over almost the same
+again. What was fed is not converted a second time; only a chat whose past has changed (another
+branch, an edited message) is fed anew, and its projections drop what does not fit any more (R51).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from ..config import Settings
+from ..context.chat_context import ChatContext
+from ..context.projections import Projections
+from ..context.window import Budget
+from ..messages.conversion import rows_of
+from ..messages.parts import Message
+from ..messages.prompt import PromptMessage
+
+
+class Conversation:
+    """One chat's context, and the messages that it holds. Not for several threads at once."""
+
+    def __init__(self, settings: Settings, projections: Projections | None = None) -> None:
+        self._settings = settings
+        self._restored = projections
+        self._fed: list[tuple[Message, int]] = []
+        self.context = ChatContext(settings, Budget())
+
+    def feed(self, messages: Sequence[Message]) -> ChatContext:
+        """The context of `messages`, the chat's path so far; system messages are not among them."""
+        common = self._common(messages)
+        first = self._fed[common - 1][1] if common else 0
+        converted = [rows_of(message) for message in messages[common:]]
+        rows = [row for made in converted for row in made]
+        if self._restored is not None or not self.context.continues(first, rows):
+            self._begin_anew([*self.context.rows(0, first), *rows])
+        for row in rows[len(self.context) - first :]:
+            self.context.append(row)
+        end = first
+        del self._fed[common:]
+        for message, made in zip(messages[common:], converted, strict=True):
+            end += len(made)
+            self._fed.append((message, end))
+        return self.context
+
+    def rows_of_message(self, message_id: str) -> range:
+        """The rows of a message; empty where it has none or is not on the path."""
+        first = 0
+        for message, end in self._fed:
+            if message.id == message_id:
+                return range(first, end)
+            first = end
+        return range(0)
+
+    def _begin_anew(self, rows: Sequence[PromptMessage]) -> None:
+        projections = self._restored or self.context.projections
+        self._restored = None
+        self.context = ChatContext(self._settings, Budget(), messages=rows, projections=projections)
+
+    def _common(self, messages: Sequence[Message]) -> int:
+        """How many messages both begin with. The same object is the same message."""
+        for place, ((fed, _), message) in enumerate(zip(self._fed, messages, strict=False)):
+            if fed is not message and fed != message:
+                return place
+        return min(len(self._fed), len(messages))

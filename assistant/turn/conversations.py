@@ -1,0 +1,68 @@
+"""The conversations of one ComfyUI user's chats: the last few stay in memory, with what they know.
+
+What a chat has committed to leave out is kept beside its log, so that a restart changes nothing in
+what its model reads.
+"""
+
+from __future__ import annotations
+
+import logging
+
+from ..chats import ChatStore
+from ..config import Settings
+from ..context.projections import Projections
+from ..errors import AssistantError
+from .conversation import Conversation
+
+logger = logging.getLogger("comfyui_assistant")
+
+MOST_CONVERSATIONS = 16
+"""Chats whose rows stay in memory; others are read again, which takes a moment once."""
+
+
+class Conversations:
+    """For one event loop."""
+
+    def __init__(self, store: ChatStore, settings: Settings) -> None:
+        self._store = store
+        self._settings = settings
+        self._known: dict[str, Conversation] = {}
+        self._kept: dict[str, Projections] = {}
+
+    async def of_chat(self, chat_id: str) -> Conversation:
+        """The chat's conversation, with the projections that were kept."""
+        known = self._known.pop(chat_id, None)
+        if known is None:
+            kept = await self._stored(chat_id)
+            self._kept[chat_id] = kept
+            known = Conversation(self._settings, kept)
+        self._known[chat_id] = known
+        while len(self._known) > MOST_CONVERSATIONS:
+            oldest = next(iter(self._known))
+            del self._known[oldest]
+            self._kept.pop(oldest, None)
+        return known
+
+    def loose(self) -> Conversation:
+        """A conversation of a request without a chat: made for it, forgotten after it."""
+        return Conversation(self._settings)
+
+    async def keep(self, chat_id: str) -> None:
+        """Keeps what the chat has committed since; a failing store costs only the time to plan it
+        anew after a restart."""
+        known = self._known.get(chat_id)
+        if known is None or known.context.projections is self._kept.get(chat_id):
+            return
+        projections = known.context.projections
+        try:
+            await self._store.keep_projections(chat_id, projections)
+            self._kept[chat_id] = projections
+        except AssistantError as error:
+            logger.warning("Projections were not kept: %s", ascii(error.message)[1:-1])
+
+    async def _stored(self, chat_id: str) -> Projections:
+        try:
+            return await self._store.projections(chat_id)
+        except AssistantError as error:
+            logger.warning("Projections could not be read: %s", ascii(error.message)[1:-1])
+            return Projections()
