@@ -1,7 +1,7 @@
 """Failures of the LLM's server, through `POST /api/chat`: one sentence, what was written, the end.
 
-Each test is one failure of the issue's list. What a server's wording means is tested in `tests/llm`;
-here it is what the user gets, and that the chat goes on afterwards.
+Each test is one failure of the issue's list. What a server's wording means is tested in
+`tests/llm`; here it is what the user gets, and that the chat goes on afterwards.
 """
 
 from __future__ import annotations
@@ -296,8 +296,8 @@ OVERFLOWS = {
     "LM Studio": (
         400,
         {
-            "error": "Trying to keep the first 5000 tokens when context the overflows. However, the "
-            "model is loaded with context length of only 4096 tokens, which is not enough."
+            "error": "Trying to keep the first 5000 tokens when context the overflows. However, "
+            "the model is loaded with context length of only 4096 tokens, which is not enough."
         },
     ),
     "Anthropic-compatible": (

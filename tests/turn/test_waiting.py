@@ -196,11 +196,9 @@ async def test_a_stop_while_the_chat_waits_ends_the_wait(chat: Chatting, bench: 
     assert message["metadata"]["cut"] == "aborted"
     found = parts(message)
     assert (found["e1"]["state"], found["p1"]["state"]) == ("output-denied", "output-error")
-    for command in (
-        {"type": "approve_tools", "ids": ["e1"]},
-        {"type": "tool_result", "tool_call_id": "p1", "output": 1},
-    ):
-        assert (await chat.command(**command)).status == 409
+    assert (await chat.command(type="approve_tools", ids=["e1"])).status == 409
+    late = await chat.command(type="tool_result", tool_call_id="p1", output=1)
+    assert late.status == 409
     chat.provider.queue("Fine.")
     await chat.say("Never mind")
     assert "declined" in results(chat)[0]
@@ -318,8 +316,7 @@ async def test_a_call_is_addressed_to_the_panel_that_asked(chat: Chatting, bench
     stream = await chat.say("Paint", client_id="panel-1")
     assert stream.chunks[0]["messageMetadata"]["client_id"] == "panel-1"
     chat.provider.queue("Painted.")
-    result = {"type": "tool_result", "tool_call_id": "p1", "output": 1, "client_id": "panel-2"}
-    await chat.command(**result)
+    await chat.command(type="tool_result", tool_call_id="p1", output=1, client_id="panel-2")
     assert (await answer(chat))["metadata"]["client_id"] == "panel-2"
 
 
