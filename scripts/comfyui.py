@@ -18,13 +18,12 @@ from pathlib import Path
 
 import environment
 from environment import ROOT, SetupError, say
-from network import HEALTH, announce, status_of, url_of, wait_until_answers
+from network import HEALTH, LOOPBACK, announce, status_of, url_of, wait_until_answers
 
 DEMO_FOLDER = ROOT / ".cache" / "demo-model"
 END_LIMIT = 15.0  # seconds that ComfyUI gets to end by itself
 OWN_PYTHONS = ("venv", ".venv")
 PORTABLE_PYTHON = "python_embeded"  # the Windows package's folder, spelled so, beside ComfyUI
-LOOPBACK = ("127.0.0.1", "localhost")
 # Prints, as JSON, which of the requirements given as arguments are missing or too old.
 MISSING = """
 import json, re, sys
@@ -85,7 +84,7 @@ def run(launch: Launch) -> int:
     environ = {**launch.environ, **demo_environment(python, launch)}
     with plugin_arguments(launch.folder) as arguments:
         command = [python, "main.py", "--port", str(launch.port), "--disable-auto-launch"]
-        if launch.host not in LOOPBACK:
+        if launch.host != LOOPBACK[0]:
             command += ["--listen", launch.host]
         if not accelerated and "--cpu" not in launch.extra:
             say("No graphics card that PyTorch can use: ComfyUI runs on the processor (--cpu).")
@@ -107,7 +106,7 @@ def watch(process: "subprocess.Popen[bytes]", launch: Launch) -> int:
         return process.wait()
     if status_of(url + HEALTH) == 404:
         say("ComfyUI runs, but the assistant could not load: see its line in the log above.")
-    announce(url, open_page=launch.open_page)
+    announce(launch.host, launch.port, open_page=launch.open_page)
     return process.wait()
 
 

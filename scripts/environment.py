@@ -80,7 +80,8 @@ def install(wanted: Sequence[Requirements]) -> None:
     """Install what the environment lacks. Raises `SetupError` with what pip said."""
     missing = [requirements for requirements in wanted if not is_installed(requirements)]
     for number, requirements in enumerate(missing, start=1):
-        say(f"Installing {requirements.title} ({number} of {len(missing)}) ...")
+        step = f" ({number} of {len(missing)})" if len(missing) > 1 else ""
+        say(f"Installing {requirements.title}{step} ...")
         arguments = ["--no-deps"] if requirements.no_deps else []
         pip_install(PYTHON, [*arguments, "-r", str(requirements.file)], requirements.title)
         stamp = stamp_of(requirements)

@@ -18,6 +18,7 @@ DEFAULT_PORT = 8188  # ComfyUI's own
 TRIED_PORTS = 50  # from the default upwards, before giving up
 POLL_INTERVAL = 0.2  # seconds between two tries to reach a server that is starting
 ANSWER_LIMIT = 5.0  # seconds for one try
+LOOPBACK = ("127.0.0.1", "localhost", "::1")
 ANY_ADDRESS = {"0.0.0.0": "127.0.0.1", "::": "[::1]"}
 HEALTH = "/api/assistant/health"
 
@@ -89,8 +90,14 @@ def open_browser(url: str) -> None:
         webbrowser.open(url)
 
 
-def announce(url: str, *, open_page: bool) -> None:
+def announce(host: str, port: int, *, open_page: bool) -> None:
     """The one line that people and scripts wait for."""
+    url = url_of(host, port)
     say(f"ComfyUI Assistant: {url}")
+    if host not in LOOPBACK:
+        say(
+            "It listens for other computers, too. The assistant answers them when"
+            " ASSISTANT_ALLOWED_HOSTS and ASSISTANT_TOKEN are set."
+        )
     if open_page:
         open_browser(url)

@@ -103,10 +103,7 @@ def run_preview(arguments: argparse.Namespace) -> None:
     port = choose_port(arguments.host, arguments.port)
 
     def listening(port: int) -> None:
-        url = url_of(arguments.host, port)
-        threading.Thread(
-            target=announce_when_ready, args=(url, not arguments.no_open), daemon=True
-        ).start()
+        threading.Thread(target=announce_when_ready, args=(arguments, port), daemon=True).start()
 
     async def preview() -> None:
         app = create_app(ROOT, PREVIEW_DATA, os.environ)
@@ -120,10 +117,10 @@ def run_preview(arguments: argparse.Namespace) -> None:
         ) from error
 
 
-def announce_when_ready(url: str, open_page: bool) -> None:
+def announce_when_ready(arguments: argparse.Namespace, port: int) -> None:
     """In a thread beside the server: it has started when it answers."""
-    if wait_until_answers(url + HEALTH, lambda: True):
-        announce(url, open_page=open_page)
+    if wait_until_answers(url_of(arguments.host, port) + HEALTH, lambda: True):
+        announce(arguments.host, port, open_page=not arguments.no_open)
 
 
 if __name__ == "__main__":

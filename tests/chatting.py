@@ -147,7 +147,16 @@ async def chatting(
 async def client_of(
     folder: Path, environ: Mapping[str, str]
 ) -> AsyncIterator[TestClient[Any, Any]]:
-    """A client of a backend at the paths that ComfyUI gives it."""
+    """A client of a backend at the paths that ComfyUI gives it.
+
+    The test server cancels a handler whose client goes away; ComfyUI's own does not.
+    """
+    async with TestClient(TestServer(app_of(folder, environ))) as client:
+        yield client
+
+
+def app_of(folder: Path, environ: Mapping[str, str]) -> web.Application:
+    """The backend at the paths that ComfyUI gives it, with an own user folder."""
     plugin = folder / "plugin"
     plugin.mkdir(parents=True, exist_ok=True)
     if not (plugin / "system_context").exists():
@@ -174,5 +183,4 @@ async def client_of(
 
     app.on_startup.append(start)
     app.on_cleanup.append(close)
-    async with TestClient(TestServer(app)) as client:
-        yield client
+    return app

@@ -13,7 +13,6 @@ import pytest
 
 ROOT = Path(__file__).resolve().parent.parent
 NODE_CACHE = ROOT / ".cache" / "node"
-CHROMIUM_NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
 INSTALL = "Run 'python scripts/test.py' once: it installs what the tests need."
 
 
@@ -31,9 +30,7 @@ _register_package()
 @pytest.fixture(scope="session")
 def chromium_path() -> str:
     """A Chromium or Chrome executable."""
-    found = os.environ.get("CHROMIUM") or next(
-        filter(None, map(shutil.which, CHROMIUM_NAMES)), None
-    )
+    found = os.environ.get("CHROMIUM") or shutil.which("chromium")
     assert found, f"There is no Chromium. {INSTALL}"
     return found
 

@@ -239,13 +239,16 @@ const ENGLISH = {
   "first.remote":
     "Answers come from {model} ({name}). Your messages and the open workflow are sent to {host}.",
   "first.demo.title": "You can try it with the demo model",
-  "first.demo": "{model} runs on this computer and nothing leaves it, but it is tiny: its answers " +
+  "first.demo":
+    "{model} runs on this computer and nothing leaves it, but it is tiny: its answers " +
     "are often wrong, and it cannot look at your workflow.",
-  "first.better": "For good answers, start Ollama or LM Studio with a larger model, or add a " +
+  "first.better":
+    "For good answers, start Ollama or LM Studio with a larger model, or add a " +
     "provider with a key.",
   "first.none.title": "Choose where answers come from",
   "first.none": "The assistant needs a language model. Three quick ways:",
-  "first.none.ollama": "Install Ollama, run “ollama pull qwen3:8b”, and try again. Free and private.",
+  "first.none.ollama":
+    "Install Ollama, run “ollama pull qwen3:8b”, and try again. Free and private.",
   "first.none.studio": "Start LM Studio, load a model and switch its server on. Free and private.",
   "first.none.key": "Use a provider such as OpenAI or OpenRouter with your own key.",
   "first.start": "Start",

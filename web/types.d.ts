@@ -5,7 +5,11 @@
 
 export type Json = null | boolean | number | string | Json[] | { [key: string]: Json };
 
-export interface TextPart { type: "text"; text: string; state?: "streaming" | "done" }
+export interface TextPart {
+  type: "text";
+  text: string;
+  state?: "streaming" | "done";
+}
 export interface ReasoningPart {
   type: "reasoning";
   id?: string;
@@ -13,8 +17,15 @@ export interface ReasoningPart {
   state?: "streaming" | "done";
   providerMetadata?: ProviderMetadata;
 }
-export interface FilePart { type: "file"; mediaType: string; url: string; filename?: string }
-export interface StepStartPart { type: "step-start" }
+export interface FilePart {
+  type: "file";
+  mediaType: string;
+  url: string;
+  filename?: string;
+}
+export interface StepStartPart {
+  type: "step-start";
+}
 export interface SourcePart {
   type: "source-url" | "source-document";
   sourceId: string;
@@ -23,7 +34,11 @@ export interface SourcePart {
   filename?: string;
   mediaType?: string;
 }
-export interface DataPart { type: `data-${string}`; id?: string; data: any }
+export interface DataPart {
+  type: `data-${string}`;
+  id?: string;
+  data: any;
+}
 
 export type ToolState =
   | "input-streaming"
@@ -54,15 +69,13 @@ export interface ToolPart {
 export type ProviderMetadata = Record<string, Record<string, Json>>;
 
 export type Part =
-  | TextPart
-  | ReasoningPart
-  | FilePart
-  | StepStartPart
-  | SourcePart
-  | DataPart
-  | ToolPart;
+  TextPart | ReasoningPart | FilePart | StepStartPart | SourcePart | DataPart | ToolPart;
 
-export interface TurnError { code: string; message: string; actions?: string[] }
+export interface TurnError {
+  code: string;
+  message: string;
+  actions?: string[];
+}
 
 /** `messageMetadata` of an answer; of a user's message only `created` and `workflow`. */
 export interface Metadata {
@@ -91,9 +104,15 @@ export interface UIMessage {
 }
 
 /** One chunk of the stream; `type` decides which other fields are there. */
-export interface Chunk { type: string; [field: string]: any }
+export interface Chunk {
+  type: string;
+  [field: string]: any;
+}
 
-export interface Amount { chars: number; tokens: number }
+export interface Amount {
+  chars: number;
+  tokens: number;
+}
 
 /** The `data-context` chunk: what one request to the model was made of. */
 export interface ContextReport {
@@ -102,13 +121,7 @@ export interface ContextReport {
   first_turn: boolean;
   system_kind: string;
   parts: Record<
-    | "system"
-    | "user_context"
-    | "tool_schemas"
-    | "summary"
-    | "history"
-    | "tool_results"
-    | "current",
+    "system" | "user_context" | "tool_schemas" | "summary" | "history" | "tool_results" | "current",
     Amount
   >;
   total: Amount;
@@ -140,7 +153,10 @@ export interface Provider {
   source: ProviderSource;
 }
 
-export interface ProviderSettings { providers: Provider[]; active: string | null }
+export interface ProviderSettings {
+  providers: Provider[];
+  active: string | null;
+}
 
 export interface ProviderInput {
   base_url: string;
@@ -149,8 +165,15 @@ export interface ProviderInput {
   api_key?: string;
 }
 
-export interface TestLine { ok: boolean; message: string; ms?: number }
-export interface TestResult { chat: TestLine; tools: TestLine }
+export interface TestLine {
+  ok: boolean;
+  message: string;
+  ms?: number;
+}
+export interface TestResult {
+  chat: TestLine;
+  tools: TestLine;
+}
 
 export interface HealthProvider {
   name: string;
@@ -173,7 +196,12 @@ export interface Health {
   saving: { ok: boolean; message?: string };
 }
 
-export interface SkillEntry { slug: string; name: string; description: string; yours: boolean }
+export interface SkillEntry {
+  slug: string;
+  name: string;
+  description: string;
+  yours: boolean;
+}
 
 export interface ChatEntry {
   id: string;
@@ -221,7 +249,9 @@ export interface Attachment {
 export type ChatStatus = "idle" | "sending" | "streaming" | "stopping" | "reconnecting";
 
 /** Why a request of the panel itself failed; shown as a card below the messages. */
-export interface Failure extends TurnError { actions: string[] }
+export interface Failure extends TurnError {
+  actions: string[];
+}
 
 export interface ChatState {
   id: string;
@@ -261,4 +291,6 @@ export interface PanelState {
   editing: string | null;
   /** Which field of it the user came for. */
   field: "name" | "key";
+  /** What stands in the form of a new provider already. */
+  draft: { name: string; base_url: string; model: string } | null;
 }

@@ -4,19 +4,12 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 from plugin.tests.chatting import Chatting, chatting
 from plugin.tests.providers import Script, tool_call
-
-
-@pytest.fixture
-async def chat(tmp_path: Path) -> AsyncIterator[Chatting]:
-    async with chatting(tmp_path) as chat:
-        yield chat
 
 
 async def test_an_answer_streams_as_chunks_in_order(chat: Chatting) -> None:

@@ -72,12 +72,18 @@ test("nothing but blank lines has no blocks", () => {
 });
 
 test("link definitions are found anywhere", () => {
-  assert.equal(linkDefinitions("See [docs].\n\n[docs]: https://x.org 'T'\n"), "[docs]: https://x.org 'T'");
+  assert.equal(
+    linkDefinitions("See [docs].\n\n[docs]: https://x.org 'T'\n"),
+    "[docs]: https://x.org 'T'",
+  );
   assert.equal(linkDefinitions("nothing here"), "");
 });
 
 test("many lines are cut in linear time", () => {
-  assert.equal(splitBlocks("word ".repeat(20) + "\n\n".repeat(1) + "- x\n".repeat(50_000)).length, 2);
+  assert.equal(
+    splitBlocks("word ".repeat(20) + "\n\n".repeat(1) + "- x\n".repeat(50_000)).length,
+    2,
+  );
 });
 
 test("neighbouring text blocks are joined as they stand in the source, code stays apart", () => {

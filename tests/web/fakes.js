@@ -64,7 +64,8 @@ export function fakeServer(routes) {
   const api = new Proxy(
     {},
     {
-      get: (_target, /** @type {string} */ name) =>
+      get:
+        (_target, /** @type {string} */ name) =>
         async (/** @type {any[]} */ ...given) => {
           calls.push([name, ...given]);
           if (!routes[name]) throw new Error(`the test does not expect ${name}`);

@@ -20,7 +20,13 @@ const HELD = {
   role: "assistant",
   parts: [
     { type: "text", text: "Before.", state: "done" },
-    { type: "dynamic-tool", toolName: "look", toolCallId: "t", state: "approval-responded", input: {} },
+    {
+      type: "dynamic-tool",
+      toolName: "look",
+      toolCallId: "t",
+      state: "approval-responded",
+      input: {},
+    },
   ],
 };
 const WHOLE = [

@@ -38,7 +38,9 @@ test("each ComfyUI user has an own memory", () => {
 
 test("ids are made without a secure context too", () => {
   const insecure = /** @type {Crypto} */ (
-    /** @type {unknown} */ ({ getRandomValues: (/** @type {Uint8Array} */ bytes) => bytes.fill(255) })
+    /** @type {unknown} */ ({
+      getRandomValues: (/** @type {Uint8Array} */ bytes) => bytes.fill(255),
+    })
   );
   assert.equal(newId(insecure), "ffffffff-ffff-4fff-bfff-ffffffffffff");
   assert.match(newId(), /^[0-9a-f-]{36}$/);
@@ -82,7 +84,12 @@ test("a refusal is an error with the server's code and words", async () => {
   const api = createApi(async () => Response.json({ error }, { status: 403 }), "");
   await assert.rejects(api.health(), (given) => {
     assert.ok(given instanceof ApiError);
-    assert.deepEqual(gateOf(given), { kind: "host", message: "Not here.", variable: "V", value: "x" });
+    assert.deepEqual(gateOf(given), {
+      kind: "host",
+      message: "Not here.",
+      variable: "V",
+      value: "x",
+    });
     return true;
   });
 });
@@ -140,7 +147,10 @@ function reader(nodes, more = {}) {
       listeners.push(listener);
     },
   };
-  return { read: createWorkflowReader(createHost(app, api)), change: () => listeners.forEach((each) => each()) };
+  return {
+    read: createWorkflowReader(createHost(app, api)),
+    change: () => listeners.forEach((each) => each()),
+  };
 }
 
 test("a snapshot has the graph, what is selected, and a revision that counts changes", () => {
@@ -157,7 +167,14 @@ test("a snapshot has the graph, what is selected, and a revision that counts cha
 });
 
 test("a tab without a graph, and one that fails, have no snapshot and no summary", () => {
-  const broken = { get nodes() { throw new Error("boom"); }, serialize: () => { throw new Error("boom"); } };
+  const broken = {
+    get nodes() {
+      throw new Error("boom");
+    },
+    serialize: () => {
+      throw new Error("boom");
+    },
+  };
   for (const rootGraph of [null, broken]) {
     const { read } = reader([], { rootGraph });
     assert.equal(read.snapshot(), undefined);

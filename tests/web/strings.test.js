@@ -13,7 +13,9 @@ const SOURCE = readdirSync(WEB, { recursive: true, encoding: "utf8" })
   .join("\n");
 
 /** Keys written out, and the beginnings of those that are put together from a code. */
-const WRITTEN = new Set(Array.from(SOURCE.matchAll(/"([a-z]+(?:\.[\w-]+)+)"/gi), (match) => match[1]));
+const WRITTEN = new Set(
+  Array.from(SOURCE.matchAll(/"([a-z]+(?:\.[\w-]+)+)"/gi), (match) => match[1]),
+);
 const STEMS = Array.from(SOURCE.matchAll(/`([a-z]+(?:\.\w+)*\.)\$\{/gi), (match) => match[1]);
 
 /** @param {string} key */
@@ -23,14 +25,23 @@ const isUsed = (key) =>
   STEMS.some((stem) => key.startsWith(stem));
 
 test("every string is used", () => {
-  assert.deepEqual(keys().filter((key) => !isUsed(key)), []);
+  assert.deepEqual(
+    keys().filter((key) => !isUsed(key)),
+    [],
+  );
 });
 
 test("every key that the panel writes out exists", () => {
   const known = new Set(keys().flatMap((key) => [key, key.replace(/\.(?:one|other)$/, "")]));
   const rooms = new Set(keys().map((key) => key.split(".")[0]));
-  const asked = Array.from(SOURCE.matchAll(/\b(?:t|tn|textFor)\(\s*"([^"]+)"/g), (match) => match[1]);
-  assert.deepEqual(asked.filter((key) => rooms.has(key.split(".")[0]) && !known.has(key)), []);
+  const asked = Array.from(
+    SOURCE.matchAll(/\b(?:t|tn|textFor)\(\s*"([^"]+)"/g),
+    (match) => match[1],
+  );
+  assert.deepEqual(
+    asked.filter((key) => rooms.has(key.split(".")[0]) && !known.has(key)),
+    [],
+  );
   assert.ok(asked.length > 100);
 });
 
@@ -46,7 +57,10 @@ test("values are put in, and an unknown name stays visible", () => {
 });
 
 test("a number of things is said in its own form", () => {
-  assert.deepEqual([tn("chats.messages", 1), tn("chats.messages", 22)], ["1 message", "22 messages"]);
+  assert.deepEqual(
+    [tn("chats.messages", 1), tn("chats.messages", 22)],
+    ["1 message", "22 messages"],
+  );
 });
 
 test("a code that this panel does not know has a general text", () => {

@@ -4,7 +4,7 @@ import { test } from "node:test";
 
 import { FILE_LIMIT, mediaTypeOf, refusal } from "../../web/text/attachment.js";
 import { clockTime, dayName, duration, fileSize, percent, pretty } from "../../web/text/format.js";
-import { hostOf, providerProblem } from "../../web/text/provider.js";
+import { hostOf, plainName, providerProblem, savedName } from "../../web/text/provider.js";
 import { reportDetails, reportLines, reportNotes, share } from "../../web/text/report.js";
 import { finishedSentences, NOTHING_SPOKEN, speakable } from "../../web/text/sentences.js";
 import { commandOf, slashOptions } from "../../web/text/slash.js";
@@ -15,7 +15,10 @@ test("times, sizes and shares are said in human words", () => {
     [duration(3), duration(120), duration(6_000), duration(59_400), duration(125_000)],
     ["0.1 s", "0.1 s", "6 s", "59 s", "2 min 5 s"],
   );
-  assert.deepEqual([fileSize(10), fileSize(320_400), fileSize(1_440_000)], ["1 kB", "320 kB", "1.4 MB"]);
+  assert.deepEqual(
+    [fileSize(10), fileSize(320_400), fileSize(1_440_000)],
+    ["1 kB", "320 kB", "1.4 MB"],
+  );
   assert.deepEqual([percent(0.384), percent(1)], ["38 %", "100 %"]);
 });
 
@@ -75,14 +78,18 @@ test("a long answer that arrives at once is spoken in linear time", () => {
 });
 
 test("Markdown marks are not spoken", () => {
-  assert.equal(speakable("## A **bold** [link](https://x) and `code` ![cat](u)"), "A bold link and code cat");
+  assert.equal(
+    speakable("## A **bold** [link](https://x) and `code` ![cat](u)"),
+    "A bold link and code cat",
+  );
 });
 
 const SKILLS = [
   { slug: "moon-light", name: "Moon light", description: "Night scenes", yours: true },
   { slug: "model_flux", name: "Flux", description: "Loaders for Flux", yours: false },
 ];
-const texts = (/** @type {string} */ typed) => slashOptions(typed, SKILLS).map((option) => option.text);
+const texts = (/** @type {string} */ typed) =>
+  slashOptions(typed, SKILLS).map((option) => option.text);
 
 test("a slash offers the commands, then the skills", () => {
   assert.deepEqual(texts("/").slice(0, 3), ["/new", "/skill ", "/skills"]);
@@ -103,12 +110,21 @@ test("nothing is offered for a complete skill, a plain text or a second line", (
 });
 
 test("a user's own skills are marked", () => {
-  assert.deepEqual(slashOptions("/skill ", SKILLS).map((option) => option.yours), [true, false]);
+  assert.deepEqual(
+    slashOptions("/skill ", SKILLS).map((option) => option.yours),
+    [true, false],
+  );
 });
 
 test("only whole commands are the panel's, all else is sent", () => {
   assert.deepEqual(
-    [commandOf("/new"), commandOf(" /Help "), commandOf("/skill x"), commandOf("/newer"), commandOf("new")],
+    [
+      commandOf("/new"),
+      commandOf(" /Help "),
+      commandOf("/skill x"),
+      commandOf("/newer"),
+      commandOf("new"),
+    ],
     ["new", "help", null, null, null],
   );
 });
@@ -213,6 +229,18 @@ test("a provider that cannot work is refused with the field's name", () => {
     assert.match(providerProblem({ ...good, context_window: window }) ?? "", /1024/);
   }
   assert.equal(hostOf("not a url"), "");
+});
+
+test("a provider that was found is saved under a name that the server takes, and no other's", () => {
+  const found = { name: "Ollama (local)", base_url: "http://127.0.0.1:11434/v1", source: "local" };
+  const mine = { ...found, name: "Ollama", source: "settings" };
+  const other = { ...mine, base_url: "http://10.0.0.2/v1" };
+  assert.equal(plainName(found.name), "Ollama");
+  assert.equal(savedName(found, [found]), "Ollama");
+  assert.equal(savedName(found, [found, { ...mine, name: "My box" }]), "My box");
+  assert.equal(savedName(found, [found, other]), "Ollama 2");
+  assert.equal(savedName({ ...found, name: "OPENAI_*" }, []), "OPENAI_");
+  assert.equal(savedName(mine, [mine]), "Ollama");
 });
 
 const PROVIDER = /** @type {const} */ ({

@@ -130,7 +130,9 @@ def test_links_titles_modes_and_the_selection_are_shown() -> None:
 
 
 def test_two_subgraphs_of_one_name_stay_apart() -> None:
-    inner = [{"id": name, "name": "Upscale", "nodes": [], "links": []} for name in ("a", "b")]
+    inner: list[dict[str, Any]] = [
+        {"id": name, "name": "Upscale", "nodes": [], "links": []} for name in ("a", "b")
+    ]
     nodes = [{"id": 1, "type": "a"}, {"id": 2, "type": "b"}]
     graph = {"nodes": nodes, "links": [], "definitions": {"subgraphs": inner}}
     shown = view(Snapshot(name="mine", graph=graph))

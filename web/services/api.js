@@ -80,8 +80,7 @@ export function createApi(fetch, clientId) {
 
   return {
     /** @param {ChatRequest} request @returns {Promise<Response>} a stream of chunks */
-    send: (request) =>
-      send("POST", "/chat?debug=context", { ...request, client_id: clientId }),
+    send: (request) => send("POST", "/chat?debug=context", { ...request, client_id: clientId }),
 
     /** @param {string} id @returns {Promise<Response | null>} null when no turn runs */
     async join(id) {

@@ -169,7 +169,11 @@ export function settleInputs(state) {
     const part = /** @type {ToolPart} */ (settled.message.parts[index]);
     if (json === null || part.rawInput === json || part.state !== "input-streaming") continue;
     const input = parsePartialJson(json);
-    settled = replace(settled, index, /** @type {any} */ (compact({ ...part, rawInput: json, input })));
+    settled = replace(
+      settled,
+      index,
+      /** @type {any} */ (compact({ ...part, rawInput: json, input })),
+    );
   }
   return settled;
 }

@@ -98,19 +98,23 @@ async function read(response, take, current) {
 
 /** @param {(() => Date) | null} now */
 function createDurations(now) {
-  /** @type {Map<string, number>} */
+  /** @type {Map<string, {key: string, at: number}>} by the id of the chunks */
   const begun = new Map();
   /** @type {Record<string, number>} */
   let measured = {};
   return {
-    /** @param {{message: {id: string}}} replay @param {any} chunk */
+    /** @param {{message: import("../types.js").UIMessage}} replay @param {Chunk} chunk */
     note(replay, chunk) {
       if (!now || !(STARTS.has(chunk.type) || ENDS.has(chunk.type))) return;
-      const key = durationKey(replay.message.id, chunk);
-      const start = begun.get(key);
-      if (STARTS.has(chunk.type)) begun.set(key, now().getTime());
-      else if (start !== undefined) {
-        measured = { ...measured, [key]: now().getTime() - start };
+      const id = String(chunk.toolCallId ?? chunk.id);
+      const at = now().getTime();
+      const start = begun.get(id);
+      if (STARTS.has(chunk.type)) {
+        const { message } = replay;
+        const part = chunk.toolCallId ?? message.parts.length - 1;
+        begun.set(id, { key: durationKey(message.id, part), at });
+      } else if (start) {
+        measured = { ...measured, [start.key]: at - start.at };
       }
     },
     /** @param {Record<string, number>} known */

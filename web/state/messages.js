@@ -92,8 +92,8 @@ export function withDecision(messages, ids, approved) {
 }
 
 /**
- * How a part's duration is found: parts of an answer are known by their call or block id.
+ * How a part's duration is found: calls have ids, other parts have their place in the answer.
  * @param {string} messageId
- * @param {{toolCallId?: string, id?: string}} part
+ * @param {string | number} part the call's id, or the part's index
  */
-export const durationKey = (messageId, part) => `${messageId}/${part.toolCallId ?? part.id ?? ""}`;
+export const durationKey = (messageId, part) => `${messageId}/${part}`;

@@ -64,6 +64,7 @@ export function createPanel(services) {
       workflow: services.summary(),
       editing: null,
       field: "name",
+      draft: null,
     }),
   );
   let watching = watch();

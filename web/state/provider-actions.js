@@ -1,6 +1,8 @@
 // @ts-check
 /** What the user may do with providers: list, save, use, remove, test, choose a model. */
 
+import { savedName } from "../text/provider.js";
+
 /** @typedef {import("../services/api.js").Api} Api */
 /** @typedef {import("../types.js").PanelState} PanelState */
 /** @typedef {import("../types.js").Provider} Provider */
@@ -26,7 +28,7 @@ export function createProviders(api, store, refreshHealth) {
      * @param {PanelState["field"]} [field] that the user wants to fill
      */
     editProvider: (name, field = "name") =>
-      store.set({ editing: name, field, page: "settings" }),
+      store.set({ editing: name, field, draft: null, page: "settings" }),
 
     /** @param {string} name @param {ProviderInput} input saved, and used from now on */
     async saveProvider(name, input) {
@@ -50,18 +52,26 @@ export function createProviders(api, store, refreshHealth) {
     },
 
     /**
-     * A provider that the user did not enter is saved under its name with the other model.
+     * A provider that the user did not enter is saved as one of theirs, with the other model. Its
+     * key is not ours to copy: where there is one, the form asks for it.
      * @param {Provider} provider
      * @param {{id: string, context_window?: number}} model
      */
     async chooseModel(provider, model) {
-      await api.saveProvider(provider.name, {
+      const name = savedName(provider, store.get().settings?.providers ?? []);
+      const saved = store.get().settings?.providers.find((each) => each.name === name);
+      if (provider.has_key && !saved?.has_key) {
+        const draft = { name, base_url: provider.base_url, model: model.id };
+        store.set({ editing: "", field: "key", draft, page: "settings" });
+        return;
+      }
+      await api.saveProvider(name, {
         base_url: provider.base_url,
         model: model.id,
         // Another model has another window: better none than the old one's.
         ...(model.context_window ? { context_window: model.context_window } : {}),
       });
-      await api.activateProvider(provider.name);
+      await api.activateProvider(name);
       await refresh();
     },
 

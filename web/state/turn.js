@@ -105,12 +105,12 @@ export function createTurn(services, id, store) {
     if (!current(number)) return;
     if (ended === "cut") await heal(number, null);
     else if (ended === "broken") store.set({ status: "idle" });
-    else await settle(number, !live);
+    else await settle(number, !live || asksForSkill(store.get().messages));
   }
 
-  /** @param {number} number @param {boolean} joined */
-  async function settle(number, joined) {
-    if (joined) await refresh(number);
+  /** @param {number} number @param {boolean} stale the server knows more than was watched */
+  async function settle(number, stale) {
+    if (stale) await refresh(number);
     if (!current(number)) return;
     store.set({ status: "idle" });
     await runPanelCalls(number);
@@ -229,4 +229,13 @@ function arrived(stored, request) {
   const { message, messageId } = request;
   if (message) return stored.messages.some((each) => each.id === message.id);
   return messageId !== undefined && stored.messages.every((each) => each.id !== messageId);
+}
+
+/**
+ * The server adds the skill that it found to the user's message.
+ * @param {readonly import("../types.js").UIMessage[]} messages
+ */
+function asksForSkill(messages) {
+  const asked = messages.findLast((message) => message.role === "user");
+  return asked !== undefined && /^\s*\/skill\b/i.test(list.textOf(asked));
 }

@@ -42,3 +42,31 @@ export function hostOf(url) {
 
 /** @param {string} source @returns {string} where a provider comes from, in words */
 export const sourceName = (source) => textFor(`source.${source}`, "source.settings");
+
+/** @param {string} name @returns {string} "Ollama (local)" as "Ollama": where it runs is said beside */
+export const plainName = (name) => name.replace(/\s*\([^()]*\)$/, "") || name;
+
+/** What the server takes as a name that users give. */
+const NOT_IN_NAMES = /[^\p{L}\p{N} ._-]+/gu;
+const LONGEST_NAME = 60;
+
+/**
+ * The name under which a provider that was found, or that the environment names, is saved as the
+ * user's own. One that has the same address already is meant; another one is not overwritten.
+ * @param {{name: string, base_url: string, source: string}} provider
+ * @param {readonly {name: string, base_url: string, source: string}[]} known
+ * @returns {string}
+ */
+export function savedName(provider, known) {
+  if (provider.source === "settings") return provider.name;
+  const own = known.filter((each) => each.source === "settings");
+  const same = own.find((each) => each.base_url === provider.base_url);
+  if (same) return same.name;
+  const plain = plainName(provider.name).replace(NOT_IN_NAMES, " ").trim().slice(0, LONGEST_NAME);
+  const wanted = plain || hostOf(provider.base_url).replace(NOT_IN_NAMES, " ");
+  const taken = new Set(known.map((each) => each.name));
+  for (let number = 2, name = wanted; ; number += 1) {
+    if (!taken.has(name)) return name;
+    name = `${wanted} ${number}`;
+  }
+}

@@ -32,8 +32,7 @@ const COMMANDS = [
 const MOST = 40;
 
 /** @returns {{text: string, detail: string}[]} for the help page */
-export const commandList = () =>
-  COMMANDS.map(([text, , detail]) => ({ text, detail: t(detail) }));
+export const commandList = () => COMMANDS.map(([text, , detail]) => ({ text, detail: t(detail) }));
 
 /**
  * @param {string} typed the whole message so far

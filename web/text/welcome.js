@@ -2,14 +2,15 @@
 /** What an empty chat says: what was found, what the assistant sees, what to ask first. Pure. */
 
 import { number } from "./format.js";
-import { hostOf } from "./provider.js";
+import { hostOf, plainName } from "./provider.js";
 import { t, tn } from "../strings.js";
 
 /** @typedef {import("../types.js").HealthProvider} HealthProvider */
 /** @typedef {import("../types.js").WorkflowSummary} WorkflowSummary */
 
 /** @param {HealthProvider} provider @returns {string} who answers, and what leaves the computer */
-export function whoAnswers({ name, model, local, demo, base_url: url }) {
+export function whoAnswers({ name: full, model, local, demo, base_url: url }) {
+  const name = plainName(full);
   if (demo) return t("first.demo", { model });
   return local
     ? t("first.local", { model, name })
@@ -46,7 +47,8 @@ export function firstPrompts(workflow, demo) {
   }
   const prompts = [{ mark: "graph", text: t("ask.explain") }];
   if (workflow.missingModels > 0) prompts.unshift({ mark: "warn", text: t("ask.missingModels") });
-  else if (workflow.missingNodes > 0) prompts.unshift({ mark: "warn", text: t("ask.missingNodes") });
+  else if (workflow.missingNodes > 0)
+    prompts.unshift({ mark: "warn", text: t("ask.missingNodes") });
   prompts.push({ mark: "spark", text: t(workflow.generates ? "ask.quality" : "ask.check") });
   if (prompts.length < 3) prompts.push({ mark: "clock", text: t("ask.faster") });
   return prompts;

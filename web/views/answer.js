@@ -73,14 +73,13 @@ export function createAnswer(actions) {
       } else if (part === message?.parts[index] && !facts.live) {
         return;
       }
-      view?.update(part, { live: facts.live, took: tookOf(next.id, part, facts.durations) });
+      view?.update(part, { live: facts.live, took: tookOf(next.id, part, index, facts.durations) });
     });
     for (const view of views.splice(next.parts.length)) view?.element.remove();
   };
 
   /** @param {number} index */
-  const followingElement = (index) =>
-    views.slice(index + 1).find((view) => view)?.element ?? null;
+  const followingElement = (index) => views.slice(index + 1).find((view) => view)?.element ?? null;
 
   /** @param {UIMessage} next @param {AnswerFacts} facts */
   const drawFoot = (next, facts) => {
@@ -114,7 +113,8 @@ export function createAnswer(actions) {
 
 /** @param {Part} part @returns {string} which view shows it; "" for none */
 function kindOf(part) {
-  if (isTool(part)) return part.state === "approval-requested" ? `approval ${part.toolCallId}` : "tool";
+  if (isTool(part))
+    return part.state === "approval-requested" ? `approval ${part.toolCallId}` : "tool";
   if (part.type === "text" || part.type === "reasoning" || part.type === "file") return part.type;
   if (part.type === "source-url" || part.type === "source-document") return "source";
   return part.type === "data-notice" ? "notice" : "";
@@ -143,11 +143,10 @@ function createPartView(kind, part, actions) {
   return { kind, element, update: () => undefined };
 }
 
-/** @param {string} id @param {any} part @param {Record<string, number>} durations */
-function tookOf(id, part, durations) {
-  const told =
-    part.resultProviderMetadata?.assistant?.ms ?? part.providerMetadata?.assistant?.ms;
-  return typeof told === "number" ? told : durations[durationKey(id, part)];
+/** @param {string} id @param {any} part @param {number} index @param {Record<string, number>} durations */
+function tookOf(id, part, index, durations) {
+  const told = (part.resultProviderMetadata ?? part.providerMetadata)?.assistant?.ms;
+  return typeof told === "number" ? told : durations[durationKey(id, part.toolCallId ?? index)];
 }
 
 /** @param {string} mark @param {string} text @param {...import("./dom.js").Child} more */
@@ -158,7 +157,11 @@ const quietLine = (mark, text, ...more) =>
 function sourceLine(part) {
   const name = part.title ?? part.filename ?? part.url ?? "";
   const linked = /^https?:\/\//.test(part.url ?? "")
-    ? h("a", { href: part.url, title: part.url, target: "_blank", rel: "noopener noreferrer" }, name)
+    ? h(
+        "a",
+        { href: part.url, title: part.url, target: "_blank", rel: "noopener noreferrer" },
+        name,
+      )
     : name;
   return h("div", { class: "ca-notice" }, icon("file"), h("span", {}, linked));
 }
@@ -168,7 +171,10 @@ const cutLine = (cut, goOn) =>
   quietLine(
     "hand",
     textFor(`cut.${cut}`, "cut.cut"),
-    goOn && button(t("cut.continue"), "plain", goOn, { class: "ca-button ca-button--plain ca-button--small" }),
+    goOn &&
+      button(t("cut.continue"), "plain", goOn, {
+        class: "ca-button ca-button--plain ca-button--small",
+      }),
   );
 
 /** @param {UIMessage} message @param {(() => unknown) | null} regenerate */

@@ -17,21 +17,15 @@ import { button, h } from "./dom.js";
 export function createApproval(part, decisions) {
   const ids = [part.toolCallId];
   const words = wordsOf(part);
-  const always = button(
-    t("approval.always"),
-    "quiet",
-    () => decisions.approve(ids, true),
-    { class: "ca-button ca-button--quiet ca-approval__always" },
-  );
+  const always = button(t("approval.always"), "quiet", () => decisions.approve(ids, true), {
+    class: "ca-button ca-button--quiet ca-approval__always",
+  });
   const card = createCard({
     tone: "ask",
     mark: "warn",
     title: words.question,
     role: "group",
-    body: [
-      h("p", {}, words.text),
-      words.about && h("p", { class: "ca-quiet" }, words.about),
-    ],
+    body: [h("p", {}, words.text), words.about && h("p", { class: "ca-quiet" }, words.about)],
     actions: [
       button(words.allow, "primary", () => decisions.approve(ids, false)),
       button(t("approval.deny"), "plain", () => decisions.reject(ids)),

@@ -10,7 +10,8 @@ import { h, icon, iconButton, show } from "./dom.js";
 /** @typedef {import("../types.js").Attachment} Attachment */
 
 /** What the file dialog offers first. */
-const ACCEPT = "image/png,image/jpeg,image/webp,image/gif,text/*,.json,.md,.yaml,.yml,.toml,.csv,.log,.py";
+const ACCEPT =
+  "image/png,image/jpeg,image/webp,image/gif,text/*,.json,.md,.yaml,.yml,.toml,.csv,.log,.py";
 
 /** @param {() => void} onChange */
 export function createAttachments(onChange) {

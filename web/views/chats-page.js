@@ -59,7 +59,11 @@ export function createChatsPage(actions) {
           ...content,
           chats.length > 0 &&
             chats.length % actions.pageSize === 0 &&
-            h("button", { type: "button", class: "ca-link", onclick: actions.more }, t("chats.more")),
+            h(
+              "button",
+              { type: "button", class: "ca-link", onclick: actions.more },
+              t("chats.more"),
+            ),
         ]),
       );
     },

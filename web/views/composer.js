@@ -38,7 +38,12 @@ export function createComposer(actions) {
   const attachments = createAttachments(() => drawButton());
   const slash = createSlashList(text, (option, run) => choose(option, run));
   const meter = createMeter(actions.openReport);
-  const model = h("button", { type: "button", class: "ca-model", onclick: actions.openModels, "aria-haspopup": "dialog" });
+  const model = h("button", {
+    type: "button",
+    class: "ca-model",
+    onclick: actions.openModels,
+    "aria-haspopup": "dialog",
+  });
   const go = h("button", { type: "button", class: "ca-go" });
   const element = h(
     "div",

@@ -32,15 +32,34 @@ const FIRST_BATCH = 16;
 
 /** @param {ConversationActions} actions */
 export function createConversation(actions) {
-  const earlier = h("button", { type: "button", class: "ca-link ca-earlier", hidden: true }, t("log.earlier"));
+  const earlier = h(
+    "button",
+    { type: "button", class: "ca-link ca-earlier", hidden: true },
+    t("log.earlier"),
+  );
   const messages = h("div", { class: "ca-messages" });
-  const wait = h("div", { class: "ca-wait", hidden: true }, h("span", { class: "ca-wait__dot" }), h("span"));
-  const tryNow = h("button", { type: "button", class: "ca-link", onclick: actions.tryNow }, t("error.server.retry"));
+  const wait = h(
+    "div",
+    { class: "ca-wait", hidden: true },
+    h("span", { class: "ca-wait__dot" }),
+    h("span"),
+  );
+  const tryNow = h(
+    "button",
+    { type: "button", class: "ca-link", onclick: actions.tryNow },
+    t("error.server.retry"),
+  );
   wait.append(tryNow);
   const failure = h("div", { class: "ca-after" });
   const log = h(
     "div",
-    { class: "ca-log", role: "log", "aria-live": "off", "aria-label": t("log.label"), tabindex: "0" },
+    {
+      class: "ca-log",
+      role: "log",
+      "aria-live": "off",
+      "aria-label": t("log.label"),
+      tabindex: "0",
+    },
     earlier,
     messages,
     failure,
@@ -48,7 +67,13 @@ export function createConversation(actions) {
   );
   const latest = h(
     "button",
-    { type: "button", class: "ca-latest", hidden: true, "aria-label": t("log.latest"), title: t("log.latest") },
+    {
+      type: "button",
+      class: "ca-latest",
+      hidden: true,
+      "aria-label": t("log.latest"),
+      title: t("log.latest"),
+    },
     icon("down"),
   );
   const element = h("div", { class: "ca-conversation" }, log, latest);
@@ -109,7 +134,8 @@ export function createConversation(actions) {
   const entryOf = (message) => {
     let entry = entries.get(message.id);
     if (!entry) {
-      const view = message.role === "user" ? createUserMessage(actions.user) : createAnswer(actions.answer);
+      const view =
+        message.role === "user" ? createUserMessage(actions.user) : createAnswer(actions.answer);
       entry = { view, message: null, state: "" };
       entries.set(message.id, entry);
     }
@@ -165,8 +191,10 @@ export function createConversation(actions) {
     /** @param {ChatState} chat @param {string} model its name, for the line that waits */
     update(chat, model) {
       if (chat === drawn) return;
-      const asked = chat.messages.at(-1)?.role === "user" && chat.messages.at(-1) !== drawn?.messages.at(-1);
-      const opened = drawn?.id !== chat.id || (drawn.messages.length === 0 && chat.messages.length > 0);
+      const asked =
+        chat.messages.at(-1)?.role === "user" && chat.messages.at(-1) !== drawn?.messages.at(-1);
+      const opened =
+        drawn?.id !== chat.id || (drawn.messages.length === 0 && chat.messages.length > 0);
       place(chat.messages);
       const from = opened ? Math.max(0, chat.messages.length - FIRST_BATCH) : 0;
       fill(chat, from, chat.messages.length);

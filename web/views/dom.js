@@ -26,7 +26,9 @@ export function h(tag, attributes = {}, ...children) {
 
 /** @param {readonly Child[]} children @returns {(Node | string)[]} */
 export const present = (children) =>
-  children.flatMap((child) => (child === null || child === undefined || child === false ? [] : [child]));
+  children.flatMap((child) =>
+    child === null || child === undefined || child === false ? [] : [child],
+  );
 
 /**
  * @param {string} name a key of `ICONS`
@@ -38,7 +40,13 @@ export function iconButton(name, label, attributes) {
   const { class: extra = "", ...rest } = attributes;
   return h(
     "button",
-    { type: "button", class: `ca-icon-button ${extra}`, "aria-label": label, title: label, ...rest },
+    {
+      type: "button",
+      class: `ca-icon-button ${extra}`,
+      "aria-label": label,
+      title: label,
+      ...rest,
+    },
     icon(name),
   );
 }
@@ -50,13 +58,18 @@ export function iconButton(name, label, attributes) {
  * @param {Record<string, unknown>} [attributes]
  */
 export const button = (label, look, onclick, attributes = {}) =>
-  h("button", { type: "button", class: `ca-button ca-button--${look}`, onclick, ...attributes }, label);
+  h(
+    "button",
+    { type: "button", class: `ca-button ca-button--${look}`, onclick, ...attributes },
+    label,
+  );
 
 /** Drawn on a grid of 16, as strokes. */
 const ICONS = /** @type {Record<string, string>} */ ({
   plus: "M8 3.2v9.6M3.2 8h9.6",
   clock: "M8 2.2a5.8 5.8 0 1 1 0 11.6A5.8 5.8 0 0 1 8 2.2M8 5v3.2l2.1 1.3",
-  sliders: "M2.5 5h4.2M10.7 5h2.8M2.5 11h2.8M9.3 11h4.2M8.7 3a2 2 0 1 1 0 4 2 2 0 0 1 0-4M7.3 9a2 2 0 1 1 0 4 2 2 0 0 1 0-4",
+  sliders:
+    "M2.5 5h4.2M10.7 5h2.8M2.5 11h2.8M9.3 11h4.2M8.7 3a2 2 0 1 1 0 4 2 2 0 0 1 0-4M7.3 9a2 2 0 1 1 0 4 2 2 0 0 1 0-4",
   close: "m4 4 8 8M12 4l-8 8",
   up: "M8 12.8V3.4M4.2 7.2 8 3.4l3.8 3.8",
   down: "M8 3.2v9.4M4.2 8.8 8 12.6l3.8-3.8",

@@ -30,7 +30,12 @@ function variableCard(gate, again) {
       h("p", {}, gate.message),
       gate.variable && h("p", {}, t("gate.set")),
       gate.variable &&
-        h("div", { class: "ca-setting" }, h("code", {}, setting), copyButton(t("gate.copy"), t("message.copied"), () => setting)),
+        h(
+          "div",
+          { class: "ca-setting" },
+          h("code", {}, setting),
+          copyButton(t("gate.copy"), t("message.copied"), () => setting),
+        ),
     ],
     actions: [button(t("gate.again"), "primary", again)],
   });
@@ -38,7 +43,11 @@ function variableCard(gate, again) {
 
 /** @param {(token: string) => Promise<boolean>} unlock */
 function tokenCard(unlock) {
-  const input = h("input", { type: "password", autocomplete: "off", "aria-label": t("gate.token.label") });
+  const input = h("input", {
+    type: "password",
+    autocomplete: "off",
+    "aria-label": t("gate.token.label"),
+  });
   const problem = h("p", { class: "ca-problem", role: "alert", hidden: true });
   const form = h(
     "form",

@@ -69,7 +69,10 @@ export function reportContent(report) {
       h(
         "dl",
         { class: "ca-facts" },
-        ...reportDetails(report).flatMap(([name, value]) => [h("dt", {}, name), h("dd", {}, value)]),
+        ...reportDetails(report).flatMap(([name, value]) => [
+          h("dt", {}, name),
+          h("dd", {}, value),
+        ]),
       ),
     ),
   ];

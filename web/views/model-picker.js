@@ -2,7 +2,7 @@
 /** Chooses which model answers: the models of the provider in use, and the other providers. */
 
 import { t } from "../strings.js";
-import { sourceName } from "../text/provider.js";
+import { plainName, sourceName } from "../text/provider.js";
 import { h, icon } from "./dom.js";
 
 /** @typedef {import("../types.js").Provider} Provider */
@@ -43,15 +43,18 @@ export function modelPicker(settings, actions) {
   }
   const content = [
     h("h3", {}, t("model.choose")),
-    active && h("h4", { class: "ca-caption" }, t("model.of", { name: active.name })),
+    active && h("h4", { class: "ca-caption" }, t("model.of", { name: plainName(active.name) })),
     active && models,
     others.length > 0 && h("h4", { class: "ca-caption" }, t("model.other")),
     h(
       "div",
       { class: "ca-choices" },
       ...others.map((provider) =>
-        choice(provider.name, `${provider.model} · ${sourceName(provider.source)}`, false, () =>
-          attempt(() => actions.chooseProvider(provider.name)),
+        choice(
+          plainName(provider.name),
+          `${provider.model} · ${sourceName(provider.source)}`,
+          false,
+          () => attempt(() => actions.chooseProvider(provider.name)),
         ),
       ),
     ),
@@ -72,7 +75,9 @@ async function fillModels(active, list, problem, actions, attempt) {
   try {
     const models = await actions.models(active.name);
     if (!models.length) {
-      list.append(h("p", { class: "ca-choices__none" }, t("model.empty", { name: active.name })));
+      list.append(
+        h("p", { class: "ca-choices__none" }, t("model.empty", { name: plainName(active.name) })),
+      );
     }
     const others = models.filter((model) => model.id !== active.model);
     list.append(

@@ -35,9 +35,14 @@ import { createWelcome } from "./welcome.js";
  */
 export function createPanelView(panel, host, close) {
   const title = h("h2", { class: "ca-header__title", tabindex: "-1" });
-  const back = iconButton("back", t("panel.back"), { onclick: () => panel.showPage("chat"), hidden: true });
+  const back = iconButton("back", t("panel.back"), {
+    onclick: () => panel.showPage("chat"),
+    hidden: true,
+  });
   const chats = iconButton("clock", t("panel.chats"), { onclick: () => panel.showPage("chats") });
-  const settings = iconButton("sliders", t("panel.settings"), { onclick: () => panel.showPage("settings") });
+  const settings = iconButton("sliders", t("panel.settings"), {
+    onclick: () => panel.showPage("settings"),
+  });
   const header = h(
     "header",
     { class: "ca-header" },
@@ -84,7 +89,11 @@ export function createPanelView(panel, host, close) {
   });
   const gate = h("div", { class: "ca-gate" });
   const pages = {
-    chats: createChatsPage({ open: panel.openChat, more: panel.moreChats, pageSize: panel.chatsPage }),
+    chats: createChatsPage({
+      open: panel.openChat,
+      more: panel.moreChats,
+      pageSize: panel.chatsPage,
+    }),
     settings: createSettingsPage(panel),
     skills: createSkillsPage((skill) => {
       panel.showPage("chat");
@@ -187,7 +196,8 @@ export function createPanelView(panel, host, close) {
     for (const [name, view] of Object.entries(pages)) show(view.element, page === name);
     chats.setAttribute("aria-pressed", String(page === "chats"));
     settings.setAttribute("aria-pressed", String(page === "settings"));
-    if (page === "settings" && drawn?.page !== "settings") void panel.refreshSettings().catch(panel.refused);
+    if (page === "settings" && drawn?.page !== "settings")
+      void panel.refreshSettings().catch(panel.refused);
     if (page === drawn?.page || drawn === null) return;
     popover.close();
     if (page === "chat") composer.focus();
@@ -199,7 +209,12 @@ export function createPanelView(panel, host, close) {
     const state = panel.get();
     drawPage(state);
     drawGate(state);
-    const names = { chats: "panel.chats", settings: "panel.settings", skills: "panel.skills", help: "panel.help" };
+    const names = {
+      chats: "panel.chats",
+      settings: "panel.settings",
+      skills: "panel.skills",
+      help: "panel.help",
+    };
     const name = state.page === "chat" ? "" : t(/** @type {"panel.chats"} */ (names[state.page]));
     setText(title, name || chatTitle(state.chat) || t("panel.title"));
     if (state.page === "chat") {

@@ -15,16 +15,27 @@ let forms = 0;
 /**
  * @param {Provider | null} provider null for a new one
  * @param {Panel} panel
- * @param {"name" | "key"} first the field that gets the focus
+ * @param {Pick<import("../types.js").PanelState, "field" | "draft">} wanted the field that gets the
+ *   focus, and what a new one begins with
  */
-export function createProviderForm(provider, panel, first) {
+export function createProviderForm(provider, panel, { field: first, draft }) {
   forms += 1;
   const id = `ca-form-${forms}`;
   const fields = {
     name: h("input", { id: `${id}-name`, autocomplete: "off", readonly: provider !== null }),
-    address: h("input", { id: `${id}-address`, type: "url", autocomplete: "off", spellcheck: "false" }),
+    address: h("input", {
+      id: `${id}-address`,
+      type: "url",
+      autocomplete: "off",
+      spellcheck: "false",
+    }),
     key: h("input", { id: `${id}-key`, type: "password", autocomplete: "new-password" }),
-    model: h("input", { id: `${id}-model`, list: `${id}-models`, autocomplete: "off", spellcheck: "false" }),
+    model: h("input", {
+      id: `${id}-model`,
+      list: `${id}-models`,
+      autocomplete: "off",
+      spellcheck: "false",
+    }),
     window: h("input", { id: `${id}-window`, inputmode: "numeric", placeholder: "32768" }),
   };
   const models = h("datalist", { id: `${id}-models` });
@@ -67,7 +78,8 @@ export function createProviderForm(provider, panel, first) {
     withInput(async (name, entered) => {
       outcome.replaceChildren(h("p", { class: "ca-quiet" }, t("settings.testing")));
       // What is saved already can be tested with its key; the key itself is not here.
-      const unchanged = provider && keyIsKept() && !entered.api_key && entered.model === provider.model;
+      const unchanged =
+        provider && keyIsKept() && !entered.api_key && entered.model === provider.model;
       const subject = unchanged ? { name } : entered;
       outcome.replaceChildren(...(await outcomeOf(() => panel.testProvider(subject))));
     });
@@ -89,9 +101,10 @@ export function createProviderForm(provider, panel, first) {
     ),
   );
 
-  fields.name.value = provider?.name ?? "";
-  fields.address.value = provider?.base_url ?? "";
-  fields.model.value = provider?.model ?? "";
+  const begun = provider ?? draft;
+  fields.name.value = begun?.name ?? "";
+  fields.address.value = begun?.base_url ?? "";
+  fields.model.value = begun?.model ?? "";
   fields.window.value = String(provider?.context_window ?? "");
   fields.address.addEventListener("input", hint);
   hint();
@@ -102,12 +115,25 @@ export function createProviderForm(provider, panel, first) {
     "form",
     { class: "ca-form", "aria-label": title, novalidate: true },
     h("h4", {}, title),
-    provider === null && h("div", { class: "ca-presets", role: "group", "aria-label": t("settings.preset") }, ...presets),
+    provider === null &&
+      h(
+        "div",
+        { class: "ca-presets", role: "group", "aria-label": t("settings.preset") },
+        ...presets,
+      ),
     field(t("settings.name"), fields.name),
-    field(t("settings.address"), fields.address, h("p", { class: "ca-field__hint" }, t("settings.address.hint"))),
+    field(
+      t("settings.address"),
+      fields.address,
+      h("p", { class: "ca-field__hint" }, t("settings.address.hint")),
+    ),
     field(t("settings.key"), fields.key, keyHint),
     field(t("settings.model"), fields.model, models),
-    field(t("settings.window"), fields.window, h("p", { class: "ca-field__hint" }, t("settings.window.hint"))),
+    field(
+      t("settings.window"),
+      fields.window,
+      h("p", { class: "ca-field__hint" }, t("settings.window.hint")),
+    ),
     h(
       "div",
       { class: "ca-actions" },
@@ -115,9 +141,14 @@ export function createProviderForm(provider, panel, first) {
       button(t("settings.test"), "plain", test),
       button(t("settings.cancel"), "quiet", () => panel.editProvider(null)),
       provider &&
-        button(t("settings.remove"), "quiet", () => withInput(() => panel.removeProvider(provider.name)), {
-          class: "ca-button ca-button--quiet ca-button--danger",
-        }),
+        button(
+          t("settings.remove"),
+          "quiet",
+          () => withInput(() => panel.removeProvider(provider.name)),
+          {
+            class: "ca-button ca-button--quiet ca-button--danger",
+          },
+        ),
     ),
     outcome,
   );

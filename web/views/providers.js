@@ -2,7 +2,7 @@
 /** The settings page: where answers come from, each provider with its source, a test, and a form. */
 
 import { t } from "../strings.js";
-import { sourceName } from "../text/provider.js";
+import { plainName, sourceName } from "../text/provider.js";
 import { button, h, icon, present } from "./dom.js";
 import { problemCards } from "./problem-card.js";
 import { createProviderForm } from "./provider-form.js";
@@ -21,8 +21,8 @@ export function createSettingsPage(panel) {
   let health = null;
   /** @type {string | null} */
   let editing = null;
-  /** @type {PanelState["field"]} */
-  let field = "name";
+  /** @type {Pick<PanelState, "field" | "draft">} */
+  let wanted = { field: "name", draft: null };
 
   const draw = () => {
     const known = settings?.providers ?? [];
@@ -33,7 +33,7 @@ export function createSettingsPage(panel) {
         settings === null && h("p", { class: "ca-quiet" }, t("panel.loading")),
         settings && !known.length && h("p", { class: "ca-quiet" }, t("settings.none")),
         h("div", { class: "ca-providers" }, ...known.map((each) => row(each))),
-        editing === "" && createProviderForm(null, panel, field),
+        editing === "" && createProviderForm(null, panel, wanted),
         editing !== "" &&
           button(t("settings.add"), "plain", () => panel.editProvider(""), {
             class: "ca-button ca-button--plain ca-add",
@@ -45,13 +45,15 @@ export function createSettingsPage(panel) {
 
   /** @param {Provider} provider */
   const row = (provider) => {
-    if (editing === provider.name) return createProviderForm(provider, panel, field);
+    if (editing === provider.name) return createProviderForm(provider, panel, wanted);
     const active = settings?.active === provider.name;
     const outcome = h("div", { class: "ca-test", role: "status" });
     const test = button(t("settings.test"), "plain", async () => {
       test.disabled = true;
       outcome.replaceChildren(h("p", { class: "ca-quiet" }, t("settings.testing")));
-      outcome.replaceChildren(...(await outcomeOf(() => panel.testProvider({ name: provider.name }))));
+      outcome.replaceChildren(
+        ...(await outcomeOf(() => panel.testProvider({ name: provider.name }))),
+      );
       test.disabled = false;
     });
     return h(
@@ -60,7 +62,7 @@ export function createSettingsPage(panel) {
       h(
         "div",
         { class: "ca-provider__head" },
-        h("strong", {}, provider.name),
+        h("strong", {}, plainName(provider.name)),
         h("span", { class: "ca-quiet" }, sourceName(provider.source)),
         active && h("span", { class: "ca-provider__active" }, icon("check"), t("settings.active")),
       ),
@@ -69,7 +71,10 @@ export function createSettingsPage(panel) {
       h(
         "div",
         { class: "ca-actions" },
-        !active && button(t("settings.use"), "plain", (event) => guard(event, outcome, () => panel.useProvider(provider.name))),
+        !active &&
+          button(t("settings.use"), "plain", (event) =>
+            guard(event, outcome, () => panel.useProvider(provider.name)),
+          ),
         test,
         provider.source === "settings" &&
           button(t("settings.edit"), "quiet", () => panel.editProvider(provider.name)),
@@ -82,9 +87,10 @@ export function createSettingsPage(panel) {
     element,
     /** @param {PanelState} state */
     update(state) {
-      if (state.settings === settings && state.editing === editing && state.health === health) return;
+      if (state.settings === settings && state.editing === editing && state.health === health)
+        return;
       settings = state.settings;
-      field = state.field;
+      wanted = state;
       editing = state.editing;
       health = state.health;
       draw();

@@ -29,7 +29,8 @@ export function sanitise(html, base = document.baseURI) {
 function rebuild(source, target, base, depth) {
   if (depth > DEPTH) return;
   for (const node of source.childNodes) {
-    if (node.nodeType === Node.TEXT_NODE) target.appendChild(document.createTextNode(node.nodeValue ?? ""));
+    if (node.nodeType === Node.TEXT_NODE)
+      target.appendChild(document.createTextNode(node.nodeValue ?? ""));
     else if (node.nodeType === Node.ELEMENT_NODE) {
       place(/** @type {Element} */ (node), target, base, depth);
     }
@@ -54,9 +55,12 @@ function place(source, target, base, depth) {
   for (const { name, value } of source.attributes) {
     if (attributeAllowed(tag, name) && name !== "href") element.setAttribute(name, value);
   }
-  for (const [name, value] of Object.entries(made?.attributes ?? {})) element.setAttribute(name, value);
+  for (const [name, value] of Object.entries(made?.attributes ?? {}))
+    element.setAttribute(name, value);
   rebuild(source, element, base, depth + 1);
-  target.appendChild(tag === "table" ? h("div", { class: "ca-table", tabindex: "0" }, element) : element);
+  target.appendChild(
+    tag === "table" ? h("div", { class: "ca-table", tabindex: "0" }, element) : element,
+  );
 }
 
 /**
@@ -71,7 +75,8 @@ function special(source, tag, base) {
     const url = linkTarget(source.getAttribute("href"), base);
     return url ? { attributes: linkAttributes(source, url) } : { unwrap: true };
   }
-  if (tag === "img" || tag === "video" || tag === "audio") return { whole: media(source, tag, base) };
+  if (tag === "img" || tag === "video" || tag === "audio")
+    return { whole: media(source, tag, base) };
   if (tag === "pre") {
     const code = source.querySelector("code");
     const language = /\blanguage-([\w+#.-]+)/.exec(code?.className ?? "")?.[1] ?? "";

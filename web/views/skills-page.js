@@ -23,7 +23,12 @@ export function createSkillsPage(onUse) {
   const row = (skill) =>
     h(
       "button",
-      { type: "button", class: "ca-row ca-row--tall", title: t("skills.use"), onclick: () => onUse(skill) },
+      {
+        type: "button",
+        class: "ca-row ca-row--tall",
+        title: t("skills.use"),
+        onclick: () => onUse(skill),
+      },
       h("span", { class: "ca-row__name" }, skill.name),
       h("span", { class: "ca-quiet" }, skill.description),
     );
@@ -37,8 +42,14 @@ export function createSkillsPage(onUse) {
       element.replaceChildren(
         ...present([
           h("p", { class: "ca-quiet" }, t(skills.length ? "skills.intro" : "skills.empty")),
-          ...group(t("skills.yours"), skills.filter((skill) => skill.yours)),
-          ...group(t("skills.shipped"), skills.filter((skill) => !skill.yours)),
+          ...group(
+            t("skills.yours"),
+            skills.filter((skill) => skill.yours),
+          ),
+          ...group(
+            t("skills.shipped"),
+            skills.filter((skill) => !skill.yours),
+          ),
         ]),
       );
     },

@@ -20,7 +20,13 @@ let lists = 0;
 export function createSlashList(textBox, onChoose) {
   lists += 1;
   const id = `ca-slash-${lists}`;
-  const element = h("div", { class: "ca-slash", id, role: "listbox", "aria-label": t("slash.label"), hidden: true });
+  const element = h("div", {
+    class: "ca-slash",
+    id,
+    role: "listbox",
+    "aria-label": t("slash.label"),
+    hidden: true,
+  });
   /** @type {SlashOption[]} */
   let options = [];
   let active = 0;
@@ -34,7 +40,9 @@ export function createSlashList(textBox, onChoose) {
   /** @param {number} index */
   const point = (index) => {
     active = (index + options.length) % options.length;
-    [...element.children].forEach((row, at) => row.setAttribute("aria-selected", String(at === active)));
+    [...element.children].forEach((row, at) =>
+      row.setAttribute("aria-selected", String(at === active)),
+    );
     const row = element.children[active];
     textBox.setAttribute("aria-activedescendant", row.id);
     row.scrollIntoView({ block: "nearest" });
@@ -70,8 +78,17 @@ export function createSlashList(textBox, onChoose) {
           choose(true);
         },
       },
-      icon(option.command || !option.text.startsWith("/skill ") || option.text === "/skill " ? "slash" : "book"),
-      h("span", { class: "ca-slash__text" }, option.text.trim(), h("span", { class: "ca-quiet" }, ` ${option.detail}`)),
+      icon(
+        option.command || !option.text.startsWith("/skill ") || option.text === "/skill "
+          ? "slash"
+          : "book",
+      ),
+      h(
+        "span",
+        { class: "ca-slash__text" },
+        option.text.trim(),
+        h("span", { class: "ca-quiet" }, ` ${option.detail}`),
+      ),
       option.yours && h("span", { class: "ca-quiet" }, t("slash.yours")),
     );
 

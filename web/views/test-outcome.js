@@ -9,7 +9,11 @@ import { h, icon } from "./dom.js";
 
 /** @param {unknown} error */
 export const failedLine = (error) =>
-  h("p", { class: "ca-problem", role: "alert" }, error instanceof Error ? error.message : String(error));
+  h(
+    "p",
+    { class: "ca-problem", role: "alert" },
+    error instanceof Error ? error.message : String(error),
+  );
 
 /** @param {() => Promise<TestResult>} test @returns {Promise<HTMLElement[]>} */
 export async function outcomeOf(test) {

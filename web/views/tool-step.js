@@ -72,16 +72,26 @@ export function createToolStep() {
 
 /** @param {string} name @returns {string} "getNodeInfo" as "Get node info" */
 function humanName(name) {
-  const words = name.replace(/[_-]+/g, " ").replace(/([a-z])([A-Z])/g, "$1 $2").toLowerCase();
+  const words = name
+    .replace(/[_-]+/g, " ")
+    .replace(/([a-z])([A-Z])/g, "$1 $2")
+    .toLowerCase();
   return words.charAt(0).toUpperCase() + words.slice(1);
 }
+
+/** Arguments that name what a call is about, the most telling first. */
+const SUBJECTS = ["name", "slug", "query", "type", "topic", "title", "id"];
 
 /** @param {unknown} input @returns {string} what the call is about, if one short text says it */
 function subjectOf(input) {
   if (typeof input !== "object" || input === null) return "";
-  const texts = Object.values(input).filter((value) => typeof value === "string" && value.trim());
-  const first = texts.length ? String(texts[0]) : "";
-  return first.length <= SUBJECT && !first.includes("\n") ? first : "";
+  const values = /** @type {Record<string, unknown>} */ (input);
+  const named = SUBJECTS.map((key) => values[key]);
+  const first = [...named, ...Object.values(values)].find(
+    (value) => typeof value === "string" && value.trim(),
+  );
+  const text = String(first ?? "");
+  return text.length <= SUBJECT && !text.includes("\n") ? text : "";
 }
 
 /** @param {ToolPart} part */

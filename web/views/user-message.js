@@ -17,7 +17,10 @@ import { button, copyButton, h, icon, iconButton, present } from "./dom.js";
 
 /** @param {UserActions} actions */
 export function createUserMessage(actions) {
-  const element = h("article", { class: "ca-message ca-message--user", "aria-label": t("message.yours") });
+  const element = h("article", {
+    class: "ca-message ca-message--user",
+    "aria-label": t("message.yours"),
+  });
   /** @type {UIMessage | null} */
   let message = null;
   let busy = false;
@@ -32,7 +35,13 @@ export function createUserMessage(actions) {
     const text = textOf(message);
     const time = clockTime(message.metadata?.created);
     element.replaceChildren(
-      h("div", { class: "ca-bubble" }, ...files(message), text && h("div", { class: "ca-bubble__text" }, text), ...marks(message)),
+      h(
+        "div",
+        { class: "ca-bubble" },
+        ...files(message),
+        text && h("div", { class: "ca-bubble__text" }, text),
+        ...marks(message),
+      ),
       h(
         "div",
         { class: "ca-message__tools" },
@@ -46,7 +55,11 @@ export function createUserMessage(actions) {
   const openEditor = () => {
     if (!message || busy) return;
     const current = message;
-    const area = h("textarea", { class: "ca-edit__text", "aria-label": t("message.editing"), rows: "3" });
+    const area = h("textarea", {
+      class: "ca-edit__text",
+      "aria-label": t("message.editing"),
+      rows: "3",
+    });
     area.value = textOf(message);
     const close = () => {
       draw();
@@ -136,7 +149,9 @@ const attachmentsOf = (message) =>
 function marks(message) {
   const workflow = message.metadata?.workflow?.name;
   const skills = message.parts.flatMap((part) =>
-    part.type === "data-skill" && "data" in part ? [String(part.data?.name ?? part.data?.slug)] : [],
+    part.type === "data-skill" && "data" in part
+      ? [String(part.data?.name ?? part.data?.slug)]
+      : [],
   );
   return present([
     ...skills.map((name) => mark("book", name, t("message.skill", { name }))),
@@ -146,4 +161,9 @@ function marks(message) {
 
 /** @param {string} name @param {string} text @param {string} label */
 const mark = (name, text, label) =>
-  h("div", { class: "ca-bubble__mark", title: label }, icon(name), h("span", {}, name === "book" ? label : text));
+  h(
+    "div",
+    { class: "ca-bubble__mark", title: label },
+    icon(name),
+    h("span", {}, name === "book" ? label : text),
+  );

@@ -5,6 +5,7 @@
  */
 
 import { t } from "../strings.js";
+import { plainName } from "../text/provider.js";
 import { firstPrompts, whatISee, whoAnswers } from "../text/welcome.js";
 import { createCard } from "./card.js";
 import { button, h, icon, present } from "./dom.js";
@@ -60,17 +61,16 @@ function found(provider, actions) {
   const { demo, local, name, source } = provider;
   const title = demo
     ? t("first.demo.title")
-    : t(local && source !== "settings" ? "first.found" : "first.ready", { name });
+    : t(local && source !== "settings" ? "first.found" : "first.ready", {
+        name: plainName(name),
+      });
   return [
     h("h3", { class: "ca-welcome__hello" }, t("first.title")),
     createCard({
       tone: "plain",
       mark: demo ? "info" : "check",
       title,
-      body: [
-        h("p", {}, whoAnswers(provider)),
-        demo && h("p", {}, t("first.better")),
-      ],
+      body: [h("p", {}, whoAnswers(provider)), demo && h("p", {}, t("first.better"))],
       actions: [
         button(t("first.start"), "primary", actions.start),
         demo
@@ -119,7 +119,12 @@ function prompts(provider, workflow, actions) {
       "div",
       { class: "ca-prompts" },
       ...firstPrompts(workflow, provider.demo).map(({ mark, text }) =>
-        h("button", { type: "button", class: "ca-prompt", onclick: () => actions.ask(text) }, icon(mark), h("span", {}, text)),
+        h(
+          "button",
+          { type: "button", class: "ca-prompt", onclick: () => actions.ask(text) },
+          icon(mark),
+          h("span", {}, text),
+        ),
       ),
     ),
     h("p", { class: "ca-quiet" }, whoAnswers(provider)),

@@ -1,0 +1,49 @@
+"""Tools that tests put beside the real ones: in the panel, slow, broken, acting."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Any
+
+from plugin.assistant.tools.tool import Arguments, NoArguments, Scene, Tool
+from plugin.assistant.tools.toolbox import Toolbox, standard_toolbox
+from plugin.tests.chatting import Chatting
+
+
+class Node(Arguments):
+    node: int
+
+
+class Bench:
+    """The tools, and what happened to those of the server."""
+
+    def __init__(self) -> None:
+        self.started = asyncio.Event()
+        self.release = asyncio.Event()
+        self.erased = 0
+
+    def install(self, chat: Chatting) -> None:
+        """Puts the tools into a backend that nobody has asked yet."""
+        chat.assistant.toolbox = Toolbox((*standard_toolbox(), *self.tools))
+
+    @property
+    def tools(self) -> tuple[Tool, ...]:
+        return (
+            Tool("paintNode", "Painted a node", "Paints.", "edits", Node, "panel"),
+            Tool("runWorkflow", "Ran the workflow", "Runs.", "acts", NoArguments, "panel"),
+            Tool("erase", "Erased", "Erases.", "acts", NoArguments, run=self._erase),
+            Tool("slow", "Waited", "Waits.", "reads", NoArguments, run=self._slow),
+            Tool("broken", "Broke", "Breaks.", "reads", NoArguments, run=self._broken),
+        )
+
+    async def _erase(self, _: Any, scene: Scene) -> Any:
+        self.erased += 1
+        return {"erased": self.erased}
+
+    async def _slow(self, _: Any, scene: Scene) -> Any:
+        self.started.set()
+        await self.release.wait()
+        return "done"
+
+    async def _broken(self, _: Any, scene: Scene) -> Any:
+        raise RuntimeError("secret words of a bug")
