@@ -56,8 +56,11 @@ def rows_of(message: Message) -> tuple[PromptMessage, ...]:
     """One chat message as the rows that a model reads; none for what holds nothing to read.
 
     Rows depend on their message alone. Reasoning that a provider wants back stays on them; only an
-    open tool loop sends it (R19), which is `context`'s to know.
+    open tool loop sends it (R19), which is `context`'s to know. A command that the server answered
+    itself, and its answer, are for the user's eyes only (R19).
     """
+    if message.data("command") is not None or "command" in message.metadata:
+        return ()
     if message.role == "assistant":
         return tuple(_assistant(message))
     if message.role == "system":

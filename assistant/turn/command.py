@@ -14,16 +14,19 @@ from dataclasses import dataclass, replace
 from ...agent_prompts import skill_activation, skill_list_answer
 from ..messages.parts import DataPart, FilePart, Message, TextPart
 from ..user_context.skills import Match, SkillLibrary
+from .slash import Slash, slash_in
 
 COMMAND = re.compile(r"\s*/skill(?:[ \t]+(?P<argument>[^\n]*))?(?:\n(?P<rest>.*))?\Z", re.DOTALL)
 
 
 @dataclass(frozen=True, slots=True)
 class Expanded:
-    """The message to store, and the answer to give without asking a model, if there is one."""
+    """The message to store, the answer to give without asking a model, if there is one, and the
+    command that the server answers itself, if it is one."""
 
     message: Message
     answer: str | None = None
+    slash: Slash | None = None
 
 
 async def expand(message: Message, skills: SkillLibrary) -> Expanded:
@@ -31,7 +34,14 @@ async def expand(message: Message, skills: SkillLibrary) -> Expanded:
 
     An unknown or ambiguous name gives the answer that lists names and slugs.
     """
-    found = COMMAND.match(message.text) if message.role == "user" else None
+    if message.role != "user":
+        return Expanded(message)
+    if slash := slash_in(message.text):
+        known = message.data("command") is not None
+        part = DataPart("command", {"name": slash.name, "argument": slash.argument})
+        marked = message if known else replace(message, parts=(*message.parts, part))
+        return Expanded(marked, slash=slash)
+    found = COMMAND.match(message.text)
     if found is None or message.data("skill") is not None:
         return Expanded(message)
     resolved = await asyncio.to_thread(skills.resolve, (found["argument"] or "").strip())

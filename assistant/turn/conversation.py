@@ -12,6 +12,7 @@ from collections.abc import Sequence
 from ..config import Settings
 from ..context.chat_context import ChatContext
 from ..context.projections import Projections
+from ..context.report import Report
 from ..context.window import Budget
 from ..messages.conversion import rows_of
 from ..messages.parts import Message
@@ -19,12 +20,16 @@ from ..messages.prompt import PromptMessage
 
 
 class Conversation:
-    """One chat's context, and the messages that it holds. Not for several threads at once."""
+    """One chat's context, and the messages that it holds. Not for several threads at once.
+
+    `report` is that of the last request that was answered.
+    """
 
     def __init__(self, settings: Settings, projections: Projections | None = None) -> None:
         self._settings = settings
         self._restored = projections
         self._fed: list[tuple[Message, int]] = []
+        self.report: Report | None = None
         self.context = ChatContext(settings, Budget())
 
     def feed(self, messages: Sequence[Message]) -> ChatContext:

@@ -30,7 +30,8 @@ from ..errors import InvalidRequest
 from ..messages.parts import Message
 from ..user_context.skills import SkillLibrary
 from ..workflow.view import Snapshot
-from .command import expand, has_content
+from .command import Expanded, expand, has_content
+from .slash import Slash
 
 SUBMIT = "submit-message"
 REGENERATE = "regenerate-message"
@@ -54,14 +55,15 @@ class Opening:
     """What a turn begins with.
 
     `history` ends with the user message, `answer` is the message to write (it has parts already
-    when a suspended turn goes on), `reply` is an answer that needs no model, and `parent` is where
-    the answer stands in the log.
+    when a suspended turn goes on), `reply` is an answer that needs no model, `slash` a command that
+    the server answers itself, and `parent` is where the answer stands in the log.
     """
 
     history: tuple[Message, ...]
     answer: Message
     reply: str | None = None
     parent: Parent = HEAD
+    slash: Slash | None = None
 
 
 async def open_without_chat(request: TurnRequest, skills: SkillLibrary, new_id: str) -> Opening:
@@ -76,8 +78,9 @@ async def open_without_chat(request: TurnRequest, skills: SkillLibrary, new_id: 
     history, answer = _split(messages, new_id)
     _check(history)
     asked = [await expand(message, skills) for message in history]
-    reply = asked[-1].answer if not answer.parts else None
-    return Opening((*_system(sent), *(item.message for item in asked)), answer, reply)
+    reply, slash = _without_model(asked[-1], answer)
+    messages = (*_system(sent), *(item.message for item in asked))
+    return Opening(messages, answer, reply, slash=slash)
 
 
 async def open_in_chat(
@@ -105,8 +108,14 @@ async def open_in_chat(
         after = parent if new else (before[-1].id if before else None)
         await store.append_all(chat_id, expanded, after)
         parent = HEAD
-    reply = asked[-1].answer if not answer.parts else None
-    return Opening((*_system(request.messages), *before, *expanded), answer, reply, parent)
+    reply, slash = _without_model(asked[-1], answer)
+    messages = (*_system(request.messages), *before, *expanded)
+    return Opening(messages, answer, reply, parent, slash)
+
+
+def _without_model(asked: Expanded, answer: Message) -> tuple[str | None, Slash | None]:
+    """What is answered without asking a model; nothing where a suspended turn goes on."""
+    return (asked.answer, asked.slash) if not answer.parts else (None, None)
 
 
 def _intention(request: TurnRequest, stored: tuple[Message, ...]) -> Intention:

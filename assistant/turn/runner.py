@@ -15,6 +15,7 @@ from typing import Any
 from ..chats import ChatState
 from ..context.plan import Plan
 from ..context.report import Report
+from ..context.report_words import in_words
 from ..context.report import Usage as ReportUsage
 from ..errors import (
     AssistantError,
@@ -39,6 +40,7 @@ from .opening import Opening
 from .preparation import Preparation, Services, prepare
 from .recorder import Recorder
 from .running import RunningTurn
+from .slash import Slash, help_text, tokens_text
 from .writer import AnswerWriter
 
 ANSWERING = (TextDelta, ReasoningDelta, ToolCallStart)
@@ -132,6 +134,8 @@ class TurnRunner:
     async def _phases(self) -> list[Chunk]:
         if self._opening.reply is not None:
             return self._reply(self._opening.reply)
+        if self._opening.slash is not None:
+            return self._reply(await self._command(self._opening.slash), self._opening.slash.name)
         suspension = await self._go_on()
         if suspension:
             return self._suspend(suspension)
@@ -230,6 +234,7 @@ class TurnRunner:
         """What the request cost, for the report, the metadata and the log."""
         self._measure.add(writer.usage)
         answered = report.answered(_report_usage(writer.usage))
+        self._conversation.report = answered
         self._emit(chunks.data("context", answered.to_json(), transient=True))
         if writer.model:
             self._emit(chunks.message_metadata({"model": writer.model}))
@@ -240,8 +245,24 @@ class TurnRunner:
             )
         logger.info("%s", log_line(preparation.provider.name, answered))
 
-    def _reply(self, text: str) -> list[Chunk]:
-        """An answer that needs no model."""
+    async def _command(self, slash: Slash) -> str:
+        """The answer to a command of the user (R41)."""
+        if slash.name == "help":
+            return help_text()
+        if slash.name == "tokens":
+            return tokens_text(self._opening.history)
+        preparation = await prepare(self._services, self._opening.history, self._conversation)
+        if slash.name == "compact":
+            return await self._services.compact(preparation, slash.argument)
+        report = self._conversation.report
+        if report is None:
+            report = (await preparation.plan(self._turn.message, 0)).report
+        return in_words(report)
+
+    def _reply(self, text: str, command: str | None = None) -> list[Chunk]:
+        """An answer that needs no model; that to a command is never sent to one either."""
+        if command is not None:
+            self._emit(chunks.message_metadata({"command": command}))
         self._emit(chunks.start_step())
         self._emit(chunks.text_start("reply"))
         self._emit(chunks.text_delta("reply", text))

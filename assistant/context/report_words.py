@@ -1,0 +1,58 @@
+"""A report in words, for `/context`: what the model was sent, what not, and what comes next (R32)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from .report import Report
+
+NAMES = {
+    "system": "Rules and skills",
+    "user_context": "What you told about yourself",
+    "tool_schemas": "Tools",
+    "summary": "Summary of earlier messages",
+    "history": "Recent messages",
+    "tool_results": "Tool results",
+    "current": "Your message",
+}
+
+
+def in_words(report: Report) -> str:
+    """The report as Markdown."""
+    return "\n".join(_lines(report))
+
+
+def _lines(report: Report) -> Iterator[str]:
+    total = report.total.tokens
+    yield f"**The last request has about {total:,} of {report.window:,} tokens.**"
+    yield ""
+    for name, title in NAMES.items():
+        size = report.parts.get(name)
+        if size is not None and size.tokens:
+            yield f"- {title}: {size.tokens:,} tokens ({size.chars:,} characters)"
+    yield ""
+    yield " ".join(_left_out(report)) or "Nothing was left out."
+    if report.next_trigger:
+        trigger = report.next_trigger
+        yield ""
+        yield (
+            f"The next summary comes at {trigger['at']:,} {trigger['what']}; now it is "
+            f"{trigger['now']:,} ({trigger['share']:.0%})."
+        )
+    if report.usage is not None and report.usage.input_tokens:
+        share = report.usage.cached_share
+        cached = f", {share:.0%} of it cached" if share is not None else ""
+        yield f"The provider counted {report.usage.input_tokens:,} tokens{cached}."
+
+
+def _left_out(report: Report) -> Iterator[str]:
+    if report.summarised:
+        yield f"A summary stands for {report.summarised:,} earlier messages."
+    elif report.messages_trimmed:
+        yield f"{report.messages_trimmed:,} earlier messages are not sent."
+    if report.rounds_omitted:
+        yield f"The results of {report.rounds_omitted} older steps are one line each."
+    if report.results_clamped:
+        yield f"{report.results_clamped} long results are shortened."
+    if report.messages_trimmed or report.rounds_omitted or report.results_clamped:
+        yield "All of it is kept: the model can look it up."
