@@ -47,7 +47,8 @@ def limits_of(settings: Settings, budget: Budget) -> Limits:
     """The numbers for a budget. Where nothing is cached the limits by number hold always; where it
     is, only the window does."""
     cached = settings.prompt_cache == "auto"
-    prompt = budget.prompt
+    whole = budget.prompt
+    prompt = int(whole / budget.factor)
     most = 0 if cached else settings.history_max_messages
     share = CACHED_ROUND_SHARE if cached else ROUND_SHARE
     return Limits(
@@ -65,6 +66,7 @@ def limits_of(settings: Settings, budget: Budget) -> Limits:
         summarise=settings.summary != "off",
         cached=cached,
         shapes=ShapeLimits(
-            admit=max(LEAST_ROUND, int(prompt * share)), clamp=settings.tool_output_trim_chars
+            # Not by the factor: what was admitted stays as it is.
+            admit=max(LEAST_ROUND, int(whole * share)), clamp=settings.tool_output_trim_chars
         ),
     )

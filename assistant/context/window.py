@@ -72,12 +72,14 @@ def window_of(reported: int | None) -> Window:
 @dataclass(frozen=True, slots=True)
 class Budget:
     """What a plan must fit. `alternation`: the server wants user and assistant in turns. `exact` is
-    set when the limit is of messages alone, with nothing kept free."""
+    set when the limit is of messages alone, with nothing kept free. `factor` is the model's count
+    of tokens divided by our estimate."""
 
     window: Window = field(default_factory=Window)
     alternation: bool = False
     prices: Prices = PRICES["automatic"]
     exact: bool = False
+    factor: float = 1.0
 
     @classmethod
     def of_messages(cls, tokens: int) -> Budget:

@@ -5,11 +5,12 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any, Protocol
 
 from ...agent_prompts import SystemPrompt
 from ..config import Settings
+from ..context.calibration import Calibration
 from ..context.plan import Plan
 from ..context.system import SystemText
 from ..context.window import PRICES, Budget, Prices, Window, window_of
@@ -51,7 +52,9 @@ class Prompts(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Services:
-    """What every turn needs, built once by `app`. `clock` gives seconds."""
+    """What every turn needs, built once by `app`. `clock` gives seconds, `calibrations` holds what
+    was learned of each model's tokens.
+    """
 
     providers: Providers
     model: Model
@@ -59,6 +62,7 @@ class Services:
     toolbox: Toolbox
     settings: Settings
     clock: Callable[[], float] = time.monotonic
+    calibrations: dict[str, Calibration] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,12 +76,13 @@ class Preparation:
     settings: Settings
     history: tuple[Message, ...]
     conversation: Conversation
+    factor: float = 1.0
     alternation: bool = False
 
     async def plan(self, answer: Message, number: int) -> Plan:
         """The plan of the turn's request `number`, which goes on with `answer`. Made in a thread:
         a chat may be long when it is fed for the first time."""
-        budget = Budget(self.window, self.alternation, prices_of(self.provider))
+        budget = Budget(self.window, self.alternation, prices_of(self.provider), factor=self.factor)
 
         def work() -> Plan:
             context = self.conversation.feed((*self.history, answer))
@@ -135,7 +140,8 @@ async def prepare(
         system = SystemText(
             made.text, made.kind, made.user_context_chars, made.limits, made.left_out
         )
-    return Preparation(provider, window, system, tools, settings, spoken, conversation)
+    factor = services.calibrations.get(provider.model, Calibration()).factor
+    return Preparation(provider, window, system, tools, settings, spoken, conversation, factor)
 
 
 def client_system(history: Sequence[Message]) -> SystemText | None:

@@ -13,10 +13,11 @@ from datetime import datetime, timezone
 from typing import Any
 
 from ..chats import ChatState
+from ..context.calibration import Calibration
 from ..context.plan import Plan
 from ..context.report import Report
-from ..context.report_words import in_words
 from ..context.report import Usage as ReportUsage
+from ..context.report_words import in_words
 from ..errors import (
     AssistantError,
     ContextOverflow,
@@ -235,6 +236,7 @@ class TurnRunner:
         self._measure.add(writer.usage)
         answered = report.answered(_report_usage(writer.usage))
         self._conversation.report = answered
+        self._calibrate(preparation.provider.model, answered)
         self._emit(chunks.data("context", answered.to_json(), transient=True))
         if writer.model:
             self._emit(chunks.message_metadata({"model": writer.model}))
@@ -244,6 +246,11 @@ class TurnRunner:
                 chunks.notice("silently_cut", _SILENTLY_CUT.format(preparation.provider.name))
             )
         logger.info("%s", log_line(preparation.provider.name, answered))
+
+    def _calibrate(self, model: str, report: Report) -> None:
+        counted = report.usage.input_tokens if report.usage else None
+        known = self._services.calibrations.get(model, Calibration())
+        self._services.calibrations[model] = known.with_count(report.total.tokens, counted)
 
     async def _command(self, slash: Slash) -> str:
         """The answer to a command of the user (R41)."""
