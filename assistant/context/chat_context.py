@@ -19,20 +19,30 @@ from typing import Any
 from ..config import Settings
 from ..errors import AssistantError, ContextOverflow, InvalidRequest
 from ..messages.prompt import PromptMessage
-from .commitment import cut_due, cut_place, mask_is_worth, mask_place
+from .commitment import (
+    cut_due,
+    cut_place,
+    mask_is_worth,
+    mask_place,
+    most_of_summary,
+    saves_enough,
+    too_many,
+)
 from .draft import Counted, Draft, compose
+from .emergency import fitted
 from .handles import recall
-from .left_out import cut_ranges, shortened_rows
+from .left_out import cut_ranges, shortened_rows, unsent_rows
 from .limits import limits_of
 from .log import ChatLog
 from .plan import Plan
 from .projections import Projections, valid
-from .rendering import alternate
+from .rendering import OPENING, alternate
 from .reporting import report_of
-from .shapes import Shape, Shaper, admitted
+from .shapes import Shaper
+from .summary.state import Summary
 from .summary.text import summary_text
 from .system import SystemText
-from .tokens import MESSAGE_TOKENS, schema_text, schema_tokens
+from .tokens import message_tokens, schema_text, schema_tokens
 from .validator import faults
 from .window import Budget
 
@@ -57,6 +67,7 @@ class ChatContext:
         self._log = ChatLog(messages)
         self._projections = valid(projections or Projections(), self._log)
         self._ranges = cut_ranges(self._projections)
+        self._summary: tuple[Summary, int, Counted] | None = None
         self.prepare(budget, system, tools)
 
     def prepare(
@@ -71,9 +82,9 @@ class ChatContext:
         self._limits = limits_of(self._settings, budget)
         self._shaper = Shaper(self._limits.shapes)
         self._tool_tokens = schema_tokens(schema_text(tools))
-        self._room = self._limits.prompt - self._tool_tokens
+        opening = message_tokens(OPENING) if budget.alternation else 0
+        self._room = self._limits.prompt - self._tool_tokens - opening
         self._front = Counted.of("system", system.text) if system and system.text else None
-        self._summary: tuple[Projections, Counted | None] = (Projections(), None)
 
     @property
     def projections(self) -> Projections:
@@ -116,12 +127,12 @@ class ChatContext:
         asked = self._log.last_user
         if asked is None or self._log.row(asked).is_empty:
             raise InvalidRequest("expected a last user message with some content", where="messages")
-        draft = self._fitted(self._committed(self._draft(self._projections)))
+        draft = self._fitted(self._committed(self._draft(self._projections)), asked)
         alternation = self._budget.alternation
         messages = alternate(draft.messages) if alternation else draft.messages
         if found := faults(messages, alternation=alternation):
             raise AssistantError(f"The request would be invalid: {'; '.join(found)}.")
-        shortened = shortened_rows(draft)
+        shortened = (*unsent_rows(self._log, self._projections), *shortened_rows(draft))
         report = report_of(
             draft,
             self._log,
@@ -151,13 +162,19 @@ class ChatContext:
         )
 
     def _committed(self, draft: Draft) -> Draft:
-        """The draft after committing what is due."""
+        """The draft after committing what is due, once for each state of the log (R27)."""
+        if self._projections.made_at == len(self._log):
+            return draft
         if not self._limits.cached:
             return self._cut(draft) if cut_due(draft, self._limits) else draft
         if draft.tokens <= min(self._limits.trigger, self._room):
             return draft
         masked = self._masked(self._projections, draft)
-        if masked and mask_is_worth(draft, masked[1], self._room, self._budget.prices):
+        if (
+            masked
+            and saves_enough(draft, masked[1])
+            and mask_is_worth(draft, masked[1], self._room, self._budget.prices)
+        ):
             self._projections = masked[0]
             return masked[1]
         return self._cut(draft) if draft.tokens > self._room else draft
@@ -167,64 +184,65 @@ class ChatContext:
         place = mask_place(draft.whole, self._limits.keep_rounds)
         if place is None or place <= projections.masked:
             return None
-        changed = replace(projections, masked=place)
+        changed = projections.with_mask(self._log, place)
         return changed, self._draft(changed)
 
-    def _cut(self, draft: Draft) -> Draft:
+    def _cut(self, before: Draft) -> Draft:
         """The draft after a cut of its oldest groups, committed with the summary of what it covers.
 
         Where prompts are cached the older rounds are masked with it: the prefix breaks anyway.
         """
-        projections = self._projections
+        projections, draft = self._projections, before
         if self._limits.cached and (masked := self._masked(projections, draft)):
             projections, draft = masked
-        summary = self._summary_tokens(draft)
+        summary = self._most_summary(sum(counted.tokens for counted in draft.system))
         asked = self._log.group_at(self._log.last_user or 0)
         fixed = draft.prefix_tokens + self._tool_tokens + summary + (asked.tokens if asked else 0)
         count = len(draft.head or draft.whole[:1]) + bool(summary) + 1
         place = cut_place(draft.tail, fixed, count, self._limits)
         if place == 0:
-            return draft
-        self._projections = projections.with_cut(
+            return before
+        replaced = sum(group.tokens for group in draft.tail[:place])
+        replaced += draft.summary.tokens if draft.summary else 0
+        changed = projections.with_cut(
             self._log,
             draft.whole[:place],
-            summarise=self._limits.summarise,
             most_head=self._limits.head,
+            most_summary=min(summary, most_of_summary(replaced)),
         )
-        self._shaper.forget(self._projections.end)
-        self._ranges = (*self._ranges, *cut_ranges(Projections(self._projections.cuts[-1:])))
-        return self._draft(self._projections)
+        after = self._draft(changed)
+        if not (saves_enough(before, after) or too_many(before, self._limits)):
+            return before
+        self._projections = changed
+        self._shaper.forget(changed.end)
+        self._ranges = (*self._ranges, *cut_ranges(Projections(changed.cuts[-1:])))
+        return after
 
-    def _fitted(self, draft: Draft) -> Draft:
-        """The draft made to fit by force, where commitments were not enough (R29): first the older
-        results, then images, then the newest round's results share what is left."""
-        for shape in (Shape.CLAMPED, Shape.LINES, Shape.BARE):
-            if draft.tokens <= self._room or not draft.whole:
-                return draft
-            older = tuple(self._shaper(group, shape) for group in draft.whole[:-1])
-            draft = replace(draft, tail=(*older, draft.tail[-1]))
-        newest = draft.whole[-1]
+    def _fitted(self, draft: Draft, asked: int) -> Draft:
+        """The draft made to fit by force where it does not; its summary is shrunk last (R20)."""
+        draft = fitted(draft, self._room, self._shaper, asked)
         excess = draft.tokens - self._room
-        if excess > 0 and newest.is_round:
-            results = draft.tail[-1].tokens - newest.sizes[0] - excess
-            room = results - MESSAGE_TOKENS * len(newest.results)
-            draft = replace(draft, tail=(*draft.tail[:-1], admitted(newest, max(1, room))))
+        if excess > 0 and draft.summary is not None and self._projections.summary is not None:
+            text = summary_text(self._projections.summary, draft.summary.tokens - excess)
+            draft = replace(draft, summary=Counted.of("user", text))
         return draft
 
-    def _summary_tokens(self, draft: Draft) -> int:
+    def _most_summary(self, system_tokens: int) -> int:
         """The most tokens of a summary: a share of what system message and tools leave, and never
-        more than half of what a cut aims at."""
+        more than half of what a cut aims at; 0 where there is to be none."""
         if not self._limits.summarise:
             return 0
-        rest = self._room - sum(counted.tokens for counted in draft.system)
-        return max(0, int(min(rest * self._limits.summary_share, self._limits.target / 2)))
+        rest = self._room - system_tokens
+        return max(1, int(min(rest * self._limits.summary_share, self._limits.target / 2)))
 
     def _summary_message(self, projections: Projections) -> Counted | None:
-        """The summary as a message: the same object for the same cuts."""
-        if projections.summary is None:
+        """The summary as a message: the same object for the same summary."""
+        summary = projections.summary
+        if summary is None:
             return None
-        if self._summary[0].cuts is not projections.cuts or self._summary[1] is None:
-            share = min(self._room * self._limits.summary_share, self._limits.target / 2)
-            text = summary_text(projections.summary, int(share))
-            self._summary = (projections, Counted.of("user", text))
-        return self._summary[1]
+        most = self._most_summary(self._front.tokens if self._front else 0)
+        most = min(most, projections.summary_tokens)
+        if self._summary is None or self._summary[0] is not summary or self._summary[1] != most:
+            text = summary_text(summary, most)
+            self._summary = (summary, most, Counted.of("user", text))
+        return self._summary[2]

@@ -14,6 +14,9 @@ from .limits import Limits
 from .log import Group
 from .window import Prices
 
+LEAST_SAVING = 0.1
+"""A compaction that saves less of the request is not committed, and a summary has at most the rest
+of what it replaces (R27). The limit by number holds whatever it saves (R15)."""
 COMING_REQUESTS = 12
 """How many requests a commitment is expected to serve: about two turns with tools."""
 MASKED_ENOUGH = 0.45
@@ -26,11 +29,25 @@ def cut_due(draft: Draft, limits: Limits) -> bool:
     messages = sum(len(group) for group in groups)
     turns = sum(group.role == "user" for group in groups)
     return (
-        0 < limits.messages < draft.count
+        too_many(draft, limits)
         or draft.tokens > limits.trigger
         or 0 < limits.since_messages < messages
         or 0 < limits.since_turns < turns
     )
+
+
+def too_many(draft: Draft, limits: Limits) -> bool:
+    """Whether there are more messages than the limit that always holds (R15)."""
+    return 0 < limits.messages < draft.count
+
+
+def saves_enough(before: Draft, after: Draft) -> bool:
+    return after.tokens <= before.tokens * (1 - LEAST_SAVING)
+
+
+def most_of_summary(replaced: int) -> int:
+    """The most tokens of a summary that stands for so many tokens of a request."""
+    return int(replaced * (1 - LEAST_SAVING))
 
 
 def cut_place(groups: Sequence[Group], fixed_tokens: int, fixed_count: int, limits: Limits) -> int:
@@ -40,13 +57,14 @@ def cut_place(groups: Sequence[Group], fixed_tokens: int, fixed_count: int, limi
     for index in range(len(groups) - 1, -1, -1):
         group = groups[index]
         size = len(group) if group.role != "system" else 0
-        tokens, count, recent = tokens + group.tokens, count + size, recent + size
-        protected = recent <= limits.least_recent
+        protected = recent < limits.least_recent
         most_tokens = limits.prompt if protected else limits.target
         most_count = limits.messages if protected else limits.target_messages
+        tokens, count = tokens + group.tokens, count + size
         over = tokens > most_tokens or (limits.messages > 0 and count > most_count)
-        if over and index < len(groups) - 1:
+        if over and recent > 0:
             return index + 1
+        recent += size
     return 0
 
 

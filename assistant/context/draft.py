@@ -3,7 +3,7 @@
     system    the system message, and those that the client sent
     head      the pinned first request
     summary   what stands for the rows that were cut
-    asked     the last user message, where a cut went past it inside its own turn
+    asked     the request of the turn that a cut went through
     tail      the groups after the last cut, each in its shape
 
 Rendering is concatenation; what the segments cost is the sum of what their groups cost.
@@ -11,7 +11,7 @@ Rendering is concatenation; what the segments cost is the sum of what their grou
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -38,7 +38,8 @@ class Counted:
 
 @dataclass(frozen=True, slots=True)
 class Draft:
-    """The segments of one request, and their tokens. `whole` is the tail as the log has it."""
+    """The segments of one request, and their tokens. `whole` is the tail as the log has it, and
+    `dropped` what an emergency took away before it."""
 
     system: tuple[Counted, ...]
     head: tuple[Group, ...]
@@ -48,12 +49,17 @@ class Draft:
     whole: tuple[Group, ...]
     prefix_tokens: int
     """Of system and head: what even a cut leaves as it is."""
-    fixed_tokens: int
-    """Of everything but the tail."""
+    dropped: tuple[Group, ...] = ()
+
+    @property
+    def fixed_tokens(self) -> int:
+        """Of everything but the tail."""
+        summary = self.summary.tokens if self.summary is not None else 0
+        return self.prefix_tokens + summary + _tokens(self.asked)
 
     @property
     def tokens(self) -> int:
-        return self.fixed_tokens + sum(group.tokens for group in self.tail)
+        return self.fixed_tokens + _tokens(self.tail)
 
     @property
     def count(self) -> int:
@@ -88,32 +94,30 @@ def compose(
     """The draft of a request. A system message of the client holds instead of ours (R3); those
     that a cut went past stand in front."""
     cut_end = projections.end
-    sent = [_group(log, row)[0] for row in log.systems if row < cut_end]
+    sent = _groups(log, [row for row in log.systems if row < cut_end])
     front = [Counted(group.messages[0], group.tokens) for group in sent]
     if system is not None and not log.systems:
         front.append(system)
-    head = _group(log, projections.head_row) if projections.head_row is not None else ()
-    asked: tuple[Group, ...] = ()
-    if log.last_user is not None and log.last_user < cut_end:
-        asked = tuple(group for group in _group(log, log.last_user) if group not in head)
+    # What is being answered comes after the summary, even where it was the chat's first request.
+    head_row = projections.head_row if projections.head_row != log.last_user else None
+    asked = _groups(log, {projections.asked_row, log.last_user} - {head_row})
+    head = _groups(log, {head_row})
     whole = log.groups_from(cut_end)
-    prefix = sum(counted.tokens for counted in front) + _tokens(head)
-    fixed = prefix + _tokens(asked) + (summary.tokens if summary is not None else 0)
     return Draft(
         system=tuple(front),
         head=head,
         summary=summary,
-        asked=asked,
+        asked=tuple(group for group in asked if group.first < cut_end),
         tail=tuple(_shaped(whole, projections.masked, log.last_user or 0, limits, shaper)),
         whole=whole,
-        prefix_tokens=prefix,
-        fixed_tokens=fixed,
+        prefix_tokens=sum(counted.tokens for counted in front) + _tokens(head),
     )
 
 
-def _group(log: ChatLog, row: int) -> tuple[Group, ...]:
-    group = log.group_at(row)
-    return (group,) if group is not None else ()
+def _groups(log: ChatLog, rows: Iterable[int | None]) -> tuple[Group, ...]:
+    """The groups that begin at the rows, in order."""
+    found = (log.group_at(row) for row in sorted(row for row in rows if row is not None))
+    return tuple(group for group in found if group is not None)
 
 
 def _tokens(groups: Sequence[Group]) -> int:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from bisect import bisect_left
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from .draft import Draft
 from .handles import range_handle, row_handle
-from .log import Group
+from .log import ChatLog
 from .projections import Projections
 from .shapes import changed_rows
 
@@ -30,15 +31,23 @@ def cut_ranges(projections: Projections) -> tuple[LeftOut, ...]:
 
 
 def shortened_rows(draft: Draft) -> tuple[LeftOut, ...]:
-    """The rows of the tail that are not sent in full, or not at all."""
-    found: list[LeftOut] = []
+    """What the draft itself leaves out: groups that were dropped, and rows that are not sent in
+    full."""
+    found = [
+        LeftOut(range_handle(group.first, group.end), range(group.first, group.end))
+        for group in draft.dropped
+    ]
     for shaped, whole in zip(draft.tail, draft.whole, strict=True):
-        rows = changed_rows(shaped, whole) if shaped is not whole else ()
-        found.extend(LeftOut(row_handle(row), (row,)) for row in (*rows, *_never_sent(whole)))
+        if shaped is not whole:
+            rows = changed_rows(shaped, whole)
+            found.extend(LeftOut(row_handle(row), (row,)) for row in rows)
     return tuple(found)
 
 
-def _never_sent(group: Group) -> Iterator[int]:
-    """Rows of the group's range that no request may have, such as results without a call."""
-    if group.end - group.first > len(group.rows):
-        yield from sorted(set(range(group.first, group.end)) - set(group.rows))
+def unsent_rows(log: ChatLog, projections: Projections) -> tuple[LeftOut, ...]:
+    """The rows that no request may have, such as results without a call, where no cut covers
+    them."""
+    first = projections.cuts[0].first if projections.cuts else 0
+    before = log.unsent[: bisect_left(log.unsent, first)]
+    after = log.unsent[bisect_left(log.unsent, projections.end) :]
+    return tuple(LeftOut(row_handle(row), (row,)) for row in (*before, *after))

@@ -24,7 +24,8 @@ from .tokens import message_tokens
 @dataclass(frozen=True)
 class Group:
     """`messages` of the rows from `first` up to `end`; `rows` names each message's own row, None
-    for a result that was made up. Rows of the range that no message has were never sent."""
+    for a result that was made up. A row of the range that no message has is one that no request may
+    have."""
 
     first: int
     end: int
@@ -64,8 +65,8 @@ class ChatLog:
     """Rows in order, and their groups. It only grows; nothing that was returned changes later.
 
     `systems` are the rows of system messages, `last_user` is the row of the last user message,
-    `first_turn` says that no assistant message comes before it (R1), and `repairs` counts the rows
-    that would have made a request invalid.
+    `first_turn` says that no assistant message comes before it (R1), `unsent` are the rows that no
+    request may have, and `repairs` counts all that would have made a request invalid.
     """
 
     def __init__(self, messages: Iterable[PromptMessage] = ()) -> None:
@@ -75,6 +76,7 @@ class ChatLog:
         self._uses: dict[str, int] = {}
         self._answered = False
         self.systems: list[int] = []
+        self.unsent: list[int] = []
         self.last_user: int | None = None
         self.first_turn = True
         self.repairs = 0
@@ -114,15 +116,20 @@ class ChatLog:
 
     def groups_from(self, row: int) -> tuple[Group, ...]:
         """The groups that begin at `row` or later, an open round as it stands."""
-        start = bisect_left(self._closed, row, key=lambda group: group.first)
+        start = bisect_left(self._closed, row, key=_first)
         found = self._closed[start:]
         if self._open is not None:
             found.append(self._open.group(len(self._rows)))
         return tuple(found)
 
+    def groups_between(self, first: int, end: int) -> tuple[Group, ...]:
+        """The closed groups that begin in the rows from `first` up to `end`."""
+        start, stop = (bisect_left(self._closed, row, key=_first) for row in (first, end))
+        return tuple(self._closed[start:stop])
+
     def group_at(self, row: int) -> Group | None:
         """The closed group that begins at `row`."""
-        place = bisect_left(self._closed, row, key=lambda group: group.first)
+        place = bisect_left(self._closed, row, key=_first)
         found = self._closed[place : place + 1]
         return found[0] if found and found[0].first == row else None
 
@@ -155,10 +162,8 @@ class ChatLog:
             self._open = None
 
     def _leave_out(self, index: int) -> None:
-        """A row that no request has; the group before it covers it, so that ranges have no gaps."""
         self.repairs += 1
-        if self._open is None and self._closed:
-            self._closed[-1] = replace(self._closed[-1], end=index + 1)
+        self.unsent.append(index)
 
     def _unique(self, call: ToolCall) -> ToolCall:
         base = call.id or "call"
@@ -168,6 +173,10 @@ class ChatLog:
             name = f"{base}-{self._uses[base]}"
         self._uses[name] = 1
         return call if name == call.id else replace(call, id=name)
+
+
+def _first(group: Group) -> int:
+    return group.first
 
 
 class _OpenRound:

@@ -14,25 +14,37 @@ from .summary.state import Summary, extended
 
 
 @dataclass(frozen=True, slots=True)
-class Cut:
-    """The rows from `first` up to `end` are not sent; `summary` stands for them and for those of
-    every cut before. `digest` is the hash of the covered rows."""
+class Covered:
+    """The rows from `first` up to `end`, and the hash that they had when they were covered."""
 
     first: int
     end: int
     digest: str
-    summary: Summary | None
+
+    @classmethod
+    def of(cls, log: ChatLog, first: int, end: int) -> Covered:
+        return cls(first, end, log.digest(first, end))
+
+    def fits(self, log: ChatLog) -> bool:
+        return self.end <= len(log) and log.digest(self.first, self.end) == self.digest
 
 
 @dataclass(frozen=True, slots=True)
 class Projections:
-    """`cuts` follow each other without a gap. Results of rows before `masked` are lines (only where
-    prompts are cached; elsewhere their position decides). `head_row` is the pinned first request.
+    """`cuts` are the ranges that are not sent; they follow each other without a gap, and `summary`
+    stands for all of them, in a message of at most `summary_tokens` tokens. Two rows stay whatever
+    the cuts cover: `head_row` is the pinned first request, `asked_row` the request of the turn that
+    the last cut went through. Results in `mask` are lines (only where prompts are cached; elsewhere
+    their position decides). `made_at` is how many rows the log had when this was committed.
     """
 
-    cuts: tuple[Cut, ...] = ()
-    masked: int = 0
+    cuts: tuple[Covered, ...] = ()
+    summary: Summary | None = None
+    summary_tokens: int = 0
     head_row: int | None = None
+    asked_row: int | None = None
+    mask: Covered | None = None
+    made_at: int = 0
 
     @property
     def end(self) -> int:
@@ -40,37 +52,74 @@ class Projections:
         return self.cuts[-1].end if self.cuts else 0
 
     @property
-    def summary(self) -> Summary | None:
-        return self.cuts[-1].summary if self.cuts else None
+    def masked(self) -> int:
+        """The row before which results are lines."""
+        return self.mask.end if self.mask else 0
+
+    def with_mask(self, log: ChatLog, end: int) -> Projections:
+        """The projections after a mask of what is still sent before the row `end`."""
+        return replace(self, mask=Covered.of(log, self.end, end), made_at=len(log))
 
     def with_cut(
-        self, log: ChatLog, covered: Sequence[Group], *, summarise: bool, most_head: int
+        self, log: ChatLog, covered: Sequence[Group], *, most_head: int, most_summary: int
     ) -> Projections:
         """The projections after a cut of `covered`, the first groups after the last cut.
 
-        The first cut pins the first request, if it has at most `most_head` tokens (R22).
+        The first cut pins the first request, if it has at most `most_head` tokens and is not the
+        one that is being answered (R22). A `most_summary` of 0 leaves no summary.
         """
-        spoken = [group for group in covered if group.role != "system"]
-        end = covered[-1].end
-        first, head_row = self.end, self.head_row
+        end, first, head_row = covered[-1].end, self.end, self.head_row
+        asked = log.last_user
         if not self.cuts:
-            first = spoken[0].first if spoken else end
-            if spoken and spoken[0].role == "user" and spoken[0].tokens <= most_head:
-                head_row, first = spoken[0].first, spoken[0].end
-                spoken = spoken[1:]
-        summary = extended(self.summary, spoken, first, end) if summarise else None
-        cut = Cut(first, end, log.digest(first, end), summary)
-        return replace(self, cuts=(*self.cuts, cut), head_row=head_row)
+            pinned = _pinned(covered, most_head)
+            if pinned is not None and pinned != asked:
+                head_row, first = pinned, pinned + 1
+        return Projections(
+            cuts=(*self.cuts, Covered.of(log, first, end)),
+            summary=_summary(self.summary, covered, first, end) if most_summary else None,
+            summary_tokens=most_summary,
+            head_row=head_row,
+            asked_row=asked if asked is not None and asked < end else None,
+            mask=self.mask,
+            made_at=len(log),
+        )
+
+
+def _pinned(groups: Sequence[Group], most_tokens: int) -> int | None:
+    """The row of the first request, if the chat begins with a short one."""
+    first = next((group for group in groups if group.role != "system"), None)
+    short = first is not None and first.role == "user" and first.tokens <= most_tokens
+    return first.first if first is not None and short else None
+
+
+def _summary(last: Summary | None, groups: Sequence[Group], first: int, end: int) -> Summary:
+    """The summary of what `last` stands for and of those `groups` that the cut from `first` covers;
+    system messages are sent whatever was cut."""
+    spoken = (group for group in groups if group.first >= first and group.role != "system")
+    return extended(last, spoken, first, end)
 
 
 def valid(projections: Projections, log: ChatLog) -> Projections:
     """The projections that still fit the log: those before the first range that was edited."""
-    fitting: list[Cut] = []
+    cuts: list[Covered] = []
     for cut in projections.cuts:
-        if cut.end > len(log) or log.digest(cut.first, cut.end) != cut.digest:
+        if not cut.fits(log):
             break
-        fitting.append(cut)
-    if len(fitting) == len(projections.cuts) and projections.masked <= len(log):
-        return projections
-    head_row = projections.head_row if fitting else None
-    return Projections(tuple(fitting), min(projections.masked, len(log)), head_row)
+        cuts.append(cut)
+    if len(cuts) < len(projections.cuts):
+        return _shortened(projections, tuple(cuts), log)
+    if projections.mask is not None and not projections.mask.fits(log):
+        return replace(projections, mask=None)
+    return projections
+
+
+def _shortened(projections: Projections, cuts: tuple[Covered, ...], log: ChatLog) -> Projections:
+    """The projections with only the first `cuts`, summarised again from the log."""
+    if not cuts:
+        return Projections()
+    summary = None
+    if projections.summary is not None:
+        for cut in cuts:
+            groups = log.groups_between(cut.first, cut.end)
+            summary = _summary(summary, groups, cut.first, cut.end)
+    return Projections(cuts, summary, projections.summary_tokens, projections.head_row)

@@ -7,15 +7,23 @@ from dataclasses import replace
 
 from ..messages.prompt import Content, ImageContent, PromptMessage, TextContent
 
+OPENING = PromptMessage("user", "(The conversation goes on from here.)")
+"""Stands before an assistant message that would come first: after a cut without a summary, or a
+greeting."""
+
 
 def alternate(messages: Iterable[PromptMessage]) -> tuple[PromptMessage, ...]:
-    """System messages in front as one, then user and assistant in turns.
+    """System messages in front as one, then user and assistant in turns, the user first.
 
     Chat templates of local models refuse anything else. Neighbouring messages of one role become
-    one; the conversation is expected to begin with the user (`history.from_first_user`).
+    one.
     """
     rendered: list[PromptMessage] = []
+    talking = False
     for message in sorted(messages, key=lambda message: message.role != "system"):
+        if not talking and message.role == "assistant":
+            rendered.append(OPENING)
+        talking = talking or message.role != "system"
         if rendered and _joins(rendered[-1], message):
             earlier = rendered[-1]
             # The later one stays what it is: it may have calls, and it may be the newest.

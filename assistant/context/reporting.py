@@ -32,9 +32,10 @@ def report_of(
     used = None if log.systems else system
     omitted, clamped = _shortened(draft)
     cuts = projections.cuts
-    cut = projections.end - cuts[0].first if cuts else 0
-    handles = [range_handle(cuts[0].first, projections.end)] if cut else []
+    handles = [range_handle(cuts[0].first, projections.end)] if cuts else []
     handles += [item.handle for item in shortened]
+    cut = projections.end - cuts[0].first if cuts else 0
+    cut += sum(len(group) for group in draft.dropped)
     changes = {
         "LLM_TOOL_RESULT_KEEP_LAST_ROUNDS": omitted,
         "LLM_TOOL_OUTPUT_TRIM_CHARS": clamped,
