@@ -170,7 +170,7 @@ export function createPanelView(panel, host, close) {
     } else if (action === "continue") void goOn();
     else if (action === "choose-model") void openModels();
     else if (action === "new-chat") newChat();
-    else if (action === "enter-key") panel.editProvider(health?.provider?.name ?? "", "key");
+    else if (action === "enter-key") void panel.enterKey(health?.provider?.name ?? "");
     else if (action === "dismiss") panel.chat().dismissFailure();
     else panel.showPage("settings");
   };
