@@ -62,7 +62,11 @@ export function withMessage(messages, message) {
   return copy;
 }
 
-/** @param {readonly UIMessage[]} messages @param {string} id @returns {UIMessage[]} those before it */
+/**
+ * @param {readonly UIMessage[]} messages
+ * @param {string} id
+ * @returns {UIMessage[]} those before it
+ */
 export function before(messages, id) {
   const index = messages.findIndex((message) => message.id === id);
   return messages.slice(0, index < 0 ? messages.length : index);

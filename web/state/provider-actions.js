@@ -25,7 +25,12 @@ export function createProviders(api, store, refreshHealth) {
    * @param {string} name @param {string} address @param {string} model
    */
   const askForKey = (name, address, model) =>
-    store.set({ editing: "", field: "key", draft: { name, base_url: address, model }, page: "settings" });
+    store.set({
+      editing: "",
+      field: "key",
+      draft: { name, base_url: address, model },
+      page: "settings",
+    });
 
   return {
     refreshSettings,

@@ -37,7 +37,10 @@ import { filePart } from "./user-message.js";
  * @property {Record<string, number>} durations
  */
 
-/** @typedef {{kind: string, element: HTMLElement, update(part: any, facts: PartFacts): void}} PartView */
+/**
+ * @typedef {{kind: string, element: HTMLElement, update(part: any, facts: PartFacts): void}}
+ *   PartView
+ */
 /** @typedef {{live: boolean, took: number | undefined}} PartFacts */
 
 /** @param {AnswerActions} actions */
@@ -143,7 +146,12 @@ function createPartView(kind, part, actions) {
   return { kind, element, update: () => undefined };
 }
 
-/** @param {string} id @param {any} part @param {number} index @param {Record<string, number>} durations */
+/**
+ * @param {string} id
+ * @param {any} part
+ * @param {number} index
+ * @param {Record<string, number>} durations
+ */
 function tookOf(id, part, index, durations) {
   const told = (part.resultProviderMetadata ?? part.providerMetadata)?.assistant?.ms;
   return typeof told === "number" ? told : durations[durationKey(id, part.toolCallId ?? index)];

@@ -47,5 +47,5 @@ export const createServerCard = (onTry) =>
     title: t("error.title.server"),
     role: "group",
     body: [h("p", {}, t("error.server"))],
-    actions: [button(t("error.server.retry"), "primary", onTry)],
+    actions: [button(t("error.action.try-now"), "primary", onTry)],
   });
