@@ -96,6 +96,17 @@ export function withDecision(messages, ids, approved) {
 }
 
 /**
+ * An answer that nobody goes on with, and that the server does not know to be cut.
+ * @param {readonly UIMessage[]} messages
+ * @returns {UIMessage[]}
+ */
+export function withCut(messages) {
+  const last = messages.at(-1);
+  if (last?.role !== "assistant" || last.metadata?.finish_reason) return [...messages];
+  return withMessage(messages, { ...last, metadata: { ...last.metadata, cut: "cut" } });
+}
+
+/**
  * How a part's duration is found: calls have ids, other parts have their place in the answer.
  * @param {string} messageId
  * @param {string | number} part the call's id, or the part's index

@@ -192,7 +192,10 @@ export function createTurn(services, id, store) {
         const response = await api.join(id);
         if (!current(number)) return;
         if (response) await follow(number, response, { goesOn: false, live: false });
-        else await settle(number, false);
+        else {
+          if (!stored) store.set({ messages: list.withCut(store.get().messages) });
+          await settle(number, false);
+        }
         return;
       } catch (error) {
         if (error instanceof NetworkError) {

@@ -59,6 +59,7 @@ export function createAnswer(actions) {
   let views = [];
   /** @type {UIMessage | null} */
   let message = null;
+  let wasLive = false;
   let footing = "";
 
   /** @param {UIMessage} next @param {AnswerFacts} facts */
@@ -73,7 +74,7 @@ export function createAnswer(actions) {
         else if (made) parts.insertBefore(made.element, followingElement(index));
         view = made;
         views[index] = view;
-      } else if (part === message?.parts[index] && !facts.live) {
+      } else if (part === message?.parts[index] && !facts.live && !wasLive) {
         return;
       }
       view?.update(part, { live: facts.live, took: tookOf(next.id, part, index, facts.durations) });
@@ -109,6 +110,7 @@ export function createAnswer(actions) {
       element.setAttribute("aria-busy", String(facts.live));
       drawParts(next, facts);
       message = next;
+      wasLive = facts.live;
       drawFoot(next, facts);
     },
   };
