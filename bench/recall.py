@@ -15,9 +15,12 @@ runpy.run_path(str(Path(__file__).resolve().parent.parent / "scripts" / "bootstr
 
 import argparse  # noqa: E402  the package has its name only now
 import json  # noqa: E402
+from collections.abc import Mapping, Sequence  # noqa: E402
+from typing import Any  # noqa: E402
 
-from plugin.assistant.chats.search import build_index  # noqa: E402
-from plugin.bench.logs import read_lines, read_log, searchable  # noqa: E402
+from plugin.assistant.chats.memory_index import MemoryIndex  # noqa: E402
+from plugin.assistant.chats.searchable import text_of_prompt  # noqa: E402
+from plugin.bench.logs import message_of, read_lines, read_log  # noqa: E402
 
 
 def main() -> None:
@@ -27,13 +30,25 @@ def main() -> None:
     parser.add_argument("--k", type=int, default=10, help="hits for each query")
     parser.add_argument("--out", type=Path, required=True, metavar="OUT.jsonl")
     arguments = parser.parse_args()
-    index = build_index([searchable(row) for row in read_log(arguments.input)])
+    index = index_of(read_log(arguments.input))
     with arguments.out.open("w", encoding="utf-8") as out:
         for asked in read_lines(arguments.queries):
-            found: list[int] = []
-            for hit in index.search(asked["query"], arguments.k):
-                found += [at for at in (hit.index, *hit.neighbours) if at not in found]
-            out.write(json.dumps({"id": asked["id"], "indexes": found}) + "\n")
+            hits = index.search(str(asked["query"]), arguments.k)
+            found = [at for hit in hits for at in (hit.index, *hit.indexes)]
+            line = {"id": asked["id"], "indexes": list(dict.fromkeys(found))}
+            out.write(json.dumps(line) + "\n")
+
+
+def index_of(log: Sequence[Mapping[str, Any]]) -> MemoryIndex:
+    """The log's messages, a tool's result with its call."""
+    messages = [message_of(row) for row in log]
+    calls: dict[int, int] = {}
+    made: dict[str, int] = {}
+    for at, message in enumerate(messages):
+        made.update({call.id: at for call in message.tool_calls})
+        if message.role == "tool" and message.tool_call_id in made:
+            calls[at] = made[message.tool_call_id]
+    return MemoryIndex.of([text_of_prompt(message) for message in messages], calls)
 
 
 if __name__ == "__main__":

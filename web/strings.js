@@ -1,8 +1,8 @@
 // @ts-check
 /**
- * Every word that the panel shows or speaks, by key, ready for translation: a translation is another
- * table with the same keys. `{name}` stands for a value; a key with `.one` and `.other` is chosen by
- * the language's own plural rule.
+ * Every word that the panel shows or speaks, by key, ready for translation: a translation is
+ * another table with the same keys. `{name}` stands for a value; a key with `.one` and `.other` is
+ * chosen by the language's own plural rule.
  */
 
 const ENGLISH = {
@@ -53,7 +53,7 @@ const ENGLISH = {
   "wait.answer": "Working…",
   "wait.model": "Waiting for {model}…",
   "wait.stopping": "Stopping…",
-  "wait.reconnecting": "ComfyUI is not reachable. Trying again…",
+  "wait.reconnecting": "Trying to reach ComfyUI…",
 
   "speech.code": "Code.",
 
@@ -115,16 +115,19 @@ const ENGLISH = {
   "error.action.enter-key": "Enter key",
   "error.action.choose-model": "Choose model",
   "error.action.new-chat": "New chat",
+  "error.action.try-now": "Try now",
   "error.action.dismiss": "Close",
   "error.details": "Details",
   "error.server": "ComfyUI did not answer. Is it still running?",
-  "error.server.retry": "Try now",
   "error.stream": "The answer could not be read.",
   "error.running": "It answers in another tab. Your text is kept below.",
 
   "gate.host.title": "This address is not allowed yet",
   "gate.origin.title": "This page is not allowed yet",
   "gate.token.title": "This computer needs the token",
+  "gate.broken.title": "The assistant did not start",
+  "gate.broken.text":
+    "The panel is here, but its part in ComfyUI does not answer. ComfyUI's log says why.",
   "gate.set": "Set this where ComfyUI starts (or in the plugin's .env file), then restart ComfyUI:",
   "gate.copy": "Copy the setting",
   "gate.again": "Try again",

@@ -268,7 +268,7 @@ export interface ChatState {
 
 /** Something that must be settled before the panel can talk to its server. */
 export interface Gate {
-  kind: "host" | "origin" | "token";
+  kind: "host" | "origin" | "token" | "broken";
   message: string;
   variable?: string;
   value?: string;

@@ -10,8 +10,6 @@ from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Locator
 from plugin.tests.browsers import BOOT_LIMIT, CANVAS_READY, WINDOW, Watch
 
 OUR_SCRIPTS = "/extensions/"
-# The front end's own shell, which tests of the panel do not look at.
-QUIET_FIRST_TIME = "try { localStorage.setItem('Comfy.MiniMap.Visible', 'false') } catch {}"
 
 
 @dataclass
@@ -97,7 +95,6 @@ def opened_panel(browser: Browser, url: str, **context_options: Any) -> Iterator
     """A panel in a browser context of its own, checked at the end."""
     options = {"viewport": WINDOW, **context_options}
     context = browser.new_context(**options)
-    context.add_init_script(QUIET_FIRST_TIME)
     watch = PanelWatch(url.rstrip("/"))
     watch.follow(context)
     panel = Panel(context.new_page(), url, watch)

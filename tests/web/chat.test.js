@@ -204,6 +204,19 @@ test("a turn that ended while the connection was away is read from the log", asy
   assert.deepEqual(texts(chat), ["Hi", "Hello"]);
 });
 
+test("an answer that the server lost is offered to be continued", async () => {
+  const server = fakeServer({
+    send: () => streamed(answer("a", "Hel").slice(0, 4), { cut: true }),
+    chat: () => null,
+    join: () => null,
+  });
+  const chat = fakeChat(server.api);
+  await chat.send("Hi", []);
+  await until(chat, (state) => state.status === "reconnecting");
+  await until(chat);
+  assert.equal(chat.get().messages[1].metadata?.cut, "cut");
+});
+
 test("a message that never arrived is sent again when ComfyUI is back", async () => {
   const server = fakeServer({
     send: inTurn(offline, () => streamed(answer("a", "Hello"))),

@@ -1,5 +1,7 @@
 // @ts-check
-/** Stands in for the server and the browser: answers are queued, and what was asked is remembered. */
+/**
+ * Stands in for the server and the browser: answers are queued, and what was asked is remembered.
+ */
 
 import { NetworkError } from "../../web/services/api.js";
 import { createChat } from "../../web/state/chat.js";
@@ -9,7 +11,8 @@ import { createChat } from "../../web/state/chat.js";
 
 /**
  * @param {readonly Chunk[]} chunks
- * @param {{cut?: boolean, hold?: Promise<void>}} [how] cut: without [DONE]; hold: wait before the end
+ * @param {{cut?: boolean, hold?: Promise<void>}} [how] cut: without [DONE]; hold: wait before the
+ *   end
  * @returns {Response}
  */
 export function streamed(chunks, { cut = false, hold } = {}) {
@@ -30,7 +33,12 @@ export function streamed(chunks, { cut = false, hold } = {}) {
   return new Response(body);
 }
 
-/** @param {string} id @param {string} text @param {Record<string, unknown>} [metadata] @returns {Chunk[]} */
+/**
+ * @param {string} id
+ * @param {string} text
+ * @param {Record<string, unknown>} [metadata]
+ * @returns {Chunk[]}
+ */
 export const answer = (id, text, metadata) => [
   { type: "start", messageId: id },
   { type: "start-step" },
@@ -41,7 +49,12 @@ export const answer = (id, text, metadata) => [
   { type: "finish", finishReason: "stop", ...(metadata ? { messageMetadata: metadata } : {}) },
 ];
 
-/** @param {string} id @param {"user" | "assistant"} role @param {string} text @returns {UIMessage} */
+/**
+ * @param {string} id
+ * @param {"user" | "assistant"} role
+ * @param {string} text
+ * @returns {UIMessage}
+ */
 export const said = (id, role, text) => ({ id, role, parts: [{ type: "text", text }] });
 
 /** @param {UIMessage[]} messages @param {Record<string, unknown>} [more] */
@@ -114,7 +127,8 @@ export function fakeChat(api, more) {
 
 /**
  * @param {ReturnType<typeof fakeChat>} chat
- * @param {(state: import("../../web/types.js").ChatState) => boolean} [condition] idle, if not given
+ * @param {(state: import("../../web/types.js").ChatState) => boolean} [condition] idle, if not
+ *   given
  */
 export function until(chat, condition = (state) => state.status === "idle" && !state.loading) {
   return new Promise((resolve) => {

@@ -13,7 +13,10 @@
 /** @typedef {import("../types.js").TestResult} TestResult */
 /** @typedef {import("../types.js").UIMessage} UIMessage */
 /** @typedef {import("../types.js").WorkflowSnapshot} WorkflowSnapshot */
-/** @typedef {(path: string, init: RequestInit & {timeoutMs?: number | null}) => Promise<Response>} Fetch */
+/**
+ * @typedef {(path: string, init: RequestInit & {timeoutMs?: number | null}) => Promise<Response>}
+ *   Fetch
+ */
 
 /** The server answered, and said no. */
 export class ApiError extends Error {
@@ -46,7 +49,8 @@ export class NetworkError extends Error {}
 
 /**
  * @param {Fetch} fetch the host's: takes paths without `/api`
- * @param {string} clientId which panel this is: tools that a panel runs are sent to the one that asked
+ * @param {string} clientId which panel this is: tools that a panel runs are sent to the one that
+ *   asked
  */
 export function createApi(fetch, clientId) {
   /**

@@ -14,7 +14,8 @@ export class StreamFormatError extends Error {}
 
 /**
  * An incremental reader of event data. Comments (keep-alives), `event:`, `id:` and `retry:` lines
- * are skipped; several `data:` lines of one event are joined with a line feed, as the standard says.
+ * are skipped; several `data:` lines of one event are joined with a line feed, as the standard
+ * says.
  *
  * @returns {{push(bytes: Uint8Array): string[], end(): string[]}} the data of every event that
  *   became complete with these bytes; `end` gives what an unterminated last event still holds

@@ -45,8 +45,8 @@ export function createMemory(user, open) {
 }
 
 /**
- * A random id, also on pages that are not secure contexts (plain http on a LAN), where browsers keep
- * `crypto.randomUUID` back.
+ * A random id, also on pages that are not secure contexts (plain http on a LAN), where browsers
+ * keep `crypto.randomUUID` back.
  * @param {Crypto} [source]
  * @returns {string} a version 4 UUID
  */

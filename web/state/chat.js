@@ -22,15 +22,15 @@ const STOP_PATIENCE = 5000;
 /** @param {ChatState} state */
 export const isBusy = (state) => state.status !== "idle";
 
-/** @param {string} id @returns {ChatState} */
-const emptyChat = (id) => ({
+/** @param {string} id @param {ChatState["report"]} report @returns {ChatState} */
+const emptyChat = (id, report) => ({
   id,
   title: "",
   messages: [],
   hasMore: false,
   loading: false,
   status: "idle",
-  report: null,
+  report,
   failure: null,
   durations: {},
 });
@@ -38,10 +38,11 @@ const emptyChat = (id) => ({
 /**
  * @param {import("./turn.js").ChatServices} services
  * @param {string} id made by the panel, or one that the server knows
+ * @param {ChatState["report"]} [report] the last one of that chat, from an earlier page
  */
-export function createChat(services, id) {
+export function createChat(services, id, report = null) {
   const { api } = services;
-  const store = createStore(emptyChat(id));
+  const store = createStore(emptyChat(id, report));
   const turn = createTurn(services, id, store);
   /** @type {ChatRequest | null} one that the server did not take, for trying again */
   let refused = null;
@@ -64,7 +65,11 @@ export function createChat(services, id) {
     return open(number, { id, ...next, workflow: services.workflow() });
   }
 
-  /** @param {string[]} ids @param {boolean} approved @param {Record<string, unknown> & {type: string}} command */
+  /**
+   * @param {string[]} ids
+   * @param {boolean} approved
+   * @param {Record<string, unknown> & {type: string}} command
+   */
   async function decide(ids, approved, command) {
     const { messages } = store.get();
     const number = turn.next();

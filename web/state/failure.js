@@ -7,12 +7,17 @@ import { t } from "../strings.js";
 /** @typedef {import("../types.js").Failure} Failure */
 
 /**
+ * What the card offers: a decision is made again on its own card, a lost connection heals alone.
+ */
+const ACTIONS = { request: ["retry"], approval: [], reconnect: ["try-now"] };
+
+/**
  * @param {unknown} error
- * @param {"request" | "approval"} [during]
+ * @param {"request" | "approval" | "reconnect"} [during]
  * @returns {Failure}
  */
 export function failureOf(error, during = "request") {
-  const actions = during === "approval" ? [] : ["retry"];
+  const actions = ACTIONS[during];
   const { code, said } = wordsOf(error);
   if (code === "turn_running") return { code, message: t("error.running"), actions: ["dismiss"] };
   const message = during === "approval" ? `${t("approval.failed")} ${said}` : said;

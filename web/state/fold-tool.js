@@ -1,7 +1,7 @@
 // @ts-check
 /**
- * The tool chunks of the stream, folded into tool parts: announced, argued, approved, answered. Pure,
- * like `reducer.js`, which calls it.
+ * The tool chunks of the stream, folded into tool parts: announced, argued, approved, answered.
+ * Pure, like `reducer.js`, which calls it.
  */
 
 import { append, compact, replace, FoldError } from "./fold-state.js";
@@ -145,7 +145,11 @@ function changeTool(state, chunk, change) {
   return replace(settled, index, change(/** @type {ToolPart} */ (settled.message.parts[index])));
 }
 
-/** @param {FoldState} state @param {string} toolCallId @param {"dynamic" | "static" | "any"} kind */
+/**
+ * @param {FoldState} state
+ * @param {string} toolCallId
+ * @param {"dynamic" | "static" | "any"} kind
+ */
 function indexInStep(state, toolCallId, kind) {
   const { parts } = state.message;
   for (let index = parts.length - 1; index >= 0; index -= 1) {
@@ -158,8 +162,8 @@ function indexInStep(state, toolCallId, kind) {
 }
 
 /**
- * Reads the arguments that are still streaming into their parts. Apart from the fold itself, so that
- * a long argument is parsed once per look and not once per chunk.
+ * Reads the arguments that are still streaming into their parts. Apart from the fold itself, so
+ * that a long argument is parsed once per look and not once per chunk.
  * @param {FoldState} state
  * @returns {FoldState}
  */

@@ -1,7 +1,7 @@
 // @ts-check
 /**
- * Follows one stream to its end and puts what it says into the chat's state, at most once per frame.
- * What happens after the end is `chat.js`'s.
+ * Follows one stream to its end and puts what it says into the chat's state, at most once per
+ * frame. What happens after the end is `chat.js`'s.
  */
 
 import { readChunks, StreamFormatError } from "../services/sse.js";

@@ -62,7 +62,11 @@ export function withMessage(messages, message) {
   return copy;
 }
 
-/** @param {readonly UIMessage[]} messages @param {string} id @returns {UIMessage[]} those before it */
+/**
+ * @param {readonly UIMessage[]} messages
+ * @param {string} id
+ * @returns {UIMessage[]} those before it
+ */
 export function before(messages, id) {
   const index = messages.findIndex((message) => message.id === id);
   return messages.slice(0, index < 0 ? messages.length : index);
@@ -89,6 +93,17 @@ export function withDecision(messages, ids, approved) {
     );
     return { ...message, parts };
   });
+}
+
+/**
+ * An answer that nobody goes on with, and that the server does not know to be cut.
+ * @param {readonly UIMessage[]} messages
+ * @returns {UIMessage[]}
+ */
+export function withCut(messages) {
+  const last = messages.at(-1);
+  if (last?.role !== "assistant" || last.metadata?.finish_reason) return [...messages];
+  return withMessage(messages, { ...last, metadata: { ...last.metadata, cut: "cut" } });
 }
 
 /**

@@ -1,7 +1,7 @@
 // @ts-check
 /**
- * The panel's state and everything it can do, without any element: which chat is open, which page is
- * shown, what the server says about itself. Lives as long as the browser's page does.
+ * The panel's state and everything it can do, without any element: which chat is open, which page
+ * is shown, what the server says about itself. Lives as long as the browser's page does.
  */
 
 import { ApiError, NetworkError } from "../services/api.js";
@@ -76,15 +76,30 @@ export function createPanel(services) {
       store.set({ chat: next });
       const ended = busy && !isBusy(next);
       busy = isBusy(next);
-      if (ended) void refreshChats();
+      if (!ended) return;
+      if (next.report) memory.set("report", JSON.stringify({ chat: next.id, report: next.report }));
+      void refreshChats();
     });
+  }
+
+  /**
+   * The meter of the chat that was open last: only a stream would bring it again.
+   * @param {string} id
+   */
+  function recallReport(id) {
+    try {
+      const kept = JSON.parse(memory.get("report") ?? "null");
+      return kept?.chat === id ? kept.report : null;
+    } catch {
+      return null;
+    }
   }
 
   /** @param {string} id @param {boolean} known whether the server has it */
   function openChat(id, known) {
     watching();
     chat.leave();
-    chat = createChat(services, id);
+    chat = createChat(services, id, recallReport(id));
     watching = watch();
     memory.set("chat", known ? id : null);
     store.set({ chat: chat.get(), page: "chat", workflow: services.summary() });
@@ -97,12 +112,23 @@ export function createPanel(services) {
     if (gate) store.set({ gate });
   }
 
+  /**
+   * Without health nothing else would work: any other refusal of it is shown as well.
+   * @param {unknown} error
+   */
+  function healthRefused(error) {
+    const said = error instanceof Error ? error.message : String(error);
+    store.set({ gate: gateOf(error) ?? { kind: "broken", message: said } });
+  }
+
   async function refreshHealth() {
     try {
       store.set({ health: await api.health(), gate: null, unreachable: false });
     } catch (error) {
-      refused(error);
-      if (!(error instanceof NetworkError)) return;
+      if (!(error instanceof NetworkError)) {
+        healthRefused(error);
+        return;
+      }
       store.set({ unreachable: true });
       await services.wait(HEALTH_RETRY);
       if (store.get().unreachable) await refreshHealth();

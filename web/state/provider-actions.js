@@ -20,8 +20,36 @@ export function createProviders(api, store, refreshHealth) {
 
   const refresh = () => Promise.all([refreshSettings(), refreshHealth()]);
 
+  /**
+   * The form for a provider of the user's own that is to be saved, all but its key filled in.
+   * @param {string} name @param {string} address @param {string} model
+   */
+  const askForKey = (name, address, model) =>
+    store.set({
+      editing: "",
+      field: "key",
+      draft: { name, base_url: address, model },
+      page: "settings",
+    });
+
   return {
     refreshSettings,
+
+    /**
+     * A provider that was found or that the environment names is saved as one of the user's own.
+     * @param {string} name of the provider that lacks a key, or has a wrong one
+     */
+    async enterKey(name) {
+      await refreshSettings().catch(() => undefined);
+      const known = store.get().settings?.providers ?? [];
+      const provider = known.find((each) => each.name === name);
+      const own = provider ? savedName(provider, known) : "";
+      if (provider && known.every((each) => each.name !== own)) {
+        askForKey(own, provider.base_url, provider.model);
+      } else {
+        store.set({ editing: own, field: "key", draft: null, page: "settings" });
+      }
+    },
 
     /**
      * @param {string | null} name "" for a new one, null for none
@@ -61,8 +89,7 @@ export function createProviders(api, store, refreshHealth) {
       const name = savedName(provider, store.get().settings?.providers ?? []);
       const saved = store.get().settings?.providers.find((each) => each.name === name);
       if (provider.has_key && !saved?.has_key) {
-        const draft = { name, base_url: provider.base_url, model: model.id };
-        store.set({ editing: "", field: "key", draft, page: "settings" });
+        askForKey(name, provider.base_url, model.id);
         return;
       }
       await api.saveProvider(name, {

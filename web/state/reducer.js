@@ -2,8 +2,8 @@
 /**
  * Chunks of the UI message stream v1 folded into one assistant message. Pure: every step gives new
  * values and shares what did not change, so that views compare by identity. As JSON the result
- * equals what the `ai` package (v6, v7) builds from the same chunks. What a chunk means for the chat
- * (status, errors, reports) is left to `chat.js`.
+ * equals what the `ai` package (v6, v7) builds from the same chunks. What a chunk means for the
+ * chat (status, errors, reports) is left to `chat.js`.
  */
 
 import { append, compact, initialFold, replace, FoldError } from "./fold-state.js";
@@ -95,7 +95,11 @@ function growProse(state, chunk) {
   return { ...replace(state, index, { ...part, ...extra, state: "done" }), [kind]: open };
 }
 
-/** @param {FoldState} state @param {Record<string, unknown> | undefined} metadata @returns {FoldState} */
+/**
+ * @param {FoldState} state
+ * @param {Record<string, unknown> | undefined} metadata
+ * @returns {FoldState}
+ */
 function withMetadata(state, metadata) {
   if (metadata == null) return state;
   const merged = merge(state.message.metadata ?? {}, metadata);

@@ -2,8 +2,8 @@
 /**
  * Folds a stream that the panel joined. Such a stream either tells the running turn from its
  * beginning, of which the panel may hold a part already, or it goes on where that answer stopped
- * (after a decision of the user). Which of the two it is shows in its tool chunks: a replay announces
- * the calls that the panel knows, a continuation answers them. Pure.
+ * (after a decision of the user). Which of the two it is shows in its tool chunks: a replay
+ * announces the calls that the panel knows, a continuation answers them. Pure.
  */
 
 import { isTool } from "./fold-tool.js";

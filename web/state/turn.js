@@ -1,7 +1,7 @@
 // @ts-check
 /**
- * The running turn of a chat, as the panel follows it: asked for, watched, lost and found again. The
- * turn itself belongs to the server. What the user may do with a chat is `chat.js`.
+ * The running turn of a chat, as the panel follows it: asked for, watched, lost and found again.
+ * The turn itself belongs to the server. What the user may do with a chat is `chat.js`.
  */
 
 import { NetworkError } from "../services/api.js";
@@ -54,7 +54,8 @@ export function createTurn(services, id, store) {
   /**
    * @param {number} number
    * @param {ChatRequest} request
-   * @returns {Promise<"taken" | "refused" | "bounced" | "lost">} "bounced": the chat answers already
+   * @returns {Promise<"taken" | "refused" | "bounced" | "lost">} "bounced": the chat answers
+   *   already
    */
   async function open(number, request) {
     try {
@@ -181,6 +182,7 @@ export function createTurn(services, id, store) {
       try {
         const stored = await api.chat(id, { limit: PAGE });
         if (!current(number)) return;
+        store.set({ failure: null });
         if (unsent && !arrived(stored, unsent)) {
           store.set({ status: "sending" });
           await open(number, unsent);
@@ -190,10 +192,16 @@ export function createTurn(services, id, store) {
         const response = await api.join(id);
         if (!current(number)) return;
         if (response) await follow(number, response, { goesOn: false, live: false });
-        else await settle(number, false);
+        else {
+          if (!stored) store.set({ messages: list.withCut(store.get().messages) });
+          await settle(number, false);
+        }
         return;
       } catch (error) {
-        if (error instanceof NetworkError) continue;
+        if (error instanceof NetworkError) {
+          if (current(number)) store.set({ failure: failureOf(error, "reconnect") });
+          continue;
+        }
         if (current(number)) fail(error);
         return;
       }

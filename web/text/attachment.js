@@ -18,8 +18,11 @@ export const TOTAL_LIMIT = 28 * MEGABYTE;
 /** What models take as pictures; others would be refused by the provider. */
 const IMAGES = new Set(["image/png", "image/jpeg", "image/webp", "image/gif"]);
 const TEXT_TYPE = /^text\/|[/+](?:json|xml|yaml|toml|javascript|x-sh|x-python)$/;
-const TEXT_NAME =
-  /\.(?:txt|md|markdown|log|csv|tsv|json|jsonl|ya?ml|toml|ini|cfg|conf|xml|html?|css|js|mjs|ts|py|sh|bat|ps1|srt|vtt|rst|tex|sql|rs|go|c|h|cpp|java)$/i;
+const TEXT_NAME = new RegExp(
+  "\\.(?:txt|md|markdown|log|csv|tsv|json|jsonl|ya?ml|toml|ini|cfg|conf|xml|html?|css|js|mjs|ts|" +
+    "py|sh|bat|ps1|srt|vtt|rst|tex|sql|rs|go|c|h|cpp|java)$",
+  "i",
+);
 
 /**
  * @param {{name: string, type: string}} file

@@ -42,8 +42,8 @@ export function splitBlocks(text, from = 0) {
 }
 
 /**
- * How many blocks stay as they are whatever follows. The last one never does; nor does a list before
- * a line that is not complete, since that line may become its next item ("2" of "2. two").
+ * How many blocks stay as they are whatever follows. The last one never does; nor does a list
+ * before a line that is not complete, since that line may become its next item ("2" of "2. two").
  * @param {string} text
  * @param {readonly Block[]} blocks of that text
  * @returns {number}

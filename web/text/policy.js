@@ -90,7 +90,9 @@ export function attributeAllowed(tag, attribute) {
   return COMMON.includes(attribute) || (ELEMENTS[tag] ?? []).includes(attribute);
 }
 
-/** ComfyUI's own route for pictures; other paths of the same server may act when they are fetched. */
+/**
+ * ComfyUI's own route for pictures; other paths of the same server may act when they are fetched.
+ */
 const PICTURE_ROUTE = /\/view$/;
 const PICTURE_FILE = /\.(?:png|jpe?g|gif|webp|avif|bmp|mp4|webm|mov|mp3|wav|ogg|flac)$/i;
 const PICTURE_DATA = /^data:(?:image|video|audio)\/[\w.+-]+[;,]/i;

@@ -43,7 +43,10 @@ export function hostOf(url) {
 /** @param {string} source @returns {string} where a provider comes from, in words */
 export const sourceName = (source) => textFor(`source.${source}`, "source.settings");
 
-/** @param {string} name @returns {string} "Ollama (local)" as "Ollama": where it runs is said beside */
+/**
+ * @param {string} name
+ * @returns {string} "Ollama (local)" as "Ollama": where it runs is said beside
+ */
 export const plainName = (name) => name.replace(/\s*\([^()]*\)$/, "") || name;
 
 /** What the server takes as a name that users give. */

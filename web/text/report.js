@@ -61,7 +61,10 @@ export function reportNotes(report) {
   return notes;
 }
 
-/** @param {ContextReport} report @returns {[string, string][]} the raw numbers, as label and value */
+/**
+ * @param {ContextReport} report
+ * @returns {[string, string][]} the raw numbers, as label and value
+ */
 export function reportDetails(report) {
   const none = t("report.raw.none");
   /** @type {[string, string][]} */

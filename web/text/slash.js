@@ -81,7 +81,11 @@ function skillOptions(typed, skills) {
     }));
 }
 
-/** @param {SkillEntry} skill @param {string} wanted @returns {number} lower is better, -1: no fit */
+/**
+ * @param {SkillEntry} skill
+ * @param {string} wanted
+ * @returns {number} lower is better, -1: no fit
+ */
 function rank(skill, wanted) {
   const names = [skill.slug.toLowerCase(), skill.name.toLowerCase()];
   if (names.some((name) => name.startsWith(wanted))) return 0;

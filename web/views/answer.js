@@ -37,7 +37,10 @@ import { filePart } from "./user-message.js";
  * @property {Record<string, number>} durations
  */
 
-/** @typedef {{kind: string, element: HTMLElement, update(part: any, facts: PartFacts): void}} PartView */
+/**
+ * @typedef {{kind: string, element: HTMLElement, update(part: any, facts: PartFacts): void}}
+ *   PartView
+ */
 /** @typedef {{live: boolean, took: number | undefined}} PartFacts */
 
 /** @param {AnswerActions} actions */
@@ -56,6 +59,7 @@ export function createAnswer(actions) {
   let views = [];
   /** @type {UIMessage | null} */
   let message = null;
+  let wasLive = false;
   let footing = "";
 
   /** @param {UIMessage} next @param {AnswerFacts} facts */
@@ -70,7 +74,7 @@ export function createAnswer(actions) {
         else if (made) parts.insertBefore(made.element, followingElement(index));
         view = made;
         views[index] = view;
-      } else if (part === message?.parts[index] && !facts.live) {
+      } else if (part === message?.parts[index] && !facts.live && !wasLive) {
         return;
       }
       view?.update(part, { live: facts.live, took: tookOf(next.id, part, index, facts.durations) });
@@ -106,6 +110,7 @@ export function createAnswer(actions) {
       element.setAttribute("aria-busy", String(facts.live));
       drawParts(next, facts);
       message = next;
+      wasLive = facts.live;
       drawFoot(next, facts);
     },
   };
@@ -143,7 +148,12 @@ function createPartView(kind, part, actions) {
   return { kind, element, update: () => undefined };
 }
 
-/** @param {string} id @param {any} part @param {number} index @param {Record<string, number>} durations */
+/**
+ * @param {string} id
+ * @param {any} part
+ * @param {number} index
+ * @param {Record<string, number>} durations
+ */
 function tookOf(id, part, index, durations) {
   const told = (part.resultProviderMetadata ?? part.providerMetadata)?.assistant?.ms;
   return typeof told === "number" ? told : durations[durationKey(id, part.toolCallId ?? index)];

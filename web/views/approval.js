@@ -8,7 +8,10 @@ import { createCard } from "./card.js";
 import { button, h } from "./dom.js";
 
 /** @typedef {import("../types.js").ToolPart} ToolPart */
-/** @typedef {{approve: (ids: string[], remember: boolean) => unknown, reject: (ids: string[]) => unknown}} Decisions */
+/**
+ * @typedef {{approve: (ids: string[], remember: boolean) => unknown, reject: (ids: string[]) =>
+ *   unknown}} Decisions
+ */
 
 /**
  * @param {ToolPart} part

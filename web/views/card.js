@@ -18,7 +18,7 @@ export function createCard({ tone, mark, title, body = [], actions = [], role })
   return h(
     "section",
     { class: `ca-card ca-card--${tone}`, role, "aria-label": title },
-    h("h4", { class: "ca-card__title" }, icon(mark), h("span", {}, title)),
+    h("h3", { class: "ca-card__title" }, icon(mark), h("span", {}, title)),
     h(
       "div",
       { class: "ca-card__body" },

@@ -1,5 +1,7 @@
 // @ts-check
-/** A block of code: its language, a way to copy it, and its own scroll. Grows without a new build. */
+/**
+ * A block of code: its language, a way to copy it, and its own scroll. Grows without a new build.
+ */
 
 import { t } from "../strings.js";
 import { copyButton, h, setText } from "./dom.js";

@@ -17,7 +17,8 @@ import { createSlashList } from "./slash-list.js";
 
 /**
  * @typedef {object} ComposerActions
- * @property {(text: string, files: readonly Attachment[]) => Promise<boolean>} send false: not taken
+ * @property {(text: string, files: readonly Attachment[]) => Promise<boolean>} send false: not
+ *   taken
  * @property {() => unknown} stop
  * @property {(command: import("../text/slash.js").Command) => void} run
  * @property {() => void} openReport

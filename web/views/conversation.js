@@ -1,7 +1,7 @@
 // @ts-check
 /**
- * The log of a chat: one view per message, kept while the message changes; the reader's place, which
- * moves only while it is at the end; and what the chat waits for.
+ * The log of a chat: one view per message, kept while the message changes; the reader's place,
+ * which moves only while it is at the end; and what the chat waits for.
  */
 
 import { t } from "../strings.js";
@@ -18,7 +18,6 @@ import { createUserMessage } from "./user-message.js";
  * @property {import("./answer.js").AnswerActions} answer
  * @property {import("./user-message.js").UserActions} user
  * @property {() => Promise<void>} loadOlder
- * @property {() => void} tryNow the connection, without waiting for the next try
  */
 
 /** @typedef {ReturnType<typeof createAnswer> | ReturnType<typeof createUserMessage>} View */
@@ -44,12 +43,6 @@ export function createConversation(actions) {
     h("span", { class: "ca-wait__dot" }),
     h("span"),
   );
-  const tryNow = h(
-    "button",
-    { type: "button", class: "ca-link", onclick: actions.tryNow },
-    t("error.server.retry"),
-  );
-  wait.append(tryNow);
   const failure = h("div", { class: "ca-after" });
   const log = h(
     "div",
@@ -171,7 +164,9 @@ export function createConversation(actions) {
       if (entry.message === message && entry.state === state) continue;
       entry.message = message;
       entry.state = state;
-      entry.view.update(message, { last, live, busy, durations: chat.durations });
+      const sameWorkflow =
+        workflowBefore(chat.messages, index) === message.metadata?.workflow?.name;
+      entry.view.update(message, { last, live, busy, sameWorkflow, durations: chat.durations });
     }
   };
 
@@ -221,9 +216,18 @@ export function createConversation(actions) {
   function drawWait(chat, model) {
     const text = waitingFor(chat, model);
     show(wait, text !== "");
-    show(tryNow, chat.status === "reconnecting");
     if (text) setText(/** @type {Node} */ (wait.children[1]), text);
   }
+}
+
+/**
+ * @param {readonly UIMessage[]} messages
+ * @param {number} index
+ * @returns {string | undefined} the workflow's name under the user's message before that one
+ */
+function workflowBefore(messages, index) {
+  const before = messages.slice(0, index).findLast((message) => message.role === "user");
+  return before?.metadata?.workflow?.name;
 }
 
 /**

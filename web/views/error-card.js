@@ -8,6 +8,9 @@ import { button, h } from "./dom.js";
 /** @typedef {import("../types.js").TurnError} TurnError */
 /** @typedef {(action: string) => void} OnAction */
 
+/** What the panel itself says: there is nothing more to know. */
+const LOCAL = new Set(["server", "turn_running"]);
+
 /**
  * @param {TurnError} error
  * @param {OnAction | null} onAction null: nothing can be done here any more (an older answer)
@@ -28,6 +31,7 @@ export function createErrorCard(error, onAction) {
       ),
     ),
   });
+  if (LOCAL.has(error.code)) return card;
   card.append(
     h(
       "details",
@@ -47,5 +51,5 @@ export const createServerCard = (onTry) =>
     title: t("error.title.server"),
     role: "group",
     body: [h("p", {}, t("error.server"))],
-    actions: [button(t("error.server.retry"), "primary", onTry)],
+    actions: [button(t("error.action.try-now"), "primary", onTry)],
   });

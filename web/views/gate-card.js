@@ -18,16 +18,24 @@ export function createGateCard(gate, actions) {
   return gate.kind === "token" ? tokenCard(actions.unlock) : variableCard(gate, actions.again);
 }
 
+const TITLES = /** @type {const} */ ({
+  host: "gate.host.title",
+  origin: "gate.origin.title",
+  token: "gate.token.title",
+  broken: "gate.broken.title",
+});
+
 /** @param {Gate} gate @param {() => unknown} again */
 function variableCard(gate, again) {
   const setting = `${gate.variable ?? ""}=${gate.value ?? ""}`;
   return createCard({
     tone: "warn",
     mark: "warn",
-    title: t(gate.kind === "host" ? "gate.host.title" : "gate.origin.title"),
+    title: t(TITLES[gate.kind]),
     role: "group",
     body: [
-      h("p", {}, gate.message),
+      gate.kind === "broken" && h("p", {}, t("gate.broken.text")),
+      h("p", { class: gate.kind === "broken" ? "ca-quiet" : "" }, gate.message),
       gate.variable && h("p", {}, t("gate.set")),
       gate.variable &&
         h(
@@ -64,7 +72,7 @@ function tokenCard(unlock) {
   return createCard({
     tone: "warn",
     mark: "warn",
-    title: t("gate.token.title"),
+    title: t(TITLES.token),
     role: "group",
     body: [h("p", {}, t("gate.token.text")), form, problem],
   });

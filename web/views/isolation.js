@@ -1,8 +1,8 @@
 // @ts-check
 /**
- * Keeps what happens in the panel in the panel: ComfyUI listens on the whole page, where Delete would
- * remove the selected nodes, a pasted picture would become a node, and a dropped file would replace
- * the workflow.
+ * Keeps what happens in the panel in the panel: ComfyUI listens on the whole page, where Delete
+ * would remove the selected nodes, a pasted picture would become a node, and a dropped file would
+ * replace the workflow.
  */
 
 import { t } from "../strings.js";

@@ -11,7 +11,10 @@ import { h } from "./dom.js";
 import { sanitise } from "./sanitise.js";
 
 /** @typedef {import("../text/blocks.js").Block} Block */
-/** @typedef {{kind: Block["kind"], element: HTMLElement, update(block: Block, definitions: string): void}} BlockView */
+/**
+ * @typedef {{kind: Block["kind"], element: HTMLElement, update(block: Block, definitions: string):
+ *   void}} BlockView
+ */
 
 /** Blocks at the end of a growing text that stay apart: what follows may change them. */
 const UNMERGED = 2;

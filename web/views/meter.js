@@ -1,5 +1,7 @@
 // @ts-check
-/** How full the model's window is: a small bar with its percentage, and the report that it opens. */
+/**
+ * How full the model's window is: a small bar with its percentage, and the report that it opens.
+ */
 
 import { t } from "../strings.js";
 import { number, percent } from "../text/format.js";

@@ -11,7 +11,8 @@ import { h, icon } from "./dom.js";
 /**
  * @typedef {object} PickerActions
  * @property {(provider: string) => Promise<{id: string, context_window?: number}[]>} models
- * @property {(provider: Provider, model: {id: string, context_window?: number}) => Promise<void>} chooseModel
+ * @property {(provider: Provider, model: {id: string, context_window?: number}) => Promise<void>}
+ *   chooseModel
  * @property {(provider: string) => Promise<void>} chooseProvider
  * @property {() => void} manage
  */
@@ -91,7 +92,12 @@ async function fillModels(active, list, problem, actions, attempt) {
   }
 }
 
-/** @param {string} name @param {string} detail @param {boolean} chosen @param {() => unknown} onChoose */
+/**
+ * @param {string} name
+ * @param {string} detail
+ * @param {boolean} chosen
+ * @param {() => unknown} onChoose
+ */
 const choice = (name, detail, chosen, onChoose) =>
   h(
     "button",

@@ -75,7 +75,6 @@ export function createPanelView(panel, host, close) {
     },
     user: { resend: (text, files, replaces) => panel.send(text, files, replaces) },
     loadOlder: () => panel.chat().loadOlder(),
-    tryNow: panel.tryNow,
   });
   const welcome = createWelcome({
     ask: (text) => panel.send(text, []),
@@ -170,7 +169,8 @@ export function createPanelView(panel, host, close) {
     } else if (action === "continue") void goOn();
     else if (action === "choose-model") void openModels();
     else if (action === "new-chat") newChat();
-    else if (action === "enter-key") panel.editProvider(health?.provider?.name ?? "", "key");
+    else if (action === "enter-key") void panel.enterKey(health?.provider?.name ?? "");
+    else if (action === "try-now") panel.tryNow();
     else if (action === "dismiss") panel.chat().dismissFailure();
     else panel.showPage("settings");
   };

@@ -1,7 +1,7 @@
 // @ts-check
 /**
- * A small dialog above the composer: one at a time, closed by Escape, by a click elsewhere, or by the
- * button that opened it. The focus goes in, and comes back.
+ * A small dialog above the composer: one at a time, closed by Escape, by a click elsewhere, or by
+ * the button that opened it. The focus goes in, and comes back.
  */
 
 import { h, present } from "./dom.js";

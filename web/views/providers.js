@@ -1,5 +1,7 @@
 // @ts-check
-/** The settings page: where answers come from, each provider with its source, a test, and a form. */
+/**
+ * The settings page: where answers come from, each provider with its source, a test, and a form.
+ */
 
 import { t } from "../strings.js";
 import { plainName, sourceName } from "../text/provider.js";

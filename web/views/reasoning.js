@@ -9,7 +9,7 @@ import { h, icon, setText } from "./dom.js";
 
 export function createReasoningView() {
   const label = h("span", { class: "ca-step__title" });
-  const body = h("div", { class: "ca-reasoning" });
+  const body = h("div", { class: "ca-reasoning", tabindex: "0" });
   const element = h(
     "details",
     { class: "ca-step ca-step--reasoning", ontoggle: () => draw() },

@@ -1,8 +1,8 @@
 // @ts-check
 /**
- * Builds an answer's HTML anew, element by element, from what `text/policy.js` allows. The source is
- * parsed in a document that is not shown: nothing in it runs or loads. Media from elsewhere become
- * buttons.
+ * Builds an answer's HTML anew, element by element, from what `text/policy.js` allows. The source
+ * is parsed in a document that is not shown: nothing in it runs or loads. Media from elsewhere
+ * become buttons.
  */
 
 import { t } from "../strings.js";

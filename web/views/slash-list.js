@@ -25,6 +25,7 @@ export function createSlashList(textBox, onChoose) {
     id,
     role: "listbox",
     "aria-label": t("slash.label"),
+    tabindex: "0",
     hidden: true,
   });
   /** @type {SlashOption[]} */

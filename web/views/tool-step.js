@@ -112,7 +112,12 @@ const resultText = (output) => pretty(output) || t("tool.none");
 /** @param {string} title @param {string} text */
 function section(title, text) {
   const content = h("pre", { tabindex: "0" }, text.slice(0, SHOWN));
-  const element = h("section", { class: "ca-step__section" }, h("h5", {}, title), content);
+  const element = h(
+    "section",
+    { class: "ca-step__section" },
+    h("div", { class: "ca-step__label" }, title),
+    content,
+  );
   if (text.length > SHOWN) {
     const more = h("button", { type: "button", class: "ca-link" }, t("tool.more"));
     more.addEventListener("click", () => {

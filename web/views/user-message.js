@@ -24,6 +24,7 @@ export function createUserMessage(actions) {
   /** @type {UIMessage | null} */
   let message = null;
   let busy = false;
+  let sameWorkflow = false;
   const edit = iconButton("edit", t("message.edit"), {
     class: "ca-icon-button--small",
     onclick: () => openEditor(),
@@ -40,7 +41,7 @@ export function createUserMessage(actions) {
         { class: "ca-bubble" },
         ...files(message),
         text && h("div", { class: "ca-bubble__text" }, text),
-        ...marks(message),
+        ...marks(message, sameWorkflow),
       ),
       h(
         "div",
@@ -67,7 +68,7 @@ export function createUserMessage(actions) {
     };
     const ask = () => {
       const text = area.value.trim();
-      if (text) actions.resend(text, attachmentsOf(current), current.id);
+      if (text || filesOf(current).length) actions.resend(text, attachmentsOf(current), current.id);
     };
     area.addEventListener("keydown", (event) => {
       if (event.key === "Escape") close();
@@ -95,9 +96,13 @@ export function createUserMessage(actions) {
 
   return {
     element,
-    /** @param {UIMessage} next @param {{busy: boolean}} state */
+    /**
+     * @param {UIMessage} next
+     * @param {{busy: boolean, sameWorkflow: boolean}} state sameWorkflow: as in the message before
+     */
     update(next, state) {
       busy = state.busy;
+      sameWorkflow = state.sameWorkflow;
       edit.disabled = busy;
       if (next === message) return;
       message = next;
@@ -145,9 +150,14 @@ const attachmentsOf = (message) =>
     size: 0,
   }));
 
-/** The quiet lines below the text. @param {UIMessage} message @returns {HTMLElement[]} */
-function marks(message) {
-  const workflow = message.metadata?.workflow?.name;
+/**
+ * The quiet lines below the text.
+ * @param {UIMessage} message
+ * @param {boolean} sameWorkflow what was said before is not said again
+ * @returns {HTMLElement[]}
+ */
+function marks(message, sameWorkflow) {
+  const workflow = sameWorkflow ? undefined : message.metadata?.workflow?.name;
   const skills = message.parts.flatMap((part) =>
     part.type === "data-skill" && "data" in part
       ? [String(part.data?.name ?? part.data?.slug)]

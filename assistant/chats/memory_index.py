@@ -1,0 +1,66 @@
+"""The same search over texts that are in no chat: an index in memory, gone with its object."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from sqlalchemy import Connection, create_engine
+from sqlalchemy.pool import StaticPool
+
+from . import search_index
+from .placing import Document, Placed, first_place, place_all
+from .ranking import Postings, rank
+from .scan import ScannedPostings
+from .words import index_terms, query_terms
+
+_NAME = "texts"
+"""Of the only chat in the index."""
+
+
+@dataclass(frozen=True, slots=True)
+class MemoryHit:
+    """The index of the text that was found, and of those shown with it, itself included."""
+
+    index: int
+    indexes: tuple[int, ...]
+
+
+class MemoryIndex:
+    """A search over texts in their order, as `HistorySearch` searches a chat."""
+
+    def __init__(self, postings: Postings, first: int) -> None:
+        self._postings = postings
+        self._first = first
+
+    @classmethod
+    def of(cls, texts: Sequence[str], calls: Mapping[int, int] | None = None) -> MemoryIndex:
+        """Index the texts. `calls` says of a text that is a tool's result which one holds its
+        call, both by their index."""
+        documents = [
+            Document(row, row - 1 if row else None, f"{row}", index_terms(text))
+            for row, text in enumerate(texts)
+        ]
+        if not search_index.has_fts5():
+            return cls(ScannedPostings(place_all(documents, 0), calls), 0)
+        connection = _empty_index()
+        number = search_index.open_chat(connection, _NAME)
+        first = first_place(number)
+        placed: tuple[Placed, ...] = place_all(documents, first)
+        search_index.add(connection, number, placed)
+        at_places = {first + result: first + call for result, call in (calls or {}).items()}
+        return cls(search_index.IndexedPostings(connection, number, calls=at_places), first)
+
+    def search(self, query: str, k: int = 10) -> list[MemoryHit]:
+        """Up to `k` hits, the best first; no text is in two of them."""
+        windows = rank(query_terms(query), self._postings, k)
+        return [
+            MemoryHit(w.place - self._first, tuple(place - self._first for place in w.places))
+            for w in windows
+        ]
+
+
+def _empty_index() -> Connection:
+    connection = create_engine("sqlite://", poolclass=StaticPool).connect()
+    search_index.prepare(connection)
+    return connection

@@ -1,0 +1,36 @@
+"""Postings in memory: made anew for each search where there is no index to ask. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping
+
+from .placing import Placed
+from .ranking import Entry
+
+
+class ScannedPostings:
+    """The postings of some messages, by going through all of them once."""
+
+    def __init__(self, placed: Iterable[Placed], calls: Mapping[int, int] | None = None) -> None:
+        """`calls`: the place of the call of each place that is the result of one."""
+        held = {one.place: one for one in placed}
+        self._entries = {
+            place: Entry(len(one.document.terms), one.starts, (calls or {}).get(place))
+            for place, one in held.items()
+        }
+        self._places: dict[str, list[int]] = {}
+        for place, one in held.items():
+            for term in one.document.terms:
+                self._places.setdefault(term, []).append(place)
+
+    def total(self) -> int:
+        return len(self._entries)
+
+    def places(self, term: str, prefix: bool = False) -> Collection[int]:
+        if not prefix:
+            return self._places.get(term, ())
+        longer = (places for other, places in self._places.items() if other.startswith(term))
+        return {place for places in longer for place in places}
+
+    def entries(self, places: Iterable[int]) -> Mapping[int, Entry]:
+        return {place: self._entries[place] for place in places if place in self._entries}

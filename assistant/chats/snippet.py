@@ -1,0 +1,70 @@
+"""The piece of a text that shows best why it was found. Pure."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final
+
+from .words import spans
+
+ELLIPSIS: Final = "\u2026"
+LEAD_SHARE: Final = 0.25
+"""How much of a snippet stands before its first marked word, where there is as much."""
+MOST_SPANS: Final = 2_000
+"""Marked words that are looked at; a text with more shows no better place further on."""
+LONGEST_SEARCHED: Final = 200_000
+"""Characters of a text that are looked through for the best place."""
+
+
+@dataclass(frozen=True, slots=True)
+class Snippet:
+    """A piece of a text and where in it (start, end) the words of the query stand."""
+
+    text: str
+    marks: tuple[tuple[int, int], ...] = ()
+
+
+def snippet(text: str, terms: frozenset[str], chars: int) -> Snippet:
+    """At most `chars` characters (and an ellipsis at each cut) around the most different terms."""
+    found = []
+    for span in spans(text[:LONGEST_SEARCHED], terms):
+        found.append(span)
+        if len(found) == MOST_SPANS:
+            break
+    start = _start(text, found, chars)
+    end = min(len(text), start + chars)
+    head = ELLIPSIS if start else ""
+    marks = tuple(
+        (left - start + len(head), right - start + len(head))
+        for left, right, _ in found
+        if start <= left and right <= end
+    )
+    return Snippet(head + text[start:end] + (ELLIPSIS if end < len(text) else ""), marks)
+
+
+def _start(text: str, found: list[tuple[int, int, frozenset[str]]], chars: int) -> int:
+    """Where the piece begins: a little before the stretch with the most different terms."""
+    best, at, last = 0, 0, 0
+    counts: dict[str, int] = {}
+    for first, (left, _, _) in enumerate(found):
+        while last < len(found) and found[last][1] <= left + chars:
+            for term in found[last][2]:
+                counts[term] = counts.get(term, 0) + 1
+            last += 1
+        if len(counts) > best:
+            best, at = len(counts), left
+        for term in found[first][2] if first < last else ():
+            counts[term] -= 1
+            if not counts[term]:
+                del counts[term]
+        last = max(last, first + 1)
+    start = max(0, min(at - int(chars * LEAD_SHARE), len(text) - chars))
+    return _word_border(text, start)
+
+
+def _word_border(text: str, start: int) -> int:
+    """The beginning of the next word, if it is near; scripts without spaces have none."""
+    if start == 0:
+        return 0
+    space = text.find(" ", start, start + 20)
+    return space + 1 if space >= 0 else start

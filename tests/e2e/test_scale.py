@@ -1,0 +1,127 @@
+"""Long chats and long answers: what changed is drawn, and nothing else. Counted, never timed."""
+
+import json
+from typing import Any
+from urllib.request import Request, urlopen
+
+import pytest
+from playwright.sync_api import expect
+from plugin.tests.e2e.panel import Panel
+from plugin.tests.e2e.provider import ProviderThread, new_wait
+from plugin.tests.providers import Script
+
+pytestmark = pytest.mark.e2e
+
+MESSAGES = 300
+CHUNKS = 10_000
+# Changes in the log outside of the last answer, and how often anything was drawn.
+COUNT_CHANGES = """() => {
+    const counts = window.changes = {elsewhere: 0, drawings: 0}
+    const log = document.querySelector('.ca-panel [role=log]')
+    const last = [...log.querySelectorAll('article')].at(-1)
+    new MutationObserver(records => {
+        counts.drawings += 1
+        for (const {target} of records) {
+            const article = (target.parentElement ?? target).closest('article')
+            if (article && article !== last) counts.elsewhere += 1
+        }
+    }).observe(log, {childList: true, characterData: true, attributes: true, subtree: true})
+}"""
+# The blocks of the last answer that are complete: they must stay the same elements.
+KEEP_BLOCKS = """() => {
+    const last = [...document.querySelectorAll('.ca-panel article')].at(-1)
+    window.kept = [...last.querySelectorAll('.ca-block')].slice(0, -1)
+    return window.kept.length
+}"""
+
+
+def conversation(length: int) -> list[dict[str, Any]]:
+    """`length` messages, the user's and the assistant's in turn, the last one the user's."""
+    roles = ("assistant", "user")
+    return [
+        {
+            "id": f"m{number}",
+            "role": roles[number % 2],
+            "parts": [{"type": "text", "text": f"Message **{number}** of a long chat."}],
+        }
+        for number in range(1, length + 1)
+    ]
+
+
+def import_chat(url: str, chat: str, messages: list[dict[str, Any]]) -> None:
+    """A chat that the server has never seen, sent whole; its last message is answered."""
+    body = json.dumps({"id": chat, "messages": messages}).encode()
+    request = Request(f"{url}/api/chat", body, {"Content-Type": "application/json", "Origin": url})
+    with urlopen(request) as response:
+        assert b"[DONE]" in response.read()
+
+
+def test_a_chat_of_300_messages_opens_at_its_end_and_loads_what_is_above(
+    panel: Panel, url: str, provider: ProviderThread
+) -> None:
+    provider.queue("The last of all.")
+    import_chat(url, "long-chat", conversation(MESSAGES - 1))
+    panel.evaluate("() => localStorage.setItem('comfyui-assistant.chat', 'long-chat')")
+    panel.reload()
+    expect(panel.answer).to_contain_text("The last of all.")
+    expect(panel.answer).to_be_in_viewport()
+    assert panel.articles.count() < MESSAGES
+    earlier = panel.button("Show earlier messages")
+    while earlier.is_visible():
+        before = panel.articles.count()
+        earlier.click()
+        panel.page.wait_for_function(
+            "before => document.querySelectorAll('.ca-panel article').length > before", arg=before
+        )
+    expect(panel.articles).to_have_count(MESSAGES)
+    expect(panel.articles.first).to_contain_text("Message 1 of a long chat.")
+
+
+def test_only_the_last_block_changes_while_an_answer_streams_into_a_long_chat(
+    panel: Panel, url: str, provider: ProviderThread
+) -> None:
+    provider.queue("Ready.")
+    import_chat(url, "streaming-chat", conversation(59))
+    panel.evaluate("() => localStorage.setItem('comfyui-assistant.chat', 'streaming-chat')")
+    panel.reload()
+    expect(panel.answer).to_contain_text("Ready.")
+    begun, more = new_wait(), new_wait()
+    paragraph = [{"text": f"word {number} "} for number in range(200)]
+    provider.queue(
+        Script([
+            {"text": "One paragraph.\n\nAnother.\n\nA third that grows "},
+            {"wait": begun}, *paragraph, {"wait": more}, {"text": "the end."},
+        ])
+    )  # fmt: skip
+    panel.ask("Write a long answer")
+    expect(panel.answer).to_contain_text("A third that grows")
+    panel.evaluate(COUNT_CHANGES)
+    assert panel.evaluate(KEEP_BLOCKS) > 0
+    provider.release(begun)
+    expect(panel.answer).to_contain_text("word 199")
+    assert panel.evaluate("() => window.changes.elsewhere") == 0
+    assert panel.evaluate("() => window.kept.every(block => block.isConnected)")
+    provider.release(more)
+    expect(panel.answer).to_contain_text("the end.")
+
+
+def test_10000_chunks_are_drawn_frame_by_frame_and_none_is_lost(
+    panel: Panel, provider: ProviderThread
+) -> None:
+    begun, ending = new_wait(), new_wait()
+    pieces = [
+        {"text": f"w{number}" + (" " if number % 20 else ".\n\n")} for number in range(CHUNKS)
+    ]
+    provider.queue(Script([pieces[0], {"wait": begun}, *pieces[1:], {"wait": ending}]))
+    panel.ask("Write a book")
+    expect(panel.answer).to_contain_text("w0")
+    panel.evaluate(COUNT_CHANGES)
+    provider.release(begun)
+    expect(panel.answer).to_contain_text(f"w{CHUNKS - 1}", timeout=60_000)
+    changes = panel.evaluate("() => window.changes")
+    provider.release(ending)
+    panel.idle()
+    words = panel.answer.locator(".ca-markdown").inner_text().replace(".", " ").split()
+    assert words == [f"w{number}" for number in range(CHUNKS)]
+    assert changes["elsewhere"] == 0
+    assert changes["drawings"] < CHUNKS / 4

@@ -1,0 +1,144 @@
+"""Who answers: the first run, a refused key, a provider's form and its test, another model.
+
+Each test has a preview of its own, since settings belong to the whole installation.
+"""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Browser, expect
+from plugin.tests.e2e.conftest import configured
+from plugin.tests.e2e.panel import Panel, opened_panel
+from plugin.tests.e2e.provider import ProviderThread, running_provider
+from plugin.tests.hosts import running_preview
+from plugin.tests.providers import Script, tool_call
+
+pytestmark = pytest.mark.e2e
+
+NOTHING = {"ASSISTANT_DISCOVER": "0"}
+KEY = "right-key"
+
+
+@contextmanager
+def fresh_panel(browser: Browser, folder: Path, environ: dict[str, str]) -> Iterator[Panel]:
+    with running_preview(environ, folder) as url, opened_panel(browser, url) as panel:
+        yield panel
+
+
+@pytest.fixture
+def locked_provider() -> Iterator[ProviderThread]:
+    """A provider that wants `KEY`."""
+    with running_provider(key=KEY) as running:
+        yield running
+
+
+def field(panel: Panel, name: str) -> None:
+    expect(panel.root.get_by_label(name, exact=True)).to_be_visible()
+
+
+def fill(panel: Panel, **values: str) -> None:
+    for name, value in values.items():
+        panel.root.get_by_label(name.replace("_", " ").capitalize(), exact=True).fill(value)
+
+
+def test_without_a_model_the_first_screen_leads_to_one(
+    browser: Browser, locked_provider: ProviderThread, tmp_path: Path
+) -> None:
+    with fresh_panel(browser, tmp_path, NOTHING) as panel:
+        expect(panel.root.get_by_text("Choose where answers come from")).to_be_visible()
+        panel.button("Set up a provider").click()
+        fill(panel, name="mine", address=locked_provider.base_url, key=KEY, model="scripted")
+        panel.button("Save").click()
+        expect(panel.root.get_by_role("region", name="mine")).to_contain_text("In use")
+        panel.button("Back to the chat").click()
+        locked_provider.queue("Hello from your provider.")
+        panel.ask("Hello")
+        expect(panel.answer).to_contain_text("Hello from your provider.")
+        panel.idle()
+
+
+def test_a_question_without_a_model_gets_a_card_that_leads_to_the_settings(
+    browser: Browser, tmp_path: Path
+) -> None:
+    with fresh_panel(browser, tmp_path, NOTHING) as panel:
+        panel.ask("Hello?")
+        card = panel.answer.get_by_role("group", name="No model is set up yet")
+        card.get_by_role("button").first.click()
+        expect(panel.button("Add provider").or_(panel.button("Save"))).to_be_visible()
+
+
+def test_a_refused_key_is_entered_again_and_the_question_answered(
+    browser: Browser, locked_provider: ProviderThread, tmp_path: Path
+) -> None:
+    environ = {**configured(locked_provider), "OPENAI_API_KEY": "wrong-key"}
+    with fresh_panel(browser, tmp_path, environ) as panel:
+        panel.ask("Hello")
+        expect(panel.answer.get_by_role("group", name="The key was refused")).to_be_visible()
+        assert "wrong-key" not in panel.page.content()
+        panel.button("Enter key").click()
+        key = panel.root.get_by_label("Key", exact=True)
+        expect(key).to_be_focused()
+        expect(panel.root.get_by_label("Address", exact=True)).to_have_value(
+            locked_provider.base_url
+        )
+        key.fill(KEY)
+        panel.button("Save").click()
+        expect(key).to_have_count(0)
+        panel.button("Back to the chat").click()
+        locked_provider.queue("The key fits.")
+        panel.button("Retry").or_(panel.button("Answer again")).first.click()
+        expect(panel.answer).to_contain_text("The key fits.")
+        panel.idle()
+        assert KEY not in panel.page.content()
+
+
+def test_a_provider_is_tested_with_a_chat_and_a_tool_call(
+    browser: Browser, locked_provider: ProviderThread, tmp_path: Path
+) -> None:
+    environ = {**configured(locked_provider), "OPENAI_API_KEY": KEY}
+    with fresh_panel(browser, tmp_path, environ) as panel:
+        panel.button("Settings").click()
+        locked_provider.queue("Yes.", Script([tool_call("ping", {"word": "pong"})]))
+        panel.button("Test").click()
+        outcome = panel.root.get_by_role("status")
+        expect(outcome.get_by_text("Chat", exact=True)).to_be_visible()
+        expect(outcome.get_by_text("Tools", exact=True)).to_be_visible()
+
+
+def test_a_wrong_key_is_said_by_the_test_before_it_is_saved(
+    browser: Browser, locked_provider: ProviderThread, tmp_path: Path
+) -> None:
+    with fresh_panel(browser, tmp_path, NOTHING) as panel:
+        panel.button("Set up a provider").click()
+        fill(panel, name="mine", address=locked_provider.base_url, key="wrong", model="scripted")
+        panel.button("Test").click()
+        expect(panel.root.get_by_role("status")).to_contain_text("key")
+        expect(panel.root.get_by_label("Name", exact=True)).to_have_value("mine")
+
+
+def test_an_incomplete_provider_is_not_saved_and_says_what_is_missing(
+    browser: Browser, tmp_path: Path
+) -> None:
+    with fresh_panel(browser, tmp_path, NOTHING) as panel:
+        panel.button("Set up a provider").click()
+        fill(panel, name="mine", address="example")
+        panel.button("Save").click()
+        expect(panel.root.get_by_role("alert")).to_contain_text("http://")
+
+
+def test_another_model_is_chosen_and_asked(
+    browser: Browser, shared_provider: ProviderThread, tmp_path: Path
+) -> None:
+    shared_provider.start_over()
+    with fresh_panel(browser, tmp_path, configured(shared_provider)) as panel:
+        panel.root.get_by_role("button", name="Model: scripted").click()
+        picker = panel.page.get_by_role("dialog", name="Choose model")
+        picker.get_by_role("button", name="scripted-large").click()
+        expect(panel.root.get_by_role("button", name="Model: scripted-large")).to_be_visible()
+        shared_provider.queue("From the large one.")
+        panel.ask("Who are you?")
+        expect(panel.answer).to_contain_text("From the large one.")
+        panel.idle()
+        assert shared_provider.requests[-1].body["model"] == "scripted-large"
