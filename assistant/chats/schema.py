@@ -27,8 +27,8 @@ from sqlalchemy import (
 
 from ..errors import StoreError
 
-SCHEMA_VERSION = 1
-"""`PRAGMA user_version` of a file with these tables."""
+SCHEMA_VERSION = 2
+"""`PRAGMA user_version` of a file with these tables. Version 1 had no `cuts` and `projections`."""
 
 metadata = MetaData()
 
@@ -76,11 +76,34 @@ running = Table(
     Column("started", String, nullable=False),
     Column("body", Text, nullable=False),
 )
-"""The checkpoint of each answer in progress: the one table whose rows are overwritten."""
+"""The checkpoint of each answer in progress; its rows are overwritten."""
+
+cuts = Table(
+    "cuts",
+    metadata,
+    Column("chat_id", String, ForeignKey("chats.id", ondelete="CASCADE"), primary_key=True),
+    Column("number", Integer, primary_key=True, autoincrement=False),
+    # Rows as the model reads them, counted along the path; not the rows of `messages`.
+    Column("first", Integer, nullable=False),
+    Column("end", Integer, nullable=False),
+    Column("digest", String, nullable=False),
+)
+"""The ranges that a chat does not send any more, in their order."""
+
+projections = Table(
+    "projections",
+    metadata,
+    Column("chat_id", String, ForeignKey("chats.id", ondelete="CASCADE"), primary_key=True),
+    Column("body", Text, nullable=False),
+)
+"""What else a chat's context has committed; its rows are overwritten."""
 
 
 def prepare(connection: Connection) -> None:
-    """Make the tables that are missing. Raises StoreError for a file of a newer version."""
+    """Make the tables that are missing. Raises StoreError for a file of a newer version.
+
+    So far this brings every older file up to date: no version changed a table of the one before.
+    """
     found = connection.execute(text("PRAGMA user_version")).scalar_one()
     if found > SCHEMA_VERSION:
         raise StoreError(

@@ -23,10 +23,11 @@ from typing import Final, TypeVar
 
 from sqlalchemy import Connection
 
+from ..context.projections import Projections
 from ..database import Database, utc_now
 from ..errors import Conflict, NotFound, Refused
 from ..messages.parts import Message
-from . import checkpoint, log, schema, table, titles
+from . import checkpoint, log, projections, schema, table, titles
 from .cache import RowCache
 from .chat import HEAD, Chat, ChatState, ChatSummary, Parent, TitleSource, WorkflowName
 from .identity import chat_id as check_chat_id
@@ -234,6 +235,26 @@ class ChatStore:
             return True
 
         return await self._write(chat_id, work)
+
+    async def keep_projections(self, chat_id: str, committed: Projections) -> None:
+        """What the chat's context leaves out from now on, in the place of what it left out before
+        (R28). Costs what has changed, not what the chat is long."""
+
+        def work(connection: Connection) -> None:
+            table.require(connection, chat_id)
+            projections.keep(connection, chat_id, committed)
+
+        await self._write(chat_id, work)
+
+    async def projections(self, chat_id: str) -> Projections:
+        """What the chat's context leaves out; empty for a chat that leaves out nothing, and where
+        it cannot be read: the chat is planned anew then."""
+
+        def work(connection: Connection) -> Projections:
+            table.require(connection, chat_id)
+            return projections.read(connection, chat_id)
+
+        return await self._read(chat_id, work)
 
     async def allow_tool(self, chat_id: str, tool_name: str) -> None:
         """This tool need not ask in this chat any more."""

@@ -20,8 +20,10 @@ from ..config import Settings
 from ..errors import AssistantError, ContextOverflow, InvalidRequest
 from ..messages.prompt import PromptMessage
 from .commitment import (
+    Saving,
     cut_due,
     cut_place,
+    cut_place_by_hand,
     mask_is_worth,
     mask_place,
     most_of_summary,
@@ -40,9 +42,11 @@ from .rendering import OPENING, alternate
 from .reporting import report_of
 from .shapes import Shaper
 from .summary.state import Summary
+from .summary.telling import Telling
 from .summary.text import summary_text
 from .system import SystemText
 from .tokens import message_tokens, schema_text, schema_tokens
+from .untold import ahead, of_cut
 from .validator import faults
 from .window import Budget
 
@@ -88,7 +92,7 @@ class ChatContext:
 
     @property
     def projections(self) -> Projections:
-        """What is committed; only `plan` changes it."""
+        """What is committed; `plan`, `compact` and `retell` change it."""
         return self._projections
 
     def __len__(self) -> int:
@@ -151,6 +155,54 @@ class ChatContext:
             )
         return Plan(messages, self._tools, report, (*self._ranges, *shortened))
 
+    @property
+    def tokens(self) -> int:
+        """Tokens of the messages that a request would have now, if nothing more were left out."""
+        return self._draft(self._projections).tokens
+
+    def compact(self) -> Saving | None:
+        """Cuts now, though no limit asks for it. None, with nothing committed, where too few
+        messages are older than the recent ones or too little would be saved (R27)."""
+        before = self._draft(self._projections)
+        after = self._cut(before, by_hand=True)
+        return None if after is before else Saving(before.tokens, after.tokens)
+
+    def telling(self, most_read: int, focus: str = "") -> Telling | None:
+        """The request for a model to tell of what was cut, in a transcript of about `most_read`
+        tokens; None when it did, and where the summary has no room for it."""
+        most = self._most_message(self._projections)
+        return of_cut(self._log, self._projections, most, most_read, focus)
+
+    def telling_ahead(self) -> Telling | None:
+        """The same where prompts are cached, before the next cut; None while that is far."""
+        if not (self._limits.cached and self._limits.summarise):
+            return None
+        return ahead(
+            self._log,
+            self._projections,
+            self._draft(self._projections),
+            self._tools,
+            room=self._room,
+            most_message=self._most_summary(self._front.tokens if self._front else 0),
+            alternation=self._budget.alternation,
+        )
+
+    def retell(
+        self, told: str, end: int, *, at_once: bool = False, most_tokens: int | None = None
+    ) -> bool:
+        """Takes over what a model told of the rows before `end`; says whether it did.
+
+        Where prompts are cached it shows from the next cut on, since it would break the prefix,
+        unless that is broken already (`at_once`). Nothing happens where the request would have more
+        than `most_tokens` tokens then.
+        """
+        shown = at_once or not self._limits.cached
+        changed = self._projections.with_told(self._log, told, end, shown=shown)
+        if most_tokens is not None and self._draft(changed).tokens > most_tokens:
+            return False
+        self._projections = changed
+        return True
+
     def _draft(self, projections: Projections) -> Draft:
         return compose(
             self._log,
@@ -187,7 +239,7 @@ class ChatContext:
         changed = projections.with_mask(self._log, place)
         return changed, self._draft(changed)
 
-    def _cut(self, before: Draft) -> Draft:
+    def _cut(self, before: Draft, *, by_hand: bool = False) -> Draft:
         """The draft after a cut of its oldest groups, committed with the summary of what it covers.
 
         Where prompts are cached the older rounds are masked with it: the prefix breaks anyway.
@@ -199,7 +251,8 @@ class ChatContext:
         asked = self._log.group_at(self._log.last_user or 0)
         fixed = draft.prefix_tokens + self._tool_tokens + summary + (asked.tokens if asked else 0)
         count = len(draft.head or draft.whole[:1]) + bool(summary) + 1
-        place = cut_place(draft.tail, fixed, count, self._limits)
+        choose = cut_place_by_hand if by_hand else cut_place
+        place = choose(draft.tail, fixed, count, self._limits)
         if place == 0:
             return before
         replaced = sum(group.tokens for group in draft.tail[:place])
@@ -240,9 +293,13 @@ class ChatContext:
         summary = projections.summary
         if summary is None:
             return None
-        most = self._most_summary(self._front.tokens if self._front else 0)
-        most = min(most, projections.summary_tokens)
+        most = self._most_message(projections)
         if self._summary is None or self._summary[0] is not summary or self._summary[1] != most:
             text = summary_text(summary, most)
             self._summary = (summary, most, Counted.of("user", text))
         return self._summary[2]
+
+    def _most_message(self, projections: Projections) -> int:
+        """The most tokens of the summary message."""
+        most = self._most_summary(self._front.tokens if self._front else 0)
+        return min(most, projections.summary_tokens)

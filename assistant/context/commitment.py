@@ -8,6 +8,7 @@ is due, and come early only if they save more over the coming requests than that
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass, replace
 
 from .draft import Draft
 from .limits import Limits
@@ -21,6 +22,14 @@ COMING_REQUESTS = 12
 """How many requests a commitment is expected to serve: about two turns with tools."""
 MASKED_ENOUGH = 0.45
 """A mask alone will do if it brings the prompt to this share of its room; else a cut is due."""
+
+
+@dataclass(frozen=True, slots=True)
+class Saving:
+    """What a compaction made of a request, in tokens of its messages."""
+
+    before: int
+    after: int
 
 
 def cut_due(draft: Draft, limits: Limits) -> bool:
@@ -42,7 +51,12 @@ def too_many(draft: Draft, limits: Limits) -> bool:
 
 
 def saves_enough(before: Draft, after: Draft) -> bool:
-    return after.tokens <= before.tokens * (1 - LEAST_SAVING)
+    return after.tokens <= most_after(before.tokens)
+
+
+def most_after(before: int) -> int:
+    """The most tokens of a request that had `before`, for a compaction to be worth it (R27)."""
+    return int(before * (1 - LEAST_SAVING))
 
 
 def most_of_summary(replaced: int) -> int:
@@ -66,6 +80,18 @@ def cut_place(groups: Sequence[Group], fixed_tokens: int, fixed_count: int, limi
             return index + 1
         recent += size
     return 0
+
+
+def cut_place_by_hand(
+    groups: Sequence[Group], fixed_tokens: int, fixed_count: int, limits: Limits
+) -> int:
+    """The same when the user asks for it: down to the target, or from there down to the recent
+    messages; 0 where fewer than those are older."""
+    place = cut_place(groups, fixed_tokens, fixed_count, limits) or cut_place(
+        groups, fixed_tokens, fixed_count, replace(limits, target=0)
+    )
+    older = sum(len(group) for group in groups[:place] if group.role != "system")
+    return place if older >= limits.least_recent else 0
 
 
 def mask_place(groups: Sequence[Group], keep_rounds: int) -> int | None:

@@ -30,12 +30,22 @@ class Covered:
 
 
 @dataclass(frozen=True, slots=True)
+class Told:
+    """What a model told of all rows up to the end of `rows`; no cut covered those when it did."""
+
+    text: str
+    rows: Covered
+
+
+@dataclass(frozen=True, slots=True)
 class Projections:
     """`cuts` are the ranges that are not sent; they follow each other without a gap, and `summary`
     stands for all of them, in a message of at most `summary_tokens` tokens. Two rows stay whatever
     the cuts cover: `head_row` is the pinned first request, `asked_row` the request of the turn that
     the last cut went through. Results in `mask` are lines (only where prompts are cached; elsewhere
-    their position decides). `made_at` is how many rows the log had when this was committed.
+    their position decides). `made_at` is how many rows the log had when this was committed. `told`
+    is what a model told for the next cut to take over; it stays while it tells of rows that are not
+    cut.
     """
 
     cuts: tuple[Covered, ...] = ()
@@ -45,6 +55,7 @@ class Projections:
     asked_row: int | None = None
     mask: Covered | None = None
     made_at: int = 0
+    told: Told | None = None
 
     @property
     def end(self) -> int:
@@ -55,6 +66,13 @@ class Projections:
     def masked(self) -> int:
         """The row before which results are lines."""
         return self.mask.end if self.mask else 0
+
+    @property
+    def last_told(self) -> tuple[str, int]:
+        """What a model told last, and the row up to which it did."""
+        if self.told is not None:
+            return self.told.text, self.told.rows.end
+        return (self.summary.told, self.summary.told_end) if self.summary else ("", 0)
 
     def with_mask(self, log: ChatLog, end: int) -> Projections:
         """The projections after a mask of what is still sent before the row `end`."""
@@ -74,7 +92,7 @@ class Projections:
             pinned = _pinned(covered, most_head)
             if pinned is not None and pinned != asked:
                 head_row, first = pinned, pinned + 1
-        return Projections(
+        cut = Projections(
             cuts=(*self.cuts, Covered.of(log, first, end)),
             summary=_summary(self.summary, covered, first, end) if most_summary else None,
             summary_tokens=most_summary,
@@ -82,7 +100,27 @@ class Projections:
             asked_row=asked if asked is not None and asked < end else None,
             mask=self.mask,
             made_at=len(log),
+            told=self.told,
         )
+        return _with_told_shown(cut)
+
+    def with_told(self, log: ChatLog, text: str, end: int, *, shown: bool) -> Projections:
+        """The projections after a model told of the rows before `end`: in the summary at once where
+        it is `shown`, else from the next cut on."""
+        told = Told(text, Covered.of(log, min(self.end, end), end))
+        waiting = replace(self, told=told)
+        return _with_told_shown(waiting) if shown else waiting
+
+
+def _with_told_shown(projections: Projections) -> Projections:
+    """The projections with what waited in their summary."""
+    summary, told = projections.summary, projections.told
+    if summary is None or told is None:
+        return projections
+    summary = replace(summary, told=told.text, told_end=told.rows.end)
+    return replace(
+        projections, summary=summary, told=told if told.rows.end > projections.end else None
+    )
 
 
 def _pinned(groups: Sequence[Group], most_tokens: int) -> int | None:
@@ -109,8 +147,18 @@ def valid(projections: Projections, log: ChatLog) -> Projections:
     if len(cuts) < len(projections.cuts):
         return _shortened(projections, tuple(cuts), log)
     if projections.mask is not None and not projections.mask.fits(log):
-        return replace(projections, mask=None)
+        projections = replace(projections, mask=None)
+    if projections.told is not None and not projections.told.rows.fits(log):
+        projections = _untold(projections, projections.told.text)
     return projections
+
+
+def _untold(projections: Projections, text: str) -> Projections:
+    """The projections without what a model told of rows that are others now."""
+    summary = projections.summary
+    if summary is not None and summary.told == text:
+        summary = replace(summary, told="", told_end=0)
+    return replace(projections, summary=summary, told=None)
 
 
 def _shortened(projections: Projections, cuts: tuple[Covered, ...], log: ChatLog) -> Projections:

@@ -7,7 +7,7 @@ handle of the covered rows is named, so that nothing is silently gone.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from ..handles import range_handle
 from ..tokens import text_tokens
@@ -22,6 +22,16 @@ INTRODUCTION = (
 )
 MOST_WORDS = 600
 """R24."""
+_INTRODUCTION_WORDS = 30
+_TOLD = "What happened"
+
+
+@dataclass(frozen=True, slots=True)
+class Allowance:
+    """How much a text may have at most."""
+
+    tokens: int
+    words: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,12 +47,32 @@ class Section:
 def summary_text(summary: Summary, most_tokens: int, most_words: int = MOST_WORDS) -> str:
     """The message's text within `most_tokens` tokens and `most_words` words; the introduction
     always stands."""
-    handle = range_handle(summary.first, max(summary.end, summary.first + 1))
-    lines = [MARKER, INTRODUCTION.format(handle=handle)]
-    room = _Room(most_tokens - text_tokens("\n".join(lines)), most_words - 30)
+    lines = _introduction(summary)
+    room = _room_after(lines, most_tokens, most_words)
     for section in _sections(summary):
         lines.extend(_filled(section, room))
     return "\n".join(lines)
+
+
+def room_for_told(summary: Summary, most_tokens: int, most_words: int = MOST_WORDS) -> Allowance:
+    """What the sections that are always computed leave of the message for what a model tells."""
+    room = _room_after(_introduction(summary), most_tokens, most_words)
+    for section in _sections(replace(summary, told="...")):
+        if section.title == _TOLD:
+            share = _Share(room, section.share)
+            room.take(_title(section), share)
+            return Allowance(max(0, share.tokens), max(0, share.words))
+        _filled(section, room)
+    return Allowance(0, 0)
+
+
+def _introduction(summary: Summary) -> list[str]:
+    handle = range_handle(summary.first, max(summary.end, summary.first + 1))
+    return [MARKER, INTRODUCTION.format(handle=handle)]
+
+
+def _room_after(lines: Iterable[str], most_tokens: int, most_words: int) -> _Room:
+    return _Room(most_tokens - text_tokens("\n".join(lines)), most_words - _INTRODUCTION_WORDS)
 
 
 def _sections(summary: Summary) -> Iterator[Section]:
@@ -55,7 +85,7 @@ def _sections(summary: Summary) -> Iterator[Section]:
     yield Section("Rules and corrections by the user", newest(summary.corrections), 0.35)
     yield Section("Workflow changes, net", tuple(_changes(summary.ledger)), 0.5)
     if summary.told:
-        yield Section("What happened", (summary.told,), 0.7)
+        yield Section(_TOLD, tuple(summary.told.splitlines()), 0.7)
     if summary.last_words:
         yield Section("Last said by the assistant", (_one_line(summary.last_words),), 0.3)
     yield Section("Errors", newest(summary.errors), 0.3)
@@ -68,13 +98,15 @@ def _changes(ledger: Ledger) -> Iterator[str]:
     """One line for each node, the latest changed first."""
     if ledger.added:
         yield "added " + ", ".join(
-            f"#{node} {kind}" for node, kind in reversed(ledger.added.items())
+            f"#{node} {kind}" for node, kind in reversed(tuple(ledger.added.items()))
         )
     if ledger.removed:
-        removed = (f"#{node} {kind}".strip() for node, kind in reversed(ledger.removed.items()))
+        removed = (
+            f"#{node} {kind}".strip() for node, kind in reversed(tuple(ledger.removed.items()))
+        )
         yield "removed " + ", ".join(removed)
     nodes: dict[str, list[str]] = {}
-    for (node, widget), (old, new) in reversed(ledger.values.items()):
+    for (node, widget), (old, new) in reversed(tuple(ledger.values.items())):
         was = f" (was {old})" if old is not None else ""
         nodes.setdefault(node, []).append(f"{widget}={new}{was}")
     for node, changes in nodes.items():
@@ -108,7 +140,7 @@ class _Share:
 def _filled(section: Section, room: _Room) -> list[str]:
     """The section's lines as far as they fit; nothing for an empty one."""
     share = _Share(room, section.share)
-    if not section.items or not room.take(f"{section.title}: and 100 more", share):
+    if not section.items or not room.take(_title(section), share):
         return []
     kept: list[str] = []
     for item in section.items:
@@ -122,6 +154,11 @@ def _filled(section: Section, room: _Room) -> list[str]:
     if section.inline or len(section.items) == 1:
         return [f"{section.title}{more}: " + ", ".join(kept)]
     return [f"{section.title}{more}:", *(f"- {item}" for item in kept)]
+
+
+def _title(section: Section) -> str:
+    """The longest that the section's first line can be, its items left out."""
+    return f"{section.title}: and 100 more"
 
 
 def _one_line(text: str) -> str:
