@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from .chats import ChatStore
+from .chats.search import HistorySearch
 from .config import Settings
 from .context.tokens import text_tokens
 from .database import Database
@@ -50,7 +51,8 @@ class UserSpace:
             system_path, folder, self.user_context, self.skills, settings, text_tokens, cache
         )
         services = Services(providers, model, prompts, toolbox, settings)
-        self.turns = Turns(services, self.chats, self.skills)
+        self.search = HistorySearch(self.database)
+        self.turns = Turns(services, self.chats, self.skills, self.search)
 
     async def open(self) -> None:
         """Makes the tables, and turns what a crash cut into cut messages. Raises nothing: a

@@ -249,10 +249,10 @@ class ChatContext:
             projections, draft = masked
         summary = self._most_summary(sum(counted.tokens for counted in draft.system))
         asked = self._log.group_at(self._log.last_user or 0)
-        fixed = draft.prefix_tokens + self._tool_tokens + summary + (asked.tokens if asked else 0)
-        count = len(draft.head or draft.whole[:1]) + bool(summary) + 1
+        fixed = draft.prefix_tokens + self._tool_tokens + summary
+        count = len(draft.head or draft.whole[:1]) + bool(summary)
         choose = cut_place_by_hand if by_hand else cut_place
-        place = choose(draft.tail, fixed, count, self._limits)
+        place = choose(draft.tail, asked, fixed, count, self._limits)
         if place == 0:
             return before
         replaced = sum(group.tokens for group in draft.tail[:place])

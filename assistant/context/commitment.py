@@ -64,17 +64,28 @@ def most_of_summary(replaced: int) -> int:
     return int(replaced * (1 - LEAST_SAVING))
 
 
-def cut_place(groups: Sequence[Group], fixed_tokens: int, fixed_count: int, limits: Limits) -> int:
+def cut_place(
+    groups: Sequence[Group],
+    asked: Group | None,
+    fixed_tokens: int,
+    fixed_count: int,
+    limits: Limits,
+) -> int:
     """How many of `groups`, the tail as it would be sent, to cut, so that what stays meets the
-    target. The newest group always stays; the least recent messages stay if the limits allow."""
+    target. The newest group always stays, and so does `asked`, the last user message, which has to
+    be paid for even where the cut goes past it; the least recent messages stay if the limits allow.
+    """
     tokens, count, recent = fixed_tokens, fixed_count, 0
+    if asked is not None:
+        tokens, count = tokens + asked.tokens, count + len(asked)
     for index in range(len(groups) - 1, -1, -1):
         group = groups[index]
         size = len(group) if group.role != "system" else 0
         protected = recent < limits.least_recent
         most_tokens = limits.prompt if protected else limits.target
         most_count = limits.messages if protected else limits.target_messages
-        tokens, count = tokens + group.tokens, count + size
+        if group is not asked:
+            tokens, count = tokens + group.tokens, count + size
         over = tokens > most_tokens or (limits.messages > 0 and count > most_count)
         if over and recent > 0:
             return index + 1
@@ -83,12 +94,16 @@ def cut_place(groups: Sequence[Group], fixed_tokens: int, fixed_count: int, limi
 
 
 def cut_place_by_hand(
-    groups: Sequence[Group], fixed_tokens: int, fixed_count: int, limits: Limits
+    groups: Sequence[Group],
+    asked: Group | None,
+    fixed_tokens: int,
+    fixed_count: int,
+    limits: Limits,
 ) -> int:
     """The same when the user asks for it: down to the target, or from there down to the recent
     messages; 0 where fewer than those are older."""
-    place = cut_place(groups, fixed_tokens, fixed_count, limits) or cut_place(
-        groups, fixed_tokens, fixed_count, replace(limits, target=0)
+    place = cut_place(groups, asked, fixed_tokens, fixed_count, limits) or cut_place(
+        groups, asked, fixed_tokens, fixed_count, replace(limits, target=0)
     )
     older = sum(len(group) for group in groups[:place] if group.role != "system")
     return place if older >= limits.least_recent else 0

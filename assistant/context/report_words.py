@@ -1,4 +1,4 @@
-"""A report in words, for `/context`: what the model was sent, what not, and what comes next (R32)."""
+"""A report in words, for `/context`: what was sent, what was not, and what comes next (R32)."""
 
 from __future__ import annotations
 

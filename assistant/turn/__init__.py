@@ -6,6 +6,7 @@
     conversation.py, conversations.py  the chat's messages as the rows of its context
     chat_memory.py  the whole log, for the tools that look into it
     runner.py     the loop: prepare, ask, write, run tools, again
+    asking.py     one request: planned, asked, written, accounted for
     preparation.py  the provider, the system message and the plan of one request
     writer.py     a provider's events -> chunks
     calls.py      running tools, asking first, stopping repetition

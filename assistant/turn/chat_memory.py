@@ -6,10 +6,14 @@ tell, so what is found can be recalled.
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Sequence
 
-from ..chats.search import HistorySearch, MemoryIndex
+from ..chats.memory_index import MemoryIndex
+from ..chats.search import HistorySearch
+from ..chats.searchable import text_of_prompt
 from ..context.handles import json_part, range_handle, transcript_line
+from ..messages.prompt import PromptMessage
 from ..tools.tool import Passage
 from .conversation import Conversation
 
@@ -43,8 +47,8 @@ class LoggedMemory:
             found = [self._conversation.rows_of_message(hit.message_id) for hit in hits]
             return [self._passage(rows) for rows in found if rows]
         rows = self._conversation.context.rows()
-        index = MemoryIndex.of([transcript_line(row) for row in rows])
-        return [self._passage(range(hit.index, hit.index + 1)) for hit in index.search(query, k)]
+        found = await asyncio.to_thread(_found_in, rows, query, k)
+        return [self._passage(rows) for rows in found]
 
     def _passage(self, rows: range) -> Passage:
         handle = range_handle(rows.start, rows.stop)
@@ -52,3 +56,9 @@ class LoggedMemory:
         text = "\n".join(transcript_line(row) for row in shown)
         excerpt = text if len(text) <= LONGEST_PASSAGE else text[:LONGEST_PASSAGE] + " ..."
         return Passage(handle, shown[0].role, excerpt)
+
+
+def _found_in(rows: Sequence[PromptMessage], query: str, k: int) -> list[range]:
+    """The rows of each hit, found without a database."""
+    index = MemoryIndex.of([text_of_prompt(row) for row in rows])
+    return [range(min(hit.indexes), max(hit.indexes) + 1) for hit in index.search(query, k)]

@@ -7,45 +7,28 @@ what the model wrote until then is kept.
 from __future__ import annotations
 
 import asyncio
-import contextlib
 import logging
 from datetime import datetime, timezone
 from typing import Any
 
 from ..chats import ChatState
-from ..context.calibration import Calibration
-from ..context.plan import Plan
-from ..context.report import Report
-from ..context.report import Usage as ReportUsage
 from ..context.report_words import in_words
-from ..errors import (
-    AssistantError,
-    ContextOverflow,
-    ProviderError,
-    RolesRefused,
-    ToolsRefused,
-)
-from ..llm.events import ReasoningDelta, TextDelta, ToolCallStart, Usage
-from ..llm.provider import Provider
-from ..llm.resolver import silently_cut
+from ..errors import AssistantError, ProviderError
 from ..messages import chunks
 from ..messages.chunks import Chunk
 from ..messages.fold import fold
 from ..messages.parts import StepStart, ToolPart
 from ..tools.tool import Scene
+from .asking import Asking
 from .calls import CallRunner, Suspension
 from .conversation import Conversation
 from .decisions import STOPPED
 from .measure import Measure
 from .opening import Opening
-from .preparation import Preparation, Services, prepare
+from .preparation import Services, prepare
 from .recorder import Recorder
 from .running import RunningTurn
 from .slash import Slash, help_text, tokens_text
-from .writer import AnswerWriter
-
-ANSWERING = (TextDelta, ReasoningDelta, ToolCallStart)
-"""Events of the answer itself; the others are about it."""
 
 logger = logging.getLogger("comfyui_assistant")
 
@@ -53,20 +36,9 @@ ABORTED = {"user": "Stopped by the user.", "shutdown": "ComfyUI was closed."}
 CUT = {"user": "aborted", "shutdown": "cut"}
 """`metadata.cut` by who stopped the turn; what ComfyUI's end cut is offered to be continued."""
 FAILED = "The answer ended with an error before this call could run."
-OVERFLOW_SHARE = 0.6
-"""A request that overflowed is planned again for this share of it (R29)."""
 INTERNAL = "Something went wrong inside the assistant; ComfyUI's log says what."
 _STEP_LIMIT = "Stopped after {} steps (LLM_MAX_STEPS). Say that I should continue, and I go on."
 _NOT_SAVED = "This answer could not be saved: {}"
-_TOOLS_REFUSED = "{} does not take tools, so it answers without them and cannot see the workflow."
-_COMPACTED = (
-    "The model's window is smaller than expected, so older messages were summarised and the "
-    "request was sent again."
-)
-_SILENTLY_CUT = (
-    "{} left out the beginning of what it was sent: its own window is smaller than it says. Set "
-    "its context length (num_ctx in Ollama) to the window in Settings, or the other way round."
-)
 
 
 class TurnRunner:
@@ -91,8 +63,7 @@ class TurnRunner:
         self._calls = CallRunner(turn.emit, services.toolbox, scene, allowed)
         self._ids = _used_ids(opening)
         self._measure = Measure(services.clock, opening.answer.metadata)
-        self._writer: AnswerWriter | None = None
-        self._step_open = False
+        self._asking: Asking | None = None
         self._state: ChatState = "idle"
 
     async def run(self) -> ChatState:
@@ -143,7 +114,16 @@ class TurnRunner:
         preparation = await prepare(self._services, self._opening.history, self._conversation)
         provider = preparation.provider
         self._emit(chunks.message_metadata({"model": provider.model, "provider": provider.name}))
-        return await self._loop(preparation)
+        self._asking = Asking(
+            self._services,
+            preparation,
+            self._turn,
+            self._recorder,
+            self._conversation,
+            self._measure,
+            self._new_id,
+        )
+        return await self._loop(self._asking)
 
     async def _go_on(self) -> Suspension:
         """Settles what a suspended turn was waiting for; nothing for a new turn."""
@@ -155,102 +135,25 @@ class TurnRunner:
         await self._recorder.state("generating")
         return suspension
 
-    async def _loop(self, preparation: Preparation) -> list[Chunk]:
+    async def _loop(self, asking: Asking) -> list[Chunk]:
         most = self._services.settings.max_steps
         while True:
             step = 1 + sum(isinstance(part, StepStart) for part in self._turn.message.parts)
             if most and step > most:
                 self._emit(chunks.notice("step_limit", _STEP_LIMIT.format(most)))
                 return self._finish("other", cut="steps")
-            preparation, finish = await self._request(preparation, step)
+            finish = await asking.request(step)
             parts = self._last_round()
             if not parts:
-                self._close_step()
+                asking.close_step()
                 return self._finish(finish, cut="length" if finish == "length" else None)
             await self._recorder.state("executing_tools")
             suspension = await self._calls.settle(parts)
-            self._close_step()
+            asking.close_step()
             await self._recorder.save(self._turn.message)
             if suspension:
                 return self._suspend(suspension)
             await self._recorder.state("generating")
-
-    async def _request(self, preparation: Preparation, step: int) -> tuple[Preparation, str]:
-        """One request, asked again where the server refuses something that can be left out.
-
-        Returns the preparation that worked and the reason why the answer ended.
-        """
-        made = await self._plan(preparation, step)
-        self._emit(chunks.start_step())
-        self._step_open = True
-        tried: set[type[ProviderError]] = set()
-        while True:
-            try:
-                return preparation, await self._ask(preparation, made)
-            except (ToolsRefused, RolesRefused, ContextOverflow) as error:
-                if type(error) in tried or (self._writer and self._writer.spoke):
-                    raise
-                tried.add(type(error))
-                preparation = self._remedied(preparation, made, error)
-            made = await self._plan(preparation, step)
-
-    def _remedied(self, preparation: Preparation, made: Plan, error: ProviderError) -> Preparation:
-        """What to ask with instead; raises `error` where nothing can be changed."""
-        if isinstance(error, RolesRefused) and not preparation.alternation:
-            return preparation.alternating()
-        if isinstance(error, ContextOverflow):
-            self._emit(chunks.notice("compacted", _COMPACTED))
-            return preparation.within(int(made.report.total.tokens * OVERFLOW_SHARE))
-        if isinstance(error, ToolsRefused) and preparation.tools:
-            notice = _TOOLS_REFUSED.format(preparation.provider.model)
-            self._emit(chunks.notice("tools_refused", notice))
-            return preparation.without_tools()
-        raise error
-
-    async def _plan(self, preparation: Preparation, step: int) -> Plan:
-        made = await preparation.plan(self._turn.message, step)
-        self._turn.planned(made.report)
-        self._emit(chunks.data("context", made.report.to_json(), transient=True))
-        return made
-
-    async def _ask(self, preparation: Preparation, made: Plan) -> str:
-        """Streams one answer into the message; returns why it ended."""
-        prefix = f"s{made.report.request}"
-        writer = AnswerWriter(self._emit, self._services.toolbox, self._new_id, prefix)
-        self._writer = writer
-        stream = self._services.model.stream(preparation.provider, preparation.request(made))
-        async with contextlib.aclosing(stream) as events:
-            async for event in events:
-                if isinstance(event, ANSWERING):
-                    self._measure.first_token()
-                writer.add(event)
-                self._recorder.grew(lambda: self._turn.message)
-        self._writer = None
-        writer.finished()
-        self._account(preparation, made.report, writer)
-        _check_answer(preparation.provider, writer)
-        return writer.finish or "other"
-
-    def _account(self, preparation: Preparation, report: Report, writer: AnswerWriter) -> None:
-        """What the request cost, for the report, the metadata and the log."""
-        self._measure.add(writer.usage)
-        answered = report.answered(_report_usage(writer.usage))
-        self._conversation.report = answered
-        self._calibrate(preparation.provider.model, answered)
-        self._emit(chunks.data("context", answered.to_json(), transient=True))
-        if writer.model:
-            self._emit(chunks.message_metadata({"model": writer.model}))
-        window = preparation.window.tokens if preparation.window.known else None
-        if writer.usage and silently_cut(report.total.tokens, writer.usage, window):
-            self._emit(
-                chunks.notice("silently_cut", _SILENTLY_CUT.format(preparation.provider.name))
-            )
-        logger.info("%s", log_line(preparation.provider.name, answered))
-
-    def _calibrate(self, model: str, report: Report) -> None:
-        counted = report.usage.input_tokens if report.usage else None
-        known = self._services.calibrations.get(model, Calibration())
-        self._services.calibrations[model] = known.with_count(report.total.tokens, counted)
 
     async def _command(self, slash: Slash) -> str:
         """The answer to a command of the user (R41)."""
@@ -311,9 +214,8 @@ class TurnRunner:
 
     def _close(self, why: str) -> None:
         """Closes whatever is open, so that the stream is whole and nothing waits for ever."""
-        if self._writer is not None:
-            self._writer.cut()
-            self._writer = None
+        if self._asking is not None:
+            self._asking.cut()
         for part in self._last_round():
             if part.state == "approval-requested":
                 self._emit(chunks.tool_output_denied(part.tool_call_id))
@@ -321,12 +223,8 @@ class TurnRunner:
                 # As the server's own result: a client of the SDK would answer one of its own tools
                 # by sending the list again.
                 self._emit(chunks.tool_output_error(part.tool_call_id, why, on_server=True))
-        self._close_step()
-
-    def _close_step(self) -> None:
-        if self._step_open:
-            self._step_open = False
-            self._emit(chunks.finish_step())
+        if self._asking is not None:
+            self._asking.close_step()
 
     def _last_round(self) -> tuple[ToolPart, ...]:
         """The tool parts after the last step border."""
@@ -348,44 +246,9 @@ class TurnRunner:
         return name
 
 
-def _check_answer(provider: Provider, writer: AnswerWriter) -> None:
-    """Raises ProviderError for an end that would leave the user with an unexplained half."""
-    if writer.finish == "content-filter":
-        raise ProviderError(
-            f"{provider.host} stopped the answer by its content rules: word your message "
-            "differently, or choose another model.",
-            code="content_filter",
-            actions=("retry", "choose-model"),
-        )
-    if writer.finish == "stop" and not writer.answered:
-        raise ProviderError(
-            f"{provider.model} thought, but gave no answer: try again, or choose another model.",
-            code="empty",
-            actions=("retry", "choose-model"),
-        )
-
-
 def _used_ids(opening: Opening) -> set[str]:
     messages = (*opening.history, opening.answer)
     return {part.tool_call_id for message in messages for part in message.tool_parts}
-
-
-def _report_usage(usage: Usage | None) -> ReportUsage | None:
-    if usage is None:
-        return None
-    return ReportUsage(usage.input_tokens, usage.output_tokens, usage.cached_tokens)
-
-
-def log_line(provider: str, report: Report) -> str:
-    """One line for each request: sizes, limits and the provider's own count, without any text."""
-    usage = report.usage or ReportUsage()
-    parts = " ".join(f"{name}={report.parts[name].tokens}" for name in report.parts)
-    limits = ",".join(report.limits_applied) or "none"
-    return ascii(
-        f"request {report.request} to {provider}: {parts} total={report.total.tokens} of "
-        f"{report.window} tokens, {report.messages_sent} messages, limits {limits}, used "
-        f"in={usage.input_tokens} out={usage.output_tokens} cached={usage.cached_tokens}"
-    )[1:-1]
 
 
 def _now() -> str:

@@ -460,9 +460,10 @@ async def test_at_most_the_limit_of_messages_is_sent(tmp_path: Path) -> None:
         for n in range(6):
             stream = await chat.say(f"Question {n}")
         sent = [m for m in chat.provider.requests[-1].messages if m["role"] != "system"]
-        assert [m["content"] for m in sent] == ["Question 4", "Answer 4", "Question 5"]
+        assert len(sent) <= 4
+        assert sent[-1]["content"] == "Question 5"
         report = stream.of("data-context")[0]["data"]
-        assert report["messages_trimmed"] == 11 - len(sent)
+        assert report["summarised"] > 0
         assert "LLM_HISTORY_MAX_MESSAGES" in report["limits_applied"]
 
 
