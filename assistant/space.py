@@ -18,6 +18,7 @@ from .errors import StoreError
 from .prompts.composition import SystemPrompts
 from .tools.toolbox import Toolbox
 from .turn.preparation import Model, Providers, Services
+from .turn.summariser import Summariser
 from .turn.turns import Turns
 from .user_context.environment import refresh_environment
 from .user_context.rules import UserContextStore
@@ -50,9 +51,10 @@ class UserSpace:
         prompts = SystemPrompts(
             system_path, folder, self.user_context, self.skills, settings, text_tokens, cache
         )
-        services = Services(providers, model, prompts, toolbox, settings)
+        summariser = Summariser(providers, model, settings)
+        services = Services(providers, model, prompts, toolbox, settings, summariser.answer)
         self.search = HistorySearch(self.database)
-        self.turns = Turns(services, self.chats, self.skills, self.search)
+        self.turns = Turns(services, self.chats, self.skills, summariser, self.search)
 
     async def open(self) -> None:
         """Makes the tables, and turns what a crash cut into cut messages. Raises nothing: a

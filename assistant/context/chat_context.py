@@ -173,8 +173,9 @@ class ChatContext:
         most = self._most_message(self._projections)
         return of_cut(self._log, self._projections, most, most_read, focus)
 
-    def telling_ahead(self) -> Telling | None:
-        """The same where prompts are cached, before the next cut; None while that is far."""
+    def telling_ahead(self, focus: str = "", *, by_hand: bool = False) -> Telling | None:
+        """The same where prompts are cached, before the next cut; None while that is far, unless it
+        is made `by_hand`."""
         if not (self._limits.cached and self._limits.summarise):
             return None
         return ahead(
@@ -185,6 +186,8 @@ class ChatContext:
             room=self._room,
             most_message=self._most_summary(self._front.tokens if self._front else 0),
             alternation=self._budget.alternation,
+            focus=focus,
+            by_hand=by_hand,
         )
 
     def retell(

@@ -54,18 +54,21 @@ def ahead(
     room: int,
     most_message: int,
     alternation: bool,
+    focus: str,
+    by_hand: bool,
 ) -> Telling | None:
-    """The request for all that is in `draft`, which fits `room` tokens; None while the next cut is
-    far or little is new."""
+    """The request for all that is in `draft`, where that fits `room` tokens; None while the next
+    cut is far or little is new, unless it is about to be made `by_hand`."""
     last, end = projections.last_told
     untold = [group for group in draft.whole if group.first >= end and group.role != "system"]
     new = sum(group.tokens for group in untold)
-    if new < room * NEW_SHARE or not room * NEAR_SHARE <= draft.tokens <= room:
+    due = new >= room * NEW_SHARE and draft.tokens >= room * NEAR_SHARE
+    if not untold or draft.tokens > room or not (due or by_hand):
         return None
     # Whatever the cut will cover, its computed sections will have no more than this.
     coming = extended(projections.summary, untold, untold[0].first, len(log))
     most = room_for_told(coming, most_message)
     if most.words < LEAST_WORDS:
         return None
-    telling = appended(draft.messages, tools, len(log), last, most)
+    telling = appended(draft.messages, tools, len(log), last, most, focus)
     return replace(telling, messages=alternate(telling.messages)) if alternation else telling

@@ -5,6 +5,7 @@
     command.py    `/skill` in a user's message (R12)
     conversation.py, conversations.py  the chat's messages as the rows of its context
     chat_memory.py  the whole log, for the tools that look into it
+    summariser.py  what a model tells of the messages that are not sent any more
     runner.py     the loop: prepare, ask, write, run tools, again
     asking.py     one request: planned, asked, written, accounted for
     preparation.py  the provider, the system message and the plan of one request

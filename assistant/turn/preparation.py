@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
+from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Protocol
 
 from ...agent_prompts import SystemPrompt
 from ..config import Settings
 from ..context.calibration import Calibration
+from ..context.chat_context import ChatContext
 from ..context.plan import Plan
 from ..context.system import SystemText
 from ..context.window import PRICES, Budget, Prices, Window, window_of
@@ -52,8 +53,9 @@ class Prompts(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Services:
-    """What every turn needs, built once by `app`. `clock` gives seconds, `calibrations` holds what
-    was learned of each model's tokens.
+    """What every turn needs, built once by `app`. `compact` carries out `/compact` with a focus,
+    and says what it did. `clock` gives seconds, `calibrations` holds what was learned of each
+    model's tokens.
     """
 
     providers: Providers
@@ -61,6 +63,7 @@ class Services:
     prompts: Prompts
     toolbox: Toolbox
     settings: Settings
+    compact: Callable[[Preparation, str], Awaitable[str]]
     clock: Callable[[], float] = time.monotonic
     calibrations: dict[str, Calibration] = field(default_factory=dict)
 
@@ -82,15 +85,19 @@ class Preparation:
     async def plan(self, answer: Message, number: int) -> Plan:
         """The plan of the turn's request `number`, which goes on with `answer`. Made in a thread:
         a chat may be long when it is fed for the first time."""
-        budget = Budget(self.window, self.alternation, prices_of(self.provider), factor=self.factor)
 
         def work() -> Plan:
-            context = self.conversation.feed((*self.history, answer))
-            context.prepare(budget, self.system, self.tools)
-            return context.plan()
+            self.conversation.feed((*self.history, answer))
+            return self.ready().plan()
 
         made = await asyncio.to_thread(work)
         return replace(made, report=replace(made.report, request=number))
+
+    def ready(self) -> ChatContext:
+        """The conversation's context, prepared for this turn's requests."""
+        budget = Budget(self.window, self.alternation, prices_of(self.provider), factor=self.factor)
+        self.conversation.context.prepare(budget, self.system, self.tools)
+        return self.conversation.context
 
     def request(self, made: Plan) -> LLMRequest:
         return LLMRequest(

@@ -31,6 +31,7 @@ from .preparation import Services
 from .recorder import Nowhere, Recorder
 from .runner import TurnRunner
 from .running import RunningTurn
+from .summariser import Summariser
 
 logger = logging.getLogger("comfyui_assistant")
 
@@ -53,12 +54,14 @@ class Turns:
         services: Services,
         store: ChatStore,
         skills: SkillLibrary,
+        summariser: Summariser,
         search: HistorySearch | None = None,
         new_id: Callable[[], str] = _message_id,
     ) -> None:
         self._services = services
         self._store = store
         self._skills = skills
+        self._summariser = summariser
         self._search = search
         self._conversations = Conversations(store, services.settings)
         self._new_id = new_id
@@ -113,6 +116,7 @@ class Turns:
             await starting.wait()
         turns = [*self._running.values(), *self._loose]
         await asyncio.gather(*(turn.stop("shutdown") for turn in turns))
+        await self._summariser.close()
 
     async def _decide(
         self, identity: str, command: Decision | ToolResult, client_id: str | None
@@ -143,6 +147,7 @@ class Turns:
         self._workflows.pop(identity, None)
 
     async def _begin(self, identity: str, opening: Opening, request: TurnRequest) -> RunningTurn:
+        self._summariser.turn_begins(identity)
         allowed = await self._store.allowed_tools(identity)
         conversation = await self._conversations.of_chat(identity)
         opening = replace(opening, answer=_addressed(opening.answer, request.client_id))
@@ -168,16 +173,28 @@ class Turns:
             self._running[identity] = turn
         else:
             self._loose.add(turn)
-        turn.start(self._to_end(runner, turn, scene.workflow))
+        spoken = tuple(message for message in opening.history if message.role != "system")
+        turn.start(self._to_end(runner, turn, scene.workflow, conversation, spoken))
         return turn
 
-    async def _to_end(self, runner: TurnRunner, turn: RunningTurn, workflow: Snapshot) -> None:
+    async def _to_end(
+        self,
+        runner: TurnRunner,
+        turn: RunningTurn,
+        workflow: Snapshot,
+        conversation: Conversation,
+        history: tuple[Message, ...],
+    ) -> None:
         try:
             state = await runner.run()
             if turn.chat_id is not None:
-                await self._conversations.keep(turn.chat_id)
-            if turn.chat_id is not None and state in WAITING:
-                self._keep_workflow(turn.chat_id, workflow)
+                keep = self._conversations.keep
+                await keep(turn.chat_id)
+                if state in WAITING:
+                    self._keep_workflow(turn.chat_id, workflow)
+                elif state == "idle":
+                    path = (*history, turn.message)
+                    self._summariser.turn_ended(turn.chat_id, conversation, path, keep)
         except Exception:
             logger.exception("A turn could not be ended as it should")
         finally:

@@ -136,11 +136,12 @@ def appended(
     end: int,
     last: str,
     most: Allowance,
+    focus: str = "",
 ) -> Telling:
     """The request of a chat, with the instruction as one more user message: all that comes before
     is read at the price of the cache. Its summary message tells of what is not in it any more."""
     source = "\n".join(line for message in request for line in _whole(message))
-    asked = PromptMessage("user", _APPENDED + _task(most, ""))
+    asked = PromptMessage("user", _APPENDED + _task(most, focus))
     return Telling((*request, asked), end, source, last, most, tools)
 
 
