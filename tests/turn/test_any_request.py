@@ -94,13 +94,14 @@ LAWS = settings(suppress_health_check=[HealthCheck.too_slow], deadline=None, max
 def test_any_list_of_messages_is_answered_or_refused(
     backend: Backend, messages: Any, stored: bool, trigger: str
 ) -> None:
+    chat_id = f"chat-{next(NUMBERS)}"
     body = {"messages": [message_to_ui(message) for message in messages], "trigger": trigger}
     if stored:
-        body["id"] = f"chat-{next(NUMBERS)}"
+        body["id"] = chat_id
     stream = backend.post(body)
     check(stream, backend, messages)
     if stored and stream.status == 200:
-        answer = backend.run(backend.chat.stored(body["id"]))["messages"][-1]
+        answer = backend.run(backend.chat.stored(chat_id))["messages"][-1]
         assert answer["id"] == stream.chunks[0]["messageId"]
 
 
@@ -145,9 +146,8 @@ VALID: dict[str, Any] = {
 def paths(value: Any, before: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
     """The place of everything in a JSON value."""
     yield before
-    items = value.items() if isinstance(value, dict) else ()
-    items = enumerate(value) if isinstance(value, list) else items
-    for name, item in items:
+    items = dict(enumerate(value)) if isinstance(value, list) else value
+    for name, item in items.items() if isinstance(items, dict) else ():
         yield from paths(item, (*before, name))
 
 
