@@ -15,9 +15,8 @@ from typing import Any
 from ..chats import ChatState
 from ..context.plan import Plan
 from ..context.report import Report
-from ..context.report import Usage as ReportUsage
 from ..errors import AssistantError, ProviderError, ToolsRefused
-from ..llm.events import ReasoningDelta, TextDelta, ToolCallStart, Usage
+from ..llm.events import ReasoningDelta, TextDelta, ToolCallStart
 from ..llm.provider import Provider
 from ..llm.resolver import silently_cut
 from ..messages import chunks
@@ -25,6 +24,8 @@ from ..messages.chunks import Chunk
 from ..messages.fold import fold
 from ..messages.parts import StepStart, ToolPart
 from ..tools.tool import Scene
+from .account import log_line, report_usage
+from .call_ids import CallIds
 from .calls import CallRunner, Suspension
 from .decisions import STOPPED
 from .measure import Measure
@@ -71,7 +72,7 @@ class TurnRunner:
         self._emit = turn.emit
         self._recorder = recorder
         self._calls = CallRunner(turn.emit, services.toolbox, scene, allowed)
-        self._ids = _used_ids(opening)
+        self._ids = CallIds((*opening.history, opening.answer))
         self._measure = Measure(services.clock, opening.answer.metadata)
         self._writer: AnswerWriter | None = None
         self._step_open = False
@@ -182,7 +183,7 @@ class TurnRunner:
     async def _ask(self, preparation: Preparation, made: Plan) -> str:
         """Streams one answer into the message; returns why it ended."""
         prefix = f"s{made.report.request}"
-        writer = AnswerWriter(self._emit, self._services.toolbox, self._new_id, prefix)
+        writer = AnswerWriter(self._emit, self._services.toolbox, self._ids.free, prefix)
         self._writer = writer
         stream = self._services.model.stream(preparation.provider, preparation.request(made))
         async with contextlib.aclosing(stream) as events:
@@ -200,7 +201,7 @@ class TurnRunner:
     def _account(self, preparation: Preparation, report: Report, writer: AnswerWriter) -> None:
         """What the request cost, for the report, the metadata and the log."""
         self._measure.add(writer.usage)
-        answered = report.answered(_report_usage(writer.usage))
+        answered = report.answered(report_usage(writer.usage))
         self._emit(chunks.data("context", answered.to_json(), transient=True))
         if writer.model:
             self._emit(chunks.message_metadata({"model": writer.model}))
@@ -281,15 +282,6 @@ class TurnRunner:
                 found.append(part)
         return tuple(found)
 
-    def _new_id(self, wanted: str) -> str:
-        """`wanted`, made unique in the chat: some servers count their calls from 0 each time."""
-        base = wanted if wanted and wanted.isprintable() else "call"
-        name, number = base, 2
-        while name in self._ids:
-            name, number = f"{base}-{number}", number + 1
-        self._ids.add(name)
-        return name
-
 
 def _check_answer(provider: Provider, writer: AnswerWriter) -> None:
     """Raises ProviderError for an end that would leave the user with an unexplained half."""
@@ -306,29 +298,6 @@ def _check_answer(provider: Provider, writer: AnswerWriter) -> None:
             code="empty",
             actions=("retry", "choose-model"),
         )
-
-
-def _used_ids(opening: Opening) -> set[str]:
-    messages = (*opening.history, opening.answer)
-    return {part.tool_call_id for message in messages for part in message.tool_parts}
-
-
-def _report_usage(usage: Usage | None) -> ReportUsage | None:
-    if usage is None:
-        return None
-    return ReportUsage(usage.input_tokens, usage.output_tokens, usage.cached_tokens)
-
-
-def log_line(provider: str, report: Report) -> str:
-    """One line for each request: sizes, limits and the provider's own count, without any text."""
-    usage = report.usage or ReportUsage()
-    parts = " ".join(f"{name}={report.parts[name].tokens}" for name in report.parts)
-    limits = ",".join(report.limits_applied) or "none"
-    return ascii(
-        f"request {report.request} to {provider}: {parts} total={report.total.tokens} of "
-        f"{report.window} tokens, {report.messages_sent} messages, limits {limits}, used "
-        f"in={usage.input_tokens} out={usage.output_tokens} cached={usage.cached_tokens}"
-    )[1:-1]
 
 
 def _now() -> str:

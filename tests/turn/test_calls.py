@@ -79,6 +79,11 @@ async def test_a_bug_in_a_tool_is_said_without_its_words() -> None:
     assert "secret" not in sent[0]["errorText"]
 
 
+async def test_a_result_that_no_log_could_hold_is_a_failure() -> None:
+    _, sent = await settled(part("odd"))
+    assert sent[0]["type"] == "tool-output-error"
+
+
 @pytest.mark.parametrize("state", ["output-available", "output-error", "output-denied"])
 async def test_what_is_settled_is_left_alone(state: ToolState) -> None:
     assert await settled(part("erase", state)) == (Suspension(), [])
