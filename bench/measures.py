@@ -72,11 +72,14 @@ def request_tokens(messages: Messages) -> float:
 
 
 def steps(requests: Iterable[Messages]) -> list[Step]:
-    """Each request beside the one before it; the first has none and is all new."""
+    """Each of consecutive requests beside the one before it; the first has none and is left out."""
     found: list[Step] = []
-    before: list[str] = []
+    before: list[str] | None = None
     for messages in requests:
         texts = [rendered(message) for message in messages]
+        if before is None:
+            before = texts
+            continue
         size = sum(map(len, texts)) / CHARS_PER_TOKEN
         same = _same_beginning(before, texts) / CHARS_PER_TOKEN
         found.append(Step(size, same, sum(map(len, before)) / CHARS_PER_TOKEN))

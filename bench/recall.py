@@ -16,6 +16,7 @@ runpy.run_path(str(Path(__file__).resolve().parent.parent / "scripts" / "bootstr
 import argparse  # noqa: E402  the package has its name only now
 import json  # noqa: E402
 from collections.abc import Mapping, Sequence  # noqa: E402
+from itertools import accumulate  # noqa: E402
 from typing import Any  # noqa: E402
 
 from plugin.assistant.chats.memory_index import MemoryIndex  # noqa: E402
@@ -40,15 +41,12 @@ def main() -> None:
 
 
 def index_of(log: Sequence[Mapping[str, Any]]) -> MemoryIndex:
-    """The log's messages, a tool's result with its call."""
+    """The log's messages, a tool's results in the round of their call. System messages are in no
+    chat's log."""
     messages = [message_of(row) for row in log]
-    calls: dict[int, int] = {}
-    made: dict[str, int] = {}
-    for at, message in enumerate(messages):
-        made.update({call.id: at for call in message.tool_calls})
-        if message.role == "tool" and message.tool_call_id in made:
-            calls[at] = made[message.tool_call_id]
-    return MemoryIndex.of([text_of_prompt(message) for message in messages], calls)
+    begins = (message.role != "tool" for message in messages)
+    texts = [text_of_prompt(m) if m.role != "system" else "" for m in messages]
+    return MemoryIndex.of(texts, list(accumulate(map(int, begins))))
 
 
 if __name__ == "__main__":

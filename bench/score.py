@@ -28,6 +28,7 @@ from plugin.bench.measures import (  # noqa: E402
     Messages,
     exact_tokens,
     percentile,
+    request_tokens,
     steps,
     text_of,
 )
@@ -50,7 +51,7 @@ def main() -> None:
     arguments = parser.parse_args()
     log = read_log(arguments.input)
     lines = read_lines(arguments.replay)
-    score = score_requests(lines, arguments.window)
+    score = score_requests([lines], arguments.window)
     if arguments.facts:
         facts = read_lines(arguments.facts)
         edits = json.loads(arguments.edits.read_text("utf-8")) if arguments.edits else None
@@ -65,13 +66,24 @@ def main() -> None:
         arguments.out.write_text(text + "\n", encoding="utf-8")
 
 
-def score_requests(lines: Sequence[Mapping[str, Any]], window: int | None) -> dict[str, Any]:
-    """The figures that need no truth about the log. `prefix_of_previous` and `prefix_of_current`
-    are means over consecutive requests, divided by the length of the former or the latter."""
+def score_requests(
+    blocks: Sequence[Sequence[Mapping[str, Any]]], window: int | None
+) -> dict[str, Any]:
+    """The figures that need no truth about the log. Each block is a run of consecutive points.
+
+    `prefix_of_previous` and `prefix_of_current` are means over consecutive requests of the common
+    beginning, divided by the length of the former or the latter; prices are means over the same.
+    """
+    lines = [line for block in blocks for line in block]
     sent = [line for line in lines if line["messages"]]
     found = [faults(line["messages"]) for line in sent]
     kinds = Counter(fault.split(": ")[-1] for each in found for fault in each)
-    walked = steps([line["messages"] for line in sent])
+    walked = [
+        step
+        for block in blocks
+        for step in steps([line["messages"] for line in block if line["messages"]])
+    ]
+    sizes = [request_tokens(line["messages"]) for line in sent]
     exact = [exact_tokens(line["messages"]) for line in sent]
     read = [_read_tokens(line["messages"]) for line in sent]
     known = [count for count in exact if count is not None]
@@ -81,11 +93,11 @@ def score_requests(lines: Sequence[Mapping[str, Any]], window: int | None) -> di
         "refused": sum(bool(line.get("error")) for line in lines),
         "invalid": sum(bool(each) for each in found),
         "faults": dict(kinds),
-        "tokens_json": round(fmean(step.tokens for step in walked), 1),
+        "tokens_json": round(fmean(sizes), 1),
         "tokens_read": round(fmean(read), 1),
         "tokens_exact": round(fmean(known), 1) if known else None,
-        "prefix_of_previous": round(fmean(step.of_previous for step in walked[1:]), 4),
-        "prefix_of_current": round(fmean(step.of_current for step in walked[1:]), 4),
+        "prefix_of_previous": round(fmean(step.of_previous for step in walked), 4),
+        "prefix_of_current": round(fmean(step.of_current for step in walked), 4),
         "ms_p50": percentile(times, 0.5),
         "ms_p95": percentile(times, 0.95),
         "priced": {
@@ -95,7 +107,7 @@ def score_requests(lines: Sequence[Mapping[str, Any]], window: int | None) -> di
     }
     if window:
         score["over_window"] = {
-            "json": sum(step.tokens > window for step in walked),
+            "json": sum(size > window for size in sizes),
             "read": sum(count > window for count in read),
             "exact": sum(count > window for count in known) if known else None,
         }

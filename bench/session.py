@@ -33,12 +33,15 @@ class Shape:
     """How long a session is and how large its results are.
 
     `full_share` is the share of looks at the workflow that give the whole UI-format JSON, as plain
-    assistants do; `giant_share` that of results that alone nearly fill a small window.
+    assistants do; `giant_share` that of documents that alone nearly fill a small window.
+    `look_weight` says how much more often a round looks at the workflow than it reads other things
+    (which has the weight 3).
     """
 
     messages: int = MESSAGES
     full_share: float = 0.3
     giant_share: float = 0.0
+    look_weight: int = 6
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,6 +103,7 @@ def write_session(seed: int, shape: Shape) -> Session:
     source = random.Random(seed)
     name, workflow = source.choice(list(templates()))
     writer = Writer(source, shape, Canvas(name, workflow), Planter(source))
+    writer.say("system", wordings.SYSTEM)
     while writer.at < shape.messages:
         _turn(writer)
     facts = writer.planter.facts
@@ -117,7 +121,8 @@ def _turn(writer: Writer) -> None:
     writer.planting = pick.random() < FACT_SHARE
     language = _ask(writer)
     for _ in range(pick.choices((0, 1, 2, 3, 4), (1, 3, 4, 3, 1))[0]):
-        kind = pick.choices(ROUNDS, ROUND_WEIGHTS)[0]
+        weights = (writer.shape.look_weight, *OTHER_WEIGHTS)
+        kind = pick.choices(ROUNDS, weights)[0]
         writer.call_round(pick.choice(wordings.OPENINGS), kind(writer))
     _answer(writer, language)
 
@@ -251,4 +256,4 @@ def _run(writer: Writer) -> list[Call]:
 
 
 ROUNDS = (_look, _read, _edit, _run)
-ROUND_WEIGHTS = (6, 3, 4, 2)
+OTHER_WEIGHTS = (3, 4, 2)

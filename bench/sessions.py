@@ -23,9 +23,15 @@ def main() -> None:
     parser.add_argument("--messages", type=int, default=MESSAGES, help="at least this many")
     parser.add_argument("--full-share", type=float, default=Shape().full_share)
     parser.add_argument("--giant-share", type=float, default=Shape().giant_share)
+    parser.add_argument("--look-weight", type=int, default=Shape().look_weight)
     parser.add_argument("--out", type=Path, required=True, metavar="FOLDER")
     arguments = parser.parse_args()
-    shape = Shape(arguments.messages, arguments.full_share, arguments.giant_share)
+    shape = Shape(
+        arguments.messages,
+        arguments.full_share,
+        arguments.giant_share,
+        arguments.look_weight,
+    )
     save(write_session(arguments.seed, shape), arguments.out)
 
 

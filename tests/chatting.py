@@ -66,7 +66,7 @@ class Chatting:
     def __init__(self, client: TestClient[Any, Any], provider: ScriptedProvider) -> None:
         self.client = client
         self.provider = provider
-        self.assistant: Assistant = client.app[ASSISTANT]  # type: ignore[index,union-attr]
+        self.assistant: Assistant = client.app[ASSISTANT]
         self._sent = 0
 
     def user(self, text: str, **parts: Any) -> dict[str, Any]:

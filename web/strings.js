@@ -249,7 +249,8 @@ const ENGLISH = {
     "For good answers, start Ollama or LM Studio with a larger model, or add a " +
     "provider with a key.",
   "first.none.title": "Choose where answers come from",
-  "first.none": "The assistant needs a language model. Three quick ways:",
+  "first.none": "The assistant needs a language model.",
+  "first.none.ways": "Three quick ways:",
   "first.none.ollama":
     "Install Ollama, run “ollama pull qwen3:8b”, and try again. Free and private.",
   "first.none.studio": "Start LM Studio, load a model and switch its server on. Free and private.",

@@ -11,8 +11,13 @@
     preparation.py  the provider, the system message and the plan of one request
     writer.py     a provider's events -> chunks
     calls.py      running tools, asking first, stopping repetition
+    call_ids.py   ids of calls that are unique in a chat
+    decisions.py  commands that let a suspended turn go on, or end it
+    storable.py   what of a model's or a panel's value the log can hold
     running.py    the turn as others see it: its chunks so far, then live
     recorder.py   the turn's answer in the log
+    measure.py, account.py   what a turn took, and what a request cost
+    completion.py one prompt, one text: the model without a chat
 
 The chunks are the UI message stream's; nothing here knows HTTP.
 """

@@ -9,12 +9,12 @@ from collections.abc import Callable
 from ..context.calibration import Calibration
 from ..context.plan import Plan
 from ..context.report import Report
-from ..context.report import Usage as ReportUsage
 from ..errors import ContextOverflow, ProviderError, RolesRefused, ToolsRefused
-from ..llm.events import ReasoningDelta, TextDelta, ToolCallStart, Usage
+from ..llm.events import ReasoningDelta, TextDelta, ToolCallStart
 from ..llm.provider import Provider
 from ..llm.resolver import silently_cut
 from ..messages import chunks
+from .account import log_line, report_usage
 from .conversation import Conversation
 from .measure import Measure
 from .preparation import Preparation, Services
@@ -139,7 +139,7 @@ class Asking:
         """What the request cost, for the report, the metadata and the log."""
         preparation = self._preparation
         self._measure.add(writer.usage)
-        answered = report.answered(_report_usage(writer.usage))
+        answered = report.answered(report_usage(writer.usage))
         self._conversation.report = answered
         self._calibrate(preparation.provider.model, answered)
         self._emit(chunks.data("context", answered.to_json(), transient=True))
@@ -173,21 +173,3 @@ def _check_answer(provider: Provider, writer: AnswerWriter) -> None:
             code="empty",
             actions=("retry", "choose-model"),
         )
-
-
-def _report_usage(usage: Usage | None) -> ReportUsage | None:
-    if usage is None:
-        return None
-    return ReportUsage(usage.input_tokens, usage.output_tokens, usage.cached_tokens)
-
-
-def log_line(provider: str, report: Report) -> str:
-    """One line for each request: sizes, limits and the provider's own count, without any text."""
-    usage = report.usage or ReportUsage()
-    parts = " ".join(f"{name}={report.parts[name].tokens}" for name in report.parts)
-    limits = ",".join(report.limits_applied) or "none"
-    return ascii(
-        f"request {report.request} to {provider}: {parts} total={report.total.tokens} of "
-        f"{report.window} tokens, {report.messages_sent} messages, limits {limits}, used "
-        f"in={usage.input_tokens} out={usage.output_tokens} cached={usage.cached_tokens}"
-    )[1:-1]

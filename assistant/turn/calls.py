@@ -15,6 +15,7 @@ from ..messages.conversion import output_text
 from ..messages.parts import ToolPart
 from ..tools.tool import Scene, Tool
 from ..tools.toolbox import Toolbox
+from .storable import fault_of
 
 logger = logging.getLogger("comfyui_assistant")
 
@@ -137,7 +138,10 @@ class CallRunner:
     async def _outcome(self, tool: Tool, part: ToolPart) -> tuple[Any, str | None]:
         try:
             assert tool.run is not None, f"{tool.name} has no code for the server"
-            return await tool.run(tool.parse(part.input), self._scene), None
+            output = await tool.run(tool.parse(part.input), self._scene)
+            if fault := fault_of(output):
+                raise ValueError(fault)
+            return output, None
         except ToolError as error:
             return None, error.message
         except Exception:

@@ -27,6 +27,7 @@ from ..chats import (
     title_for,
 )
 from ..errors import InvalidRequest
+from ..messages.conversion import to_prompt
 from ..messages.parts import Message
 from ..user_context.skills import SkillLibrary
 from ..workflow.view import Snapshot
@@ -76,7 +77,7 @@ async def open_without_chat(request: TurnRequest, skills: SkillLibrary, new_id: 
             sent = sent[:-1]
     messages, _, _ = _continuation(reconcile((), sent, request.trigger), ())
     history, answer = _split(messages, new_id)
-    _check(history)
+    _check(history, answer)
     asked = [await expand(message, skills) for message in history]
     reply, slash = _without_model(asked[-1], answer)
     messages = (*_system(sent), *(item.message for item in asked))
@@ -95,7 +96,7 @@ async def open_in_chat(
     intention = _intention(request, stored)
     messages, kept, parent = _continuation(intention, stored)
     new, answer = _split(messages, new_id)
-    _check((*kept, *new))
+    _check((*kept, *new), answer)
     asked = [await expand(message, skills) for message in (new or kept[-1:])]
     expanded = tuple(item.message for item in asked)
     before = kept if new else kept[:-1]
@@ -172,12 +173,20 @@ def _system(messages: tuple[Message, ...]) -> tuple[Message, ...]:
     return tuple(message for message in messages if message.role == "system")
 
 
-def _check(history: tuple[Message, ...]) -> None:
+def goes_on(answer: Message) -> bool:
+    """Whether a model can go on with an answer: it is new, or it ends with calls."""
+    prompt = to_prompt((answer,))
+    return not answer.parts or (bool(prompt) and prompt[-1].role == "tool")
+
+
+def _check(history: tuple[Message, ...], answer: Message) -> None:
     users = [message for message in history if message.role == "user"]
     if not users:
         raise InvalidRequest("expected a user message to answer, got none", where="messages")
     if not has_content(users[-1]):
         raise InvalidRequest("the last user message is empty", where="messages")
+    if not goes_on(answer):
+        raise InvalidRequest("nothing to answer: the last message is complete", where="messages")
 
 
 def _workflow(request: TurnRequest) -> WorkflowName | None:

@@ -20,6 +20,7 @@ from ..messages.fold import fold
 from ..messages.parts import StepStart, ToolPart
 from ..tools.tool import Scene
 from .asking import Asking
+from .call_ids import CallIds
 from .calls import CallRunner, Suspension
 from .conversation import Conversation
 from .decisions import STOPPED
@@ -61,7 +62,7 @@ class TurnRunner:
         self._recorder = recorder
         self._conversation = conversation
         self._calls = CallRunner(turn.emit, services.toolbox, scene, allowed)
-        self._ids = _used_ids(opening)
+        self._ids = CallIds((*opening.history, opening.answer))
         self._measure = Measure(services.clock, opening.answer.metadata)
         self._asking: Asking | None = None
         self._state: ChatState = "idle"
@@ -121,7 +122,7 @@ class TurnRunner:
             self._recorder,
             self._conversation,
             self._measure,
-            self._new_id,
+            self._ids.free,
         )
         return await self._loop(self._asking)
 
@@ -235,20 +236,6 @@ class TurnRunner:
             elif isinstance(part, ToolPart):
                 found.append(part)
         return tuple(found)
-
-    def _new_id(self, wanted: str) -> str:
-        """`wanted`, made unique in the chat: some servers count their calls from 0 each time."""
-        base = wanted if wanted and wanted.isprintable() else "call"
-        name, number = base, 2
-        while name in self._ids:
-            name, number = f"{base}-{number}", number + 1
-        self._ids.add(name)
-        return name
-
-
-def _used_ids(opening: Opening) -> set[str]:
-    messages = (*opening.history, opening.answer)
-    return {part.tool_call_id for message in messages for part in message.tool_parts}
 
 
 def _now() -> str:

@@ -26,7 +26,7 @@ from .chat_memory import LoggedMemory
 from .conversation import Conversation
 from .conversations import Conversations
 from .decisions import Abort, Command, Decision, ToolResult, decided, stopped
-from .opening import Opening, TurnRequest, open_in_chat, open_without_chat
+from .opening import Opening, TurnRequest, goes_on, open_in_chat, open_without_chat
 from .preparation import Services
 from .recorder import Nowhere, Recorder
 from .runner import TurnRunner
@@ -126,6 +126,8 @@ class Turns:
         if not path or path[-1].role != "assistant":
             raise Conflict("Nothing waits for a decision in this chat.", code="nothing_waits")
         message = decided(path[-1], command)
+        if not goes_on(message):
+            raise Conflict("The answer has gone on without that call.", code="nothing_waits")
         if isinstance(command, Decision) and command.approved and command.remember:
             names = {p.tool_name for p in message.tool_parts if p.tool_call_id in command.ids}
             for name in sorted(names):

@@ -64,14 +64,14 @@ class ProviderThread:
 
 @contextmanager
 def running_provider(
-    *, models: Sequence[str] = ("scripted",), key: str | None = None
+    *, models: Sequence[str] = ("scripted",), key: str | None = None, port: int = 0
 ) -> Iterator[ProviderThread]:
     loop = asyncio.new_event_loop()
     thread = threading.Thread(target=loop.run_forever, name="provider", daemon=True)
     thread.start()
     provider = ScriptedProvider(models=models, key=key)
     running = ProviderThread(provider, loop)
-    running._wait(provider.start())
+    running._wait(provider.start(port))
     try:
         yield running
     finally:

@@ -42,7 +42,7 @@ def conversation(length: int) -> list[dict[str, Any]]:
         {
             "id": f"m{number}",
             "role": roles[number % 2],
-            "parts": [{"type": "text", "text": f"Message **{number}** of a long chat."}],
+            "parts": [{"type": "text", "text": f"Message {number} of a long chat."}],
         }
         for number in range(1, length + 1)
     ]

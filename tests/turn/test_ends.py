@@ -93,6 +93,18 @@ async def test_a_stop_while_the_turn_is_starting_is_not_lost(
     await goes_on(chat)
 
 
+async def test_a_chat_says_that_it_is_being_answered(chat: Chatting) -> None:
+    chat.provider.queue(Script([{"text": "Half"}, {"wait": "go"}]))
+    saying = asyncio.create_task(chat.say("Hi"))
+    await chat.provider.reached("go")
+    assert (await chat.stored())["state"] == "generating"
+    async with chat.client.get("/api/chats") as response:
+        assert [c["state"] for c in (await response.json())["chats"]] == ["generating"]
+    chat.provider.release("go")
+    await saying
+    assert (await chat.stored())["state"] == "idle"
+
+
 async def test_two_stops_are_one(chat: Chatting) -> None:
     chat.provider.queue(Script([{"text": "Half"}, {"wait": "never"}]))
     saying = asyncio.create_task(chat.say("Hi"))

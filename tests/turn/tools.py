@@ -33,6 +33,7 @@ class Bench:
             Tool("runWorkflow", "Ran the workflow", "Runs.", "acts", NoArguments, "panel"),
             Tool("erase", "Erased", "Erases.", "acts", NoArguments, run=self._erase),
             Tool("slow", "Waited", "Waits.", "reads", NoArguments, run=self._slow),
+            Tool("odd", "Measured", "Measures.", "reads", NoArguments, run=self._odd),
             Tool("broken", "Broke", "Breaks.", "reads", NoArguments, run=self._broken),
         )
 
@@ -44,6 +45,9 @@ class Bench:
         self.started.set()
         await self.release.wait()
         return "done"
+
+    async def _odd(self, _: Any, scene: Scene) -> Any:
+        return {"size": float("nan")}
 
     async def _broken(self, _: Any, scene: Scene) -> Any:
         raise RuntimeError("secret words of a bug")

@@ -17,10 +17,14 @@ import { createChat } from "../../web/state/chat.js";
  */
 export function streamed(chunks, { cut = false, hold } = {}) {
   const encoder = new TextEncoder();
+  const rest = [...chunks];
+  // One at a time, as it is asked for: an error would take what is still queued with it.
   const body = new ReadableStream({
-    async start(controller) {
-      for (const chunk of chunks) {
+    async pull(controller) {
+      const chunk = rest.shift();
+      if (chunk) {
         controller.enqueue(encoder.encode(`data: ${JSON.stringify(chunk)}\n\n`));
+        return;
       }
       await hold;
       if (cut) controller.error(new TypeError("network error"));

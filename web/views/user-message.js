@@ -4,6 +4,7 @@
 import { textOf } from "../state/messages.js";
 import { t } from "../strings.js";
 import { clockTime } from "../text/format.js";
+import { mediaFate } from "../text/policy.js";
 import { button, copyButton, h, icon, iconButton, present } from "./dom.js";
 
 /** @typedef {import("../types.js").Attachment} Attachment */
@@ -128,7 +129,8 @@ function files(message) {
 export function filePart(part) {
   const name = part.filename || t("message.unnamed");
   // Only what travels with the message is shown; an address elsewhere would be fetched.
-  if (part.mediaType.startsWith("image/") && /^(?:data:image\/|\/api\/)/.test(part.url)) {
+  const shown = mediaFate(part.url, document.baseURI).fate === "show";
+  if (part.mediaType.startsWith("image/") && shown) {
     return h("img", {
       class: "ca-thumb",
       src: part.url,

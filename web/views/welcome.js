@@ -40,14 +40,16 @@ export function createWelcome(actions) {
         return;
       }
       const { provider } = health;
+      const missing = health.problems.find(({ code }) => code === "no_provider");
+      const others = health.problems.filter((problem) => problem !== missing);
       const content = !provider
-        ? noProvider(actions)
+        ? noProvider(actions, missing?.message ?? t("first.none"))
         : welcomed
           ? prompts(provider, workflow, actions)
           : found(provider, actions);
       element.replaceChildren(
         ...present([
-          ...problemCards(health),
+          ...problemCards({ ...health, problems: others }),
           ...content,
           health.preview && h("p", { class: "ca-quiet" }, t("empty.preview")),
         ]),
@@ -82,15 +84,16 @@ function found(provider, actions) {
   ];
 }
 
-/** @param {WelcomeActions} actions */
-const noProvider = (actions) => [
+/** @param {WelcomeActions} actions @param {string} reason in the server's words: it looked */
+const noProvider = (actions, reason) => [
   h("h3", { class: "ca-welcome__hello" }, t("first.title")),
   createCard({
     tone: "plain",
     mark: "info",
     title: t("first.none.title"),
     body: [
-      h("p", {}, t("first.none")),
+      h("p", {}, reason),
+      h("p", {}, t("first.none.ways")),
       h(
         "ol",
         { class: "ca-ways" },

@@ -1,0 +1,13 @@
+"""headroom's `compress` without its downloaded model. It knows no hard limit."""
+
+import offline_encodings  # noqa: F401  before what it is for
+from harness import Row, serve
+from headroom import compress
+
+
+def trim(history: list[Row], limit: int) -> list[Row]:
+    result = compress(history, model="gpt-4o", model_limit=limit, kompress_model="disabled")
+    return result.messages
+
+
+serve(trim)

@@ -1,0 +1,247 @@
+"""Makes the pictures of the documentation again: python scripts/screenshots.py
+
+The real panel in the stock front end, answered by the scripted provider, so that the pictures stay
+the same while the code behind them changes. Needs what `scripts/test.py` installs.
+"""
+
+import argparse
+import io
+import json
+import runpy
+import sys
+import tempfile
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+runpy.run_path(str(ROOT / "scripts" / "bootstrap.py"))["register"]()
+
+import tools  # noqa: E402
+from PIL import Image  # noqa: E402
+from playwright.sync_api import Browser, expect  # noqa: E402
+from plugin.tests.browsers import running_browser  # noqa: E402
+from plugin.tests.e2e.panel import Panel, opened_panel  # noqa: E402
+from plugin.tests.e2e.provider import ProviderThread, running_provider  # noqa: E402
+from plugin.tests.hosts import running_preview  # noqa: E402
+from plugin.tests.providers import Script, text, tool_call  # noqa: E402
+
+IMAGES = ROOT / "docs" / "images"
+WINDOW = {"width": 1360, "height": 850}
+SIDE_BAR = 420  # pixels
+THINKING = 1.8  # seconds, which the picture tells
+SCALE = 2  # the pictures are read on dense screens
+COLOURS = 256  # of a palette: a user interface needs no more, and the file a third of the bytes
+PATIENCE = 60_000  # milliseconds for a step of a scene
+MODEL = "qwen3:8b"
+PORT = 11435  # beside Ollama's own, which may be in use; the same in every picture
+WINDOW_TOKENS = 16384
+# The whole workflow in what the panel leaves of the canvas: the front end's "fit" ignores panels.
+CENTRE_WORKFLOW = """() => {
+    const {canvas, rootGraph} = window.app
+    const shown = canvas.canvas.getBoundingClientRect()
+    const left = document.querySelector('.ca-panel').getBoundingClientRect().right + 24
+    const top = 96, right = innerWidth - 24, bottom = innerHeight - 72
+    const boxes = rootGraph.nodes.map(node => node.boundingRect)
+    const x = Math.min(...boxes.map(box => box[0])), y = Math.min(...boxes.map(box => box[1]))
+    const width = Math.max(...boxes.map(box => box[0] + box[2])) - x
+    const height = Math.max(...boxes.map(box => box[1] + box[3])) - y
+    const scale = Math.min((right - left) / width, (bottom - top) / height)
+    canvas.ds.scale = scale
+    canvas.ds.offset[0] = (left + (right - left - width * scale) / 2 - shown.x) / scale - x
+    canvas.ds.offset[1] = (top + (bottom - top - height * scale) / 2 - shown.y) / scale - y
+    canvas.setDirty(true, true)
+}"""
+QUIET = {"Comfy.Minimap.Visible": False}
+
+QUESTION = "Explain this workflow step by step. Does my negative prompt do anything?"
+THOUGHT = "The KSampler runs at cfg 1.0, so the negative conditioning is never weighed in."
+ANSWER = """This makes a **1024 × 1024** picture with **Z-Image Turbo**:
+
+1. *Load Diffusion Model* and *Load CLIP* bring the model and its text encoder `qwen_3_4b`.
+2. Two *CLIP Text Encode* nodes turn your prompts into conditioning.
+3. *KSampler* draws it in **8 steps** with `res_multistep`, *VAE Decode* makes the pixels.
+
+**Your negative prompt does nothing here.** At `cfg` 1.0 the sampler never compares the two \
+prompts. To exclude something, say what you want instead:
+
+```text
+clean hands, five fingers, simple background
+```
+
+Raising `cfg` would switch it on, but turbo models get harsh above 2.
+"""
+SKILL = {
+    "name": "Campfire light",
+    "description": "Warm light and colours for night scenes outdoors.",
+    "instructions": (
+        "Add to the prompt: warm campfire light, soft orange rim light, deep blue shadows.\n"
+        "Keep cfg at 1.0 and 8 steps for Z-Image Turbo."
+    ),
+}
+
+
+@dataclass(frozen=True)
+class Scene:
+    """A picture: what happens before it is taken, what is on it, and who answers."""
+
+    name: str
+    play: Callable[[Panel, ProviderThread], None]
+    whole_page: bool = False
+    light: bool = False
+    demo: bool = False
+    none: bool = False
+
+
+def explained(panel: Panel, provider: ProviderThread) -> None:
+    provider.queue(
+        Script([tool_call("getWorkflowInfo")]),
+        Script([{"reasoning": THOUGHT}, {"pause": THINKING}, {"text": ANSWER}]),
+    )
+    panel.ask(QUESTION)
+    expect(panel.answer).to_contain_text("harsh above 2")
+    panel.idle()
+
+
+def first_run(panel: Panel, provider: ProviderThread) -> None:
+    expect(panel.root.get_by_text("You can try it with the demo model")).to_be_visible()
+
+
+def no_model(panel: Panel, provider: ProviderThread) -> None:
+    expect(panel.root.get_by_text("Choose where answers come from")).to_be_visible()
+
+
+def empty(panel: Panel, provider: ProviderThread) -> None:
+    panel.button("Start").click()
+    expect(panel.root.get_by_text("What shall we make?")).to_be_visible()
+
+
+def approval(panel: Panel, provider: ProviderThread) -> None:
+    said = {"text": "I can keep that look as a skill, so that you need not describe it again."}
+    provider.queue(Script([said, tool_call("createUserSkill", SKILL)]))
+    panel.ask("Remember how we lit the campfire scene, I want that look again.")
+    panel.answer.get_by_text("Details").click()
+    panel.idle()
+
+
+def meter(panel: Panel, provider: ProviderThread) -> None:
+    explained(panel, provider)
+    panel.root.get_by_role("button", name="Show what the model sees").click()
+
+
+def settings(panel: Panel, provider: ProviderThread) -> None:
+    panel.button("Settings").click()
+    provider.queue(text("Ready."), Script([tool_call("ping", {"word": "pong"})]))
+    panel.button("Test").first.click()
+    expect(panel.root.get_by_text("Tools", exact=True)).to_be_visible()
+
+
+def error(panel: Panel, provider: ProviderThread) -> None:
+    refusal = {"error": {"message": "Incorrect API key provided.", "code": "invalid_api_key"}}
+    provider.queue(Script(status=401, body=refusal))
+    panel.ask("Which sampler suits Flux?")
+    expect(panel.button("Enter key")).to_be_visible()
+
+
+SCENES = (
+    Scene("panel", explained, whole_page=True),
+    Scene("panel-light", explained, whole_page=True, light=True),
+    Scene("first-run", first_run, demo=True),
+    Scene("no-model", no_model, none=True),
+    Scene("empty", empty),
+    Scene("approval", approval),
+    Scene("meter", meter),
+    Scene("settings", settings),
+    Scene("error", error),
+)
+
+
+@contextmanager
+def running_host(scene: Scene, provider: ProviderThread) -> Iterator[str]:
+    environ = {"ASSISTANT_DISCOVER": "0"}
+    if scene.demo:
+        environ["ASSISTANT_DEMO_MODEL"] = "1"
+    with (
+        tempfile.TemporaryDirectory() as folder,
+        running_preview(environ, Path(folder)) as url,
+    ):
+        yield url
+
+
+def use_provider(panel: Panel, address: str) -> None:
+    """As the user would in the settings, under a name that people know."""
+    body = json.dumps({"base_url": address, "model": MODEL, "context_window": WINDOW_TOKENS})
+    panel.evaluate(
+        """async body => {
+            const send = (method, path, body) => fetch(`/api/assistant/providers/Ollama${path}`,
+                {method, body, headers: {'Content-Type': 'application/json'}})
+            await send('PUT', '', body)
+            await send('POST', '/activate', '{}')
+        }""",
+        body,
+    )
+
+
+def set_the_stage(panel: Panel, scene: Scene) -> None:
+    """Theme, side bar and canvas as in every picture."""
+    chosen = {**QUIET, "Comfy.ColorPalette": "light" if scene.light else "dark"}
+    for name, value in chosen.items():
+        panel.evaluate(
+            "([name, value]) => window.app.extensionManager.setting.set(name, value)",
+            [name, value],
+        )
+    box = panel.root.bounding_box()
+    assert box is not None
+    mouse = panel.page.mouse
+    edge, middle = box["x"] + box["width"], box["y"] + box["height"] / 2
+    mouse.move(edge + 1, middle)
+    mouse.down()
+    mouse.move(edge + SIDE_BAR - box["width"], middle, steps=4)
+    mouse.up()
+    panel.evaluate(CENTRE_WORKFLOW)
+    mouse.move(edge + SIDE_BAR, 2)
+
+
+def take(scene: Scene, browser: Browser) -> bytes:
+    with (
+        running_provider(models=(MODEL,), port=PORT) as provider,
+        running_host(scene, provider) as url,
+        opened_panel(browser, url, viewport=WINDOW, device_scale_factor=SCALE) as panel,
+    ):
+        if not (scene.demo or scene.none):
+            use_provider(panel, provider.base_url)
+            panel.reload()
+        set_the_stage(panel, scene)
+        scene.play(panel, provider)
+        panel.page.evaluate("() => document.activeElement?.blur()")
+        target = panel.page if scene.whole_page else panel.root
+        return target.screenshot(animations="disabled", caret="hide")
+
+
+def smaller(png: bytes) -> bytes:
+    image = Image.open(io.BytesIO(png)).convert("RGB")
+    written = io.BytesIO()
+    image.quantize(COLOURS, dither=Image.Dither.NONE).save(written, "PNG", optimize=True)
+    return written.getvalue()
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description="Make the pictures of the documentation again.")
+    parser.add_argument("names", nargs="*", help="only these pictures")
+    parser.add_argument("--to", type=Path, default=IMAGES, help="the folder they go to")
+    options = parser.parse_args()
+    options.to.mkdir(parents=True, exist_ok=True)
+    expect.set_options(timeout=PATIENCE)
+    with running_browser(tools.ensure_chromium()) as browser:
+        for scene in SCENES:
+            if options.names and scene.name not in options.names:
+                continue
+            picture = smaller(take(scene, browser))
+            (options.to / f"{scene.name}.png").write_bytes(picture)
+            print(f"{scene.name}.png  {len(picture) // 1000} kB")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,124 @@
+"""Settling calls, and noticing a model that repeats itself."""
+
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from plugin.assistant.messages.chunks import Chunk
+from plugin.assistant.messages.parts import Approval, ToolPart, ToolState
+from plugin.assistant.tools.tool import Scene
+from plugin.assistant.tools.toolbox import Toolbox
+from plugin.assistant.turn.calls import MOST_REPEATS, REPEATED, CallRunner, Repetition, Suspension
+from plugin.tests.turn.tools import Bench
+
+SCENE = Scene(skills=None)  # type: ignore[arg-type]
+
+
+def part(name: str, state: ToolState = "input-available", **fields: Any) -> ToolPart:
+    return ToolPart("c1", name, state, **{"input": {}, **fields})
+
+
+async def settled(
+    *parts: ToolPart, allowed: frozenset[str] = frozenset(), bench: Bench | None = None
+) -> tuple[Suspension, list[Chunk]]:
+    sent: list[Chunk] = []
+    tools = Toolbox((bench or Bench()).tools)
+    return await CallRunner(sent.append, tools, SCENE, allowed).settle(parts), sent
+
+
+async def test_a_tool_of_the_server_runs() -> None:
+    bench = Bench()
+    bench.release.set()
+    suspension, sent = await settled(part("slow"), bench=bench)
+    assert not suspension
+    assert (sent[0]["type"], sent[0]["output"]) == ("tool-output-available", "done")
+
+
+async def test_an_acting_tool_asks_unless_it_is_allowed() -> None:
+    bench = Bench()
+    suspension, sent = await settled(part("erase"), bench=bench)
+    assert suspension == Suspension(approvals=1)
+    assert sent == [
+        {"type": "tool-approval-request", "approvalId": "approve-c1", "toolCallId": "c1"}
+    ]
+    assert bench.erased == 0
+    suspension, sent = await settled(part("erase"), allowed=frozenset({"erase"}), bench=bench)
+    assert not suspension
+    assert bench.erased == 1
+
+
+@pytest.mark.parametrize(("approved", "erased"), [(True, 1), (False, 0)])
+async def test_a_decision_is_carried_out(approved: bool, erased: int) -> None:
+    bench = Bench()
+    decided = part("erase", "approval-responded", approval=Approval("a", approved))
+    suspension, sent = await settled(decided, bench=bench)
+    assert not suspension
+    assert bench.erased == erased
+    assert sent[0]["type"] == ("tool-output-available" if approved else "tool-output-denied")
+
+
+async def test_an_open_question_is_not_asked_twice() -> None:
+    asked = part("erase", "approval-requested", approval=Approval("a"))
+    assert await settled(asked) == (Suspension(approvals=1), [])
+
+
+async def test_a_tool_of_the_panel_waits() -> None:
+    assert await settled(part("paintNode", input={"node": 1})) == (Suspension(panel=1), [])
+
+
+async def test_a_tool_that_is_gone_is_an_error() -> None:
+    suspension, sent = await settled(part("fly"))
+    assert not suspension
+    assert "no tool 'fly'" in sent[0]["errorText"]
+
+
+async def test_a_bug_in_a_tool_is_said_without_its_words() -> None:
+    _, sent = await settled(part("broken"))
+    assert sent[0]["type"] == "tool-output-error"
+    assert "secret" not in sent[0]["errorText"]
+
+
+async def test_a_result_that_no_log_could_hold_is_a_failure() -> None:
+    _, sent = await settled(part("odd"))
+    assert sent[0]["type"] == "tool-output-error"
+
+
+@pytest.mark.parametrize("state", ["output-available", "output-error", "output-denied"])
+async def test_what_is_settled_is_left_alone(state: ToolState) -> None:
+    assert await settled(part("erase", state)) == (Suspension(), [])
+
+
+def test_the_third_same_result_in_a_row_is_one_too_many() -> None:
+    repetition = Repetition()
+    assert [repetition.note("a", {"x": 1, "y": 2}, "r") for _ in range(2)] == [False, False]
+    assert not repetition.stuck("a", {"y": 2, "x": 1})
+    assert repetition.note("a", {"y": 2, "x": 1}, "r")
+    assert repetition.stuck("a", {"x": 1, "y": 2})
+
+
+@pytest.mark.parametrize("between", [("b", {}, "r"), ("a", {"x": 1}, "r"), ("a", {}, "other")])
+def test_anything_else_in_between_begins_the_count_anew(between: tuple[str, Any, str]) -> None:
+    repetition = Repetition()
+    for _ in range(2):
+        repetition.note("a", {}, "r")
+    repetition.note(*between)
+    assert not repetition.note("a", {}, "r")
+    assert not repetition.stuck("a", {})
+
+
+@given(st.lists(st.tuples(st.sampled_from("ab"), st.sampled_from([1, 2]), st.sampled_from("xy"))))
+def test_only_runs_of_three_are_noticed(results: list[tuple[str, int, str]]) -> None:
+    repetition = Repetition()
+    for place, (name, value, output) in enumerate(results):
+        run = results[max(0, place - MOST_REPEATS + 1) : place + 1]
+        expected = len(run) == MOST_REPEATS and len(set(run)) == 1
+        assert repetition.note(name, {"v": value}, output) == expected
+
+
+async def test_a_call_that_was_refused_three_times_in_a_row_is_stopped() -> None:
+    sent: list[Chunk] = []
+    runner = CallRunner(sent.append, Toolbox(Bench().tools), SCENE, frozenset())
+    for _ in range(3):
+        await runner.settle([part("fly", "output-error", error_text="There is no tool 'fly'.")])
+    assert [chunk["errorText"] for chunk in sent] == [REPEATED]
