@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 from plugin.assistant.chats import ChatStore, WorkflowName
+from plugin.assistant.chats.schema import SCHEMA_VERSION
 from plugin.assistant.database import Database
 from plugin.assistant.errors import Conflict, InvalidRequest, NotFound, Refused, StoreError
 from plugin.assistant.messages.parts import Message, TextPart
@@ -404,7 +405,7 @@ async def test_a_file_of_a_newer_version_is_not_touched(
 async def test_the_file_says_its_version(store: ChatStore, database: Database) -> None:
     await store.create("c")
     found = await database.read(lambda c: c.execute(text("PRAGMA user_version")).scalar_one())
-    assert found == 1
+    assert found == SCHEMA_VERSION
 
 
 async def test_equal_messages_are_stored_as_equal_text(

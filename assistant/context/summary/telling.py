@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -205,14 +205,14 @@ def _mark(source: str) -> str:
         number += 1
 
 
-def _kept_lines(answer: str) -> Iterable[str]:
-    """The lines of an answer, without a fence around them, empty lines, bullets and the words that
-    begin every summary message."""
+def _kept_lines(answer: str) -> Iterator[str]:
+    """The lines of an answer, without a fence around them, bullets, empty lines, and lines that
+    look like the beginning of a summary message."""
     text = answer.strip()
     fenced = _FENCE.match(text)
     for line in (fenced[1] if fenced else text).splitlines():
-        kept = _BULLET.sub("", line.replace(MARKER, "")).strip()
-        if kept:
+        kept = _BULLET.sub("", line).strip()
+        if kept and MARKER not in kept:
             yield kept
 
 
