@@ -38,8 +38,8 @@ class Counted:
 
 @dataclass(frozen=True, slots=True)
 class Draft:
-    """The segments of one request, and their tokens. `whole` is the tail as the log has it, and
-    `dropped` what an emergency took away before it."""
+    """The segments of one request, and their tokens. `whole` is the tail as the log has it;
+    `forced` says that an emergency shortened it, and `dropped` is what that left out of it."""
 
     system: tuple[Counted, ...]
     head: tuple[Group, ...]
@@ -49,6 +49,7 @@ class Draft:
     whole: tuple[Group, ...]
     prefix_tokens: int
     """Of system and head: what even a cut leaves as it is."""
+    forced: bool = False
     dropped: tuple[Group, ...] = ()
 
     @property

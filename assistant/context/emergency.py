@@ -20,6 +20,9 @@ from .tokens import MESSAGE_TOKENS
 def fitted(draft: Draft, room: int, shaper: Shaper, answered: int) -> Draft:
     """The draft within `room` tokens, or as near as that comes; `answered` is the row of the
     message to answer."""
+    if draft.tokens <= room:
+        return draft
+    draft = replace(draft, forced=True)
     for shape in (Shape.CLAMPED, Shape.LINES, Shape.BARE):
         if draft.tokens <= room:
             return draft

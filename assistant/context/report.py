@@ -47,7 +47,8 @@ class Usage:
 class Report:
     """One request's plan in figures. `window` and `reserve` are tokens; counts are of messages,
     rounds and results. `limits_applied` names the settings that changed something, `summarised`
-    counts the messages that a summary stands for, and `next_trigger` says which limit asks for the
+    counts the messages that a summary stands for, `emergency` says that this request was made to
+    fit by force (R29), and `next_trigger` says which limit asks for the
     next summary, at what value, and how near it is."""
 
     first_turn: bool
@@ -65,6 +66,7 @@ class Report:
     strength: str = "Absent"
     summarised: int = 0
     cuts: int = 0
+    emergency: bool = False
     next_trigger: Mapping[str, Any] | None = None
     request: int = 1
     phase: str = "request"
@@ -99,6 +101,7 @@ class Report:
             "strength": self.strength,
             "summarised": self.summarised,
             "cuts": self.cuts,
+            "emergency": self.emergency,
             "next_trigger": dict(self.next_trigger) if self.next_trigger else None,
             "usage": None,
         }

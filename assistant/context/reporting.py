@@ -57,6 +57,7 @@ def report_of(
         strength=_strength(omitted, clamped, cut),
         summarised=projections.summary.messages if projections.summary else 0,
         cuts=len(cuts),
+        emergency=draft.forced,
         next_trigger=_next_trigger(draft, limits),
     )
 
