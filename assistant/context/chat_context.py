@@ -161,9 +161,12 @@ class ChatContext:
         return self._draft(self._projections).tokens
 
     def compact(self) -> Saving | None:
-        """Cuts now, though no limit asks for it. None, with nothing committed, where too few
-        messages are older than the recent ones or too little would be saved (R27)."""
+        """Cuts all but the least recent messages now, though no limit asks for it. None, with
+        nothing committed, where too few are older, too little would be saved, or nothing was said
+        since the last time (R27)."""
         before = self._draft(self._projections)
+        if self._projections.made_at == len(self._log):
+            return None
         after = self._cut(before, by_hand=True)
         return None if after is before else Saving(before.tokens, after.tokens)
 
@@ -264,7 +267,7 @@ class ChatContext:
             self._log,
             draft.whole[:place],
             most_head=self._limits.head,
-            most_summary=min(summary, most_of_summary(replaced)),
+            most_summary=min(summary, most_of_summary(replaced, by_hand=by_hand)),
         )
         after = self._draft(changed)
         if not (saves_enough(before, after) or too_many(before, self._limits)):

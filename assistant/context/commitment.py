@@ -18,6 +18,8 @@ from .window import Prices
 LEAST_SAVING = 0.1
 """A compaction that saves less of the request is not committed, and a summary has at most the rest
 of what it replaces (R27). The limit by number holds whatever it saves (R15)."""
+HAND_SUMMARY_SHARE = 0.5
+"""A summary that the user asks for has at most this share of what it replaces: it is to save."""
 COMING_REQUESTS = 12
 """How many requests a commitment is expected to serve: about two turns with tools."""
 MASKED_ENOUGH = 0.45
@@ -59,9 +61,9 @@ def most_after(before: int) -> int:
     return int(before * (1 - LEAST_SAVING))
 
 
-def most_of_summary(replaced: int) -> int:
+def most_of_summary(replaced: int, *, by_hand: bool) -> int:
     """The most tokens of a summary that stands for so many tokens of a request."""
-    return int(replaced * (1 - LEAST_SAVING))
+    return int(replaced * (HAND_SUMMARY_SHARE if by_hand else 1 - LEAST_SAVING))
 
 
 def cut_place(
@@ -100,11 +102,9 @@ def cut_place_by_hand(
     fixed_count: int,
     limits: Limits,
 ) -> int:
-    """The same when the user asks for it: down to the target, or from there down to the recent
-    messages; 0 where fewer than those are older."""
-    place = cut_place(groups, asked, fixed_tokens, fixed_count, limits) or cut_place(
-        groups, asked, fixed_tokens, fixed_count, replace(limits, target=0)
-    )
+    """The same when the user asks for it: only the least recent messages stay; 0 where fewer than
+    those are older."""
+    place = cut_place(groups, asked, fixed_tokens, fixed_count, replace(limits, target=0))
     older = sum(len(group) for group in groups[:place] if group.role != "system")
     return place if older >= limits.least_recent else 0
 

@@ -23,6 +23,8 @@ INTRODUCTION = (
 MOST_WORDS = 600
 """R24."""
 _INTRODUCTION_WORDS = 30
+_TOKENS_PER_WORD = 1.6
+"""Of a summary in English, with its values; other languages have more."""
 _TOLD = "What happened"
 
 
@@ -61,7 +63,8 @@ def room_for_told(summary: Summary, most_tokens: int, most_words: int = MOST_WOR
         if section.title == _TOLD:
             share = _Share(room, section.share)
             room.take(_title(section), share)
-            return Allowance(max(0, share.tokens), max(0, share.words))
+            words = min(share.words, int(share.tokens / _TOKENS_PER_WORD))
+            return Allowance(max(0, share.tokens), max(0, words))
         _filled(section, room)
     return Allowance(0, 0)
 
