@@ -12,13 +12,14 @@ from __future__ import annotations
 
 import dataclasses
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
-from urllib.parse import urlsplit
 
 from dotenv import dotenv_values
+
+from .formats import NAMES, PATH, SWITCH, TEXT, URL, Format, choice, integer, number
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,65 +30,6 @@ class Problem:
     message: str
     variable: str | None = None
 
-
-@dataclass(frozen=True, slots=True)
-class Format:
-    """What a variable takes: `takes` says it in words that follow "must be", and `parse` turns the
-    text into a value or raises ValueError or RuntimeError."""
-
-    takes: str
-    parse: Callable[[str], Any]
-
-
-def _integer(low: int, high: int) -> Format:
-    takes = f"a whole number from {low} to {high:,}"
-    return Format(takes, lambda text: _between(int(text), low, high))
-
-
-def _number(low: float, high: float) -> Format:
-    takes = f"a number from {low:g} to {high:g}"
-    return Format(takes, lambda text: _between(float(text), low, high))
-
-
-def _between(value: Any, low: Any, high: Any) -> Any:
-    if not low <= value <= high:  # also what is not a number (nan)
-        raise ValueError(value)
-    return value
-
-
-def _choice(*allowed: str) -> Format:
-    def parse(text: str) -> str:
-        if text.lower() not in allowed:
-            raise ValueError(text)
-        return text.lower()
-
-    return Format("one of " + ", ".join(allowed), parse)
-
-
-def _switch(text: str) -> bool:
-    if text.lower() in ("1", "true", "yes", "on"):
-        return True
-    if text.lower() in ("0", "false", "no", "off"):
-        return False
-    raise ValueError(text)
-
-
-def _url(text: str) -> str:
-    parts = urlsplit(text)
-    if parts.scheme not in ("http", "https") or not parts.hostname:
-        raise ValueError(text)
-    return text.rstrip("/")
-
-
-def _list(text: str) -> tuple[str, ...]:
-    return tuple(item.strip() for item in text.split(",") if item.strip())
-
-
-TEXT = Format("text", str)
-SWITCH = Format("1 or 0", _switch)
-URL = Format("a URL such as http://127.0.0.1:11434/v1", _url)
-NAMES = Format("a list with commas", _list)
-PATH = Format("a path", lambda text: Path(text).expanduser())
 
 PROVIDER = "The provider"
 CONTEXT = "What the model is sent"
@@ -127,14 +69,14 @@ class Settings:
         PROVIDER,
         "LLM_TEMPERATURE",
         None,
-        _number(0, 2),
+        number(0, 2),
         "Sampling temperature. Empty: the server's own.",
     )
     max_output_tokens: int | None = _setting(
         PROVIDER,
         "LLM_MAX_OUTPUT_TOKENS",
         None,
-        _integer(1, MOST),
+        integer(1, MOST),
         "The longest answer. Empty: the server's own.",
         "tokens",
     )
@@ -142,7 +84,7 @@ class Settings:
         PROVIDER,
         "LLM_REASONING_EFFORT",
         None,
-        _choice("none", "minimal", "low", "medium", "high", "xhigh"),
+        choice("none", "minimal", "low", "medium", "high", "xhigh"),
         "How long the model may think. Empty: the server's own.",
     )
     gguf: Path | None = _setting(
@@ -156,7 +98,7 @@ class Settings:
         PROVIDER,
         "LLM_TIMEOUT_SECONDS",
         120.0,
-        _number(1, 3600),
+        number(1, 3600),
         "The longest silence of the provider, before and within an answer.",
         "seconds",
     )
@@ -165,7 +107,7 @@ class Settings:
         CONTEXT,
         "LLM_CONTEXT_WINDOW",
         None,
-        _integer(1024, MOST),
+        integer(1024, MOST),
         "The model's window. Empty: what a local server says, else 32768.",
         "tokens",
     )
@@ -173,7 +115,7 @@ class Settings:
         CONTEXT,
         "LLM_SYSTEM_CONTEXT_MAX_CHARS",
         12_000,
-        _integer(0, MOST),
+        integer(0, MOST),
         "The most of what we ship about ComfyUI (system_context/) in a system message (R4).",
         "characters",
     )
@@ -181,7 +123,7 @@ class Settings:
         CONTEXT,
         "LLM_USER_CONTEXT_MAX_CHARS",
         2_500,
-        _integer(0, MOST),
+        integer(0, MOST),
         "The most of your rules, SOUL.md, goals.md and preferences together (R6).",
         "characters",
     )
@@ -189,18 +131,18 @@ class Settings:
         CONTEXT,
         "LLM_NARRATIVE_MAX_CHARS",
         1_200,
-        _integer(0, MOST),
+        integer(0, MOST),
         "The most of SOUL.md and goals.md together (R6).",
         "characters",
     )
     max_rules: int = _setting(
-        CONTEXT, "LLM_MAX_RULES", 12, _integer(0, MOST), "The most of your rules (R6).", "rules"
+        CONTEXT, "LLM_MAX_RULES", 12, integer(0, MOST), "The most of your rules (R6).", "rules"
     )
     max_skills_full_chars: int = _setting(
         CONTEXT,
         "MAX_SKILLS_FULL_CHARS",
         1_500,
-        _integer(0, MOST),
+        integer(0, MOST),
         "The most text of pinned skills that may stand in full; above it their summaries (R11).",
         "characters",
     )
@@ -208,7 +150,7 @@ class Settings:
         CONTEXT,
         "LLM_CONTINUATION_MAX_CHARS",
         1_500,
-        _integer(0, MOST),
+        integer(0, MOST),
         "The most of the system message of later turns; 0: its first sentence alone (R2).",
         "characters",
     )
@@ -216,7 +158,7 @@ class Settings:
         CONTEXT,
         "LLM_TOOL_RESULT_KEEP_LAST_ROUNDS",
         2,
-        _integer(0, MOST),
+        integer(0, MOST),
         "The newest rounds whose tool results are sent in full; older ones become one line (R14).",
         "rounds",
     )
@@ -224,7 +166,7 @@ class Settings:
         CONTEXT,
         "LLM_HISTORY_MAX_MESSAGES",
         24,
-        _integer(0, MOST),
+        integer(0, MOST),
         "The most messages of the chat in a request, the system message not counted (R15).",
         "messages",
     )
@@ -232,7 +174,7 @@ class Settings:
         CONTEXT,
         "LLM_TOOL_OUTPUT_TRIM_CHARS",
         2_000,
-        _integer(0, MOST),
+        integer(0, MOST),
         "The longest tool result outside the newest round; longer ones lose their middle (R17).",
         "characters",
     )
@@ -240,7 +182,7 @@ class Settings:
         CONTEXT,
         "LLM_SUMMARY",
         "auto",
-        _choice("auto", "extractive", "model", "off"),
+        choice("auto", "extractive", "model", "off"),
         "Who summarises what is cut: auto (at once by rule, then a model when the chat is idle), "
         "extractive (by rule), model, off (R21).",
     )
@@ -255,21 +197,21 @@ class Settings:
         CONTEXT,
         "LLM_SUMMARY_TRIGGER",
         0.70,
-        _number(0.1, 1),
+        number(0.1, 1),
         "Share of the prompt's room from which on old messages are summarised (R21).",
     )
     summary_target: float = _setting(
         CONTEXT,
         "LLM_SUMMARY_TARGET",
         0.40,
-        _number(0.05, 0.95),
+        number(0.05, 0.95),
         "Share of the prompt's room that a summary aims at (R21).",
     )
     summary_max_tokens: int = _setting(
         CONTEXT,
         "LLM_SUMMARY_MAX_TOKENS",
         128_000,
-        _integer(0, MOST),
+        integer(0, MOST),
         "Tokens from which on old messages are summarised in any window (R21).",
         "tokens",
     )
@@ -277,7 +219,7 @@ class Settings:
         CONTEXT,
         "LLM_SUMMARY_MAX_MESSAGES",
         30,
-        _integer(0, MOST),
+        integer(0, MOST),
         "Messages since the last summary from which on the next one is made (R21).",
         "messages",
     )
@@ -285,7 +227,7 @@ class Settings:
         CONTEXT,
         "LLM_SUMMARY_MAX_TURNS",
         20,
-        _integer(0, MOST),
+        integer(0, MOST),
         "Turns since the last summary from which on the next one is made (R21).",
         "turns",
     )
@@ -293,7 +235,7 @@ class Settings:
         CONTEXT,
         "LLM_MIN_RECENT_MESSAGES",
         6,
-        _integer(0, 1000),
+        integer(0, 1000),
         "Newest messages that a summary leaves as they are (R20).",
         "messages",
     )
@@ -301,7 +243,7 @@ class Settings:
         CONTEXT,
         "LLM_MAX_STEPS",
         25,
-        _integer(0, MOST),
+        integer(0, MOST),
         "The most requests to the model in one turn.",
         "steps",
     )
@@ -309,7 +251,7 @@ class Settings:
         CONTEXT,
         "LLM_PROMPT_CACHE",
         "none",
-        _choice("none", "auto"),
+        choice("none", "auto"),
         "auto: the full system message stays in front on every turn, for servers that cache (R50).",
     )
 
@@ -359,7 +301,7 @@ class Settings:
         INSTALLATION,
         "ASSISTANT_MAX_STREAMS",
         64,
-        _integer(1, 10_000),
+        integer(1, 10_000),
         "The most answers that may be followed at a time, by all browsers together.",
         "streams",
     )

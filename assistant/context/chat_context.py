@@ -21,6 +21,7 @@ from ..errors import AssistantError, ContextOverflow, InvalidRequest
 from ..messages.prompt import PromptMessage
 from .commitment import (
     Saving,
+    compacts,
     cut_due,
     cut_place,
     cut_place_by_hand,
@@ -28,7 +29,6 @@ from .commitment import (
     mask_place,
     most_of_summary,
     saves_enough,
-    too_many,
 )
 from .draft import Counted, Draft, compose
 from .emergency import fitted
@@ -270,7 +270,7 @@ class ChatContext:
             most_summary=min(summary, most_of_summary(replaced, by_hand=by_hand)),
         )
         after = self._draft(changed)
-        if not (saves_enough(before, after) or too_many(before, self._limits)):
+        if not compacts(before, after, self._limits):
             return before
         self._projections = changed
         self._shaper.forget(changed.end)

@@ -17,7 +17,7 @@ from .window import Prices
 
 LEAST_SAVING = 0.1
 """A compaction that saves less of the request is not committed, and a summary has at most the rest
-of what it replaces (R27). The limit by number holds whatever it saves (R15)."""
+of what it replaces (R27)."""
 HAND_SUMMARY_SHARE = 0.5
 """A summary that the user asks for has at most this share of what it replaces: it is to save."""
 COMING_REQUESTS = 12
@@ -37,19 +37,25 @@ class Saving:
 def cut_due(draft: Draft, limits: Limits) -> bool:
     """Whether a limit is met that asks for a cut (R15, R21)."""
     groups = [group for group in draft.whole if group.role != "system"]
-    messages = sum(len(group) for group in groups)
-    turns = sum(group.role == "user" for group in groups)
     return (
-        too_many(draft, limits)
-        or draft.tokens > limits.trigger
-        or 0 < limits.since_messages < messages
-        or 0 < limits.since_turns < turns
+        draft.tokens > limits.trigger
+        or _exceeds(draft.count, limits.messages)
+        or _exceeds(sum(len(group) for group in groups), limits.since_messages)
+        or _exceeds(sum(group.role == "user" for group in groups), limits.since_turns)
     )
 
 
-def too_many(draft: Draft, limits: Limits) -> bool:
-    """Whether there are more messages than the limit that always holds (R15)."""
-    return 0 < limits.messages < draft.count
+def _exceeds(value: int, limit: int) -> bool:
+    return 0 < limit < value
+
+
+def compacts(before: Draft, after: Draft, limits: Limits) -> bool:
+    """Whether a cut is worth committing (R27): it saves tokens; or messages, where there are more
+    of them than always may be (R15)."""
+    saves_messages = after.count <= before.count * (1 - LEAST_SAVING)
+    return saves_enough(before, after) or (
+        _exceeds(before.count, limits.messages) and saves_messages
+    )
 
 
 def saves_enough(before: Draft, after: Draft) -> bool:
@@ -77,18 +83,23 @@ def cut_place(
     target. The newest group always stays, and so does `asked`, the last user message, which has to
     be paid for even where the cut goes past it; the least recent messages stay if the limits allow.
     """
-    tokens, count, recent = fixed_tokens, fixed_count, 0
+    tokens, count, recent, turns = fixed_tokens, fixed_count, 0, 0
     if asked is not None:
         tokens, count = tokens + asked.tokens, count + len(asked)
     for index in range(len(groups) - 1, -1, -1):
         group = groups[index]
         size = len(group) if group.role != "system" else 0
-        protected = recent < limits.least_recent
-        most_tokens = limits.prompt if protected else limits.target
-        most_count = limits.messages if protected else limits.target_messages
+        turns += group.role == "user"
         if group is not asked:
             tokens, count = tokens + group.tokens, count + size
-        over = tokens > most_tokens or (limits.messages > 0 and count > most_count)
+        if recent < limits.least_recent:
+            over = tokens > limits.prompt or _exceeds(count, limits.messages)
+        else:
+            over = (
+                tokens > limits.target
+                or _exceeds(count, limits.target_messages)
+                or _exceeds(turns, limits.target_turns)
+            )
         if over and recent > 0:
             return index + 1
         recent += size

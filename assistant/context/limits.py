@@ -25,13 +25,15 @@ SUMMARY_SHARE = 0.30
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """Tokens and messages. `messages` 0: no limit. `cached`: commitments gather into batches."""
+    """Tokens, messages and turns; 0 is no limit. A cut by number goes down to `target_messages` and
+    `target_turns`. `cached`: commitments gather into batches."""
 
     prompt: int
     trigger: int
     target: int
     messages: int
     target_messages: int
+    target_turns: int
     keep_rounds: int
     least_recent: int
     since_messages: int
@@ -50,23 +52,32 @@ def limits_of(settings: Settings, budget: Budget) -> Limits:
     whole = budget.prompt
     prompt = int(whole / budget.factor)
     most = 0 if cached else settings.history_max_messages
+    since_messages = 0 if cached else settings.summary_max_messages
+    since_turns = 0 if cached else settings.summary_max_turns
     share = CACHED_ROUND_SHARE if cached else ROUND_SHARE
     return Limits(
         prompt=prompt,
         trigger=min(int(prompt * settings.summary_trigger), settings.summary_max_tokens or prompt),
         target=int(prompt * settings.summary_target),
         messages=most,
-        target_messages=max(1, int(most * BELOW_LIMIT)),
+        target_messages=_below(min(filter(None, (most, since_messages)), default=0)),
+        target_turns=_below(since_turns),
         keep_rounds=settings.tool_result_keep_last_rounds,
         least_recent=settings.min_recent_messages,
-        since_messages=0 if cached else settings.summary_max_messages,
-        since_turns=0 if cached else settings.summary_max_turns,
+        since_messages=since_messages,
+        since_turns=since_turns,
         head=int(prompt * HEAD_SHARE),
         summary_share=SUMMARY_SHARE,
         summarise=settings.summary != "off",
         cached=cached,
         shapes=ShapeLimits(
             # Not by the factor: what was admitted stays as it is.
-            admit=max(LEAST_ROUND, int(whole * share)), clamp=settings.tool_output_trim_chars
+            admit=max(LEAST_ROUND, int(whole * share)),
+            clamp=settings.tool_output_trim_chars,
         ),
     )
+
+
+def _below(limit: int) -> int:
+    """What a cut by number goes down to; no limit has none."""
+    return max(1, int(limit * BELOW_LIMIT)) if limit > 0 else 0

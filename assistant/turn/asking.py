@@ -100,6 +100,7 @@ class Asking:
         """What to ask with instead; raises `error` where nothing can be changed."""
         preparation = self._preparation
         if isinstance(error, RolesRefused) and not preparation.alternation:
+            self._services.alternating.add(preparation.provider.model)
             return preparation.alternating()
         if isinstance(error, ContextOverflow):
             self._emit(chunks.notice("compacted", _COMPACTED))

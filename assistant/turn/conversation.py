@@ -7,6 +7,7 @@ branch, an edited message) is fed anew, and its projections drop what does not f
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Sequence
 
 from ..config import Settings
@@ -20,15 +21,17 @@ from ..messages.prompt import PromptMessage
 
 
 class Conversation:
-    """One chat's context, and the messages that it holds. Not for several threads at once.
+    """One chat's context, and the messages that it holds.
 
-    `report` is that of the last request that was answered.
+    Work on it is done in threads, and a thread goes on when the turn that waits for it is stopped:
+    so whoever feeds, plans or compacts holds `lock`. `report` is that of the last request that was answered.
     """
 
     def __init__(self, settings: Settings, projections: Projections | None = None) -> None:
         self._settings = settings
         self._restored = projections
         self._fed: list[tuple[Message, int]] = []
+        self.lock = threading.Lock()
         self.report: Report | None = None
         self.context = ChatContext(settings, Budget())
 

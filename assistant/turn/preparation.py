@@ -55,7 +55,7 @@ class Prompts(Protocol):
 class Services:
     """What every turn needs, built once by `app`. `compact` carries out `/compact` with a focus,
     and says what it did. `clock` gives seconds, `calibrations` holds what was learned of each
-    model's tokens.
+    model's tokens, and `alternating` the models that want user and assistant in turns.
     """
 
     providers: Providers
@@ -66,6 +66,7 @@ class Services:
     compact: Callable[[Preparation, str], Awaitable[str]]
     clock: Callable[[], float] = time.monotonic
     calibrations: dict[str, Calibration] = field(default_factory=dict)
+    alternating: set[str] = field(default_factory=set)
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,8 +88,9 @@ class Preparation:
         a chat may be long when it is fed for the first time."""
 
         def work() -> Plan:
-            self.conversation.feed((*self.history, answer))
-            return self.ready().plan()
+            with self.conversation.lock:
+                self.conversation.feed((*self.history, answer))
+                return self.ready().plan()
 
         made = await asyncio.to_thread(work)
         return replace(made, report=replace(made.report, request=number))
@@ -134,7 +136,12 @@ async def prepare(
     window = window_of(await services.providers.window(provider))
     tools = services.toolbox.schemas if provider.tools else ()
     spoken = tuple(message for message in history if message.role != "system")
-    await asyncio.to_thread(conversation.feed, spoken)
+
+    def feed() -> None:
+        with conversation.lock:
+            conversation.feed(spoken)
+
+    await asyncio.to_thread(feed)
     system = client_system(history)
     if system is None:
         made = await services.prompts.system_prompt(
@@ -147,8 +154,17 @@ async def prepare(
         system = SystemText(
             made.text, made.kind, made.user_context_chars, made.limits, made.left_out
         )
-    factor = services.calibrations.get(provider.model, Calibration()).factor
-    return Preparation(provider, window, system, tools, settings, spoken, conversation, factor)
+    return Preparation(
+        provider,
+        window,
+        system,
+        tools,
+        settings,
+        spoken,
+        conversation,
+        services.calibrations.get(provider.model, Calibration()).factor,
+        provider.model in services.alternating,
+    )
 
 
 def client_system(history: Sequence[Message]) -> SystemText | None:

@@ -85,7 +85,8 @@ class Compaction:
 class Summariser:
     """For one event loop. One model is asked at a time, whatever the number of idle chats.
 
-    `clock` gives seconds. A conversation must not be fed while its chat is idle, except here.
+    `clock` gives seconds. What takes its time is done in threads that hold the conversation's lock;
+    what a model told is taken over here in the loop, so that nothing is after `turn_begins`.
     """
 
     def __init__(
@@ -135,10 +136,16 @@ class Summariser:
         is committed before the model is asked, so that it stands whatever becomes of the rest.
         """
         conversation, provider = preparation.conversation, preparation.provider
-        context = preparation.ready()
+        context = preparation.conversation.context
         asks = self._settings.summary != "off" and not provider.demo
-        telling = context.telling_ahead(focus, by_hand=True) if asks else None
-        saving = context.compact()
+
+        def work() -> tuple[Telling | None, Saving | None]:
+            with conversation.lock:
+                preparation.ready()
+                ahead = context.telling_ahead(focus, by_hand=True) if asks else None
+                return ahead, context.compact()
+
+        telling, saving = await asyncio.to_thread(work)
         if saving is None:
             raise Conflict(
                 "There is nothing to compact: the messages that are not recent are too few, or too "
@@ -176,8 +183,7 @@ class Summariser:
                 window = window_of(await self._providers.window(provider))
                 if provider.demo or window.compact or self._waits(conversation):
                     return
-                context = conversation.feed(messages)
-                while await self._tell(conversation, context, provider, window):
+                while await self._tell(conversation, messages, provider, window):
                     await keep(chat_id)
         except AssistantError as error:
             logger.info("No summary by a model: %s", ascii(error.message)[1:-1])
@@ -188,20 +194,33 @@ class Summariser:
                 del self._tasks[chat_id]
 
     async def _tell(
-        self, conversation: Conversation, context: ChatContext, provider: Provider, window: Window
+        self,
+        conversation: Conversation,
+        messages: tuple[Message, ...],
+        provider: Provider,
+        window: Window,
     ) -> bool:
         """One request, if there is something to tell; whether the context changed."""
-        telling = context.telling(_most_read(window))
-        if telling is not None and text_tokens(telling.source) < LEAST_READ:
-            telling = None
-        if telling is None and not self._settings.summary_model:
-            # Another model has nothing of this chat in its cache.
-            telling = context.telling_ahead()
+
+        def work() -> tuple[ChatContext, Telling | None]:
+            with conversation.lock:
+                context = conversation.feed(messages)
+                return context, self._due(context, window)
+
+        context, telling = await asyncio.to_thread(work)
         known = self._failures.get(conversation, Failures())
         if telling is None or known.last == hash(telling.source):
             return False
         told = await self._answer(conversation, provider, telling)
         return told is not None and context.retell(told, telling.end)
+
+    def _due(self, context: ChatContext, window: Window) -> Telling | None:
+        """What is worth a request now."""
+        telling = context.telling(_most_read(window))
+        if telling is not None and text_tokens(telling.source) >= LEAST_READ:
+            return telling
+        # Another model has nothing of this chat in its cache.
+        return None if self._settings.summary_model else context.telling_ahead()
 
     async def _answer(
         self, conversation: Conversation, provider: Provider, telling: Telling

@@ -183,12 +183,10 @@ def thinking(field: str, text: str, *blocks: object) -> ReasoningPart:
     return ReasoningPart(text, {"assistant": kept})
 
 
-def test_reasoning_goes_back_only_in_the_open_tool_loop() -> None:
+def test_reasoning_stays_on_its_round_under_the_providers_own_name() -> None:
     answered = assistant(thinking("reasoning_content", "Hm."), tool("a"))
-    closed = to_prompt([user(TextPart("1")), answered, user(TextPart("2"))])
-    assert closed[1].reasoning is None
-    opened = to_prompt([user(TextPart("1")), answered])
-    assert opened[1].reasoning == {"reasoning_content": "Hm."}
+    made = to_prompt([user(TextPart("1")), answered])
+    assert made[1].reasoning == {"reasoning_content": "Hm."}
 
 
 def test_all_reasoning_of_a_round_goes_back_together() -> None:

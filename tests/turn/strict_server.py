@@ -11,7 +11,7 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from plugin.tests.providers import Script, ScriptedProvider, text
+from plugin.tests.providers import Script, ScriptedProvider, failure, text
 
 TOP_LEVEL = {"model", "messages", "tools", "stream", "stream_options"}
 NAME = re.compile(r"[A-Za-z0-9_-]{1,64}")
@@ -24,15 +24,22 @@ FIELDS = {
 }
 
 
+TURN_TAKING = "Conversation roles must alternate user/assistant/user/assistant/..."
+
+
 class StrictServer(ScriptedProvider):
-    """`refused` lists what was wrong with the requests so far."""
+    """`refused` lists what was wrong with the requests so far. Turn-taking alone is refused as
+    servers do, so that the client can ask again in turns."""
 
     def __init__(self) -> None:
         super().__init__()
         self.refused: list[str] = []
 
     def _next_script(self) -> Script:
-        self.refused += faults(self.requests[-1].body)
+        found = faults(self.requests[-1].body)
+        if found and all(" after " in fault or "in a row" in fault for fault in found):
+            return failure(400, TURN_TAKING)
+        self.refused += found
         return text("ok")
 
 

@@ -124,7 +124,8 @@ class _Room:
         self.words = words
 
     def take(self, text: str, share: _Share) -> bool:
-        tokens, words = text_tokens(text) + 1, len(text.split())
+        # One more of each for the dash or comma.
+        tokens, words = text_tokens(text) + 1, len(text.split()) + 1
         if tokens > min(self.tokens, share.tokens) or words > min(self.words, share.words):
             return False
         self.tokens -= tokens

@@ -1,0 +1,73 @@
+"""What the text of a variable may be, and the value that it stands for. Pure; knows no setting."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+
+@dataclass(frozen=True, slots=True)
+class Format:
+    """What a variable takes: `takes` says it in words that follow "must be", and `parse` turns the
+    text into a value or raises ValueError or RuntimeError."""
+
+    takes: str
+    parse: Callable[[str], Any]
+
+
+def integer(low: int, high: int) -> Format:
+    """A whole number within bounds, both included."""
+    takes = f"a whole number from {low} to {high:,}"
+    return Format(takes, lambda text: _between(int(text), low, high))
+
+
+def number(low: float, high: float) -> Format:
+    """A number within bounds, both included."""
+    takes = f"a number from {low:g} to {high:g}"
+    return Format(takes, lambda text: _between(float(text), low, high))
+
+
+def _between(value: Any, low: Any, high: Any) -> Any:
+    if not low <= value <= high:  # also what is not a number (nan)
+        raise ValueError(value)
+    return value
+
+
+def choice(*allowed: str) -> Format:
+    """One of some words, in any case."""
+
+    def parse(text: str) -> str:
+        if text.lower() not in allowed:
+            raise ValueError(text)
+        return text.lower()
+
+    return Format("one of " + ", ".join(allowed), parse)
+
+
+def _switch(text: str) -> bool:
+    if text.lower() in ("1", "true", "yes", "on"):
+        return True
+    if text.lower() in ("0", "false", "no", "off"):
+        return False
+    raise ValueError(text)
+
+
+def _url(text: str) -> str:
+    parts = urlsplit(text)
+    if parts.scheme not in ("http", "https") or not parts.hostname:
+        raise ValueError(text)
+    return text.rstrip("/")
+
+
+def _list(text: str) -> tuple[str, ...]:
+    return tuple(item.strip() for item in text.split(",") if item.strip())
+
+
+TEXT = Format("text", str)
+SWITCH = Format("1 or 0", _switch)
+URL = Format("a URL such as http://127.0.0.1:11434/v1", _url)
+NAMES = Format("a list with commas", _list)
+PATH = Format("a path", lambda text: Path(text).expanduser())
