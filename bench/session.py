@@ -243,16 +243,16 @@ def _edit(writer: Writer) -> list[Call]:
 def _run(writer: Writer) -> list[Call]:
     pick = writer.random
     prompt = f"{pick.getrandbits(64):016x}"
-    arguments = {"targets": []}
+    arguments: dict[str, Any] = {"targets": []}
     if pick.random() < FAILURE_SHARE:
         value = writer.value()
         node = pick.choice(writer.canvas.ids)
         error = pick.choice(wordings.ERRORS).format(node=node, value=value[0])
         body = {"error": error, "request": writer.topic, "prompt_id": prompt}
         return [Call("runWorkflow", arguments, compact(body), value, "error")]
-    value = _found(writer)
-    body = results.run_output(pick, prompt, writer.topic, value[0] if value else None)
-    return [Call("runWorkflow", arguments, compact(body), value, "result")]
+    found = _found(writer)
+    body = results.run_output(pick, prompt, writer.topic, found[0] if found else None)
+    return [Call("runWorkflow", arguments, compact(body), found, "result")]
 
 
 ROUNDS = (_look, _read, _edit, _run)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 SYSTEM = (
     "You are ComfyUI Assistant, an expert on ComfyUI workflows who works inside the user's own "
     "installation. You see the workflow on the canvas through tools, never by guessing. Look "
@@ -104,7 +106,7 @@ ERRORS = (
     "float (node {node})",
 )
 
-NODE_KINDS = {
+NODE_KINDS: dict[str, dict[str, Any]] = {
     "LoraLoaderModelOnly": {"lora_name": "detail_tweaker.safetensors", "strength_model": 0.8},
     "ImageScaleBy": {"upscale_method": "lanczos", "scale_by": 2.0},
     "ImageSharpen": {"sharpen_radius": 1, "sigma": 0.6, "alpha": 0.4},
