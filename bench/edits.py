@@ -13,13 +13,11 @@ from typing import Any
 
 from . import wordings
 from .canvas import Canvas
+from .facts import Planted
 
 FAILURE_SHARE = 0.12
 TEXT_FACT_SHARE = 0.5
 """Of the text widgets that are set while facts are planted, those set to a fact."""
-
-Planted = tuple[str, str]
-"""A planted value and its kind (`facts`)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,7 +117,7 @@ class Editor:
         if isinstance(old, str) and may_plant and self.random.random() < TEXT_FACT_SHARE:
             fact = self.plant()
         if fact is not None:
-            value: Any = fact[0]
+            value: Any = fact.named
         else:
             value = _changed(self.random, name, old, self.topic)
         return node, name, value, fact
