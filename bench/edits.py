@@ -63,7 +63,7 @@ class Editor:
             if self.random.random() < 0.2:
                 kind = self.random.choice(list(wordings.NODE_KINDS))
                 node = self.canvas.add(self.at, kind, wordings.NODE_KINDS[kind])
-                operations.append({"op": "addNode", "type": kind, "ref": f"new{node}"})
+                operations.append({"op": "addNode", "type": kind, "ref": f"n{len(operations)}"})
                 changes.append(f"added #{node} {kind}")
                 continue
             node, name, value, fact = self._new_value(may_plant=planted is None)
