@@ -13,13 +13,11 @@ from typing import Any
 
 from . import wordings
 from .canvas import Canvas
+from .facts import Planted
 
 FAILURE_SHARE = 0.12
 TEXT_FACT_SHARE = 0.5
 """Of the text widgets that are set while facts are planted, those set to a fact."""
-
-Planted = tuple[str, str]
-"""A planted value and its kind (`facts`)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +63,7 @@ class Editor:
             if self.random.random() < 0.2:
                 kind = self.random.choice(list(wordings.NODE_KINDS))
                 node = self.canvas.add(self.at, kind, wordings.NODE_KINDS[kind])
-                operations.append({"op": "addNode", "type": kind, "ref": f"new{node}"})
+                operations.append({"op": "addNode", "type": kind, "ref": f"n{len(operations)}"})
                 changes.append(f"added #{node} {kind}")
                 continue
             node, name, value, fact = self._new_value(may_plant=planted is None)
@@ -119,7 +117,7 @@ class Editor:
         if isinstance(old, str) and may_plant and self.random.random() < TEXT_FACT_SHARE:
             fact = self.plant()
         if fact is not None:
-            value: Any = fact[0]
+            value: Any = fact.named
         else:
             value = _changed(self.random, name, old, self.topic)
         return node, name, value, fact

@@ -42,6 +42,26 @@ class Fact:
         return {"id": self.id, "query": words, "value": self.value}
 
 
+@dataclass(frozen=True, slots=True)
+class Planted:
+    """A value that is about to be planted, and what kind of thing it is."""
+
+    value: str
+    kind: str
+    topic: str
+
+    @property
+    def phrase(self) -> str:
+        """As a tool's result tells it."""
+        return f"{self.kind} of the {self.topic}: {self.value}"
+
+    @property
+    def named(self) -> str:
+        """The value with its topic in front, as a text widget or a file name has it."""
+        slug = self.topic.replace(" ", "_")
+        return self.value if slug in self.value else f"{slug}_{self.value}"
+
+
 class Planter:
     """Makes values from a seeded random source and remembers where each went."""
 
@@ -50,13 +70,13 @@ class Planter:
         self._used: set[str] = set()
         self.facts: list[Fact] = []
 
-    def value(self, topic: str) -> tuple[str, str]:
-        """A new value and what kind of thing it is."""
+    def value(self, topic: str) -> Planted:
+        """A new value; it is a fact once it is placed."""
         while True:
             value, kind = self._candidate(topic)
             if value not in self._used:
                 self._used.add(value)
-                return value, kind
+                return Planted(value, kind, topic)
 
     def _candidate(self, topic: str) -> tuple[str, str]:
         code = f"{self._random.getrandbits(32):08x}"
@@ -69,7 +89,7 @@ class Planter:
         )
         return self._random.choice(forms)
 
-    def place(self, value: str, kind: str, where: str, index: int, topic: str) -> None:
+    def place(self, planted: Planted, where: str, index: int) -> None:
         """The value stands in message `index`; `where` is one of `PLACES`."""
         number = f"f{len(self.facts):04d}"
-        self.facts.append(Fact(number, value, where, index, topic, kind))
+        self.facts.append(Fact(number, planted.value, where, index, planted.topic, planted.kind))

@@ -113,7 +113,9 @@ def exact_tokens(messages: Messages) -> int | None:
     """Tokens of what a model reads, with `MESSAGE_TOKENS` each; None without `toktok-rs`."""
     if toktok is None:
         return None
-    counts = toktok.batch_count([text_of(message) for message in messages], ENCODING, threads=1)
+    counts: list[int] = toktok.batch_count(
+        [text_of(message) for message in messages], ENCODING, threads=1
+    )
     return sum(counts) + MESSAGE_TOKENS * len(messages)
 
 

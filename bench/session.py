@@ -15,7 +15,7 @@ from typing import Any
 from . import results, wordings
 from .canvas import Canvas, templates
 from .edits import Call, Editor, compact
-from .facts import Planter
+from .facts import Planted, Planter
 
 MESSAGES = 1_810
 """The length of the session in the issue's table."""
@@ -63,6 +63,8 @@ class Writer:
     canvas: Canvas
     planter: Planter
     messages: list[dict[str, Any]] = field(default_factory=list)
+    topics: list[str] = field(default_factory=list)
+    turns: int = 0
     topic: str = ""
     planting: bool = False
     calls_made: int = 0
@@ -72,12 +74,12 @@ class Writer:
         """The index of the next message."""
         return len(self.messages)
 
-    def say(self, role: str, text: str, value: tuple[str, str] | None = None) -> None:
-        if value is not None:
-            self.planter.place(*value, role, self.at, self.topic)
+    def say(self, role: str, text: str, planted: Planted | None = None) -> None:
+        if planted is not None:
+            self.planter.place(planted, role, self.at)
         self.messages.append({"role": role, "content": text})
 
-    def value(self) -> tuple[str, str]:
+    def value(self) -> Planted:
         return self.planter.value(self.topic)
 
     def call_round(self, text: str, calls: list[Call]) -> None:
@@ -91,7 +93,7 @@ class Writer:
             listed.append({"id": identity, "type": "function", "function": body})
             if call.value is not None:
                 index = asked if call.where == "arguments" else asked + 1 + number
-                self.planter.place(*call.value, call.where, index, self.topic)
+                self.planter.place(call.value, call.where, index)
         self.messages.append({"role": "assistant", "content": text or None, "tool_calls": listed})
         for call, made in zip(calls, listed, strict=True):
             result = {"role": "tool", "tool_call_id": made["id"], "content": call.result}
@@ -103,6 +105,8 @@ def write_session(seed: int, shape: Shape) -> Session:
     source = random.Random(seed)
     name, workflow = source.choice(list(templates()))
     writer = Writer(source, shape, Canvas(name, workflow), Planter(source))
+    writer.topics = [f"{one} {other}" for one in wordings.ADJECTIVES for other in wordings.NOUNS]
+    source.shuffle(writer.topics)
     writer.say("system", wordings.SYSTEM)
     while writer.at < shape.messages:
         _turn(writer)
@@ -117,7 +121,8 @@ def write_session(seed: int, shape: Shape) -> Session:
 
 def _turn(writer: Writer) -> None:
     pick = writer.random
-    writer.topic = f"{pick.choice(wordings.ADJECTIVES)} {pick.choice(wordings.NOUNS)}"
+    writer.topic = writer.topics[writer.turns % len(writer.topics)]
+    writer.turns += 1
     writer.planting = pick.random() < FACT_SHARE
     language = _ask(writer)
     for _ in range(pick.choices((0, 1, 2, 3, 4), (1, 3, 4, 3, 1))[0]):
@@ -134,14 +139,18 @@ def _ask(writer: Writer) -> int | None:
     if writer.planting and pick.random() < FOREIGN_SHARE:
         value = writer.value()
         language = pick.randrange(len(wordings.FOREIGN_REQUESTS))
-        text = wordings.FOREIGN_REQUESTS[language].format(topic=topic, value=value[0])
+        text = wordings.FOREIGN_REQUESTS[language].format(
+            topic=topic, kind=value.kind, value=value.value
+        )
         writer.say("user", text, value)
         return language
     text = pick.choice(wordings.REQUESTS).format(topic=topic)
     if writer.planting and pick.random() < 0.6:
         value = writer.value()
         more = pick.choice(wordings.CORRECTIONS + wordings.INSTRUCTIONS)
-        writer.say("user", f"{more.format(topic=topic, value=value[0])} {text}", value)
+        writer.say(
+            "user", f"{more.format(topic=topic, kind=value.kind, value=value.value)} {text}", value
+        )
     else:
         writer.say("user", text)
     return None
@@ -155,7 +164,9 @@ def _answer(writer: Writer, language: int | None) -> None:
     text = pick.choice(wordings.ANSWERS).format(topic=writer.topic)
     value = writer.value() if writer.planting and pick.random() < 0.4 else None
     if value is not None:
-        decision = pick.choice(wordings.DECISIONS).format(topic=writer.topic, value=value[0])
+        decision = pick.choice(wordings.DECISIONS).format(
+            topic=writer.topic, kind=value.kind, value=value.value
+        )
         text = f"{text} {decision}"
     writer.say("assistant", text, value)
 
@@ -173,7 +184,7 @@ def _look(writer: Writer) -> list[Call]:
 def _nodes(writer: Writer) -> Call:
     """A look at the values of all nodes, with a remark of an earlier run where a fact is due."""
     value = _found(writer)
-    remark = {"last_output": value[0]} if value else {}
+    remark = {"last_output": value.phrase} if value else {}
     graph = {"nodes": writer.canvas.api(), **remark}
     return Call("getWorkflowInfo", {"level": "normal"}, compact(graph), value, "result")
 
@@ -191,28 +202,28 @@ def _some(
     return calls
 
 
-def _found(writer: Writer) -> tuple[str, str] | None:
+def _found(writer: Writer) -> Planted | None:
     return writer.value() if writer.planting and writer.random.random() < 0.35 else None
 
 
 def _search(writer: Writer) -> Call:
     query = writer.random.choice(wordings.MODEL_WORDS)
     value = _found(writer)
-    found = results.found_nodes(writer.random, query, value[0] if value else None)
+    found = results.found_nodes(writer.random, query, value)
     return Call("searchNodes", {"query": query}, compact(found), value, "result")
 
 
 def _info(writer: Writer) -> Call:
     kind = writer.random.choice(list(wordings.NODE_KINDS))
     value = _found(writer)
-    info = results.node_info(writer.random, kind, value[0] if value else None)
+    info = results.node_info(writer.random, kind, value)
     return Call("getNodeInfo", {"types": [kind]}, compact(info), value, "result")
 
 
 def _models(writer: Writer) -> Call:
     folder = writer.random.choice(("checkpoints", "loras", "vae", "upscale_models"))
     value = _found(writer)
-    listed = results.model_list(writer.random, folder, value[0] if value else None)
+    listed = results.model_list(writer.random, folder, value)
     return Call("getAvailableModels", {"folder": folder}, compact(listed), value, "result")
 
 
@@ -220,7 +231,7 @@ def _document(writer: Writer) -> Call:
     pick = writer.random
     giant = pick.random() < writer.shape.giant_share
     value = _found(writer)
-    page = results.document(pick, writer.topic, value[0] if value else None, giant=giant)
+    page = results.document(pick, writer.topic, value, giant=giant)
     return Call("readDocumentation", {"topic": writer.topic}, page, value, "result")
 
 
@@ -243,16 +254,16 @@ def _edit(writer: Writer) -> list[Call]:
 def _run(writer: Writer) -> list[Call]:
     pick = writer.random
     prompt = f"{pick.getrandbits(64):016x}"
-    arguments = {"targets": []}
+    arguments: dict[str, Any] = {"targets": []}
     if pick.random() < FAILURE_SHARE:
         value = writer.value()
         node = pick.choice(writer.canvas.ids)
-        error = pick.choice(wordings.ERRORS).format(node=node, value=value[0])
+        error = pick.choice(wordings.ERRORS).format(node=node, value=value.value)
         body = {"error": error, "request": writer.topic, "prompt_id": prompt}
         return [Call("runWorkflow", arguments, compact(body), value, "error")]
-    value = _found(writer)
-    body = results.run_output(pick, prompt, writer.topic, value[0] if value else None)
-    return [Call("runWorkflow", arguments, compact(body), value, "result")]
+    found = _found(writer)
+    body = results.run_output(pick, prompt, writer.topic, found)
+    return [Call("runWorkflow", arguments, compact(body), found, "result")]
 
 
 ROUNDS = (_look, _read, _edit, _run)

@@ -48,6 +48,7 @@ class Truth:
     ) -> None:
         self.facts = facts
         self._steps = list((edits or {}).get("steps", ()))
+        self._log = log
         self._texts = {text_of(message) for message in log}
         self._handles = dict(handles or {})
         self._values_behind = {
@@ -92,7 +93,8 @@ class Truth:
         shown = [text for text in texts if len(text) <= LONGEST_EDIT]
         behind = {i: e["handle"] for e in line.get("left_out", ()) for i in e["indexes"]}
         for step in _net(step for step in self._steps if step["index"] < line["at"]):
-            content = self._handles.get(behind.get(step["index"], ""), "")
+            places = {behind[index] for index in self._round(step["index"]) if index in behind}
+            recalled = [self._handles.get(handle, "") for handle in places]
             if _tells(summary, step):
                 tally.add("summary")
             elif _tells(shown, step):
@@ -100,8 +102,15 @@ class Truth:
             elif _tells(summary, step, value="old"):
                 tally.add("stale")
             else:
-                tally.add("handle" if _tells([content], step) else "lost")
+                tally.add("handle" if _tells(recalled, step) else "lost")
         return tally
+
+    def _round(self, start: int) -> range:
+        """The indexes of the calls at `start` and of their results."""
+        end = start + 1
+        while end < len(self._log) and self._log[end].get("role") == "tool":
+            end += 1
+        return range(start, end)
 
 
 def _holds(content: str, value: str) -> bool:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 SYSTEM = (
     "You are ComfyUI Assistant, an expert on ComfyUI workflows who works inside the user's own "
     "installation. You see the workflow on the canvas through tools, never by guessing. Look "
@@ -36,15 +38,15 @@ REQUESTS = (
     "Go back to what we had for the {topic} before, only with more steps.",
 )
 CORRECTIONS = (
-    "No, that's wrong: for the {topic} keep the value that I gave you, {value}.",
-    "Stop changing the sampler of the {topic}. From now on ask me first. The code word is {value}.",
-    "I said landscape, not portrait, for the {topic}. The reference is {value}.",
-    "Please always save the {topic} under {value}, never under the default name.",
+    "No, that's wrong: for the {topic} keep the {kind} that I gave you, {value}.",
+    "Stop changing the sampler of the {topic}. From now on ask me first. The {kind} is {value}.",
+    "I said landscape, not portrait, for the {topic}. The {kind} is {value}.",
+    "Please always use the {kind} {value} for the {topic}, never the default.",
 )
 INSTRUCTIONS = (
-    "Remember for later: the project code of the {topic} is {value}.",
-    "The client wants the {topic} delivered as {value}; keep that in mind.",
-    "For every {topic} picture use the reference {value} from my notes.",
+    "Remember for later: the {kind} of the {topic} is {value}.",
+    "The client gave the {topic} the {kind} {value}; keep that in mind.",
+    "For every {topic} picture use the {kind} {value} from my notes.",
 )
 FOREIGN_REQUESTS = (
     "请把{topic}的分辨率提高一倍，然后重新运行，参考编号是 {value}。",
@@ -82,9 +84,9 @@ ANSWERS = (
     "left the second as it was, because you asked me not to touch it.",
 )
 DECISIONS = (
-    "I decided to keep the {topic} at the registered value {value}, since the other one failed.",
-    "For the record, the {topic} was stored as {value}.",
-    "I noted {value} as the reference of the {topic} and will use it from here on.",
+    "I decided to keep the {topic} at the {kind} {value}, since the other one failed.",
+    "For the record, the {kind} of the {topic} is {value}.",
+    "I noted {value} as the {kind} of the {topic} and will use it from here on.",
 )
 
 ERRORS = (
@@ -104,7 +106,7 @@ ERRORS = (
     "float (node {node})",
 )
 
-NODE_KINDS = {
+NODE_KINDS: dict[str, dict[str, Any]] = {
     "LoraLoaderModelOnly": {"lora_name": "detail_tweaker.safetensors", "strength_model": 0.8},
     "ImageScaleBy": {"upscale_method": "lanczos", "scale_by": 2.0},
     "ImageSharpen": {"sharpen_radius": 1, "sigma": 0.6, "alpha": 0.4},

@@ -214,6 +214,7 @@ def take(scene: Scene, browser: Browser) -> bytes:
             panel.reload()
         set_the_stage(panel, scene)
         scene.play(panel, provider)
+        panel.page.mouse.move(0, 0)  # what shows when pointed at tells the time
         panel.page.evaluate("() => document.activeElement?.blur()")
         target = panel.page if scene.whole_page else panel.root
         return target.screenshot(animations="disabled", caret="hide")

@@ -12,6 +12,8 @@ from plugin.tests.providers import Script, text, tool_call
 
 pytestmark = pytest.mark.e2e
 
+NODES = "() => window.app.rootGraph.nodes.map(node => node.id)"
+
 
 def test_the_first_answer_stands_below_the_question(panel: Panel, provider: ProviderThread) -> None:
     provider.queue("A **checkpoint** holds the model.")
@@ -168,6 +170,36 @@ def test_an_image_and_a_text_file_reach_the_model(
         for part in content
     )
     assert "the answer is 42" in json.dumps(content)
+
+
+PASTE = """([box, base64]) => {
+    const bytes = Uint8Array.from(atob(base64), character => character.charCodeAt(0))
+    const clipboardData = new DataTransfer()
+    clipboardData.items.add(new File([bytes], 'pasted.png', {type: 'image/png'}))
+    const options = {clipboardData, bubbles: true, cancelable: true}
+    box.dispatchEvent(new ClipboardEvent('paste', options))
+}"""
+
+
+def test_a_pasted_picture_is_attached_and_can_be_taken_off(panel: Panel) -> None:
+    nodes = panel.evaluate(NODES)
+    panel.evaluate(PASTE, [panel.message.element_handle(), PIXEL])
+    remove = panel.button("Remove pasted.png")
+    remove.click()
+    expect(remove).to_have_count(0)
+    assert panel.evaluate(NODES) == nodes, "the canvas took the picture as a node"
+
+
+def test_keys_in_the_panel_do_nothing_to_the_canvas(panel: Panel) -> None:
+    nodes = panel.evaluate(NODES)
+    panel.evaluate("() => window.app.canvas.selectNodes(window.app.rootGraph.nodes)")
+    panel.message.fill("words")
+    for keys in ("Delete", "Backspace", "ControlOrMeta+a", "ControlOrMeta+x", "ControlOrMeta+z"):
+        panel.message.press(keys)
+    panel.button("New chat").press("Delete")
+    assert panel.evaluate(NODES) == nodes
+    panel.evaluate("() => window.app.canvas.deselectAll()")
+    panel.message.fill("")
 
 
 def test_the_open_workflow_goes_with_the_question(panel: Panel, provider: ProviderThread) -> None:

@@ -26,8 +26,32 @@ export function createSettingsPage(panel) {
   /** @type {Pick<PanelState, "field" | "draft">} */
   let wanted = { field: "name", draft: null };
 
+  /** @type {Map<string, HTMLElement>} what stands on the page, by what it shows */
+  let kept = new Map();
+  /** @type {Map<string, HTMLElement>} */
+  let next = new Map();
+
+  /**
+   * News of the server must not take away what the user is typing, or what a test found.
+   * @param {unknown} shown
+   * @param {() => HTMLElement} build
+   * @returns {HTMLElement}
+   */
+  const keep = (shown, build) => {
+    const key = JSON.stringify(shown);
+    const part = kept.get(key) ?? build();
+    next.set(key, part);
+    return part;
+  };
+
+  /** @param {Provider | null} provider */
+  const form = (provider) =>
+    keep([editing, wanted.field, wanted.draft], () => createProviderForm(provider, panel, wanted));
+
   const draw = () => {
     const known = settings?.providers ?? [];
+    const focused = document.activeElement;
+    next = new Map();
     element.replaceChildren(
       ...present([
         ...problemCards(health),
@@ -35,7 +59,7 @@ export function createSettingsPage(panel) {
         settings === null && h("p", { class: "ca-quiet" }, t("panel.loading")),
         settings && !known.length && h("p", { class: "ca-quiet" }, t("settings.none")),
         h("div", { class: "ca-providers" }, ...known.map((each) => row(each))),
-        editing === "" && createProviderForm(null, panel, wanted),
+        editing === "" && form(null),
         editing !== "" &&
           button(t("settings.add"), "plain", () => panel.editProvider(""), {
             class: "ca-button ca-button--plain ca-add",
@@ -43,12 +67,19 @@ export function createSettingsPage(panel) {
         h("p", { class: "ca-quiet" }, t("settings.privacy")),
       ]),
     );
+    kept = next;
+    if (focused instanceof HTMLElement && element.contains(focused)) focused.focus();
   };
 
   /** @param {Provider} provider */
   const row = (provider) => {
-    if (editing === provider.name) return createProviderForm(provider, panel, wanted);
+    if (editing === provider.name) return form(provider);
     const active = settings?.active === provider.name;
+    return keep([provider, active], () => createRow(provider, active));
+  };
+
+  /** @param {Provider} provider @param {boolean} active */
+  const createRow = (provider, active) => {
     const outcome = h("div", { class: "ca-test", role: "status" });
     const test = button(t("settings.test"), "plain", async () => {
       test.disabled = true;

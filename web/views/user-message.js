@@ -26,6 +26,7 @@ export function createUserMessage(actions) {
   let message = null;
   let busy = false;
   let sameWorkflow = false;
+  let editing = false;
   const edit = iconButton("edit", t("message.edit"), {
     class: "ca-icon-button--small",
     onclick: () => openEditor(),
@@ -33,6 +34,7 @@ export function createUserMessage(actions) {
 
   const draw = () => {
     if (!message) return;
+    editing = false;
     const current = message;
     const text = textOf(message);
     const time = clockTime(message.metadata?.created);
@@ -92,6 +94,7 @@ export function createUserMessage(actions) {
         ),
       ),
     );
+    editing = true;
     area.focus();
   };
 
@@ -107,7 +110,8 @@ export function createUserMessage(actions) {
       edit.disabled = busy;
       if (next === message) return;
       message = next;
-      draw();
+      // What the user is typing stays, whatever the server says about the message meanwhile.
+      if (!editing) draw();
     },
   };
 }

@@ -1,0 +1,83 @@
+"""How long a plan takes in chats of any length:
+
+    python bench/scale.py [--window 8000] [--cache none|auto] [--sizes 100 1000 10000 100000]
+
+For each size a chat of so many messages goes on for 100 more requests; printed are the time to take
+in the whole log and plan once (a chat that is opened again), and p50 and p95 of the plans after
+that, each with the messages that came since the last one.
+"""
+
+import runpy
+from pathlib import Path
+
+runpy.run_path(str(Path(__file__).resolve().parent.parent / "scripts" / "bootstrap.py"))[
+    "register"
+]()
+
+import argparse  # noqa: E402  the package has its name only now
+import copy  # noqa: E402
+import json  # noqa: E402
+import time  # noqa: E402
+from collections.abc import Iterator  # noqa: E402
+from dataclasses import replace  # noqa: E402
+from itertools import islice  # noqa: E402
+from typing import Any  # noqa: E402
+
+from plugin.assistant.config import Settings  # noqa: E402
+from plugin.assistant.context.chat_context import ChatContext  # noqa: E402
+from plugin.assistant.context.plan import Budget  # noqa: E402
+from plugin.bench.logs import message_of  # noqa: E402
+from plugin.bench.measures import percentile  # noqa: E402
+from plugin.bench.replay import points  # noqa: E402
+from plugin.bench.session import Shape, write_session  # noqa: E402
+
+SEED = 11
+REQUESTS = 100
+SIZES = (100, 1_000, 10_000, 100_000)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description="How long a plan takes in chats of any length.")
+    parser.add_argument("--window", type=int, default=8_000, help="tokens")
+    parser.add_argument("--cache", choices=("none", "auto"), default="auto")
+    parser.add_argument("--sizes", type=int, nargs="+", default=SIZES, help="messages")
+    arguments = parser.parse_args()
+    settings = replace(Settings(), prompt_cache=arguments.cache)
+    for size in arguments.sizes:
+        measured = measure(size, settings, Budget.of_messages(arguments.window))
+        print(json.dumps({"messages": size, **measured}))
+
+
+def measure(size: int, settings: Settings, budget: Budget) -> dict[str, float]:
+    """Seconds to open a chat of `size` messages; milliseconds of each plan after that."""
+    source = endless(write_session(SEED, Shape(messages=1_000)).messages)
+    chat = ChatContext(settings, budget)
+    opened = time.perf_counter()
+    for row in islice(source, size):
+        chat.append(message_of(row))
+    chat.plan()
+    spent = time.perf_counter() - opened
+    times = [line["ms"] for line in islice(points(chat, source), REQUESTS)]
+    return {
+        "open_s": round(spent, 3),
+        "p50_ms": percentile(times, 0.5),
+        "p95_ms": percentile(times, 0.95),
+    }
+
+
+def endless(messages: list[dict[str, Any]]) -> Iterator[dict[str, Any]]:
+    """The session over and over, each time with call ids of its own."""
+    round_number = 0
+    while True:
+        for message in messages:
+            row = copy.deepcopy(message)
+            if "tool_call_id" in row:
+                row["tool_call_id"] += f"_{round_number}"
+            for call in row.get("tool_calls", ()):
+                call["id"] += f"_{round_number}"
+            yield row
+        round_number += 1
+
+
+if __name__ == "__main__":
+    main()
