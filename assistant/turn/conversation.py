@@ -24,7 +24,8 @@ class Conversation:
     """One chat's context, and the messages that it holds.
 
     Work on it is done in threads, and a thread goes on when the turn that waits for it is stopped:
-    so whoever feeds, plans or compacts holds `lock`. `report` is that of the last request that was answered.
+    so whoever feeds, plans or compacts holds `lock`. `report` is that of the last request that was
+    answered.
     """
 
     def __init__(self, settings: Settings, projections: Projections | None = None) -> None:

@@ -55,6 +55,16 @@ Keep = Callable[[str], Awaitable[None]]
 
 
 @dataclass(frozen=True, slots=True)
+class Idle:
+    """A chat between two turns; `path` are its messages."""
+
+    chat_id: str
+    conversation: Conversation
+    path: tuple[Message, ...]
+    keep: Keep
+
+
+@dataclass(frozen=True, slots=True)
 class Failures:
     """How often a chat's model failed in a row, at what (a hash), and until when it is left
     alone."""
@@ -113,7 +123,8 @@ class Summariser:
         """The chat is idle from now on; `messages` are its path, the answer included."""
         self.turn_begins(chat_id)
         if self._settings.summary in AUTOMATIC:
-            work = self._when_idle(chat_id, conversation, tuple(messages), keep)
+            idle = Idle(chat_id, conversation, tuple(messages), keep)
+            work = self._when_idle(idle)
             self._tasks[chat_id] = asyncio.get_running_loop().create_task(work)
 
     def turn_begins(self, chat_id: str) -> None:
@@ -169,50 +180,40 @@ class Summariser:
         except Conflict as refusal:
             return refusal.message
 
-    async def _when_idle(
-        self,
-        chat_id: str,
-        conversation: Conversation,
-        messages: tuple[Message, ...],
-        keep: Keep,
-    ) -> None:
+    async def _when_idle(self, idle: Idle) -> None:
         try:
             await self._sleep(IDLE_SECONDS)
             async with self._asking:
                 provider = await self._provider()
                 window = window_of(await self._providers.window(provider))
-                if provider.demo or window.compact or self._waits(conversation):
+                if provider.demo or window.compact or self._waits(idle.conversation):
                     return
-                while await self._tell(conversation, messages, provider, window):
-                    await keep(chat_id)
+                while await self._tell(idle, provider, window):
+                    await idle.keep(idle.chat_id)
         except AssistantError as error:
             logger.info("No summary by a model: %s", ascii(error.message)[1:-1])
         except Exception:
             logger.exception("A summary by a model failed")
         finally:
-            if self._tasks.get(chat_id) is asyncio.current_task():
-                del self._tasks[chat_id]
+            if self._tasks.get(idle.chat_id) is asyncio.current_task():
+                del self._tasks[idle.chat_id]
 
-    async def _tell(
-        self,
-        conversation: Conversation,
-        messages: tuple[Message, ...],
-        provider: Provider,
-        window: Window,
-    ) -> bool:
+    async def _tell(self, idle: Idle, provider: Provider, window: Window) -> bool:
         """One request, if there is something to tell; whether the context changed."""
+        conversation, task = idle.conversation, asyncio.current_task()
 
-        def work() -> tuple[ChatContext, Telling | None]:
+        def work() -> Telling | None:
             with conversation.lock:
-                context = conversation.feed(messages)
-                return context, self._due(context, window)
+                if self._tasks.get(idle.chat_id) is not task:
+                    return None  # A turn has begun, which may have fed more by now.
+                return self._due(conversation.feed(idle.path), window)
 
-        context, telling = await asyncio.to_thread(work)
+        telling = await asyncio.to_thread(work)
         known = self._failures.get(conversation, Failures())
         if telling is None or known.last == hash(telling.source):
             return False
         told = await self._answer(conversation, provider, telling)
-        return told is not None and context.retell(told, telling.end)
+        return told is not None and conversation.context.retell(told, telling.end)
 
     def _due(self, context: ChatContext, window: Window) -> Telling | None:
         """What is worth a request now."""
