@@ -12,13 +12,15 @@ BELOW_LIMIT = 2 / 3
 """A cut by number goes a third below its limit, so that the next ones come rarely (R50)."""
 ROUND_SHARE = 0.5
 """Results of one round have at most this share of the prompt where nothing is cached."""
-CACHED_ROUND_SHARE = 1 / 20
+CACHED_ROUND_SHARE = 1 / 25
 """The same where prompts are cached: what is admitted stays as it is until a batch is masked, so
 giants are clamped when they come in. Measured by bench/replay.py."""
 LEAST_ROUND = 256
 """Tokens of a round's results that are always admitted."""
 HEAD_SHARE = 0.04
 """The pinned first request has at most this share of the prompt."""
+LEAST_WITH_HEAD = 8
+"""Under so many messages none can be spared for the first request."""
 SUMMARY_SHARE = 0.30
 """Of what system message and tools leave (R20)."""
 
@@ -66,9 +68,10 @@ def limits_of(settings: Settings, budget: Budget) -> Limits:
         least_recent=settings.min_recent_messages,
         since_messages=since_messages,
         since_turns=since_turns,
-        head=int(prompt * HEAD_SHARE),
+        head=int(prompt * HEAD_SHARE) if most == 0 or most >= LEAST_WITH_HEAD else 0,
         summary_share=SUMMARY_SHARE,
-        summarise=settings.summary != "off",
+        # The one message that may always be sent is the user's.
+        summarise=settings.summary != "off" and most != 1,
         cached=cached,
         shapes=ShapeLimits(
             # Not by the factor: what was admitted stays as it is.

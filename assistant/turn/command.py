@@ -2,7 +2,7 @@
 
 The message in the log keeps what the user typed; beside it goes a `data-skill` part with the text
 that the model reads instead, frozen at this moment, so that later requests have the same bytes.
-What follows on further lines is the user's own request and stays with the skill.
+What follows a slug, or stands on further lines, is the user's own request and stays with the skill.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 
 from ...agent_prompts import skill_activation, skill_list_answer
 from ..messages.parts import DataPart, FilePart, Message, TextPart
-from ..user_context.skills import Match, SkillLibrary
+from ..user_context.skills import Match, SkillLibrary, Unknown
 from .slash import Slash, slash_in
 
 COMMAND = re.compile(r"\s*/skill(?:[ \t]+(?P<argument>[^\n]*))?(?:\n(?P<rest>.*))?\Z", re.DOTALL)
@@ -44,11 +44,18 @@ async def expand(message: Message, skills: SkillLibrary) -> Expanded:
     found = COMMAND.match(message.text)
     if found is None or message.data("skill") is not None:
         return Expanded(message)
-    resolved = await asyncio.to_thread(skills.resolve, (found["argument"] or "").strip())
+    argument, rest = (found["argument"] or "").strip(), (found["rest"] or "").strip()
+    resolved = await asyncio.to_thread(skills.resolve, argument)
+    slug, _, request = argument.partition(" ")
+    if isinstance(resolved, Unknown) and request:
+        # "/skill moon-light make it night": a slug, and the request on the same line.
+        first = await asyncio.to_thread(skills.resolve, slug)
+        if isinstance(first, Match) and first.skill.slug == slug:
+            resolved, rest = first, f"{request.strip()}\n{rest}".strip()
     if not isinstance(resolved, Match):
         return Expanded(message, skill_list_answer(resolved))
     skill = resolved.skill
-    prompt = skill_activation(skill, (found["rest"] or "").strip())
+    prompt = skill_activation(skill, rest)
     data = DataPart("skill", {"slug": skill.slug, "name": skill.name, "prompt": prompt})
     return Expanded(replace(message, parts=(*message.parts, data)))
 

@@ -500,3 +500,11 @@ async def test_users_do_not_see_each_others_chats(chat: Chatting) -> None:
     await chat.say("Hi")
     async with chat.client.get("/api/chats/c1", headers={"Comfy-User": "eve"}) as response:
         assert response.status == 404
+
+
+async def test_a_request_may_follow_the_slug_of_a_skill(chat: Chatting) -> None:
+    chat.provider.queue("Here")
+    await chat.say("/skill 20_model_sdxl which size is best?")
+    sent = chat.provider.requests[0].messages[-1]["content"]
+    assert "SDXL" in sent
+    assert sent.rstrip().endswith("which size is best?")
