@@ -17,6 +17,8 @@ SETTINGS_FILE = "comfy.settings.json"
 FIRST_SETTINGS: dict[str, Any] = {
     # A newcomer should see the canvas, not a tour of a front end that is only borrowed here.
     "Comfy.TutorialCompleted": True,
+    # It would cover the small windows that a preview is looked at in.
+    "Comfy.Minimap.Visible": False,
     # Asking for ComfyUI's releases would be a request that leaves the machine.
     "Comfy.Notification.ShowVersionUpdates": False,
 }

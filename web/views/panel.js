@@ -220,7 +220,8 @@ export function createPanelView(panel, host, close) {
     if (state.page === "chat") {
       const empty = !state.chat.messages.length && !state.chat.loading && !state.chat.failure;
       show(welcome.element, empty && gate.hidden);
-      show(conversation.element, !empty);
+      // The log is there before its first message, so that a screen reader hears that one too.
+      conversation.element.classList.toggle("ca-conversation--empty", empty);
       welcome.update(state);
       conversation.update(state.chat, state.health?.provider?.model ?? "");
     } else {
