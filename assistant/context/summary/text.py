@@ -124,8 +124,7 @@ class _Room:
         self.words = words
 
     def take(self, text: str, share: _Share) -> bool:
-        # One more of each for the dash or comma.
-        tokens, words = text_tokens(text) + 1, len(text.split()) + 1
+        tokens, words = text_tokens(text) + 1, len(text.split())
         if tokens > min(self.tokens, share.tokens) or words > min(self.words, share.words):
             return False
         self.tokens -= tokens
@@ -148,16 +147,17 @@ def _filled(section: Section, room: _Room) -> list[str]:
         return []
     kept: list[str] = []
     for item in section.items:
-        if not room.take(item, share):
+        line = item if section.inline else f"- {item}"
+        if not room.take(line, share):
             break
-        kept.append(item)
+        kept.append(line)
     left = len(section.items) - len(kept)
     more = f" (and {left} more)" if left else ""
     if not kept:
         return []
     if section.inline or len(section.items) == 1:
-        return [f"{section.title}{more}: " + ", ".join(kept)]
-    return [f"{section.title}{more}:", *(f"- {item}" for item in kept)]
+        return [f"{section.title}{more}: " + ", ".join(kept).removeprefix("- ")]
+    return [f"{section.title}{more}:", *kept]
 
 
 def _title(section: Section) -> str:

@@ -1,0 +1,177 @@
+"""A chat planned request by request, as it would run, for the tests of the laws."""
+
+import json
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import pairwise
+from typing import Any
+
+from hypothesis import strategies as st
+from plugin.assistant.config import Settings
+from plugin.assistant.context.chat_context import ChatContext
+from plugin.assistant.context.plan import Budget, Plan
+from plugin.assistant.context.projections import Projections
+from plugin.assistant.context.system import SystemText
+from plugin.assistant.context.window import Window
+from plugin.assistant.errors import ContextOverflow, InvalidRequest
+from plugin.assistant.messages.prompt import PromptMessage, to_openai
+from plugin.bench.wild import wild_log
+
+from .histories import HISTORIES, Messages
+
+OURS = SystemText("You are ComfyUI Assistant.", "full")
+TOOLS = ({"type": "function", "function": {"name": "getUserSkill", "parameters": {}}},)
+OFF = Settings(
+    tool_result_keep_last_rounds=0,
+    tool_output_trim_chars=0,
+    history_max_messages=0,
+    summary_max_tokens=0,
+    summary_max_messages=0,
+    summary_max_turns=0,
+    summary_trigger=1.0,
+)
+"""Every limit switched off but the window."""
+HUGE = Window(100_000_000, known=True)
+WINDOWS = (1_024, 2_048, 4_096, 8_192, 32_768)
+
+LIMITS = st.builds(
+    Settings,
+    prompt_cache=st.sampled_from(["none", "auto"]),
+    summary=st.sampled_from(["extractive", "off"]),
+    tool_result_keep_last_rounds=st.integers(0, 3),
+    tool_output_trim_chars=st.sampled_from([0, 1, 17, 200, 2_000]),
+    history_max_messages=st.sampled_from([0, 1, 2, 5, 24]),
+    min_recent_messages=st.sampled_from([0, 2, 6]),
+)
+BUDGETS = st.builds(
+    Budget,
+    st.builds(Window, st.sampled_from(WINDOWS), known=st.booleans()) | st.just(HUGE),
+    st.booleans(),
+    exact=st.booleans(),
+)
+LOGS: st.SearchStrategy[Messages] = st.one_of(
+    HISTORIES,
+    st.builds(wild_log, st.integers(0), st.integers(1, 9)),
+)
+LONG_LOGS: st.SearchStrategy[Messages] = st.builds(wild_log, st.integers(0), st.just(25))
+"""Long enough for cuts upon cuts."""
+
+
+def numbered(log: Iterable[PromptMessage]) -> Messages:
+    """The log with each row's number as its source, to know it again in a request."""
+    return tuple(replace(message, source=str(row)) for row, message in enumerate(log))
+
+
+def row_of(message: PromptMessage) -> int | None:
+    """The row that a message of a request came from; None for what the plan made up."""
+    return None if message.source is None else int(message.source)
+
+
+def a_context(
+    settings: Settings,
+    budget: Budget,
+    log: Iterable[PromptMessage] = (),
+    projections: Projections | None = None,
+) -> ChatContext:
+    return ChatContext(settings, budget, OURS, TOOLS, log, projections)
+
+
+def plan_of(context: ChatContext) -> Plan | None:
+    """The plan, or None where the law allows to refuse. Any other exception fails the test."""
+    try:
+        return context.plan()
+    except (InvalidRequest, ContextOverflow):
+        return None
+
+
+def planned(log: Iterable[PromptMessage], settings: Settings, budget: Budget) -> Plan | None:
+    """The plan of a log that has no chat yet."""
+    return plan_of(a_context(settings, budget, log))
+
+
+@dataclass(frozen=True)
+class Request:
+    """One request of a running chat: the log that it was planned from, and what was committed
+    before and after."""
+
+    log: Messages
+    plan: Plan
+    before: Projections
+    after: Projections
+
+    @property
+    def messages(self) -> Messages:
+        return self.plan.messages
+
+    @property
+    def asked(self) -> int:
+        """The row of the last user message."""
+        return max(row for row, message in enumerate(self.log) if message.role == "user")
+
+
+def requests(
+    log: Messages, settings: Settings, budget: Budget, context: ChatContext | None = None
+) -> Iterator[Request]:
+    """The requests of a chat that runs through the log: one before each assistant message, and one
+    at its end."""
+    context = a_context(settings, budget) if context is None else context
+    log = numbered(log)
+    for row in range(len(log) + 1):
+        if row == len(log) or log[row].role == "assistant":
+            before = context.projections
+            plan = plan_of(context)
+            if plan is not None:
+                yield Request(log[:row], plan, before, context.projections)
+        if row < len(log):
+            context.append(log[row])
+
+
+def body_of(messages: Iterable[PromptMessage]) -> list[dict[str, Any]]:
+    return [to_openai(message) for message in messages]
+
+
+def text_of(messages: Iterable[PromptMessage]) -> str:
+    """The bytes that a provider would get, as a text."""
+    return json.dumps(body_of(messages), ensure_ascii=False, allow_nan=False)
+
+
+def strict_faults(body: Sequence[Mapping[str, Any]], *, alternation: bool = False) -> list[str]:
+    """What an exacting provider would say about `messages`; written apart from the validator."""
+    found = []
+    ids: set[str] = set()
+    position = 0
+    while position < len(body):
+        message = body[position]
+        role, content = message["role"], message["content"]
+        if role == "tool":
+            found.append(f"{position}: a result on its own")
+        if role in ("user", "system") and not content:
+            found.append(f"{position}: nothing in it")
+        if role == "assistant" and not content and not message.get("tool_calls"):
+            found.append(f"{position}: nothing in it")
+        calls = [call["id"] for call in message.get("tool_calls", [])]
+        if ids & set(calls) or len(set(calls)) < len(calls):
+            found.append(f"{position}: an id used twice")
+        ids.update(calls)
+        answers = body[position + 1 : position + 1 + len(calls)]
+        if [item.get("tool_call_id") for item in answers] != calls:
+            found.append(f"{position}: calls and results differ")
+        position += 1 + len(calls)
+    if alternation:
+        found.extend(_turn_faults(body))
+    return found
+
+
+def _turn_faults(body: Sequence[Mapping[str, Any]]) -> list[str]:
+    found = []
+    turns = [item["role"] for item in body if item["role"] != "tool"]
+    talk = turns[1:] if turns[:1] == ["system"] else turns
+    if talk[:1] != ["user"]:
+        found.append("the user does not begin")
+    if "system" in talk:
+        found.append("a system message within")
+    # An answer may follow an answer only when results stand between them.
+    for before, after in pairwise(body):
+        if before["role"] == after["role"] != "tool":
+            found.append(f"two messages of {after['role']} in a row")
+    return found
