@@ -17,9 +17,12 @@ NAMES = {
 }
 
 
-def in_words(report: Report) -> str:
-    """The report as Markdown."""
-    return "\n".join(_lines(report))
+NOTHING = "This chat has sent nothing to a model since ComfyUI was started."
+
+
+def in_words(report: Report | None) -> str:
+    """The report as Markdown; None says that there is none."""
+    return NOTHING if report is None else "\n".join(_lines(report))
 
 
 def _lines(report: Report) -> Iterator[str]:

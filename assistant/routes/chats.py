@@ -1,7 +1,8 @@
-"""/chats: the stored chats, and commands to a chat.
+"""/chats: the stored chats, what a chat sends, and commands to it.
 
 GET  /api/chats?limit=&before=             {"chats": [...]}, newest first
 GET  /api/chats/{id}?limit=&before=        one chat, its messages paged from the end
+GET  /api/chats/{id}/context               {"report", "text"}: what its last request held (R32)
 POST /api/chats/{id}/commands              {"type": "abort"}, ... -> 202
 """
 
@@ -13,6 +14,7 @@ from typing import Any
 from aiohttp import web
 
 from ..chats import ChatStore, ChatSummary
+from ..context.report_words import in_words
 from ..errors import InvalidRequest, NotFound
 from ..messages.ui import message_to_ui
 from ..turn.decisions import command_from
@@ -50,6 +52,10 @@ def chats_routes(gate: Gate, store_of: StoreOf, turns_of: TurnsOf) -> list[web.R
             body["workflow"] = {"id": chat.workflow.id, "name": chat.workflow.name}
         return answer(body)
 
+    async def show_context(request: web.Request) -> web.Response:
+        report = await turns_of(request).report(request.match_info["id"])
+        return answer({"report": report and report.to_json(), "text": in_words(report)})
+
     async def command(request: web.Request) -> web.Response:
         body = await read_json(request)
         client_id = optional_text(body, "client_id", most=LONGEST_ID) or None
@@ -60,6 +66,7 @@ def chats_routes(gate: Gate, store_of: StoreOf, turns_of: TurnsOf) -> list[web.R
     return [
         web.get("/chats", guarded(list_chats, gate)),
         web.get("/chats/{id}", guarded(show_chat, gate)),
+        web.get("/chats/{id}/context", guarded(show_context, gate)),
         web.post("/chats/{id}/commands", guarded(command, gate)),
     ]
 

@@ -25,7 +25,7 @@ class Conversation:
 
     Work on it is done in threads, and a thread goes on when the turn that waits for it is stopped:
     so whoever feeds, plans or compacts holds `lock`. `report` is that of the last request that was
-    answered.
+    answered, or of the one that would be sent after a compaction.
     """
 
     def __init__(self, settings: Settings, projections: Projections | None = None) -> None:

@@ -11,6 +11,7 @@ import logging
 from ..chats import ChatStore
 from ..config import Settings
 from ..context.projections import Projections
+from ..context.report import Report
 from ..errors import AssistantError
 from .conversation import Conversation
 
@@ -42,6 +43,11 @@ class Conversations:
             del self._known[oldest]
             self._kept.pop(oldest, None)
         return known
+
+    def report(self, chat_id: str) -> Report | None:
+        """What the chat's last request held; None where none is remembered."""
+        known = self._known.get(chat_id)
+        return known.report if known is not None else None
 
     def loose(self) -> Conversation:
         """A conversation of a request without a chat: made for it, forgotten after it."""

@@ -1,7 +1,8 @@
-"""Commands that let a suspended turn go on: decisions of the user, results of the panel. Pure.
+"""Commands to a chat: stop, compact, and what lets a suspended turn go on. Pure.
 
-Each builds the message that a client would have sent, and `chats.reconcile.merge` says what of it
-counts; so the command and `POST /api/chat` are one transition.
+A decision of the user, or a result of the panel, builds the message that a client would have sent,
+and `chats.reconcile.merge` says what of it counts; so the command and `POST /api/chat` are one
+transition.
 """
 
 from __future__ import annotations
@@ -27,6 +28,13 @@ class Abort:
 
 
 @dataclass(frozen=True, slots=True)
+class Compact:
+    """Summarise the older messages now; `focus` is what the user wants to be kept (R25)."""
+
+    focus: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class Decision:
     """The user allows (or declines) calls; `remember` allows their tools for the whole chat."""
 
@@ -45,10 +53,11 @@ class ToolResult:
     error: str | None = None
 
 
-Command = Abort | Decision | ToolResult
+Command = Abort | Compact | Decision | ToolResult
 
 FIELDS = {
     "abort": frozenset(("type",)),
+    "compact": frozenset(("type", "focus")),
     "approve_tools": frozenset(("type", "ids", "remember")),
     "reject_tools": frozenset(("type", "ids", "reason")),
     "tool_result": frozenset(("type", "tool_call_id", "output", "error")),
@@ -65,6 +74,8 @@ def command_from(body: Mapping[str, Any]) -> Command:
         raise InvalidRequest(f"{kind} has no such field", where=unknown[0][:SHOWN])
     if kind == "abort":
         return Abort()
+    if kind == "compact":
+        return Compact((_optional_text(body.get("focus"), "focus") or "").strip())
     if kind == "tool_result":
         return _tool_result(body)
     return Decision(

@@ -13,8 +13,10 @@ from ..config import Settings
 from ..context.calibration import Calibration
 from ..context.chat_context import ChatContext
 from ..context.plan import Plan
+from ..context.report import Report
 from ..context.system import SystemText
 from ..context.window import PRICES, Budget, Prices, Window, window_of
+from ..errors import ContextOverflow, InvalidRequest
 from ..llm.events import Event
 from ..llm.provider import Provider
 from ..llm.request import LLMRequest
@@ -94,6 +96,21 @@ class Preparation:
 
         made = await asyncio.to_thread(work)
         return replace(made, report=replace(made.report, request=number))
+
+    async def outlook(self) -> Report | None:
+        """The report of a request that would be sent now; None where there is nothing to send, or
+        what there is does not fit."""
+
+        def work() -> Plan:
+            with self.conversation.lock:
+                self.conversation.feed(self.history)
+                return self.ready().plan()
+
+        try:
+            made = await asyncio.to_thread(work)
+        except (ContextOverflow, InvalidRequest):
+            return None
+        return replace(made.report, request=0)
 
     def ready(self) -> ChatContext:
         """The conversation's context, prepared for this turn's requests."""

@@ -163,12 +163,15 @@ class TurnRunner:
         if slash.name == "tokens":
             return tokens_text(self._opening.history)
         preparation = await prepare(self._services, self._opening.history, self._conversation)
+        said = None
         if slash.name == "compact":
-            return await self._services.compact(preparation, slash.argument)
-        report = self._conversation.report
-        if report is None:
-            report = (await preparation.plan(self._turn.message, 0)).report
-        return in_words(report)
+            said = await self._services.compact(preparation, slash.argument)
+            self._conversation.report = await preparation.outlook()
+        report = self._conversation.report or await preparation.outlook()
+        if report is not None:
+            self._turn.planned(report)
+            self._emit(chunks.data("context", report.to_json(), transient=True))
+        return said or in_words(report)
 
     def _reply(self, text: str, command: str | None = None) -> list[Chunk]:
         """An answer that needs no model; that to a command is never sent to one either."""

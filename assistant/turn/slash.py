@@ -29,6 +29,11 @@ COMMANDS = {
     "compact": "summarise the older messages now; /compact <topic> keeps more of a topic",
     "help": "this list",
 }
+PANEL = (
+    "In the panel also `/new`, `/skills`, `/model` and `/settings`. `/` lists all of them: arrow keys "
+    "choose, Tab completes, Esc closes. Enter sends, Shift + Enter begins a new line."
+)
+"""What a user of the panel wants to know as well."""
 SAME = {"summarize": "compact", "summarise": "compact"}
 
 
@@ -44,7 +49,8 @@ def slash_in(text: str) -> Slash | None:
 def help_text() -> str:
     """All commands, one line each."""
     lines = [f"- `/{name}`: {about}" for name, about in COMMANDS.items()]
-    return "\n".join(["- `/skill <name>`: use one of your skills or a model guide", *lines])
+    skill = "- `/skill <name>`: use one of your skills or a model guide"
+    return "\n".join([skill, *lines, "", PANEL])
 
 
 def tokens_text(messages: Iterable[Message]) -> str:

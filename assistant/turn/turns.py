@@ -2,7 +2,8 @@
 
 turn = await turns.start(request)        a new turn, or a suspended one that goes on
 turns.running("c1")                      the one to join, or None
-await turns.command("c1", command)       stop it, decide, hand in a result
+await turns.command("c1", command)       stop it, decide, hand in a result, compact
+await turns.report("c1")                 what its last request held
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ from dataclasses import replace
 from ..chats import ChatState, ChatStore, Parent, chat_id
 from ..chats.reconcile import pending
 from ..chats.search import HistorySearch
+from ..context.report import Report
 from ..errors import Conflict, NotFound
 from ..messages.parts import Message
 from ..tools.tool import Scene
@@ -25,9 +27,9 @@ from ..workflow.view import Snapshot
 from .chat_memory import LoggedMemory
 from .conversation import Conversation
 from .conversations import Conversations
-from .decisions import Abort, Command, Decision, ToolResult, decided, stopped
+from .decisions import Abort, Command, Compact, Decision, ToolResult, decided, stopped
 from .opening import Opening, TurnRequest, goes_on, open_in_chat, open_without_chat
-from .preparation import Services
+from .preparation import Services, prepare
 from .recorder import Nowhere, Recorder
 from .runner import TurnRunner
 from .running import RunningTurn
@@ -105,10 +107,19 @@ class Turns:
             chat = await self._store.get(identity)
             if chat is None:
                 raise NotFound(f"There is no chat {identity!r}.")
-            if not isinstance(command, Abort):
+            if isinstance(command, Compact):
+                await self._compact(identity, chat.state, command.focus)
+            elif not isinstance(command, Abort):
                 await self._decide(identity, command, client_id)
             elif chat.state not in ENDED:
                 await self._end_waiting(identity)
+
+    async def report(self, identity: str) -> Report | None:
+        """What the chat's last request held; None where none was sent since ComfyUI was started.
+        Raises NotFound for an unknown chat."""
+        if await self._store.get(chat_id(identity)) is None:
+            raise NotFound(f"There is no chat {identity!r}.")
+        return self._conversations.report(identity)
 
     async def close(self) -> None:
         """Stops every turn; what they wrote is kept."""
@@ -139,6 +150,21 @@ class Turns:
             return
         opening = Opening(path[:-1], message, parent=_parent(path))
         await self._begin(identity, opening, TurnRequest(chat_id=identity, client_id=client_id))
+
+    async def _compact(self, identity: str, state: ChatState, focus: str) -> None:
+        """`/compact` without a message in the chat. Raises Conflict where there is nothing to
+        compact, or a turn waits: what it will go on with must stay as it was sent."""
+        if state not in ENDED:
+            raise Conflict("The last answer waits; decide or stop it first.", code="turn_waits")
+        self._summariser.turn_begins(identity)
+        conversation = await self._conversations.of_chat(identity)
+        path = await self._store.path(identity)
+        preparation = await prepare(self._services, path, conversation)
+        try:
+            await self._summariser.compact(preparation, focus)
+            conversation.report = await preparation.outlook()
+        finally:
+            await self._conversations.keep(identity)
 
     async def _end_waiting(self, identity: str) -> None:
         """A suspended turn that was stopped: what waits in it will not happen any more."""
