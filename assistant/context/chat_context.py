@@ -28,9 +28,8 @@ from .commitment import (
     mask_is_worth,
     mask_place,
     most_of_summary,
-    saves_enough,
 )
-from .draft import Counted, Draft, compose
+from .draft import Counted, Draft, compose, masked
 from .emergency import fitted
 from .handles import recall
 from .left_out import cut_ranges, shortened_rows, unsent_rows
@@ -227,23 +226,19 @@ class ChatContext:
             return self._cut(draft) if cut_due(draft, self._limits) else draft
         if draft.tokens <= min(self._limits.trigger, self._room):
             return draft
-        masked = self._masked(self._projections, draft)
-        if (
-            masked
-            and saves_enough(draft, masked[1])
-            and mask_is_worth(draft, masked[1], self._room, self._budget.prices)
-        ):
-            self._projections = masked[0]
-            return masked[1]
+        place, shorter = self._masked(draft)
+        if mask_is_worth(draft, shorter, self._room, self._budget.prices):
+            self._projections = self._projections.with_mask(self._log, place)
+            return shorter
         return self._cut(draft) if draft.tokens > self._room else draft
 
-    def _masked(self, projections: Projections, draft: Draft) -> tuple[Projections, Draft] | None:
-        """What a mask of all but the last rounds would make; None when there is nothing to mask."""
+    def _masked(self, draft: Draft) -> tuple[int, Draft]:
+        """The row up to which a mask of all but the last rounds would go, and the draft after it; 0
+        and the draft itself when there is nothing to mask."""
         place = mask_place(draft.whole, self._limits.keep_rounds)
-        if place is None or place <= projections.masked:
-            return None
-        changed = projections.with_mask(self._log, place)
-        return changed, self._draft(changed)
+        if place <= self._projections.masked:
+            return 0, draft
+        return place, masked(draft, place, self._log, self._limits, self._shaper)
 
     def _cut(self, before: Draft, *, by_hand: bool = False) -> Draft:
         """The draft after a cut of its oldest groups, committed with the summary of what it covers.
@@ -251,8 +246,9 @@ class ChatContext:
         Where prompts are cached the older rounds are masked with it: the prefix breaks anyway.
         """
         projections, draft = self._projections, before
-        if self._limits.cached and (masked := self._masked(projections, draft)):
-            projections, draft = masked
+        if self._limits.cached:
+            place, draft = self._masked(before)
+            projections = projections.with_mask(self._log, place) if place else projections
         summary = self._most_summary(sum(counted.tokens for counted in draft.system))
         asked = self._log.group_at(self._log.last_user or 0)
         fixed = draft.prefix_tokens + self._tool_tokens + summary

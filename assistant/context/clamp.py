@@ -7,7 +7,6 @@ because Python's strings are made of them.
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
 from typing import Any
 
 from ..messages.json_text import json_text
@@ -82,7 +81,7 @@ def _shorten(value: Any, longest: int, items: int, depth: int) -> Any:
         if len(value) > items:
             kept.insert(len(kept) - items // 3, f"... {len(value) - items} items left out")
         return kept
-    if isinstance(value, Mapping):
+    if isinstance(value, dict):
         if depth == 0:
             return f"{{{len(value)} fields}}"
         names = _ends(list(value), items)

@@ -120,16 +120,18 @@ def cut_place_by_hand(
     return place if older >= limits.least_recent else 0
 
 
-def mask_place(groups: Sequence[Group], keep_rounds: int) -> int | None:
-    """The row before which results become lines, so that the last rounds stay; None for no mask."""
+def mask_place(groups: Sequence[Group], keep_rounds: int) -> int:
+    """The row before which results become lines, so that the last rounds stay; 0 for no mask."""
     rounds = [group for group in groups if group.is_round]
     if keep_rounds <= 0 or len(rounds) <= keep_rounds:
-        return None
+        return 0
     return rounds[-keep_rounds].first
 
 
 def mask_is_worth(before: Draft, after: Draft, room: int, prices: Prices) -> bool:
-    """Whether a mask is to be committed: it must, and is enough; or it pays (R50)."""
+    """Whether a mask is to be committed: it must, and is enough; or it pays (R27, R50)."""
+    if not saves_enough(before, after):
+        return False
     if before.tokens > room:
         return after.tokens <= room * MASKED_ENOUGH
     saved = (before.tokens - after.tokens) * prices.read * COMING_REQUESTS

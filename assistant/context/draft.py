@@ -12,7 +12,7 @@ Rendering is concatenation; what the segments cost is the sum of what their grou
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 from ..messages.prompt import PromptMessage
@@ -113,6 +113,11 @@ def compose(
         whole=whole,
         prefix_tokens=sum(counted.tokens for counted in front) + _tokens(head),
     )
+
+
+def masked(draft: Draft, end: int, log: ChatLog, limits: Limits, shaper: Shaper) -> Draft:
+    """The draft after a mask of the rows before `end`."""
+    return replace(draft, tail=tuple(_shaped(draft.whole, end, log.last_user or 0, limits, shaper)))
 
 
 def _groups(log: ChatLog, rows: Iterable[int | None]) -> tuple[Group, ...]:

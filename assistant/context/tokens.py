@@ -31,7 +31,8 @@ SAMPLES = 4
 
 _LOWER, _UPPER, _DIGIT, _GAP, _BREAK, _MARK = b"aA0 n."
 _LONG_WORD = re.compile(rb"a{7,}|A{7,}")
-_BLOB_RUN = re.compile(rb"[aA0]{120,}")
+SHORTEST_BLOB = 120
+_BLOB_RUN = re.compile(rb"[aA0]{%d,}" % SHORTEST_BLOB)
 _DENSE_RUN = re.compile(r"[\u2e80-\U0010ffff]+")
 
 
@@ -50,6 +51,14 @@ def _class_of(code: int) -> int:
 
 _CLASSES = bytes(_class_of(code) if code < 128 else _MARK for code in range(256))
 """ASCII -> the class of a character, for `bytes.translate`."""
+
+
+def _but(classes: bytes) -> bytes:
+    """A table that leaves these classes and makes all others `-`."""
+    return bytes(code if code in classes else ord("-") for code in range(256))
+
+
+_WORDS, _DIGITS, _MARKS = _but(b"aA"), _but(b"0"), _but(b".")
 
 WORD = 1.0
 LETTER = 0.14
@@ -89,9 +98,10 @@ def text_tokens(text: str) -> int:
 def _estimate(text: str) -> float:
     plain = text.encode("ascii", "ignore")
     classes = b"n" + plain.translate(_CLASSES)
-    words = _starts(classes, b"a", b"0 n.") + _starts(classes, b"A", b"a0 n.")
-    numbers = _starts(classes, b"0", b"aA n.")
-    marks = _starts(classes, b".", b"aA0 n")
+    letters = classes.translate(_WORDS)
+    words = letters.count(b"-a") + letters.count(b"-A") + letters.count(b"aA")
+    numbers = classes.translate(_DIGITS).count(b"-0")
+    marks = classes.translate(_MARKS).count(b"-.")
     long_words = _LONG_WORD.findall(classes)
     total = (
         WORD * words
@@ -102,17 +112,13 @@ def _estimate(text: str) -> float:
         + MARKS * marks
         + MARK * classes.count(b".")
     )
-    total += BLOB * sum(map(len, _BLOB_RUN.findall(classes)))
+    if len(plain) >= SHORTEST_BLOB:
+        total += BLOB * sum(map(len, _BLOB_RUN.findall(classes)))
     other = len(text) - len(plain)
     if other:
         dense = sum(map(len, _DENSE_RUN.findall(text)))
         total += DENSE * dense + OTHER * (other - dense)
     return total
-
-
-def _starts(classes: bytes, kind: bytes, before: bytes) -> int:
-    """How many runs of `kind` there are: places where it follows one of `before`."""
-    return sum(classes.count(bytes((earlier,)) + kind) for earlier in before)
 
 
 def message_chars(message: PromptMessage) -> int:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
+from functools import lru_cache
 
 from ..handles import range_handle
 from ..tokens import text_tokens
@@ -124,7 +125,7 @@ class _Room:
         self.words = words
 
     def take(self, text: str, share: _Share) -> bool:
-        tokens, words = text_tokens(text) + 1, len(text.split())
+        tokens, words = _size(text)
         if tokens > min(self.tokens, share.tokens) or words > min(self.words, share.words):
             return False
         self.tokens -= tokens
@@ -132,6 +133,12 @@ class _Room:
         share.tokens -= tokens
         share.words -= words
         return True
+
+
+@lru_cache(maxsize=4096)
+def _size(text: str) -> tuple[int, int]:
+    """Tokens with a line break, and words; most lines are the same from summary to summary."""
+    return text_tokens(text) + 1, len(text.split())
 
 
 class _Share:
