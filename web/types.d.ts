@@ -90,6 +90,8 @@ export interface Metadata {
   };
   timing?: { first_token_ms?: number; total_ms?: number };
   steps?: number;
+  /** The command that the server answered itself. */
+  command?: string;
   finish_reason?: string;
   cut?: "aborted" | "cut" | "length" | "steps";
   error?: TurnError;
@@ -114,7 +116,7 @@ export interface Amount {
   tokens: number;
 }
 
-/** The `data-context` chunk: what one request to the model was made of. */
+/** The `data-context` chunk: what one request to the model was made of (0: the next one). */
 export interface ContextReport {
   request: number;
   phase: "request" | "answer";
@@ -132,7 +134,17 @@ export interface ContextReport {
   results_clamped: number;
   messages_trimmed: number;
   messages_sent: number;
+  repairs: number;
+  /** Handles of what is not sent in full ("r12", "r3-40"), and names of left out sections. */
   left_out: string[];
+  strength: "Absent" | "Low" | "Medium" | "High";
+  /** Messages that the summary stands for. */
+  summarised: number;
+  cuts: number;
+  /** It was made to fit by force. */
+  emergency: boolean;
+  /** The limit that asks for the next summary first; `share` is `now / at`. */
+  next_trigger: null | { what: string; now: number; at: number; share: number };
   usage: null | {
     input_tokens?: number;
     output_tokens?: number;
@@ -274,7 +286,7 @@ export interface Gate {
   value?: string;
 }
 
-export type Page = "chat" | "chats" | "settings" | "skills" | "help";
+export type Page = "chat" | "chats" | "settings" | "skills";
 
 export interface PanelState {
   page: Page;

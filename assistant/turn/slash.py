@@ -30,8 +30,8 @@ COMMANDS = {
     "help": "this list",
 }
 PANEL = (
-    "In the panel also `/new`, `/skills`, `/model` and `/settings`. `/` lists all of them: arrow keys "
-    "choose, Tab completes, Esc closes. Enter sends, Shift + Enter begins a new line."
+    "In the panel also `/new`, `/skills`, `/model` and `/settings`. `/` lists all of them: arrow "
+    "keys choose, Tab completes, Esc closes. Enter sends, Shift + Enter begins a new line."
 )
 """What a user of the panel wants to know as well."""
 SAME = {"summarize": "compact", "summarise": "compact"}

@@ -74,6 +74,14 @@ test("the panel opens with the chat that was open last, and its meter", async ()
   );
 });
 
+test("what the server knows of the last request stands before what was kept", async () => {
+  const report = JSON.stringify({ chat: "c", report: { request: 7 } });
+  const routes = { chat: () => stored([]), context: () => ({ request: 9 }) };
+  const { panel } = open(routes, { chat: "c", report });
+  await panel.start();
+  await until(panel, () => panel.get().chat.report?.request === 9);
+});
+
 test("a kept value that is damaged stops nothing", async () => {
   const { panel } = open({ chat: () => null }, { chat: "c", report: "{oops" });
   await panel.start();
@@ -142,8 +150,8 @@ test("a wrong token is said to be wrong, the right one opens the panel", async (
 
 test("the same page twice leads back to the chat", () => {
   const { panel } = open({});
-  panel.showPage("help");
-  panel.showPage("help");
+  panel.showPage("skills");
+  panel.showPage("skills");
   assert.equal(panel.get().page, "chat");
 });
 

@@ -7,7 +7,7 @@ import { clockTime, dayName, duration, fileSize, percent, pretty } from "../../w
 import { hostOf, plainName, providerProblem, savedName } from "../../web/text/provider.js";
 import { reportDetails, reportLines, reportNotes, share } from "../../web/text/report.js";
 import { finishedSentences, NOTHING_SPOKEN, speakable } from "../../web/text/sentences.js";
-import { commandOf, slashOptions } from "../../web/text/slash.js";
+import { commandOf, isAnswered, slashOptions } from "../../web/text/slash.js";
 import { firstPrompts, whatISee, whoAnswers } from "../../web/text/welcome.js";
 
 test("times, sizes and shares are said in human words", () => {
@@ -120,12 +120,31 @@ test("only whole commands are the panel's, all else is sent", () => {
   assert.deepEqual(
     [
       commandOf("/new"),
-      commandOf(" /Help "),
+      commandOf(" /Settings "),
+      commandOf("/help"),
       commandOf("/skill x"),
       commandOf("/newer"),
       commandOf("new"),
     ],
-    ["new", "help", null, null, null],
+    ["new", "settings", null, null, null, null],
+  );
+});
+
+test("commands of the server are sent when chosen, and known when said", () => {
+  const chosen = (/** @type {string} */ typed) =>
+    slashOptions(typed, []).map(({ text, command }) => [text, command]);
+  assert.deepEqual(chosen("/co"), [
+    ["/context", "send"],
+    ["/compact", "send"],
+  ]);
+  assert.deepEqual(chosen("/summar"), [["/summarize", "send"]]);
+  assert.deepEqual(
+    ["/context", "/compact the seeds", "/summarise", " /help "].map(isAnswered),
+    [true, true, true, true],
+  );
+  assert.deepEqual(
+    ["/new", "/contexts", "/compact\nmore", "say /help", "/skill x"].map(isAnswered),
+    [false, false, false, false, false],
   );
 });
 
@@ -182,7 +201,13 @@ const REPORT = {
   results_clamped: 1,
   messages_trimmed: 12,
   messages_sent: 17,
-  left_out: [],
+  repairs: 0,
+  left_out: ["r1-12", "r14"],
+  strength: "High",
+  summarised: 0,
+  cuts: 1,
+  emergency: false,
+  next_trigger: { what: "messages", now: 17, at: 24, share: 0.708 },
   usage: { input_tokens: 5200, cached_share: 0.88 },
 };
 
@@ -198,6 +223,13 @@ test("a report has one line for each thing the model sees", () => {
   );
 });
 
+test("a summary is a line that says for how many messages it stands", () => {
+  const parts = { ...REPORT.parts, summary: amount(910) };
+  const report = { ...REPORT, parts, summarised: 1984 };
+  const labels = reportLines(report).map(({ label }) => label);
+  assert.deepEqual(labels.slice(2, 4), ["Summary of 1,984 earlier messages", "Last 15 messages"]);
+});
+
 test("the meter is the share of the window without the reserve", () => {
   assert.equal(Math.round(share(REPORT) * 1000), 434);
   assert.equal(share({ ...REPORT, total: amount(50_000) }), 1);
@@ -205,18 +237,49 @@ test("the meter is the share of the window without the reserve", () => {
 
 test("what was left out is said in words, and that nothing was", () => {
   assert.deepEqual(reportNotes(REPORT), [
-    "12 older messages are kept in the chat but were not sent.",
-    "1 long tool result was shortened.",
+    "Nothing is lost: 12 earlier messages and 1 older tool result are kept and can be looked up.",
     "88 % of this request was cached.",
+    "The next summary comes at 24 messages; now 17.",
   ]);
-  const whole = { ...REPORT, messages_trimmed: 0, results_clamped: 0, usage: null };
+  const whole = {
+    ...REPORT,
+    messages_trimmed: 0,
+    results_clamped: 0,
+    left_out: [],
+    usage: null,
+    next_trigger: null,
+  };
   assert.deepEqual(reportNotes(whole), ["Everything in this chat was sent."]);
+  assert.deepEqual(reportNotes({ ...whole, left_out: ["ui.md"] }), [
+    "Left out to save room: ui.md.",
+  ]);
+});
+
+test("what a model without tools cannot look up is only said to be kept", () => {
+  const parts = { ...REPORT.parts, tool_schemas: amount(0) };
+  const [note] = reportNotes({ ...REPORT, parts, messages_trimmed: 1, left_out: ["r1-1"] });
+  assert.equal(
+    note,
+    "1 earlier message stays in the chat, but this model has no tools to look it up.",
+  );
+});
+
+test("a request made to fit by force says so, and so does a summary that is due", () => {
+  const next_trigger = { what: "tokens", now: 900, at: 800, share: 1.125 };
+  const notes = reportNotes({ ...REPORT, emergency: true, next_trigger, usage: null });
+  assert.match(notes[1], /more was left out than usual/);
+  assert.equal(notes[2], "The next summary is due.");
 });
 
 test("the details have the raw numbers", () => {
   const details = new Map(reportDetails(REPORT));
   assert.equal(details.get("system"), "1,700 tokens, 6,800 characters");
   assert.equal(details.get("Counted by the provider"), "input_tokens 5,200, cached_share 0.88");
+  assert.equal(details.get("Not sent in full"), "r1-12, r14");
+  assert.equal(details.get("Next summary"), "messages: 17 of 24 (71 %)");
+  const handles = Array.from({ length: 15 }, (_, row) => `r${row}`);
+  const many = new Map(reportDetails({ ...REPORT, left_out: handles }));
+  assert.match(many.get("Not sent in full") ?? "", /r10, r11 and 3 more$/);
 });
 
 test("a provider that cannot work is refused with the field's name", () => {

@@ -5,6 +5,7 @@
  */
 
 /** @typedef {import("../types.js").ChatEntry} ChatEntry */
+/** @typedef {import("../types.js").ContextReport} ContextReport */
 /** @typedef {import("../types.js").Health} Health */
 /** @typedef {import("../types.js").Provider} Provider */
 /** @typedef {import("../types.js").ProviderInput} ProviderInput */
@@ -112,6 +113,9 @@ export function createApi(fetch, clientId) {
         throw error;
       }
     },
+
+    /** @param {string} id @returns {Promise<ContextReport | null>} of the chat's last request */
+    context: async (id) => (await get(`/chats/${name(id)}/context`)).report,
 
     /** @returns {Promise<Health>} */
     health: () => get("/assistant/health"),

@@ -84,6 +84,16 @@ export function createChat(services, id, report = null) {
     await turn.rejoin(number, true);
   }
 
+  /**
+   * What the server knows of the last request; a stream that began meanwhile knows better.
+   * @param {number} number
+   */
+  async function loadReport(number) {
+    const { report: known } = store.get();
+    const told = await api.context(id).catch(() => null);
+    if (told && turn.current(number) && store.get().report === known) store.set({ report: told });
+  }
+
   return {
     get: store.get,
     subscribe: store.subscribe,
@@ -97,6 +107,7 @@ export function createChat(services, id, report = null) {
         if (!turn.current(number)) return;
         if (stored) turn.adopt(stored);
         store.set({ loading: false });
+        if (stored) void loadReport(number);
         const response = stored ? await api.join(id) : null;
         if (!turn.current(number)) return;
         if (response) await turn.follow(number, response, { goesOn: false, live: false });

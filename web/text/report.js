@@ -1,5 +1,8 @@
 // @ts-check
-/** A context report in words: the five lines, what was left out, how full the window is. Pure. */
+/**
+ * A context report in words: the five lines, what was kept and how it can be had, when the next
+ * summary comes. Pure.
+ */
 
 import { number, percent } from "./format.js";
 import { t, tn } from "../strings.js";
@@ -13,6 +16,11 @@ import { t, tn } from "../strings.js";
  * @property {number} tokens
  */
 
+/** A handle of the chat's log, against the name of a left out section: "r12", "r3-40". */
+const HANDLE = /^r\d+(-\d+)?$/;
+/** Handles that the details name; a long chat has hundreds. */
+const NAMED = 12;
+
 /** @param {ContextReport} report @returns {number} tokens that a request may have */
 export const usable = (report) => Math.max(1, report.window - report.reserve);
 
@@ -21,8 +29,9 @@ export const share = (report) => Math.min(1, report.total.tokens / usable(report
 
 /** @param {ContextReport} report @returns {ReportLine[]} those with something in them */
 export function reportLines(report) {
-  const { parts } = report;
-  const older = Math.max(1, report.messages_sent - 1);
+  const { parts, summarised } = report;
+  // The summary is a message too, and so is what the user said last.
+  const recent = Math.max(1, report.messages_sent - 1 - Number(parts.summary.tokens > 0));
   /** @type {ReportLine[]} */
   const lines = [
     {
@@ -31,10 +40,14 @@ export function reportLines(report) {
       tokens: parts.system.tokens + parts.user_context.tokens,
     },
     { kind: "tools", label: t("report.tools"), tokens: parts.tool_schemas.tokens },
-    { kind: "summary", label: t("report.summary"), tokens: parts.summary.tokens },
+    {
+      kind: "summary",
+      label: tn("report.summary", summarised, { count: number(summarised) }),
+      tokens: parts.summary.tokens,
+    },
     {
       kind: "history",
-      label: tn("report.history", older, { count: number(older) }),
+      label: tn("report.history", recent, { count: number(recent) }),
       tokens: parts.history.tokens + parts.tool_results.tokens,
     },
     { kind: "current", label: t("report.current"), tokens: parts.current.tokens },
@@ -44,21 +57,50 @@ export function reportLines(report) {
 
 /** @param {ContextReport} report @returns {string[]} whole sentences */
 export function reportNotes(report) {
-  const left = [
-    [report.messages_trimmed, "report.kept"],
-    [report.rounds_omitted, "report.rounds"],
-    [report.results_clamped, "report.clamped"],
+  const named = report.left_out.filter((name) => !HANDLE.test(name));
+  const cached = report.usage?.cached_share ?? 0;
+  const notes = [keptNote(report)];
+  if (named.length) notes.push(t("report.left", { names: named.join(", ") }));
+  if (report.emergency) notes.push(t("report.emergency"));
+  if (cached > 0) notes.push(t("report.cached", { percent: percent(cached) }));
+  notes.push(nextNote(report));
+  return notes.filter(Boolean);
+}
+
+/** @param {ContextReport} report @returns {string} what is not sent, and where it is */
+function keptNote(report) {
+  const results = report.left_out.filter((name) => /^r\d+$/.test(name)).length;
+  const counts = [
+    [report.messages_trimmed, "report.kept.messages"],
+    [results, "report.kept.results"],
   ];
-  const notes = left
+  const things = counts
     .filter(([count]) => Number(count) > 0)
     .map(([count, key]) =>
-      tn(/** @type {"report.kept"} */ (key), Number(count), { count: number(Number(count)) }),
+      tn(/** @type {"report.kept.messages"} */ (key), Number(count), {
+        count: number(Number(count)),
+      }),
     );
-  if (report.left_out.length) notes.push(t("report.left", { names: report.left_out.join(", ") }));
-  if (!notes.length) notes.push(t("report.complete"));
-  const cached = report.usage?.cached_share ?? 0;
-  if (cached > 0) notes.push(t("report.cached", { percent: percent(cached) }));
-  return notes;
+  if (!things.length) return report.left_out.length ? "" : t("report.complete");
+  // A model without tools cannot look anything up.
+  const way = report.parts.tool_schemas.tokens > 0 ? "report.kept" : "report.stored";
+  return tn(way, report.messages_trimmed + results, { things: things.join(t("report.and")) });
+}
+
+/** @type {Record<string, Parameters<typeof t>[0]>} by the limit that is nearest */
+const NEXT = {
+  tokens: "report.next.tokens",
+  messages: "report.next.messages",
+  "messages since the last summary": "report.next.since.messages",
+  "turns since the last summary": "report.next.since.turns",
+};
+
+/** @param {ContextReport} report @returns {string} when the next summary comes; "" if unknown */
+function nextNote({ next_trigger: next }) {
+  const key = next && NEXT[next.what];
+  if (!next || !key) return "";
+  if (next.now >= next.at) return t("report.next.due");
+  return t(key, { at: number(next.at), now: number(next.now) });
 }
 
 /**
@@ -67,25 +109,39 @@ export function reportNotes(report) {
  */
 export function reportDetails(report) {
   const none = t("report.raw.none");
+  const { next_trigger: next, usage, left_out: left } = report;
   /** @type {[string, string][]} */
   const rows = [
-    [t("report.raw.request"), number(report.request)],
     [t("report.raw.system"), report.system_kind],
     [t("report.raw.messages"), number(report.messages_sent)],
+    [t("report.raw.strength"), report.strength],
     [t("report.raw.limits"), report.limits_applied.join(", ") || none],
+    [t("report.raw.left"), listed(left) || none],
   ];
+  if (report.request > 0) rows.unshift([t("report.raw.request"), number(report.request)]);
   for (const [name, amount] of Object.entries(report.parts)) {
     const values = { tokens: number(amount.tokens), chars: number(amount.chars) };
     rows.push([name, t("report.raw.part", values)]);
   }
+  if (next) {
+    const values = { now: number(next.now), at: number(next.at), percent: percent(next.share) };
+    rows.push([t("report.raw.next"), t("report.raw.near", { what: next.what, ...values })]);
+  }
   rows.push([
-    t("report.raw.usage"),
-    report.usage
-      ? Object.entries(report.usage)
-          .filter(([, value]) => typeof value === "number")
-          .map(([name, value]) => `${name} ${number(Number(value), { maximumFractionDigits: 2 })}`)
-          .join(", ") || none
-      : none,
+    t("report.raw.window"),
+    t("report.raw.room", { window: number(report.window), reserve: number(report.reserve) }),
   ]);
+  const counted = Object.entries(usage ?? {}).filter(([, value]) => typeof value === "number");
+  const used = counted.map(
+    ([name, value]) => `${name} ${number(Number(value), { maximumFractionDigits: 2 })}`,
+  );
+  rows.push([t("report.raw.usage"), used.join(", ") || none]);
   return rows;
+}
+
+/** @param {string[]} names @returns {string} the first few, and how many more there are */
+function listed(names) {
+  const first = names.slice(0, NAMED).join(", ");
+  const more = names.length - NAMED;
+  return more > 0 ? t("report.raw.more", { names: first, count: number(more) }) : first;
 }

@@ -7,39 +7,54 @@
 import { t } from "../strings.js";
 
 /** @typedef {import("../types.js").SkillEntry} SkillEntry */
-/** @typedef {"new" | "skills" | "context" | "model" | "settings" | "help"} Command */
+/** @typedef {"new" | "skills" | "model" | "settings"} Command one that the panel carries out */
 
 /**
  * @typedef {object} SlashOption
  * @property {string} text what stands in the message when it is chosen
  * @property {string} detail
  * @property {boolean} yours
- * @property {Command | null} command run at once when chosen; null: the text is only put in
+ * @property {Command | "send" | null} command what choosing it does; null: the text is only put in
  */
 
-/** @type {[string, Command | null, Parameters<typeof t>[0]][]} */
+/**
+ * "send": the server answers it in the chat.
+ * @type {[string, Command | "send" | null, Parameters<typeof t>[0]][]}
+ */
 const COMMANDS = [
   ["/new", "new", "slash.new"],
   ["/skill", null, "slash.skill"],
   ["/skills", "skills", "slash.skills"],
-  ["/context", "context", "slash.context"],
+  ["/context", "send", "slash.context"],
+  ["/tokens", "send", "slash.tokens"],
+  ["/compact", "send", "slash.compact"],
   ["/model", "model", "slash.model"],
   ["/settings", "settings", "slash.settings"],
-  ["/help", "help", "slash.help"],
+  ["/help", "send", "slash.help"],
 ];
+
+/** The server's other names for `/compact`; offered only to who begins to type them. */
+const SAME = ["/summarize", "/summarise"];
 
 /** How many rows the list shows at most: it stays above the text box. */
 const MOST = 40;
-
-/** @returns {{text: string, detail: string}[]} for the help page */
-export const commandList = () => COMMANDS.map(([text, , detail]) => ({ text, detail: t(detail) }));
 
 /**
  * @param {string} typed the whole message so far
  * @returns {Command | null} the panel's own command that it is, word for word
  */
 export function commandOf(typed) {
-  return COMMANDS.find(([text]) => text === typed.trim().toLowerCase())?.[1] ?? null;
+  const found = COMMANDS.find(([text]) => text === typed.trim().toLowerCase())?.[1] ?? null;
+  return found === "send" ? null : found;
+}
+
+/** @param {string} said a message of the user @returns {boolean} whether the server answers it */
+export function isAnswered(said) {
+  const name = /^\s*(\/[a-z]+)(?:[ \t][^\n]*)?\s*$/.exec(said)?.[1];
+  return (
+    name !== undefined &&
+    (SAME.includes(name) || COMMANDS.some(([text, kind]) => text === name && kind === "send"))
+  );
 }
 
 /**
@@ -61,7 +76,14 @@ export function slashOptions(typed, skills) {
       command,
     }),
   );
-  return [...commands, ...skillOptions(word.slice(1), skills)].slice(0, MOST);
+  const same = SAME.filter((text) => word.length > 2 && text.startsWith(word)).slice(0, 1);
+  const others = same.map((text) => ({
+    text,
+    detail: t("slash.compact"),
+    yours: false,
+    command: /** @type {const} */ ("send"),
+  }));
+  return [...commands, ...others, ...skillOptions(word.slice(1), skills)].slice(0, MOST);
 }
 
 /** @param {string} typed @param {readonly SkillEntry[]} skills @returns {SlashOption[]} */

@@ -108,6 +108,7 @@ export function createAnswer(actions) {
     /** @param {UIMessage} next @param {AnswerFacts} facts */
     update(next, facts) {
       element.setAttribute("aria-busy", String(facts.live));
+      element.classList.toggle("ca-message--quiet", next.metadata?.command !== undefined);
       drawParts(next, facts);
       message = next;
       wasLive = facts.live;
@@ -189,17 +190,18 @@ const cutLine = (cut, goOn) =>
 
 /** @param {UIMessage} message @param {(() => unknown) | null} regenerate */
 function answerTools(message, regenerate) {
-  const { model, created, timing, usage } = message.metadata ?? {};
+  const { model, created, timing, usage, command } = message.metadata ?? {};
   const facts = [
     model,
     clockTime(created),
-    timing?.total_ms !== undefined && duration(timing.total_ms),
+    !command && timing?.total_ms !== undefined && duration(timing.total_ms),
     usage?.output_tokens !== undefined && tokens(usage.output_tokens),
   ].filter(Boolean);
   const hasText = textOf(message) !== "";
   return [
     hasText && copyButton(t("message.copy"), t("message.copied"), () => textOf(message)),
     regenerate &&
+      !command &&
       iconButton("retry", t("message.retry"), {
         class: "ca-icon-button--small",
         onclick: regenerate,

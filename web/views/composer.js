@@ -98,7 +98,13 @@ export function createComposer(actions) {
 
   /** @param {import("../text/slash.js").SlashOption} option @param {boolean} run */
   const choose = (option, run) => {
-    if (option.command && run) {
+    if (option.command === "send" && run) {
+      setValue(option.text);
+      slash.close();
+      void submit();
+      return;
+    }
+    if (option.command && option.command !== "send" && run) {
       setValue("");
       actions.run(option.command);
       return;

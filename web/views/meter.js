@@ -1,11 +1,9 @@
 // @ts-check
-/**
- * How full the model's window is: a small bar with its percentage, and the report that it opens.
- */
+/** How full the model's window is: a small bar with its percentage. What it opens: `report.js`. */
 
 import { t } from "../strings.js";
-import { number, percent } from "../text/format.js";
-import { reportDetails, reportLines, reportNotes, share, usable } from "../text/report.js";
+import { percent } from "../text/format.js";
+import { share } from "../text/report.js";
 import { h, setText, show } from "./dom.js";
 
 /** @typedef {import("../types.js").ContextReport} ContextReport */
@@ -34,48 +32,4 @@ export function createMeter(onOpen) {
       element.title = label;
     },
   };
-}
-
-/** @param {ContextReport | null} report @returns {HTMLElement[]} the content of the popover */
-export function reportContent(report) {
-  const title = h("h3", {}, t("report.title"));
-  if (!report) return [title, h("p", { class: "ca-quiet" }, t("report.empty"))];
-  const window = usable(report);
-  const total = t("report.total", { used: number(report.total.tokens), window: number(window) });
-  const lines = reportLines(report);
-  const bar = h("div", { class: "ca-bar", role: "img", "aria-label": total });
-  for (const line of lines) {
-    const part = h("span", { class: `ca-bar__part ca-color--${line.kind}` });
-    part.style.width = `${Math.min(100, (line.tokens / window) * 100)}%`;
-    bar.append(part);
-  }
-  const legend = lines.map((line) =>
-    h(
-      "li",
-      {},
-      h("span", { class: `ca-key ca-color--${line.kind}` }),
-      h("span", { class: "ca-grow" }, line.label),
-      h("span", { class: "ca-quiet" }, number(line.tokens)),
-    ),
-  );
-  const reserve = t("report.reserve", { count: number(report.reserve) });
-  return [
-    h("div", { class: "ca-popover__head" }, title, h("span", { class: "ca-quiet" }, total)),
-    bar,
-    h("ul", { class: "ca-legend" }, ...legend),
-    h("p", { class: "ca-quiet" }, [...reportNotes(report), reserve].join(" ")),
-    h(
-      "details",
-      { class: "ca-card__details ca-card__details--plain" },
-      h("summary", {}, t("report.details")),
-      h(
-        "dl",
-        { class: "ca-facts" },
-        ...reportDetails(report).flatMap(([name, value]) => [
-          h("dt", {}, name),
-          h("dd", {}, value),
-        ]),
-      ),
-    ),
-  ];
 }

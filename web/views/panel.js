@@ -4,6 +4,7 @@
  * per frame; holds nothing that would be lost when it is taken off the page.
  */
 
+import { isBusy } from "../state/chat.js";
 import { textOf } from "../state/messages.js";
 import { t } from "../strings.js";
 import { createChatsPage } from "./chats-page.js";
@@ -12,13 +13,12 @@ import { createConversation } from "./conversation.js";
 import { h, iconButton, setText, show } from "./dom.js";
 import { createServerCard } from "./error-card.js";
 import { createGateCard } from "./gate-card.js";
-import { createHelpPage } from "./help-page.js";
 import { keepKeysInside } from "./isolation.js";
 import { createLiveRegion } from "./live-region.js";
-import { reportContent } from "./meter.js";
 import { modelPicker } from "./model-picker.js";
 import { createPopover } from "./popover.js";
 import { createSettingsPage } from "./providers.js";
+import { createReport } from "./report.js";
 import { createSkillsPage } from "./skills-page.js";
 import { createWelcome } from "./welcome.js";
 
@@ -99,7 +99,6 @@ export function createPanelView(panel, host, close) {
       composer.setValue(`/skill ${skill.slug} `);
       composer.focus();
     }),
-    help: createHelpPage(),
   };
   const chatPage = h("div", { class: "ca-chat" }, gate, welcome.element, conversation.element);
   const element = h(
@@ -124,8 +123,14 @@ export function createPanelView(panel, host, close) {
     composer.focus();
   };
 
-  const openReport = () =>
-    popover.toggle("report", t("report.title"), reportContent(panel.get().chat.report));
+  const report = createReport(() => {
+    popover.close();
+    void panel.send("/compact", []);
+  });
+
+  const reportOf = (/** @type {PanelState} */ { chat }) => report.content(chat.report, isBusy(chat));
+
+  const openReport = () => popover.toggle("report", t("report.title"), reportOf(panel.get()));
 
   const openModels = async () => {
     if (popover.name() === "models") {
@@ -156,7 +161,6 @@ export function createPanelView(panel, host, close) {
   /** @param {import("../text/slash.js").Command} command */
   const run = (command) => {
     if (command === "new") newChat();
-    else if (command === "context") openReport();
     else if (command === "model") void openModels();
     else panel.showPage(command);
   };
@@ -213,7 +217,6 @@ export function createPanelView(panel, host, close) {
       chats: "panel.chats",
       settings: "panel.settings",
       skills: "panel.skills",
-      help: "panel.help",
     };
     const name = state.page === "chat" ? "" : t(/** @type {"panel.chats"} */ (names[state.page]));
     setText(title, name || chatTitle(state.chat) || t("panel.title"));
@@ -228,8 +231,8 @@ export function createPanelView(panel, host, close) {
       pages[state.page].update(state);
     }
     composer.update(state);
-    if (popover.name() === "report" && state.chat.report !== drawn?.chat.report) {
-      popover.fill(reportContent(state.chat.report));
+    if (popover.name() === "report" && reportChanged(state.chat, drawn?.chat)) {
+      popover.fill(reportOf(state));
     }
     live.update(state.chat);
     drawn = state;
@@ -256,6 +259,13 @@ export function createPanelView(panel, host, close) {
     },
   };
 }
+
+/**
+ * @param {import("../types.js").ChatState} chat
+ * @param {import("../types.js").ChatState | undefined} drawn
+ */
+const reportChanged = (chat, drawn) =>
+  !drawn || chat.report !== drawn.report || isBusy(chat) !== isBusy(drawn);
 
 /** Characters of the first question that stand in for a title; the header cuts them to fit. */
 const TITLE_LENGTH = 80;

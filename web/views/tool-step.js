@@ -5,11 +5,12 @@
  */
 
 import { toolName } from "../state/messages.js";
-import { t } from "../strings.js";
+import { t, textFor } from "../strings.js";
 import { duration, pretty } from "../text/format.js";
 import { h, icon, present, setText } from "./dom.js";
 
 /** @typedef {import("../types.js").ToolPart} ToolPart */
+/** @typedef {{handle: string, role?: string, text: string}} Passage of the chat, as recall tells it */
 
 /** Characters of arguments or result that are shown before the user asks for more. */
 const SHOWN = 6000;
@@ -84,7 +85,8 @@ const SUBJECTS = ["name", "slug", "query", "type", "topic", "title", "id"];
 
 /** @param {unknown} input @returns {string} what the call is about, if one short text says it */
 function subjectOf(input) {
-  if (typeof input !== "object" || input === null) return "";
+  // A handle is for the model; it stands in the details.
+  if (typeof input !== "object" || input === null || "handle" in input) return "";
   const values = /** @type {Record<string, unknown>} */ (input);
   const named = SUBJECTS.map((key) => values[key]);
   const first = [...named, ...Object.values(values)].find(
@@ -100,11 +102,35 @@ function details(part) {
   const empty = input === undefined || pretty(input) === "{}";
   return [
     section(t("tool.arguments"), empty ? t("tool.none") : pretty(input)),
-    part.output !== undefined && section(t("tool.result"), resultText(part.output)),
+    ...(part.output === undefined ? [] : results(part.output)),
     part.errorText !== undefined && section(t("tool.error"), part.errorText),
     h("p", { class: "ca-quiet" }, t("tool.name", { name: toolName(part) })),
   ];
 }
+
+/** @param {unknown} output @returns {HTMLElement[]} */
+function results(output) {
+  const passages = passagesOf(output);
+  if (!passages) return [section(t("tool.result"), resultText(output))];
+  if (!passages.length) return [section(t("tool.result"), t("tool.passages.none"))];
+  return passages.map(({ handle, role, text }) => {
+    const who = textFor(`tool.role.${role}`, "tool.result");
+    return section(t("tool.passage", { role: who, handle }), pretty(text));
+  });
+}
+
+/**
+ * @param {unknown} output
+ * @returns {Passage[] | null} what a search or a recall brought back; null for any other result
+ */
+function passagesOf(output) {
+  const { passages, ...one } = /** @type {{passages?: unknown}} */ (Object(output));
+  const found = Array.isArray(passages) ? passages : [one];
+  return found.every(isPassage) ? found : null;
+}
+
+/** @param {any} value @returns {value is Passage} */
+const isPassage = (value) => typeof value?.handle === "string" && typeof value.text === "string";
 
 /** @param {unknown} output */
 const resultText = (output) => pretty(output) || t("tool.none");

@@ -5,6 +5,7 @@ import { textOf } from "../state/messages.js";
 import { t } from "../strings.js";
 import { clockTime } from "../text/format.js";
 import { mediaFate } from "../text/policy.js";
+import { isAnswered } from "../text/slash.js";
 import { button, copyButton, h, icon, iconButton, present } from "./dom.js";
 
 /** @typedef {import("../types.js").Attachment} Attachment */
@@ -38,6 +39,7 @@ export function createUserMessage(actions) {
     const current = message;
     const text = textOf(message);
     const time = clockTime(message.metadata?.created);
+    element.classList.toggle("ca-message--quiet", isAnswered(text));
     element.replaceChildren(
       h(
         "div",
