@@ -30,6 +30,7 @@ from .routes.chat import chat_routes
 from .routes.chats import chats_routes
 from .routes.guard import Gate
 from .routes.health import health_routes
+from .routes.library import library_routes
 from .routes.session import session_routes
 from .routes.settings import settings_routes
 from .routes.system_context import system_context_routes
@@ -89,6 +90,7 @@ class Assistant:
         """All our routes, each behind the gate."""
         return [
             *chat_routes(self.gate, lambda request: self.space(request).turns),
+            *library_routes(self.gate, self.space),
             *chats_routes(
                 self.gate,
                 lambda request: self.space(request).chats,

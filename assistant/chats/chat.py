@@ -44,6 +44,7 @@ class ChatSummary:
     updated: datetime
     messages: int
     state: ChatState
+    pinned: bool
 
 
 @dataclass(frozen=True, slots=True)

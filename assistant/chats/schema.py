@@ -12,7 +12,10 @@ per message, and a page of a long chat costs what a page of a short one does.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from sqlalchemy import (
+    Boolean,
     Column,
     Connection,
     ForeignKey,
@@ -27,8 +30,17 @@ from sqlalchemy import (
 
 from ..errors import StoreError
 
-SCHEMA_VERSION = 2
-"""`PRAGMA user_version` of a file with these tables. Version 1 had no `cuts` and `projections`."""
+SCHEMA_VERSION = 3
+"""`PRAGMA user_version` of a file with these tables. Version 1 had no `cuts` and `projections`,
+version 2 no chats that are pinned or deleted."""
+
+STEPS: Mapping[int, tuple[str, ...]] = {
+    2: (
+        "ALTER TABLE chats ADD COLUMN pinned BOOLEAN NOT NULL DEFAULT 0",
+        "ALTER TABLE chats ADD COLUMN deleted VARCHAR",
+    ),
+}
+"""What brings the tables of a version to the next one; tables that are new are made anyway."""
 
 metadata = MetaData()
 
@@ -47,6 +59,9 @@ chats = Table(
     Column("allowed_tools", Text, nullable=False),
     Column("workflow", Text),
     Column("log_chars", Integer, nullable=False),
+    Column("pinned", Boolean, nullable=False, server_default="0"),
+    # When the user deleted the chat: it is hidden from then on, and removed a while later (trash).
+    Column("deleted", String),
     Index("chats_by_activity", "activity"),
 )
 
@@ -100,16 +115,18 @@ projections = Table(
 
 
 def prepare(connection: Connection) -> None:
-    """Make the tables that are missing. Raises StoreError for a file of a newer version.
-
-    So far this brings every older file up to date: no version changed a table of the one before.
-    """
+    """Make the tables that are missing, and bring those of an older version up to date, with what
+    they hold. Raises StoreError for a file of a newer version."""
     found = connection.execute(text("PRAGMA user_version")).scalar_one()
     if found > SCHEMA_VERSION:
         raise StoreError(
             f"The chats were saved by a newer version of the assistant (format {found}; this one "
             f"reads up to {SCHEMA_VERSION}). Update the assistant to open them."
         )
+    # Version 0 is a file without our tables.
+    for version in range(found, SCHEMA_VERSION) if found else ():
+        for step in STEPS.get(version, ()):
+            connection.execute(text(step))
     metadata.create_all(connection)
     if found < SCHEMA_VERSION:
         connection.execute(text(f"PRAGMA user_version = {SCHEMA_VERSION}"))

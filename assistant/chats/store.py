@@ -236,6 +236,21 @@ class ChatStore:
 
         return await self._write(chat_id, work)
 
+    async def change(
+        self, chat_id: str, title: str | None = None, pinned: bool | None = None
+    ) -> ChatSummary:
+        """What the user changes in the list: the title, or whether the chat is pinned."""
+
+        def work(connection: Connection) -> ChatSummary:
+            table.require(connection, chat_id)
+            if title is not None:
+                table.set_title(connection, chat_id, titles.clean_title(title), "user")
+            if pinned is not None:
+                table.set_pinned(connection, chat_id, pinned)
+            return table.require(connection, chat_id)
+
+        return await self._write(chat_id, work)
+
     async def keep_projections(self, chat_id: str, committed: Projections) -> None:
         """What the chat's context leaves out from now on, in the place of what it left out before
         (R28). Costs what has changed, not what the chat is long."""

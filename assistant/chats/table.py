@@ -66,7 +66,7 @@ def require(connection: Connection, chat_id: str) -> Chat:
 def newest(connection: Connection, limit: int, before: str | None) -> tuple[ChatSummary, ...]:
     """Chats by their last change, newest first. Raises NotFound for an unknown `before`."""
     query = _with_depth(
-        chats.c.id, chats.c.title, chats.c.created, chats.c.updated, chats.c.state
+        chats.c.id, chats.c.title, chats.c.created, chats.c.updated, chats.c.state, chats.c.pinned
     ).order_by(chats.c.activity.desc())
     if before is not None:
         require(connection, before)
@@ -98,6 +98,10 @@ def set_title(connection: Connection, chat_id: str, title: str, source: str) -> 
     connection.execute(update(chats).where(chats.c.id == chat_id).values(values))
 
 
+def set_pinned(connection: Connection, chat_id: str, pinned: bool) -> None:
+    connection.execute(update(chats).where(chats.c.id == chat_id).values(pinned=pinned))
+
+
 def set_allowed_tools(connection: Connection, chat_id: str, tools: tuple[str, ...]) -> None:
     values = {"allowed_tools": canonical(sorted(set(tools)))}
     connection.execute(update(chats).where(chats.c.id == chat_id).values(values))
@@ -123,6 +127,7 @@ def _summary_fields(row: Row[Any]) -> dict[str, Any]:
         "updated": parse_time(row.updated),
         "messages": row.depth,
         "state": row.state,
+        "pinned": row.pinned,
     }
 
 

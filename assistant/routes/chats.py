@@ -44,6 +44,7 @@ def chats_routes(gate: Gate, store_of: StoreOf, turns_of: TurnsOf) -> list[web.R
             "id": chat.id,
             "title": chat.title,
             "state": chat.state,
+            "pinned": chat.pinned,
             "seq": 0,
             "messages": [message_to_ui(message) for message in messages],
             "has_more": more,
@@ -79,6 +80,7 @@ def summary_json(chat: ChatSummary) -> dict[str, Any]:
         "updated": chat.updated.isoformat().replace("+00:00", "Z"),
         "messages": chat.messages,
         "state": chat.state,
+        "pinned": chat.pinned,
     }
 
 

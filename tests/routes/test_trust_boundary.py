@@ -21,6 +21,7 @@ TOKEN = "the right token"
 JSON_ROUTES = (
     ("POST", "/api/chat"),
     ("POST", "/api/chats/1/commands"),
+    ("PATCH", "/api/chats/1"),
     ("POST", "/api/assistant/session"),
     ("POST", "/api/user-context/skills"),
     ("PATCH", "/api/user-context/skills/1"),

@@ -1,0 +1,82 @@
+"""The stored chats as a library, over HTTP."""
+
+from collections.abc import AsyncIterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from plugin.tests.chats.examples import answer, user
+from plugin.tests.routes.site import Site, error_of, site
+
+
+@pytest.fixture
+async def ours(tmp_path: Path) -> AsyncIterator[Site]:
+    async with site(tmp_path) as opened:
+        yield opened
+
+
+async def filled(ours: Site, identity: str = "c", text: str = "A fox at dawn") -> None:
+    """A chat with a question and its answer."""
+    store = ours.assistant.space_of("default").chats
+    messages = (user("u1", text), answer("a1", "Try a low sun."))
+    await store.import_messages(identity, messages, text)
+
+
+async def listed(ours: Site) -> list[dict[str, Any]]:
+    body = await (await ours.client.get("/api/chats")).json()
+    chats: list[dict[str, Any]] = body["chats"]
+    return chats
+
+
+# Rename and pin
+
+
+async def test_a_chat_is_renamed_and_pinned(ours: Site) -> None:
+    await filled(ours)
+    renamed = await ours.client.patch("/api/chats/c", json={"title": " Foxes\n at dawn "})
+    assert (renamed.status, (await renamed.json())["title"]) == (200, "Foxes at dawn")
+    pinned = await ours.client.patch("/api/chats/c", json={"pinned": True})
+    (chat,) = await listed(ours)
+    assert await pinned.json() == chat
+    assert (chat["title"], chat["pinned"]) == ("Foxes at dawn", True)
+    shown = await (await ours.client.get("/api/chats/c")).json()
+    assert (shown["title"], shown["pinned"]) == ("Foxes at dawn", True)
+
+
+async def test_a_change_of_a_chat_does_not_move_it_in_the_list(ours: Site) -> None:
+    await filled(ours, "first")
+    await filled(ours, "second")
+    await ours.client.patch("/api/chats/first", json={"title": "Still first", "pinned": True})
+    assert [chat["id"] for chat in await listed(ours)] == ["second", "first"]
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        {},
+        {"name": "x"},
+        {"title": "x", "state": "idle"},
+        {"title": None},
+        {"title": ""},
+        {"title": " \n"},
+        {"title": "x" * 201},
+        {"title": 7},
+        {"pinned": None},
+        {"pinned": 1},
+        {"pinned": "yes"},
+    ],
+)
+async def test_a_wrong_change_is_refused_and_changes_nothing(
+    ours: Site, body: dict[str, Any]
+) -> None:
+    await filled(ours)
+    before = await listed(ours)
+    refused = await ours.client.patch("/api/chats/c", json=body)
+    assert refused.status == 400
+    error_of(await refused.json())
+    assert await listed(ours) == before
+
+
+async def test_an_unknown_chat_cannot_be_changed(ours: Site) -> None:
+    refused = await ours.client.patch("/api/chats/nobody", json={"pinned": True})
+    assert (refused.status, error_of(await refused.json())["code"]) == (404, "not_found")
