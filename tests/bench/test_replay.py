@@ -6,7 +6,6 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
-
 from plugin.assistant.config import Settings
 from plugin.assistant.context.chat_context import ChatContext
 from plugin.assistant.context.window import Budget
