@@ -107,6 +107,11 @@ class ChatContext:
         """True when no assistant message comes before the last user message (R1)."""
         return self._log.first_turn
 
+    @property
+    def asked_row(self) -> int:
+        """The row of the last user message; the end of the log where there is none."""
+        return len(self._log) if self._log.last_user is None else self._log.last_user
+
     def append(self, message: PromptMessage) -> None:
         """One more row of the log."""
         self._log.append(message)
@@ -152,7 +157,7 @@ class ChatContext:
                 f"has {self._budget.window.tokens:,}: shorten it, or choose a model with a larger "
                 "window."
             )
-        return Plan(messages, self._tools, report, (*self._ranges, *shortened))
+        return Plan(messages, self._tools, report, self._ranges, shortened)
 
     @property
     def tokens(self) -> int:

@@ -35,6 +35,11 @@ class LoggedMemory:
     def page_chars(self) -> int:
         return self._conversation.context.page_chars
 
+    @property
+    def _asked(self) -> int:
+        """The row of the question that is being answered."""
+        return self._conversation.context.asked_row
+
     def recall(self, handle: str, path: str | None = None) -> str:
         """What stands behind a handle, or the part of it that a JSON path leads to."""
         text = self._conversation.context.recall(handle)
@@ -43,10 +48,12 @@ class LoggedMemory:
     async def search(self, query: str, k: int) -> Sequence[Passage]:
         """The best passages, each with the messages around it that belong to it."""
         if self._search is not None and self._chat_id is not None:
-            hits = await self._search.search(self._chat_id, query, k)
+            # The question itself is found, too; it is dropped, so one more is asked for.
+            hits = await self._search.search(self._chat_id, query, k + 1)
             found = [self._conversation.rows_of_message(hit.message_id) for hit in hits]
-            return [self._passage(rows) for rows in found if rows]
-        rows = self._conversation.context.rows()
+            earlier = [rows for rows in found if rows and rows.start < self._asked]
+            return [self._passage(rows) for rows in earlier[:k]]
+        rows = self._conversation.context.rows(0, self._asked)
         found = await asyncio.to_thread(_found_in, rows, query, k)
         return [self._passage(rows) for rows in found]
 
