@@ -16,7 +16,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 
 from ..messages.conversion import INTERRUPTED, output_text
-from ..messages.json_text import json_text
+from ..messages.json_text import json_text, mended
 from ..messages.prompt import PromptMessage, ToolCall, to_openai
 from .tokens import message_tokens
 
@@ -166,7 +166,7 @@ class ChatLog:
         self.unsent.append(index)
 
     def _unique(self, call: ToolCall) -> ToolCall:
-        base = call.id or "call"
+        base = mended(call.id) or "call"
         name = base
         while name in self._uses:
             self._uses[base] += 1

@@ -16,12 +16,19 @@ __all__ = ["Budget", "LeftOut", "Plan"]
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """One request: its messages, its tools as they are sent, what was left out, and the report."""
+    """One request: its messages, its tools as they are sent, the report, and what was left out: the
+    ranges of cuts, which are as many as the chat had, and single rows."""
 
     messages: tuple[PromptMessage, ...]
     tools: tuple[Mapping[str, Any], ...]
     report: Report
-    left_out: tuple[LeftOut, ...] = ()
+    ranges: tuple[LeftOut, ...] = ()
+    shortened: tuple[LeftOut, ...] = ()
+
+    @property
+    def left_out(self) -> tuple[LeftOut, ...]:
+        """All that was left out. Put together here, so that a plan of a long chat costs no more."""
+        return (*self.ranges, *self.shortened)
 
     @property
     def tokens(self) -> int:
