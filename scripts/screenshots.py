@@ -22,6 +22,12 @@ import tools  # noqa: E402
 from PIL import Image  # noqa: E402
 from playwright.sync_api import Browser, expect  # noqa: E402
 from plugin.tests.browsers import running_browser  # noqa: E402
+from plugin.tests.e2e.long_chat import (  # noqa: E402
+    SEED,
+    import_chat,
+    open_chat,
+    picture_session,
+)
 from plugin.tests.e2e.panel import Panel, opened_panel  # noqa: E402
 from plugin.tests.e2e.provider import ProviderThread, running_provider  # noqa: E402
 from plugin.tests.hosts import running_preview  # noqa: E402
@@ -37,6 +43,7 @@ PATIENCE = 60_000  # milliseconds for a step of a scene
 MODEL = "qwen3:8b"
 PORT = 11435  # beside Ollama's own, which may be in use; the same in every picture
 WINDOW_TOKENS = 16384
+LONG = 1000  # turns of the long chat
 # The whole workflow in what the panel leaves of the canvas: the front end's "fit" ignores panels.
 CENTRE_WORKFLOW = """() => {
     const {canvas, rootGraph} = window.app
@@ -71,6 +78,15 @@ clean hands, five fingers, simple background
 ```
 
 Raising `cfg` would switch it on, but turbo models get harsh above 2.
+"""
+AGAIN = f"""Set these on *KSampler*, then queue the workflow:
+
+- `seed` {SEED}, and `control_after_generate` to `fixed`
+- `sampler_name` to `heun`
+- `steps` to 27
+
+With the prompt and the model of then, the picture is the same. If the prompt was changed since, \
+I can look for that, too. **Queue** it with Ctrl + Enter.
 """
 SKILL = {
     "name": "Campfire light",
@@ -130,6 +146,26 @@ def meter(panel: Panel, provider: ProviderThread) -> None:
     panel.root.get_by_role("button", name="Show what the model sees").click()
 
 
+def context(panel: Panel, provider: ProviderThread) -> None:
+    """Long after the beginning, with what a question brought back, and the meter open."""
+    provider.queue(text("Then keep it, and raise the steps."))
+    import_chat(panel.url.rstrip("/"), "long", picture_session(LONG))
+    open_chat(panel, "long")
+    wanted = {"query": "seed of the portrait of the violin player"}
+    provider.queue(
+        Script([tool_call("history_search", wanted)]),
+        text(f"It was **{SEED}**, with `heun` and 27 steps."),
+    )
+    panel.ask("Which seed did the portrait of the violin player have?")
+    expect(panel.answer).to_contain_text(str(SEED))
+    panel.idle()
+    provider.queue(text(AGAIN))
+    panel.ask("And how do I make it once more?")
+    expect(panel.answer).to_contain_text("Queue")
+    panel.idle()
+    panel.root.get_by_role("button", name="Show what the model sees").click()
+
+
 def settings(panel: Panel, provider: ProviderThread) -> None:
     panel.button("Settings").click()
     provider.queue(text("Ready."), Script([tool_call("ping", {"word": "pong"})]))
@@ -152,6 +188,7 @@ SCENES = (
     Scene("empty", empty),
     Scene("approval", approval),
     Scene("meter", meter),
+    Scene("context", context),
     Scene("settings", settings),
     Scene("error", error),
 )

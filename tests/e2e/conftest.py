@@ -47,6 +47,8 @@ def configured(provider: ProviderThread) -> dict[str, str]:
         "OPENAI_MODEL": "scripted",
         "LLM_CONTEXT_WINDOW": "32768",
         "ASSISTANT_DISCOVER": "0",
+        # Else the scripted model is asked for summaries of idle chats behind a test's back.
+        "LLM_SUMMARY": "extractive",
     }
 
 

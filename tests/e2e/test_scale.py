@@ -1,11 +1,10 @@
 """Long chats and long answers: what changed is drawn, and nothing else. Counted, never timed."""
 
-import json
 from typing import Any
-from urllib.request import Request, urlopen
 
 import pytest
 from playwright.sync_api import expect
+from plugin.tests.e2e.long_chat import import_chat, open_chat
 from plugin.tests.e2e.panel import Panel
 from plugin.tests.e2e.provider import ProviderThread, new_wait
 from plugin.tests.providers import Script
@@ -48,21 +47,12 @@ def conversation(length: int) -> list[dict[str, Any]]:
     ]
 
 
-def import_chat(url: str, chat: str, messages: list[dict[str, Any]]) -> None:
-    """A chat that the server has never seen, sent whole; its last message is answered."""
-    body = json.dumps({"id": chat, "messages": messages}).encode()
-    request = Request(f"{url}/api/chat", body, {"Content-Type": "application/json", "Origin": url})
-    with urlopen(request) as response:
-        assert b"[DONE]" in response.read()
-
-
 def test_a_chat_of_300_messages_opens_at_its_end_and_loads_what_is_above(
     panel: Panel, url: str, provider: ProviderThread
 ) -> None:
     provider.queue("The last of all.")
     import_chat(url, "long-chat", conversation(MESSAGES - 1))
-    panel.evaluate("() => localStorage.setItem('comfyui-assistant.chat', 'long-chat')")
-    panel.reload()
+    open_chat(panel, "long-chat")
     expect(panel.answer).to_contain_text("The last of all.")
     expect(panel.answer).to_be_in_viewport()
     assert panel.articles.count() < MESSAGES
@@ -82,8 +72,7 @@ def test_only_the_last_block_changes_while_an_answer_streams_into_a_long_chat(
 ) -> None:
     provider.queue("Ready.")
     import_chat(url, "streaming-chat", conversation(59))
-    panel.evaluate("() => localStorage.setItem('comfyui-assistant.chat', 'streaming-chat')")
-    panel.reload()
+    open_chat(panel, "streaming-chat")
     expect(panel.answer).to_contain_text("Ready.")
     begun, more = new_wait(), new_wait()
     paragraph = [{"text": f"word {number} "} for number in range(200)]
