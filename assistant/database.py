@@ -38,6 +38,7 @@ from .errors import StoreError
 
 log = logging.getLogger("comfyui_assistant")
 
+Given = TypeVar("Given")
 Result = TypeVar("Result")
 Work = Callable[[Connection], Result]
 
@@ -99,6 +100,13 @@ class Database:
         """
         return await asyncio.shield(self._hand_over(self._writer, self._write, work))
 
+    async def scrub(self) -> bool:
+        """Fold the write-ahead log into the file and empty it: what was deleted is in neither then.
+
+        Says whether it was done; not while a reader looks at an older state. What is left then is
+        folded by the next call, or when the file is closed."""
+        return await self._hand_over(self._writer, self._scrub, None)
+
     async def read(self, work: Work[Result]) -> Result:
         """Run `work` on one consistent view of all that was written; it cannot write."""
         return await self._hand_over(self._readers, self._read, work)
@@ -109,7 +117,7 @@ class Database:
         await asyncio.to_thread(self._close)
 
     def _hand_over(
-        self, threads: ThreadPoolExecutor, run: Callable[[Work[Result]], Result], work: Work[Result]
+        self, threads: ThreadPoolExecutor, run: Callable[[Given], Result], work: Given
     ) -> asyncio.Future[Result]:
         if self._closed:
             raise StoreError(f"{self.path.name} is closed.")
@@ -125,6 +133,16 @@ class Database:
             raise StoreError(self.problem) from error
         self.problem = None
         return result
+
+    def _scrub(self, _nothing: None) -> bool:
+        try:
+            with closing(self._open().writer.raw_connection()) as connection:
+                cursor = connection.cursor()
+                busy, *_ = cursor.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
+                cursor.close()
+        except (SQLAlchemyError, sqlite3.Error, OSError) as error:
+            raise StoreError(_sentence(self.path, "written", error)) from error
+        return not busy
 
     def _read(self, work: Work[Result]) -> Result:
         try:
@@ -180,6 +198,8 @@ def _engine(path: Path, connections: int, read_only: bool = False) -> Engine:
             connection.execute("PRAGMA journal_mode=WAL")
             # FULL, since the panel is told "stored" only after the commit reached the disk.
             connection.execute("PRAGMA synchronous=FULL")
+            # What is deleted is overwritten: a chat's text must not stay in pages that are free.
+            connection.execute("PRAGMA secure_delete=ON")
 
     @sqlalchemy.event.listens_for(engine, "begin")
     def begin(connection: Connection) -> None:

@@ -11,6 +11,7 @@ from pathlib import Path
 
 from .chats import ChatStore
 from .chats.search import HistorySearch
+from .chats.trash import Trash
 from .config import Settings
 from .context.tokens import text_tokens
 from .database import Database
@@ -54,6 +55,7 @@ class UserSpace:
         summariser = Summariser(providers, model, settings)
         services = Services(providers, model, prompts, toolbox, settings, summariser.answer)
         self.search = HistorySearch(self.database)
+        self.trash = Trash(self.database, self.chats, self.search)
         self.turns = Turns(services, self.chats, self.skills, summariser, self.search)
 
     async def open(self) -> None:
@@ -62,6 +64,7 @@ class UserSpace:
         try:
             await self.user_context.open()
             await self.chats.recover()
+            await self.trash.open()
         except StoreError as error:
             logger.error("%s", ascii(error.message)[1:-1])
 
@@ -74,4 +77,5 @@ class UserSpace:
 
     async def close(self) -> None:
         await self.turns.close()
+        await self.trash.close()
         await self.database.close()

@@ -1,7 +1,7 @@
 """Messages that were read lately, so that a turn in a long chat does not read all of it again.
 
-Rows never change, so what is kept here never goes stale; it is only dropped when it gets too much.
-For one thread (the event loop's).
+Rows never change, so what is kept here never goes stale; it is only dropped when it gets too much,
+and with its chat. For one thread (the event loop's).
 """
 
 from __future__ import annotations
@@ -35,3 +35,8 @@ class RowCache:
         while sum(self._sizes.values()) > self._limit:
             dropped, _ = self._chats.popitem(last=False)
             del self._sizes[dropped]
+
+    def forget(self, chat_id: str) -> None:
+        """Know nothing of the chat any more; for one that is deleted."""
+        if self._chats.pop(chat_id, None) is not None:
+            del self._sizes[chat_id]

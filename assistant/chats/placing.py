@@ -47,6 +47,11 @@ def first_place(number: int) -> int:
     return number << CHAT_BITS
 
 
+def number_of(place: int) -> int:
+    """The number of the chat with this place."""
+    return place >> CHAT_BITS
+
+
 def place_all(
     documents: Iterable[Document], first: int, last: Placed | None = None
 ) -> tuple[Placed, ...]:

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Final
@@ -85,12 +85,19 @@ class HistorySearch:
         indexed = await self._catch_up(chat_id)
         return await self._database.read(lambda c: _find(c, wanted, indexed))
 
-    async def forget(self, chat_id: str) -> None:
-        """Drop all words of a chat from the index; for a chat that is deleted."""
-        if search_index.has_fts5():
-            async with self._indexing:
-                await self._prepare()
-                await self._database.write(lambda c: search_index.remove(c, chat_id))
+    async def forget(self, chat_id: str, work: Callable[[Connection], bool]) -> bool:
+        """Drop all words of a chat from the index in the transaction of `work`, which removes the
+        chat itself and says whether it did."""
+
+        def both(connection: Connection) -> bool:
+            removed = work(connection)
+            if removed and search_index.has_fts5():
+                search_index.remove(connection, chat_id)
+            return removed
+
+        async with self._indexing:
+            await self._prepare()
+            return await self._database.write(both)
 
     async def _prepare(self) -> None:
         if not self._prepared:
@@ -139,13 +146,14 @@ class _Wanted:
 
 def _make_tables(connection: Connection) -> None:
     schema.prepare(connection)
-    search_index.prepare(connection)
+    if search_index.has_fts5():
+        search_index.prepare(connection)
 
 
 def _behind(connection: Connection, chat_id: str | None) -> list[str]:
     """The chats, or this one, with rows that are not indexed."""
     newest = select(func.max(messages.c.row)).where(messages.c.chat_id == chats.c.id)
-    query = select(chats.c.id, newest.scalar_subquery())
+    query = select(chats.c.id, newest.scalar_subquery()).where(chats.c.deleted.is_(None))
     if chat_id is not None:
         query = query.where(chats.c.id == chat_id)
     indexed = search_index.last_rows(connection, chat_id)
@@ -191,7 +199,9 @@ def _terms(body: str) -> frozenset[str]:
 
 
 def _add(connection: Connection, rows: _Rows) -> None:
-    """Index these rows, unless somebody else did meanwhile."""
+    """Index these rows, unless somebody else did meanwhile, or the chat is gone."""
+    if not table.is_taken(connection, rows.chat_id):
+        return
     known = search_index.state(connection, rows.chat_id)
     if known != rows.known or not rows.documents:
         return
@@ -219,15 +229,25 @@ def _find(connection: Connection, wanted: _Wanted, indexed: bool) -> tuple[Hit, 
     if wanted.chat_id and not state:
         return ()  # an empty chat
     number = state.number if state else None
-    postings = search_index.IndexedPostings(connection, number, wanted.before_row)
+    postings = search_index.IndexedPostings(
+        connection, number, wanted.before_row, hidden=_hidden(connection)
+    )
     windows = rank(wanted.terms, postings, hits)
     shown = [place for window in windows for place in window.places]
     return _hits(connection, windows, search_index.origins(connection, shown), wanted.terms)
 
 
+def _hidden(connection: Connection) -> frozenset[int]:
+    """The numbers of the chats that are deleted and still in the index."""
+    deleted = connection.execute(select(chats.c.id).where(chats.c.deleted.is_not(None))).scalars()
+    states = [search_index.state(connection, chat_id) for chat_id in deleted.all()]
+    return frozenset(state.number for state in states if state)
+
+
 def _scan(connection: Connection, wanted: _Wanted) -> dict[tuple[str, int], Placed]:
     """All messages in which to search, by chat and place."""
-    every = connection.execute(select(chats.c.id).order_by(chats.c.id)).scalars().all()
+    present = select(chats.c.id).where(chats.c.deleted.is_(None))
+    every = connection.execute(present.order_by(chats.c.id)).scalars().all()
     found: dict[tuple[str, int], Placed] = {}
     for number, chat_id in enumerate([wanted.chat_id] if wanted.chat_id else every):
         documents = _documents(connection, chat_id)

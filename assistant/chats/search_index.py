@@ -16,7 +16,7 @@ from typing import Final
 
 from sqlalchemy import Connection, text
 
-from .placing import Placed, first_place
+from .placing import Placed, first_place, number_of
 from .ranking import Entry
 
 INDEX_VERSION: Final = 1
@@ -137,12 +137,15 @@ def remove(connection: Connection, chat_id: str) -> None:
         connection.execute(text(where), span)
     delete = text("DELETE FROM search_chats WHERE number = :number")
     connection.execute(delete, {"number": known.number})
+    # FTS5 only notes what is deleted; the words themselves go when it writes its index anew.
+    connection.execute(text("INSERT INTO search_terms (search_terms) VALUES ('optimize')"))
 
 
 class IndexedPostings:
     """The postings of one chat, by its number, or of all (None), read from the index.
 
-    Rows from `before_row` on are not found. For one connection, inside one transaction.
+    Rows from `before_row` on are not found, nor chats whose number is in `hidden`. For one
+    connection, inside one transaction.
     """
 
     def __init__(
@@ -151,6 +154,7 @@ class IndexedPostings:
         number: int | None,
         before_row: int | None = None,
         calls: Mapping[int, int] | None = None,
+        hidden: frozenset[int] = frozenset(),
     ) -> None:
         """`calls`: the place of the call of each place that is the result of one."""
         self._connection = connection
@@ -159,6 +163,7 @@ class IndexedPostings:
         self._span = (first_place(number or 0), last - 1)
         self._before_row = before_row
         self._calls = calls or {}
+        self._hidden = hidden
 
     def total(self) -> int:
         # Places follow each other, so the last one says how many there are.
@@ -172,7 +177,10 @@ class IndexedPostings:
         query = "SELECT rowid FROM search_terms WHERE search_terms MATCH ?"
         values = (match, *self._span)
         found = self._connection.exec_driver_sql(f"{query} AND rowid BETWEEN ? AND ?", values)
-        return found.scalars().all()
+        places = found.scalars().all()
+        if self._hidden:
+            return [place for place in places if number_of(place) not in self._hidden]
+        return places
 
     def entries(self, places: Iterable[int]) -> Mapping[int, Entry]:
         query = "SELECT place, terms, starts FROM search_entries WHERE place IN "

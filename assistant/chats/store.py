@@ -157,7 +157,7 @@ class ChatStore:
         self, chat_id: str, messages: Sequence[Message], parent: Parent = HEAD
     ) -> tuple[int, ...]:
         """Add messages that follow each other, the first after `parent`: all or none."""
-        self._check_not_answering(chat_id)
+        self.check_not_answering(chat_id)
         now = self._clock()
 
         def work(connection: Connection) -> tuple[int, ...]:
@@ -172,7 +172,7 @@ class ChatStore:
 
         The current path ends at `parent` until the answer is finished, unless it ends with an older
         version of this message. Raises Conflict (`turn_running`) while another is in progress."""
-        self._check_not_answering(chat_id)
+        self.check_not_answering(chat_id)
         now = self._clock()
 
         def work(connection: Connection) -> None:
@@ -324,13 +324,18 @@ class ChatStore:
             _end_with(connection, chat_id, message, left.parent_row, now)
             table.set_state(connection, chat_id, "idle")
 
-    def _check_not_answering(self, chat_id: str) -> None:
+    def check_not_answering(self, chat_id: str) -> None:
+        """Raises Conflict (`turn_running`) while an answer is in progress."""
         if chat_id in self._answering:
             raise Conflict(
                 "This chat is being answered; wait for it or stop it.",
                 code="turn_running",
                 extra={"chat_id": chat_id},
             )
+
+    def forget(self, chat_id: str) -> None:
+        """Drop what is in memory of the chat; for one that is deleted."""
+        self._cache.forget(chat_id)
 
     async def _write(self, chat_id: str, work: Callable[[Connection], Result]) -> Result:
         check_chat_id(chat_id)

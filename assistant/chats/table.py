@@ -20,9 +20,13 @@ from .schema import chats, messages
 def insert_chat(
     connection: Connection, chat_id: str, title: str, workflow: WorkflowName | None, now: datetime
 ) -> None:
-    """Raises Conflict when the chat exists."""
+    """Raises Conflict when the chat exists, or was deleted a moment ago (`chat_deleted`)."""
     if find(connection, chat_id) is not None:
         raise Conflict(f"The chat {chat_id!r} exists already.")
+    if is_taken(connection, chat_id):
+        raise Conflict(
+            "This chat was deleted. Bring it back, or go on in a new chat.", code="chat_deleted"
+        )
     named = None if workflow is None else canonical({"id": workflow.id, "name": workflow.name})
     connection.execute(
         insert(chats).values(
@@ -40,8 +44,16 @@ def insert_chat(
     )
 
 
+def is_taken(connection: Connection, chat_id: str) -> bool:
+    """Whether a chat has this id, be it deleted."""
+    found = connection.execute(select(chats.c.id).where(chats.c.id == chat_id))
+    return found.one_or_none() is not None
+
+
 def find(connection: Connection, chat_id: str) -> Chat | None:
-    found = connection.execute(_with_depth(chats).where(chats.c.id == chat_id)).one_or_none()
+    """The chat; None where there is none, or it is deleted."""
+    where = (chats.c.id == chat_id) & chats.c.deleted.is_(None)
+    found = connection.execute(_with_depth(chats).where(where)).one_or_none()
     if found is None:
         return None
     workflow = json.loads(found.workflow) if found.workflow else None
@@ -67,12 +79,12 @@ def newest(connection: Connection, limit: int, before: str | None) -> tuple[Chat
     """Chats by their last change, newest first. Raises NotFound for an unknown `before`."""
     query = _with_depth(
         chats.c.id, chats.c.title, chats.c.created, chats.c.updated, chats.c.state, chats.c.pinned
-    ).order_by(chats.c.activity.desc())
+    ).where(chats.c.deleted.is_(None))
     if before is not None:
         require(connection, before)
         reached = select(chats.c.activity).where(chats.c.id == before).scalar_subquery()
         query = query.where(chats.c.activity < reached)
-    found = connection.execute(query.limit(limit))
+    found = connection.execute(query.order_by(chats.c.activity.desc()).limit(limit))
     return tuple(ChatSummary(**_summary_fields(row)) for row in found)
 
 

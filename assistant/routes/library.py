@@ -1,6 +1,8 @@
 """/chats as a library: what is done with stored chats when nobody is chatting.
 
 PATCH  /api/chats/{id}                 {"title"?, "pinned"?} -> the chat as in the list
+DELETE /api/chats/{id}                 -> 204; hidden at once, gone for good in a minute
+POST   /api/chats/{id}/restore         -> the chat as in the list, within that minute
 """
 
 from __future__ import annotations
@@ -11,9 +13,11 @@ from typing import Any, Protocol
 from aiohttp import web
 
 from ..chats import ChatStore
-from ..errors import InvalidRequest
-from .answers import answer
-from .body import only, read_json, text
+from ..chats.trash import Trash
+from ..errors import InvalidRequest, NotFound
+from ..turn.turns import Turns
+from .answers import answer, nothing
+from .body import only, read_json, refuse_fields, text
 from .chats import summary_json
 from .guard import Gate, guarded
 
@@ -26,6 +30,12 @@ class Library(Protocol):
 
     @property
     def chats(self) -> ChatStore: ...
+
+    @property
+    def trash(self) -> Trash: ...
+
+    @property
+    def turns(self) -> Turns: ...
 
 
 LibraryOf = Callable[[web.Request], Library]
@@ -40,7 +50,25 @@ def library_routes(gate: Gate, library_of: LibraryOf) -> list[web.RouteDef]:
         identity = request.match_info["id"]
         return answer(summary_json(await library_of(request).chats.change(identity, title, pinned)))
 
-    return [web.patch("/chats/{id}", guarded(change, gate))]
+    async def delete(request: web.Request) -> web.Response:
+        library = library_of(request)
+        identity = request.match_info["id"]
+        if await library.chats.get(identity) is None:
+            raise NotFound(f"There is no chat {identity!r}.")
+        await library.turns.forget(identity)
+        await library.trash.delete(identity)
+        return nothing()
+
+    async def restore(request: web.Request) -> web.Response:
+        await refuse_fields(request)
+        trash = library_of(request).trash
+        return answer(summary_json(await trash.restore(request.match_info["id"])))
+
+    return [
+        web.patch("/chats/{id}", guarded(change, gate)),
+        web.delete("/chats/{id}", guarded(delete, gate)),
+        web.post("/chats/{id}/restore", guarded(restore, gate)),
+    ]
 
 
 def _changes(body: dict[str, Any]) -> tuple[str | None, bool | None]:

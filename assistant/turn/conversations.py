@@ -49,6 +49,11 @@ class Conversations:
         known = self._known.get(chat_id)
         return known.report if known is not None else None
 
+    def forget(self, chat_id: str) -> None:
+        """Drops what is remembered of a chat that is deleted."""
+        self._known.pop(chat_id, None)
+        self._kept.pop(chat_id, None)
+
     def loose(self) -> Conversation:
         """A conversation of a request without a chat: made for it, forgotten after it."""
         return Conversation(self._settings)

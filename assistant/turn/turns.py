@@ -4,6 +4,7 @@ turn = await turns.start(request)        a new turn, or a suspended one that goe
 turns.running("c1")                      the one to join, or None
 await turns.command("c1", command)       stop it, decide, hand in a result, compact
 await turns.report("c1")                 what its last request held
+await turns.forget("c1")                 nothing of it is left in memory
 """
 
 from __future__ import annotations
@@ -120,6 +121,17 @@ class Turns:
         if await self._store.get(chat_id(identity)) is None:
             raise NotFound(f"There is no chat {identity!r}.")
         return self._conversations.report(identity)
+
+    async def forget(self, identity: str) -> None:
+        """Stops the chat's turn, if one runs, and drops what is remembered of the chat; for one
+        that is deleted. A turn that waits goes on waiting, should the chat come back."""
+        while (starting := self._starting.get(chat_id(identity))) is not None:
+            await starting.wait()
+        if (turn := self.running(identity)) is not None:
+            await turn.stop()
+        self._summariser.turn_begins(identity)
+        self._conversations.forget(identity)
+        self._workflows.pop(identity, None)
 
     async def close(self) -> None:
         """Stops every turn; what they wrote is kept."""

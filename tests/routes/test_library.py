@@ -80,3 +80,34 @@ async def test_a_wrong_change_is_refused_and_changes_nothing(
 async def test_an_unknown_chat_cannot_be_changed(ours: Site) -> None:
     refused = await ours.client.patch("/api/chats/nobody", json={"pinned": True})
     assert (refused.status, error_of(await refused.json())["code"]) == (404, "not_found")
+
+
+# Delete and restore
+
+
+async def test_a_chat_is_deleted_and_brought_back(ours: Site) -> None:
+    await filled(ours)
+    before = await listed(ours)
+    deleted = await ours.client.delete("/api/chats/c")
+    assert (deleted.status, await deleted.read()) == (204, b"")
+    assert await listed(ours) == []
+    assert (await ours.client.get("/api/chats/c")).status == 404
+    assert (await ours.client.patch("/api/chats/c", json={"pinned": True})).status == 404
+    assert (await ours.client.delete("/api/chats/c")).status == 404
+    restored = await ours.client.post("/api/chats/c/restore")
+    assert (restored.status, [await restored.json()]) == (200, before)
+    assert await listed(ours) == before
+
+
+async def test_a_chat_that_is_not_deleted_cannot_be_brought_back(ours: Site) -> None:
+    await filled(ours)
+    for identity in ("c", "nobody"):
+        refused = await ours.client.post(f"/api/chats/{identity}/restore", json={})
+        assert (refused.status, error_of(await refused.json())["code"]) == (404, "not_found")
+
+
+async def test_a_restore_takes_no_fields(ours: Site) -> None:
+    await filled(ours)
+    await ours.client.delete("/api/chats/c")
+    assert (await ours.client.post("/api/chats/c/restore", json={"id": "c"})).status == 400
+    assert await listed(ours) == []

@@ -22,6 +22,7 @@ JSON_ROUTES = (
     ("POST", "/api/chat"),
     ("POST", "/api/chats/1/commands"),
     ("PATCH", "/api/chats/1"),
+    ("POST", "/api/chats/1/restore"),
     ("POST", "/api/assistant/session"),
     ("POST", "/api/user-context/skills"),
     ("PATCH", "/api/user-context/skills/1"),
@@ -174,8 +175,8 @@ async def test_json_may_name_its_charset(ours: Site) -> None:
 async def test_every_route_refuses_a_wrong_body(ours: Site, method: str, path: str) -> None:
     headers = {"Content-Type": "application/json"}
     for body in WRONG_BODIES:
-        if path.endswith("/activate") and not body:
-            continue  # activation takes no fields, so no body is right
+        if path.endswith(("/activate", "/restore")) and not body:
+            continue  # they take no fields, so no body is right
         answer = await ours.client.request(method, path, data=body, headers=headers)
         assert answer.status == 400, (path, body[:20])
         error = error_of(await answer.json())

@@ -1,0 +1,138 @@
+"""Deleted chats: hidden at once, brought back within a minute, then removed for good (R33).
+
+    await trash.open()                 removes what an earlier process left
+    await trash.delete("c1")           no list, no search and no path shows it any more
+    await trash.restore("c1")          as if nothing had happened
+
+For good means that nothing of the chat is left in the file: its rows, what its context left out,
+the answer in progress and its words in the index go in one transaction, SQLite overwrites them, and
+the write-ahead log is folded. A running turn is the caller's to stop before.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Awaitable, Callable
+from datetime import datetime, timedelta
+from typing import Final
+
+from sqlalchemy import Connection, delete, select, update
+
+from ..database import Database, utc_now
+from ..errors import NotFound, StoreError
+from . import schema, table
+from .chat import ChatSummary
+from .identity import chat_id as check_chat_id
+from .record import parse_time, time_text
+from .schema import chats
+from .search import HistorySearch
+from .store import ChatStore
+
+logger = logging.getLogger("comfyui_assistant")
+
+UNDO: Final = timedelta(minutes=1)
+"""How long a deleted chat can be brought back (the panel's undo)."""
+REMOVED_FROM: Final = (schema.messages, schema.running, schema.cuts, schema.projections)
+"""All tables with rows of a chat but that of the chats, which the others refer to."""
+
+
+class Trash:
+    """The deleted chats of one ComfyUI user. For one event loop; every method but `close` may raise
+    StoreError."""
+
+    def __init__(
+        self,
+        database: Database,
+        store: ChatStore,
+        search: HistorySearch,
+        *,
+        clock: Callable[[], datetime] = utc_now,
+        sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
+    ) -> None:
+        self._database = database
+        self._store = store
+        self._search = search
+        self._clock = clock
+        self._sleep = sleep
+        self._tasks: set[asyncio.Task[None]] = set()
+
+    async def open(self) -> None:
+        """Sees to the chats that were deleted before: each is removed when its minute is over."""
+        await self._store.recover()
+        for chat_id, deleted in await self._database.read(_deleted):
+            left = deleted + UNDO - self._clock()
+            # A clock that was set back must not keep a chat for longer than its minute.
+            self._remove_in(chat_id, deleted, min(left, UNDO))
+
+    async def delete(self, chat_id: str) -> None:
+        """Hide the chat. Raises NotFound when there is none, Conflict (`turn_running`) while it is
+        being answered."""
+        now = parse_time(time_text(self._clock()))
+        await self._store.recover()
+        self._store.check_not_answering(check_chat_id(chat_id))
+        await self._database.write(lambda c: _hide(c, chat_id, now))
+        self._store.forget(chat_id)
+        self._remove_in(chat_id, now, UNDO)
+
+    async def restore(self, chat_id: str) -> ChatSummary:
+        """Show the chat again, as it was. Raises NotFound when it was not deleted, or more than a
+        minute ago."""
+        check_chat_id(chat_id)
+        await self._store.recover()
+        earliest = self._clock() - UNDO
+        return await self._database.write(lambda c: _show(c, chat_id, earliest))
+
+    async def close(self) -> None:
+        """Stop waiting; what is left is removed by the next `open`."""
+        for task in self._tasks:
+            task.cancel()
+        await asyncio.gather(*self._tasks, return_exceptions=True)
+
+    def _remove_in(self, chat_id: str, deleted: datetime, left: timedelta) -> None:
+        work = self._remove(chat_id, deleted, max(0.0, left.total_seconds()))
+        task = asyncio.get_running_loop().create_task(work, name=f"removal of {chat_id}")
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+
+    async def _remove(self, chat_id: str, deleted: datetime, seconds: float) -> None:
+        """Remove the chat after so long, unless it was brought back meanwhile."""
+        await self._sleep(seconds)
+        try:
+            if await self._search.forget(chat_id, lambda c: _remove(c, chat_id, deleted)):
+                self._store.forget(chat_id)
+                await self._database.scrub()
+                logger.info("Chats: a deleted chat was removed for good.")
+        except StoreError as error:
+            reason = ascii(error.message)[1:-1]
+            logger.warning("Chats: a deleted chat stays until the next start: %s", reason)
+
+
+def _deleted(connection: Connection) -> list[tuple[str, datetime]]:
+    """The deleted chats that are not removed yet, and since when."""
+    query = select(chats.c.id, chats.c.deleted).where(chats.c.deleted.is_not(None))
+    return [(chat_id, parse_time(since)) for chat_id, since in connection.execute(query)]
+
+
+def _hide(connection: Connection, chat_id: str, now: datetime) -> None:
+    table.require(connection, chat_id)
+    values = {"deleted": time_text(now)}
+    connection.execute(update(chats).where(chats.c.id == chat_id).values(values))
+
+
+def _show(connection: Connection, chat_id: str, earliest: datetime) -> ChatSummary:
+    since = dict(_deleted(connection)).get(chat_id)
+    if since is None or since <= earliest:
+        raise NotFound(f"There is no deleted chat {chat_id!r}; it can be undone for a minute.")
+    connection.execute(update(chats).where(chats.c.id == chat_id).values(deleted=None))
+    return table.require(connection, chat_id)
+
+
+def _remove(connection: Connection, chat_id: str, deleted: datetime) -> bool:
+    """Remove the chat that was deleted at this moment; says whether it was there."""
+    if dict(_deleted(connection)).get(chat_id) != deleted:
+        return False
+    for rows in REMOVED_FROM:
+        connection.execute(delete(rows).where(rows.c.chat_id == chat_id))
+    connection.execute(delete(chats).where(chats.c.id == chat_id))
+    return True
