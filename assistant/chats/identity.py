@@ -16,6 +16,8 @@ _DEVICES = frozenset(
     ["CON", "PRN", "AUX", "NUL", *(f"{port}{n}" for port in ("COM", "LPT") for n in range(1, 10))]
 )
 """Names that Windows opens as devices, with or without an extension."""
+_WORDS = frozenset(["search", "import", "subscribe", "cleanup"])
+"""What stands in the place of an id in the paths below /chats."""
 
 
 def chat_id(text: str) -> str:
@@ -24,7 +26,7 @@ def chat_id(text: str) -> str:
         raise InvalidRequest(
             "a chat id has 1 to 128 letters, digits, dots, dashes or underscores", where="id"
         )
-    if text.partition(".")[0].upper() in _DEVICES:
+    if text.partition(".")[0].upper() in _DEVICES or text in _WORDS:
         raise InvalidRequest(f"{text!r} is a reserved name; choose another chat id", where="id")
     return text
 

@@ -29,7 +29,7 @@ DEFAULT_PAGE = 50
 
 def chats_routes(gate: Gate, store_of: StoreOf, turns_of: TurnsOf) -> list[web.RouteDef]:
     async def list_chats(request: web.Request) -> web.Response:
-        found = await store_of(request).list(_limit(request), request.query.get("before") or None)
+        found = await store_of(request).list(limit_of(request), request.query.get("before") or None)
         return answer({"chats": [summary_json(chat) for chat in found]})
 
     async def show_chat(request: web.Request) -> web.Response:
@@ -39,7 +39,7 @@ def chats_routes(gate: Gate, store_of: StoreOf, turns_of: TurnsOf) -> list[web.R
         if chat is None:
             raise NotFound(f"There is no chat {identity!r}.")
         before = request.query.get("before") or None
-        messages, more = await store.page(identity, before, _limit(request))
+        messages, more = await store.page(identity, before, limit_of(request))
         body: dict[str, Any] = {
             "id": chat.id,
             "title": chat.title,
@@ -84,8 +84,9 @@ def summary_json(chat: ChatSummary) -> dict[str, Any]:
     }
 
 
-def _limit(request: web.Request) -> int:
-    text = request.query.get("limit") or str(DEFAULT_PAGE)
+def limit_of(request: web.Request, usual: int = DEFAULT_PAGE) -> int:
+    """How many things the request wants, `usual` where it does not say; raises InvalidRequest."""
+    text = request.query.get("limit") or str(usual)
     if not text.isascii() or not text.isdigit() or len(text) > 6 or int(text) < 1:
         raise InvalidRequest("expected a whole number from 1", where="limit")
     return int(text)

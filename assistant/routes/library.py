@@ -1,5 +1,6 @@
 """/chats as a library: what is done with stored chats when nobody is chatting.
 
+GET    /api/chats/search?q=&limit=     {"results": [...]}: messages of all chats, the best first
 PATCH  /api/chats/{id}                 {"title"?, "pinned"?} -> the chat as in the list
 DELETE /api/chats/{id}                 -> 204; hidden at once, gone for good in a minute
 POST   /api/chats/{id}/restore         -> the chat as in the list, within that minute
@@ -13,16 +14,21 @@ from typing import Any, Protocol
 from aiohttp import web
 
 from ..chats import ChatStore
+from ..chats.search import HistorySearch, Hit
 from ..chats.trash import Trash
 from ..errors import InvalidRequest, NotFound
 from ..turn.turns import Turns
 from .answers import answer, nothing
 from .body import only, read_json, refuse_fields, text
-from .chats import summary_json
+from .chats import limit_of, summary_json
 from .guard import Gate, guarded
 
 LONGEST_TITLE = 200
 """Characters of a title, as the store keeps it."""
+LONGEST_QUERY = 1_000
+"""Characters; of a question as long as this, the words that count are looked for."""
+RESULTS = 20
+"""Results of a search that does not say how many it wants."""
 
 
 class Library(Protocol):
@@ -30,6 +36,9 @@ class Library(Protocol):
 
     @property
     def chats(self) -> ChatStore: ...
+
+    @property
+    def search(self) -> HistorySearch: ...
 
     @property
     def trash(self) -> Trash: ...
@@ -44,6 +53,18 @@ LibraryOf = Callable[[web.Request], Library]
 
 def library_routes(gate: Gate, library_of: LibraryOf) -> list[web.RouteDef]:
     """To be registered before `chats_routes`: a word such as `search` is no chat's id."""
+
+    async def search(request: web.Request) -> web.Response:
+        library = library_of(request)
+        query = _query(request)
+        hits = await library.search.search(None, query, limit_of(request, RESULTS))
+        titles = {}
+        for identity in {hit.chat_id for hit in hits}:
+            if (chat := await library.chats.get(identity)) is not None:
+                titles[identity] = chat.title
+        # A chat that was deleted since the search has no title any more.
+        found = [hit for hit in hits if hit.chat_id in titles]
+        return answer({"results": [_result(hit, titles[hit.chat_id]) for hit in found]})
 
     async def change(request: web.Request) -> web.Response:
         title, pinned = _changes(await read_json(request))
@@ -65,10 +86,29 @@ def library_routes(gate: Gate, library_of: LibraryOf) -> list[web.RouteDef]:
         return answer(summary_json(await trash.restore(request.match_info["id"])))
 
     return [
+        web.get("/chats/search", guarded(search, gate)),
         web.patch("/chats/{id}", guarded(change, gate)),
         web.delete("/chats/{id}", guarded(delete, gate)),
         web.post("/chats/{id}/restore", guarded(restore, gate)),
     ]
+
+
+def _query(request: web.Request) -> str:
+    """What is searched for; raises InvalidRequest."""
+    query = request.query.get("q", "").strip()
+    if not 1 <= len(query) <= LONGEST_QUERY:
+        raise InvalidRequest(f"expected 1 to {LONGEST_QUERY} characters", where="q")
+    return query
+
+
+def _result(hit: Hit, title: str) -> dict[str, Any]:
+    return {
+        "chat_id": hit.chat_id,
+        "message_id": hit.message_id,
+        "title": title,
+        "snippet": hit.snippet,
+        "marks": [list(mark) for mark in hit.marks],
+    }
 
 
 def _changes(body: dict[str, Any]) -> tuple[str | None, bool | None]:

@@ -111,3 +111,84 @@ async def test_a_restore_takes_no_fields(ours: Site) -> None:
     await ours.client.delete("/api/chats/c")
     assert (await ours.client.post("/api/chats/c/restore", json={"id": "c"})).status == 400
     assert await listed(ours) == []
+
+
+# Search
+
+
+async def searched(ours: Site, query: str, **more: str) -> list[dict[str, Any]]:
+    answered = await ours.client.get("/api/chats/search", params={"q": query, **more})
+    assert answered.status == 200, await answered.text()
+    results: list[dict[str, Any]] = (await answered.json())["results"]
+    return results
+
+
+async def test_a_search_finds_messages_of_all_chats_with_their_words_marked(ours: Site) -> None:
+    await filled(ours, "one", "A fox at dawn, not a badger")
+    await filled(ours, "two", "Fox, fox, what a fox in the snow")
+    await filled(ours, "three", "An owl")
+    results = await searched(ours, "foxes")
+    assert {(result["chat_id"], result["message_id"]) for result in results} == {
+        ("one", "u1"),
+        ("two", "u1"),
+    }
+    for result in results:
+        marked = [result["snippet"][start:end].lower() for start, end in result["marks"]]
+        assert marked and set(marked) == {"fox"}
+        assert set(result) == {"chat_id", "message_id", "title", "snippet", "marks"}
+    assert {result["title"] for result in results} == {
+        "A fox at dawn, not a badger",
+        "Fox, fox, what a fox in the snow",
+    }
+
+
+async def test_the_message_with_more_of_the_words_comes_first(ours: Site) -> None:
+    await filled(ours, "one", "A fox")
+    await filled(ours, "two", "A fox in deep snow")
+    await filled(ours, "three", "Some snow")
+    results = await searched(ours, "fox snow")
+    assert results[0]["chat_id"] == "two"
+    assert len(await searched(ours, "fox snow", limit="1")) == 1
+
+
+async def test_a_search_finds_no_deleted_chat_and_finds_it_again_when_it_came_back(
+    ours: Site,
+) -> None:
+    await filled(ours)
+    assert len(await searched(ours, "fox")) == 1
+    await ours.client.delete("/api/chats/c")
+    assert await searched(ours, "fox") == []
+    await ours.client.post("/api/chats/c/restore")
+    assert len(await searched(ours, "fox")) == 1
+
+
+async def test_a_search_shows_the_title_that_the_user_gave(ours: Site) -> None:
+    await filled(ours)
+    await ours.client.patch("/api/chats/c", json={"title": "Sunrise"})
+    (result,) = await searched(ours, "fox")
+    assert result["title"] == "Sunrise"
+
+
+@pytest.mark.parametrize(
+    "query", ['"', "fox OR", "NEAR(", "*", "col:fox", "' OR 1=1 --", "\0", "???", "中文", "-fox"]
+)
+async def test_no_sign_in_a_search_is_an_operator(ours: Site, query: str) -> None:
+    await filled(ours)
+    await searched(ours, query)
+
+
+@pytest.mark.parametrize(
+    "parameters",
+    [{}, {"q": ""}, {"q": "  "}, {"q": "x" * 1001}, {"q": "x", "limit": "0"}, {"limit": "x"}],
+)
+async def test_a_wrong_search_is_refused(ours: Site, parameters: dict[str, str]) -> None:
+    refused = await ours.client.get("/api/chats/search", params=parameters)
+    assert refused.status == 400
+    error_of(await refused.json())
+
+
+@pytest.mark.parametrize("identity", ["search", "import"])
+async def test_a_chat_cannot_have_the_name_of_a_route(ours: Site, identity: str) -> None:
+    message = {"id": "u1", "role": "user", "parts": [{"type": "text", "text": "Hi"}]}
+    body = {"id": identity, "message": message}
+    assert (await ours.client.post("/api/chat", json=body)).status == 400
