@@ -151,7 +151,7 @@ def context(panel: Panel, provider: ProviderThread) -> None:
     provider.queue(text("Then keep it, and raise the steps."))
     import_chat(panel.url.rstrip("/"), "long", picture_session(LONG))
     open_chat(panel, "long")
-    wanted = {"query": "seed of the portrait of the violin player"}
+    wanted = {"query": "seed of the violin player"}
     provider.queue(
         Script([tool_call("history_search", wanted)]),
         text(f"It was **{SEED}**, with `heun` and 27 steps."),

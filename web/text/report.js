@@ -69,7 +69,9 @@ export function reportNotes(report) {
 
 /** @param {ContextReport} report @returns {string} what is not sent, and where it is */
 function keptNote(report) {
-  const results = report.left_out.filter((name) => /^r\d+$/.test(name)).length;
+  // The first handle is what was cut; the others are results, a row each.
+  const shortened = report.left_out.filter((name) => HANDLE.test(name)).slice(report.cuts ? 1 : 0);
+  const results = shortened.filter((name) => !name.includes("-")).length;
   const counts = [
     [report.messages_trimmed, "report.kept.messages"],
     [results, "report.kept.results"],
