@@ -25,7 +25,7 @@ from typing import Any  # noqa: E402
 
 from plugin.assistant.config import Settings  # noqa: E402
 from plugin.assistant.context.chat_context import ChatContext  # noqa: E402
-from plugin.assistant.context.plan import Budget  # noqa: E402
+from plugin.assistant.context.window import Budget  # noqa: E402
 from plugin.bench.logs import message_of  # noqa: E402
 from plugin.bench.measures import percentile  # noqa: E402
 from plugin.bench.replay import points  # noqa: E402
