@@ -1,29 +1,30 @@
 """Which messages answer a query best, from where its terms stand. Pure.
 
-What is searched is a line of places, one message each; `Postings` says where a term stands. A
-message counts for the terms it holds and, less, for those that stand near it: of a question and its
-answer one has the words and the other what is looked for. The weights are BM25's (Robertson and
-Zaragoza, 2009) without the count of a term in a message, which changed nothing measurable. What was
-measured, and how: `bench/search_quality.py`.
+What is searched is a line of places, one message each (or one piece of a long one); `Postings` says
+where a term stands. A message counts for the terms it holds and, less, for those that stand near
+it: of a question and its answer one has the words and the other what is looked for. The weights are
+BM25's (Robertson and Zaragoza, 2009) without the count of a term in a message, which changed
+nothing measurable. What was measured, and how: `bench/search_quality.py`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import pairwise
 from math import log
 from typing import Final, Protocol
 
 SAME: Final = 1.0
 NEAR: Final = (0.85, 0.7, 0.5, 0.3, 0.2)
-"""What a term counts for a message that it stands 0 to 4 beats away from; 0 is another
-message of the same round."""
+"""What a term counts for a message that it stands 0 to 4 beats away from; 0 is another message of
+the same round."""
 REACH: Final = len(NEAR) - 1
-WIDEST: Final = 8
+WIDEST: Final = 6
 """Messages on each side that are looked at; a round of many parallel calls is longer."""
 NEIGHBOURS: Final = 2
 """Messages that come with a hit, beside itself."""
-MOST_SEEDS: Final = 200
+MOST_SEEDS: Final = 100
 """Messages that are looked at closely, with what is around them: those with the most telling terms.
 In a chat of any length the effort is that of a short one."""
 SATURATION: Final = 1.0
@@ -34,8 +35,6 @@ SHORTEST_PREFIX: Final = 3
 PREFIX_SHARE: Final = 0.7
 """A term that stands nowhere is taken as the beginning of others, from this many characters on,
 and counts this much."""
-
-
 PAIR_SHARE: Final = 0.4
 """What two terms side by side in the query count besides, where both are in one message: "azure
 yacht" is one thing (Metzler and Croft, 2005, without the order)."""
@@ -113,7 +112,7 @@ def _weighted(terms: Sequence[str], postings: Postings) -> list[Weighted]:
             places, share = frozenset(postings.places(term, prefix=True)), PREFIX_SHARE
         if places:
             found.append((places, share * _rarity(len(places), total)))
-    pairs = [one & other for (one, _), (other, _) in zip(found, found[1:], strict=False)]
+    pairs = [one & other for (one, _), (other, _) in pairwise(found)]
     found += [(pair, PAIR_SHARE * _rarity(len(pair), total)) for pair in pairs if pair]
     return found
 
@@ -128,19 +127,35 @@ def _seeds(weighted: list[Weighted]) -> list[int]:
     for places, weight in weighted:
         for place in places:
             weights[place] = weights.get(place, 0.0) + weight
-    return sorted(weights, key=lambda place: (-weights[place], place))[:MOST_SEEDS]
+    # Few sums differ, so sorting those is cheaper than sorting all places.
+    alike: dict[float, list[int]] = {}
+    for place, weight in weights.items():
+        alike.setdefault(weight, []).append(place)
+    seeds: list[int] = []
+    for weight in sorted(alike, reverse=True):
+        seeds += sorted(alike[weight])[: MOST_SEEDS - len(seeds)]
+        if len(seeds) == MOST_SEEDS:
+            break
+    return seeds
 
 
 def _scores(weighted: list[Weighted], entries: Mapping[int, Entry]) -> dict[int, float]:
     """What each message counts: of each term the best of where it stands."""
     shares = _length_shares(entries)
-    lines = {place: _line(place, entries) for place in entries}
+    lines: dict[int, list[tuple[int, float]]] = {}
     scores: dict[int, float] = {}
     for places, weight in weighted:
         best: dict[int, float] = {}
-        for place in places & entries.keys():
-            for other, nearness in lines[place].items():
-                best[other] = max(best.get(other, 0.0), nearness * shares[place])
+        for place in entries:
+            if place not in places:
+                continue
+            if place not in lines:
+                share = shares[place]
+                line = _line(place, entries)
+                lines[place] = [(other, nearness * share) for other, nearness in line.items()]
+            for other, value in lines[place]:
+                if value > best.get(other, 0.0):
+                    best[other] = value
         for place, value in best.items():
             scores[place] = scores.get(place, 0.0) + weight * value
     return scores

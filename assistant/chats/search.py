@@ -76,12 +76,12 @@ class HistorySearch:
 
     async def _catch_up(self, chat_id: str | None) -> bool:
         """Index the rows that are not yet; says whether there is an index."""
-        if not search_index.has_fts5():
-            self._say("this Python's SQLite has no FTS5")
-            return False
         async with self._indexing:
             try:
                 await self._prepare()
+                if not search_index.has_fts5():
+                    self._say("this Python's SQLite has no FTS5")
+                    return False
                 for identity in await self._database.read(lambda c: _behind(c, chat_id)):
                     await self._index(identity)
             except StoreError:
@@ -116,7 +116,8 @@ class _Wanted:
 
 def _make_tables(connection: Connection) -> None:
     schema.prepare(connection)
-    search_index.prepare(connection)
+    if search_index.has_fts5():
+        search_index.prepare(connection)
 
 
 def _behind(connection: Connection, chat_id: str | None) -> list[str]:

@@ -12,7 +12,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass
 from functools import cache
-from typing import Final
+from typing import Any, Final
 
 from sqlalchemy import Connection, text
 
@@ -175,16 +175,21 @@ class IndexedPostings:
         # A term holds no quotation mark, so it cannot become anything but a term.
         match = f'"{term}"*' if prefix else f'"{term}"'
         query = "SELECT rowid FROM search_terms WHERE search_terms MATCH ?"
-        values = (match, *self._span)
-        found = self._connection.exec_driver_sql(f"{query} AND rowid BETWEEN ? AND ?", values)
-        return found.scalars().all()
+        found = self._rows(f"{query} AND rowid BETWEEN ? AND ?", (match, *self._span))
+        return [place for (place,) in found]
 
     def entries(self, places: Iterable[int]) -> Mapping[int, Entry]:
         query = f"SELECT place, terms, beat FROM search_entries WHERE place IN {_listed(places)}"
         if self._before_row is not None:
             query += f" AND row_number < {self._before_row:d}"
-        found = self._connection.exec_driver_sql(query)
-        return {place: Entry(terms, beat) for place, terms, beat in found}
+        return {place: Entry(terms, beat) for place, terms, beat in self._rows(query)}
+
+    def _rows(self, query: str, values: Sequence[object] = ()) -> list[tuple[Any, ...]]:
+        """Straight from the driver: of a common word there are thousands, and SQLAlchemy's rows
+        would cost more than SQLite's work."""
+        driver: Any = self._connection.connection.driver_connection
+        rows: list[tuple[Any, ...]] = driver.execute(query, values).fetchall()
+        return rows
 
 
 def origins(connection: Connection, places: Iterable[int]) -> dict[int, Origin]:
