@@ -87,13 +87,6 @@ def reports_failure(text: str) -> bool:
     return bool(value.get("error")) or said or denied
 
 
-def searchable(row: Mapping[str, Any]) -> str:
-    """All text of a row that a search should find: content, call names and arguments."""
-    message = message_of(row)
-    calls = (f"{call.name} {call.arguments}" for call in message.tool_calls)
-    return "\n".join(filter(None, (message.text, *calls)))
-
-
 def _content(value: Any) -> Content:
     if value is None:
         return ""

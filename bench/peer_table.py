@@ -38,7 +38,17 @@ def _table(result: Mapping[str, Any], window: int) -> str:
             _cells(row) if "unavailable" not in row else [f"not to be had: {row['unavailable']}"]
         )
         lines.append(f"| {row['title']} | " + " | ".join(cells) + " |")
+    lines += ["", _rules(result["rules_cost"])]
+    if result["by_query"]:
+        found = _share(result["by_query"].get("found", 0))
+        lines += ["", f"Facts found by a question in the first ten hits: {found}."]
     return "\n".join(lines) + "\n"
+
+
+def _rules(cost: Mapping[str, Mapping[str, float]]) -> str:
+    """What `rules_cost` measured, in a sentence."""
+    shares = ", ".join(f"{name}: {_share(one['share'])}" for name, one in cost.items())
+    return f"Priced tokens with all rules in view, as a share of the seed's pipeline: {shares}."
 
 
 def _cells(row: Mapping[str, Any]) -> list[str]:

@@ -17,13 +17,14 @@ runpy.run_path(str(Path(__file__).resolve().parent.parent / "scripts" / "bootstr
 
 import argparse  # noqa: E402  the package has its name only now
 import json  # noqa: E402
+import time  # noqa: E402
 from collections.abc import Iterator, Mapping, Sequence  # noqa: E402
 from dataclasses import dataclass, replace  # noqa: E402
 from typing import Any  # noqa: E402
 
 from plugin.assistant.config import Settings  # noqa: E402
 from plugin.assistant.context.chat_context import ChatContext  # noqa: E402
-from plugin.assistant.context.plan import Budget  # noqa: E402
+from plugin.assistant.context.window import Budget  # noqa: E402
 from plugin.bench.environments import (  # noqa: E402
     ROOT,
     Peer,
@@ -34,8 +35,11 @@ from plugin.bench.environments import (  # noqa: E402
 from plugin.bench.logs import read_log  # noqa: E402
 from plugin.bench.measures import Messages  # noqa: E402
 from plugin.bench.peer_table import markdown  # noqa: E402
-from plugin.bench.replay import points  # noqa: E402
-from plugin.bench.score import score_requests, score_truth  # noqa: E402
+from plugin.bench.recall import index_of  # noqa: E402
+from plugin.bench.replay import MILLISECONDS, points  # noqa: E402
+from plugin.bench.rules_cost import rules_cost  # noqa: E402
+from plugin.bench.score import score_requests, score_search, score_truth  # noqa: E402
+from plugin.bench.seed import request  # noqa: E402
 from plugin.bench.session import Shape, write_session  # noqa: E402
 from plugin.bench.truth import Truth  # noqa: E402
 
@@ -44,6 +48,7 @@ BLOCKS, BLOCK_POINTS = 5, 30
 FIRST_SHARE, LAST_SHARE = 0.04, 0.95
 """Where in the log the first block begins and the last one ends."""
 PEER_SECONDS = 60.0
+HITS = 10
 SESSIONS = {
     "mixed": (1, Shape()),
     "views": (6, Shape(full_share=0.02, look_weight=60)),
@@ -52,7 +57,6 @@ SESSIONS = {
 """Name, seed and shape of each generated log: mixed tools; every round looks at the workflow, as in
 the issue's table; results that alone nearly fill the window."""
 PEERS = (
-    Peer("seed", "the seed's literal rule (last 24, drop one orphan)", "seed"),
     Peer("litellm_trim", "litellm `trim_messages`", "litellm", ("litellm", "tiktoken")),
     Peer("supyagent_manager", "supyagent `ContextManager`", "supyagent", ("supyagent==0.5.12",)),
     Peer("langchain_last", "langchain-core `trim_messages`", "langchain", ("langchain-core",)),
@@ -89,6 +93,7 @@ class Input:
     path: Path
     log: Messages
     facts: Sequence[Mapping[str, Any]] = ()
+    queries: Sequence[Mapping[str, str]] = ()
     edits: Mapping[str, Any] | None = None
 
 
@@ -102,11 +107,14 @@ def main() -> None:
     arguments.out.mkdir(parents=True, exist_ok=True)
     results = []
     for one in inputs(arguments.log, arguments.out):
-        rows = list(_ours(one, arguments.window))
+        rows = [*_ours(one, arguments.window), _reference(one, arguments.window)]
         for peer in PEERS:
             if arguments.only is None or peer.adapter in arguments.only:
                 rows.append(_peer(peer, one, arguments.window, arguments.out))
-        results.append({"log": one.name, "messages": len(one.log), "rows": rows})
+        result = {"log": one.name, "messages": len(one.log), "rows": rows}
+        result["rules_cost"] = rules_cost(one.log, arguments.window)
+        result["by_query"] = _searched(one)
+        results.append(result)
         text = markdown(results, arguments.window)
         (arguments.out / "peers.json").write_text(json.dumps(results, indent=1), encoding="utf-8")
         (arguments.out / "peers.md").write_text(text, encoding="utf-8")
@@ -119,7 +127,7 @@ def inputs(given: Sequence[Path], folder: Path) -> Iterator[Input]:
         session = write_session(seed, shape)
         path = folder / f"{name}.json"
         path.write_text(json.dumps(session.messages, ensure_ascii=False), encoding="utf-8")
-        yield Input(name, path, session.messages, session.facts, session.edits)
+        yield Input(name, path, session.messages, session.facts, session.queries, session.edits)
     for path in given:
         yield Input(path.stem, path, read_log(path))
 
@@ -143,6 +151,31 @@ def _ours(one: Input, window: int) -> Iterator[dict[str, Any]]:
         contents = {handle: chat.recall(handle) for handle in sorted(handles)}
         row = {"name": f"ours_{cache}", "title": f"**ours, `{cache}`**"}
         yield {**row, "version": "-", **_scored(one, lines, window, contents)}
+
+
+def _reference(one: Input, window: int) -> dict[str, Any]:
+    lines = []
+    for block in blocks_of(one.log):
+        for at in block:
+            started = time.perf_counter()
+            messages = request(one.log[:at])
+            spent = (time.perf_counter() - started) * MILLISECONDS
+            lines.append({"at": at, "messages": messages, "ms": round(spent, 3)})
+    row = {"name": "seed", "title": "the seed's literal rule (last 24, drop one orphan)"}
+    return {**row, "version": "-", **_scored(one, lines, window, {})}
+
+
+def _searched(one: Input) -> dict[str, Any] | None:
+    """Of the facts, those that a question about them finds in the first ten hits."""
+    if not one.queries:
+        return None
+    index = index_of(one.log)
+    found = [
+        {"id": asked["id"], "indexes": [at for hit in hits for at in (hit.index, *hit.indexes)]}
+        for asked in one.queries
+        for hits in [index.search(asked["query"], HITS)]
+    ]
+    return score_search(one.log, one.facts, found)
 
 
 def _peer(peer: Peer, one: Input, window: int, folder: Path) -> dict[str, Any]:

@@ -27,7 +27,8 @@ from typing import Any, TextIO  # noqa: E402
 
 from plugin.assistant.config import Settings  # noqa: E402
 from plugin.assistant.context.chat_context import ChatContext  # noqa: E402
-from plugin.assistant.context.plan import Budget, Plan  # noqa: E402
+from plugin.assistant.context.plan import Plan  # noqa: E402
+from plugin.assistant.context.window import Budget  # noqa: E402
 from plugin.assistant.errors import AssistantError  # noqa: E402
 from plugin.assistant.messages.prompt import to_openai  # noqa: E402
 from plugin.bench.logs import message_of, read_log  # noqa: E402

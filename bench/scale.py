@@ -4,7 +4,8 @@
 
 For each size a chat of so many messages goes on for 100 more requests; printed are the time to take
 in the whole log and plan once (a chat that is opened again), and p50 and p95 of the plans after
-that, each with the messages that came since the last one.
+that, each with the messages that came since the last one: of the clock, and of the processor alone,
+which other programs on the machine do not disturb.
 """
 
 import runpy
@@ -25,10 +26,11 @@ from typing import Any  # noqa: E402
 
 from plugin.assistant.config import Settings  # noqa: E402
 from plugin.assistant.context.chat_context import ChatContext  # noqa: E402
-from plugin.assistant.context.plan import Budget  # noqa: E402
+from plugin.assistant.context.window import Budget  # noqa: E402
+from plugin.assistant.messages.prompt import PromptMessage  # noqa: E402
 from plugin.bench.logs import message_of  # noqa: E402
 from plugin.bench.measures import percentile  # noqa: E402
-from plugin.bench.replay import points  # noqa: E402
+from plugin.bench.replay import MILLISECONDS  # noqa: E402
 from plugin.bench.session import Shape, write_session  # noqa: E402
 
 SEED = 11
@@ -51,18 +53,34 @@ def main() -> None:
 def measure(size: int, settings: Settings, budget: Budget) -> dict[str, float]:
     """Seconds to open a chat of `size` messages; milliseconds of each plan after that."""
     source = endless(write_session(SEED, Shape(messages=1_000)).messages)
-    chat = ChatContext(settings, budget)
+    rows = [message_of(row) for row in islice(source, size)]
     opened = time.perf_counter()
-    for row in islice(source, size):
-        chat.append(message_of(row))
+    chat = ChatContext(settings, budget, messages=rows)
     chat.plan()
     spent = time.perf_counter() - opened
-    times = [line["ms"] for line in islice(points(chat, source), REQUESTS)]
+    clock: list[float] = []
+    processor: list[float] = []
+    waiting: list[PromptMessage] = []
+    while len(clock) < REQUESTS:
+        message = message_of(next(source))
+        if message.role == "assistant":
+            started, worked = time.perf_counter(), time.thread_time()
+            for one in waiting:
+                chat.append(one)
+            chat.plan()
+            clock.append((time.perf_counter() - started) * MILLISECONDS)
+            processor.append((time.thread_time() - worked) * MILLISECONDS)
+            waiting = []
+        waiting.append(message)
     return {
         "open_s": round(spent, 3),
-        "p50_ms": percentile(times, 0.5),
-        "p95_ms": percentile(times, 0.95),
+        **{f"clock_p{share}_ms": _at(clock, share) for share in (50, 95)},
+        **{f"cpu_p{share}_ms": _at(processor, share) for share in (50, 95)},
     }
+
+
+def _at(times: list[float], share: int) -> float:
+    return round(percentile(times, share / 100), 2)
 
 
 def endless(messages: list[dict[str, Any]]) -> Iterator[dict[str, Any]]:

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from sqlalchemy import Connection, create_engine
 from sqlalchemy.pool import StaticPool
 
 from . import search_index
-from .placing import Document, Placed, first_place, place_all
+from .placing import Document, Piece, Placed, first_place
 from .ranking import Postings, rank
 from .scan import ScannedPostings
 from .words import index_terms, query_terms
@@ -34,22 +34,23 @@ class MemoryIndex:
         self._first = first
 
     @classmethod
-    def of(cls, texts: Sequence[str], calls: Mapping[int, int] | None = None) -> MemoryIndex:
-        """Index the texts. `calls` says of a text that is a tool's result which one holds its
-        call, both by their index."""
-        documents = [
-            Document(row, row - 1 if row else None, f"{row}", index_terms(text))
+    def of(cls, texts: Sequence[str], rounds: Sequence[int] | None = None) -> MemoryIndex:
+        """Index the texts. `rounds` gives each the number of its round, as a call and its results
+        share one; without, each text is a round."""
+        numbers = rounds or range(len(texts))
+        documents = (
+            Document(row, row - 1 if row else None, f"{row}", (Piece(index_terms(text)),))
             for row, text in enumerate(texts)
-        ]
+        )
         if not search_index.has_fts5():
-            return cls(ScannedPostings(place_all(documents, 0), calls), 0)
+            placed = [Placed(d.row, numbers[d.row], d) for d in documents]
+            return cls(ScannedPostings(placed), 0)
         connection = _empty_index()
         number = search_index.open_chat(connection, _NAME)
         first = first_place(number)
-        placed: tuple[Placed, ...] = place_all(documents, first)
+        placed = [Placed(first + d.row, numbers[d.row], d) for d in documents]
         search_index.add(connection, number, placed)
-        at_places = {first + result: first + call for result, call in (calls or {}).items()}
-        return cls(search_index.IndexedPostings(connection, number, calls=at_places), first)
+        return cls(search_index.IndexedPostings(connection, number), first)
 
     def search(self, query: str, k: int = 10) -> list[MemoryHit]:
         """Up to `k` hits, the best first; no text is in two of them."""

@@ -1,45 +1,84 @@
-"""Messages on the line that a search looks along. Pure.
+"""The pieces of messages on the line that a search looks along. Pure.
 
-A place is a number: the chat's, then the message's in the order of the log. Messages that follow
-each other in the conversation have places that follow each other. An answer that was suspended and
-went on is several rows of the log; they share one place, which the last one holds.
+A place is a number: the chat's, then the piece's in the order of the log. Pieces that follow each
+other in the conversation have places that follow each other. An answer that was suspended and went
+on is several rows of the log; what is the same in them has one place, which the last row holds.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Final
 
+from .ranking import REACH
+
 CHAT_BITS: Final = 32
-"""Places of one chat: more than a log can have rows."""
+"""Places of one chat: more than a log can have pieces."""
+GAP: Final = REACH + 1
+"""Beats between what does not belong together."""
+
+
+@dataclass(frozen=True, slots=True)
+class Piece:
+    """The terms of a piece of a message. `round` counts the rounds inside the message, from 0."""
+
+    terms: frozenset[str]
+    round: int = 0
 
 
 @dataclass(frozen=True, slots=True)
 class Document:
-    """A row of a chat's log with its terms."""
+    """A row of a chat's log in pieces: its text, and each of its tool calls."""
 
     row: int
     parent_row: int | None
     message_id: str
-    terms: frozenset[str]
+    pieces: tuple[Piece, ...]
 
     def continues(self, other: Document) -> bool:
         """Whether this is a newer version of `other` that lacks nothing of it."""
         return (
             self.message_id == other.message_id
             and self.parent_row == other.parent_row
-            and self.terms >= other.terms
+            and len(self.pieces) >= len(other.pieces)
+            and all(
+                new.terms >= old.terms for new, old in zip(self.pieces, other.pieces, strict=False)
+            )
         )
 
 
 @dataclass(frozen=True, slots=True)
 class Placed:
-    """A document at its place; `starts` when the place before is not the message before."""
+    """A document with its first place and the beat there; each piece has the next place."""
 
     place: int
+    beat: int
     document: Document
-    starts: bool
+
+    @property
+    def end(self) -> int:
+        """The place after its last piece."""
+        return self.place + len(self.document.pieces)
+
+    @property
+    def end_beat(self) -> int:
+        rounds = (piece.round for piece in self.document.pieces)
+        return self.beat + max(rounds, default=-1) + 1
+
+    def places(self) -> Iterable[tuple[int, int, Piece]]:
+        """Place, beat and piece."""
+        for number, piece in enumerate(self.document.pieces):
+            yield self.place + number, self.beat + piece.round, piece
+
+
+@dataclass(frozen=True, slots=True)
+class Origin:
+    """What stands in a place: the piece of a row, by its number in the message."""
+
+    chat_id: str
+    row: int
+    piece: int
 
 
 def first_place(number: int) -> int:
@@ -55,20 +94,25 @@ def number_of(place: int) -> int:
 def place_all(
     documents: Iterable[Document], first: int, last: Placed | None = None
 ) -> tuple[Placed, ...]:
-    """A place for each document, in the order of their rows.
+    """Places for the documents, in the order of their rows; the first one's begin at `first`.
 
-    `last` is the last one that has a place already; without one, `first` is given to the first
-    document. A place that occurs again is held by the later document from then on.
+    `last` is the last one that has places already. Places that occur again are held by the later
+    document from then on.
     """
     placed: list[Placed] = []
-    places = {last.document.row: last.place} if last else {}
     for document in documents:
-        if last and document.continues(last.document):
-            last = Placed(last.place, document, last.starts)
+        if last is None:
+            last = Placed(first, 0, document)
+        elif document.continues(last.document):
+            last = Placed(last.place, last.beat, document)
         else:
-            place = last.place + 1 if last else first
-            before = None if document.parent_row is None else places.get(document.parent_row)
-            last = Placed(place, document, before is None or before != place - 1)
-        places[document.row] = last.place
+            follows = document.parent_row == last.document.row
+            beat = last.end_beat + (0 if follows else GAP)
+            last = Placed(last.end, beat, document)
         placed.append(last)
     return tuple(placed)
+
+
+def held(placed: Sequence[Placed]) -> dict[int, tuple[Placed, int, Piece]]:
+    """By place: who holds it at last, the beat there and the piece."""
+    return {place: (one, beat, piece) for one in placed for place, beat, piece in one.places()}

@@ -1,45 +1,57 @@
 """Which messages answer a query best, from where its terms stand. Pure.
 
-What is searched is a line of places, one message each; `Postings` says where a term stands. A
-message counts for the terms it holds and, less, for those that stand near it: of a question and its
-answer one has the words and the other what is looked for. The weights are BM25's (Robertson and
-Zaragoza, 2009) without the count of a term in a message, which changed nothing measurable. What was
-measured, and how: `bench/search_quality.py`.
+What is searched is a line of places, one message each (or one piece of a long one); `Postings` says
+where a term stands. A message counts for the terms it holds and, less, for those that stand near
+it: of a question and its answer one has the words and the other what is looked for. The weights are
+BM25's (Robertson and Zaragoza, 2009) without the count of a term in a message, which changed
+nothing measurable. What was measured, and how: `bench/search_quality.py`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import pairwise
 from math import log
 from typing import Final, Protocol
 
-NEAR: Final = (1.0, 0.7, 0.5, 0.3)
-"""What a term counts for a message that it stands 0, 1, 2 or 3 messages away from."""
+SAME: Final = 1.0
+NEAR: Final = (0.85, 0.7, 0.5, 0.3, 0.2)
+"""What a term counts for a message that it stands 0 to 4 beats away from; 0 is another message of
+the same round."""
 REACH: Final = len(NEAR) - 1
+WIDEST: Final = 6
+"""Messages on each side that are looked at; a round of many parallel calls is longer."""
 NEIGHBOURS: Final = 2
 """Messages that come with a hit, beside itself."""
-MOST_SEEDS: Final = 150
+MOST_SEEDS: Final = 100
 """Messages that are looked at closely, with what is around them: those with the most telling terms.
 In a chat of any length the effort is that of a short one."""
 SATURATION: Final = 1.0
-LENGTH_SHARE: Final = 0.3
+LENGTH_SHARE: Final = 0.4
 """BM25's k1 and b: how much a long message counts less than a short one with the same terms. Low,
 since short messages ("Great!") say little."""
 SHORTEST_PREFIX: Final = 3
 PREFIX_SHARE: Final = 0.7
 """A term that stands nowhere is taken as the beginning of others, from this many characters on,
 and counts this much."""
+PAIR_SHARE: Final = 0.4
+"""What two terms side by side in the query count besides, where both are in one message: "azure
+yacht" is one thing (Metzler and Croft, 2005, without the order)."""
 
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """What is known of a place: how many `terms` its message has, whether it `starts` a line (the
-    place before it is then no neighbour), and the place of the `call` that it is the result of."""
+    """What is known of a place: how many `terms` its message has, and its `beat`. Beats count the
+    rounds of a conversation: a call and its results share one, the next message has the next one.
+    Where a line ends, beats jump."""
 
     terms: int
-    starts: bool = False
-    call: int | None = None
+    beat: int
+
+
+Weighted = tuple[frozenset[int], float]
+"""Places, and what they count."""
 
 
 class Postings(Protocol):
@@ -83,18 +95,15 @@ class _Open:
 def rank(terms: Sequence[str], postings: Postings, hits: int) -> tuple[Window, ...]:
     """Up to `hits` windows of at most three messages each, no message in two of them, the best
     first. The same input gives the same order."""
-    weighted = _weighted(terms, postings)
-    seeds = _seeds(weighted)
-    around = {place + step for place in seeds for step in range(-2 * REACH, 2 * REACH + 1)}
-    entries = postings.entries(around)
-    if hits <= 0 or not entries:
-        return ()
-    scores = _scores(seeds, weighted, entries)
-    return _windows(scores, entries, hits)
+    weighted = _weighted(terms, postings) if hits > 0 else []
+    around = {place + step for place in _seeds(weighted) for step in range(-WIDEST, WIDEST + 1)}
+    entries = postings.entries(around) if around else {}
+    return _windows(_scores(weighted, entries), entries, hits)
 
 
-def _weighted(terms: Sequence[str], postings: Postings) -> list[tuple[frozenset[int], float]]:
-    """The places of each term with its weight: the rarer, the more."""
+def _weighted(terms: Sequence[str], postings: Postings) -> list[Weighted]:
+    """The places of each term with its weight, the rarer the more; then those where two terms
+    stand that follow each other in the query."""
     total = postings.total()
     found = []
     for term in terms:
@@ -102,42 +111,59 @@ def _weighted(terms: Sequence[str], postings: Postings) -> list[tuple[frozenset[
         if not places and len(term) >= SHORTEST_PREFIX:
             places, share = frozenset(postings.places(term, prefix=True)), PREFIX_SHARE
         if places:
-            rarity = log(1 + (total - len(places) + 0.5) / (len(places) + 0.5))
-            found.append((places, share * rarity))
+            found.append((places, share * _rarity(len(places), total)))
+    pairs = [one & other for (one, _), (other, _) in pairwise(found)]
+    found += [(pair, PAIR_SHARE * _rarity(len(pair), total)) for pair in pairs if pair]
     return found
 
 
-def _seeds(weighted: list[tuple[frozenset[int], float]]) -> list[int]:
+def _rarity(places: int, total: int) -> float:
+    return log(1 + (total - places + 0.5) / (places + 0.5))
+
+
+def _seeds(weighted: list[Weighted]) -> list[int]:
     """The places with the most weight of terms."""
     weights: dict[int, float] = {}
     for places, weight in weighted:
         for place in places:
             weights[place] = weights.get(place, 0.0) + weight
-    return sorted(weights, key=lambda place: (-weights[place], place))[:MOST_SEEDS]
+    # Few sums differ, so sorting those is cheaper than sorting all places.
+    alike: dict[float, list[int]] = {}
+    for place, weight in weights.items():
+        alike.setdefault(weight, []).append(place)
+    seeds: list[int] = []
+    for weight in sorted(alike, reverse=True):
+        seeds += sorted(alike[weight])[: MOST_SEEDS - len(seeds)]
+        if len(seeds) == MOST_SEEDS:
+            break
+    return seeds
 
 
-def _scores(
-    seeds: list[int],
-    weighted: list[tuple[frozenset[int], float]],
-    entries: Mapping[int, Entry],
-) -> dict[int, float]:
-    """What each message near the seeds counts: of each term the best of where it stands."""
-    lengths = _lengths(entries)
-    near = {place: _line(place, entries) for seed in seeds for place in _line(seed, entries)}
-    scores = dict.fromkeys(near, 0.0)
+def _scores(weighted: list[Weighted], entries: Mapping[int, Entry]) -> dict[int, float]:
+    """What each message counts: of each term the best of where it stands."""
+    shares = _length_shares(entries)
+    lines: dict[int, list[tuple[int, float]]] = {}
+    scores: dict[int, float] = {}
     for places, weight in weighted:
-        for place, line in near.items():
-            best = 0.0
-            for other in line:
-                if other in places:
-                    best = max(best, NEAR[abs(other - place)] * lengths[other])
-            scores[place] += weight * best
+        best: dict[int, float] = {}
+        for place in entries:
+            if place not in places:
+                continue
+            if place not in lines:
+                share = shares[place]
+                line = _line(place, entries)
+                lines[place] = [(other, nearness * share) for other, nearness in line.items()]
+            for other, value in lines[place]:
+                if value > best.get(other, 0.0):
+                    best[other] = value
+        for place, value in best.items():
+            scores[place] = scores.get(place, 0.0) + weight * value
     return scores
 
 
-def _lengths(entries: Mapping[int, Entry]) -> dict[int, float]:
+def _length_shares(entries: Mapping[int, Entry]) -> dict[int, float]:
     """What a term counts in each message by its length, beside the others looked at."""
-    mean = max(1.0, sum(entry.terms for entry in entries.values()) / len(entries))
+    mean = max(1.0, sum(entry.terms for entry in entries.values()) / max(1, len(entries)))
     return {
         place: (SATURATION + 1)
         / (1 + SATURATION * (1 - LENGTH_SHARE + LENGTH_SHARE * entry.terms / mean))
@@ -145,16 +171,18 @@ def _lengths(entries: Mapping[int, Entry]) -> dict[int, float]:
     }
 
 
-def _line(place: int, entries: Mapping[int, Entry]) -> list[int]:
-    """The place and those within reach on the same line."""
-    line = [place] if place in entries else []
+def _line(place: int, entries: Mapping[int, Entry]) -> dict[int, float]:
+    """The places within reach, what comes after before what came before, with their nearness."""
+    beat = entries[place].beat
+    line = {place: SAME}
     for step in (1, -1):
-        for distance in range(1, REACH + 1):
-            at = place + step * distance
-            border = at if step == 1 else at + 1
-            if at not in entries or border not in entries or entries[border].starts:
+        at = place + step
+        while abs(at - place) <= WIDEST and at in entries:
+            distance = abs(entries[at].beat - beat)
+            if distance > REACH:
                 break
-            line.append(at)
+            line[at] = NEAR[distance]
+            at += step
     return line
 
 
@@ -163,36 +191,40 @@ def _windows(
 ) -> tuple[Window, ...]:
     """Deal the messages out, the best first: each joins a hit near it, or becomes one."""
     opened: list[_Open] = []
+    by_place: dict[int, _Open] = {}
     dealt: set[int] = set()
     for place in sorted(scores, key=lambda place: (-scores[place], place)):
         if place in dealt:
             continue
-        near = [hit for hit in opened if not hit.full and place in _line(hit.place, entries)]
+        line = _line(place, entries)
+        near = [by_place[at] for at in line if at in by_place and not by_place[at].full]
         if near:
-            hit = min(near, key=lambda hit: (abs(hit.place - place), hit.place))
-            hit.taken.append(place)
+            near[0].taken.append(place)
         elif len(opened) < hits:
-            opened.append(_Open(place, scores[place]))
-            _take_call(opened[-1], entries, dealt)
+            hit = by_place[place] = _Open(place, scores[place])
+            opened.append(hit)
+            _take_call(hit, line, entries, dealt)
         elif all(hit.full for hit in opened):
             break
         dealt.add(place)
-    _fill(opened, entries, dealt)
+    for hit in opened:
+        _fill(hit, _line(hit.place, entries), dealt)
     return tuple(hit.close() for hit in opened)
 
 
-def _take_call(hit: _Open, entries: Mapping[int, Entry], dealt: set[int]) -> None:
-    """A tool's result says little without its call."""
-    call = entries[hit.place].call
-    if call is not None and call not in dealt:
-        hit.taken.append(call)
-        dealt.add(call)
+def _take_call(
+    hit: _Open, line: Mapping[int, float], entries: Mapping[int, Entry], dealt: set[int]
+) -> None:
+    """What began the hit's round comes with it: a tool's result says little without its call."""
+    first = min(at for at in line if entries[at].beat == entries[hit.place].beat)
+    if first != hit.place and first not in dealt:
+        hit.taken.append(first)
+        dealt.add(first)
 
 
-def _fill(opened: list[_Open], entries: Mapping[int, Entry], dealt: set[int]) -> None:
-    """Room that is left goes to the messages right after and before a hit."""
-    for hit in opened:
-        for place in _line(hit.place, entries):
-            if not hit.full and abs(place - hit.place) == 1 and place not in dealt:
-                hit.taken.append(place)
-                dealt.add(place)
+def _fill(hit: _Open, line: Mapping[int, float], dealt: set[int]) -> None:
+    """Room that is left goes to the messages right after and before."""
+    for place in line:
+        if not hit.full and abs(place - hit.place) == 1 and place not in dealt:
+            hit.taken.append(place)
+            dealt.add(place)

@@ -2,25 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
 
-from .placing import Placed
+from .placing import Placed, held
 from .ranking import Entry
 
 
 class ScannedPostings:
     """The postings of some messages, by going through all of them once."""
 
-    def __init__(self, placed: Iterable[Placed], calls: Mapping[int, int] | None = None) -> None:
-        """`calls`: the place of the call of each place that is the result of one."""
-        held = {one.place: one for one in placed}
+    def __init__(self, placed: Sequence[Placed]) -> None:
+        pieces = held(placed)
         self._entries = {
-            place: Entry(len(one.document.terms), one.starts, (calls or {}).get(place))
-            for place, one in held.items()
+            place: Entry(len(piece.terms), beat) for place, (_, beat, piece) in pieces.items()
         }
         self._places: dict[str, list[int]] = {}
-        for place, one in held.items():
-            for term in one.document.terms:
+        for place, (_, _, piece) in pieces.items():
+            for term in piece.terms:
                 self._places.setdefault(term, []).append(place)
 
     def total(self) -> int:

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import partial
 from typing import Final
@@ -22,17 +22,16 @@ from sqlalchemy import Connection, func, select
 
 from ..database import Database
 from ..errors import StoreError
-from ..messages.parts import Role
-from . import log, schema, search_index, table
+from . import schema, search_index, table
+from .hits import Found, Hit, show
 from .identity import chat_id as check_chat_id
-from .placing import Document, Placed, first_place, place_all
-from .ranking import Window, rank
+from .placing import Document, Origin, Piece, Placed, first_place, place_all
+from .ranking import rank
 from .record import decode
 from .scan import ScannedPostings
 from .schema import chats, messages
 from .search_index import State
-from .searchable import text_of
-from .snippet import snippet
+from .searchable import pieces_of
 from .words import index_terms, query_terms
 
 logger = logging.getLogger("comfyui_assistant")
@@ -40,29 +39,6 @@ logger = logging.getLogger("comfyui_assistant")
 MOST_HITS: Final = 100
 ROWS_PER_STEP: Final = 200
 """Rows that are read and indexed at once, so that a turn's own writes never wait long."""
-HIT_CHARS: Final = 400
-NEIGHBOUR_CHARS: Final = 240
-
-
-@dataclass(frozen=True, slots=True)
-class Passage:
-    """A message as a search shows it. `marks` are the places (start, end) of the query's words in
-    the snippet, in characters."""
-
-    row: int
-    message_id: str
-    role: Role
-    snippet: str
-    marks: tuple[tuple[int, int], ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Hit(Passage):
-    """A found message with up to two messages from around it, in their order."""
-
-    chat_id: str
-    score: float
-    neighbours: tuple[Passage, ...]
 
 
 class HistorySearch:
@@ -81,7 +57,8 @@ class HistorySearch:
 
         `before_row` leaves out that row and what came after it, such as the question that is being
         answered. Raises NotFound for an unknown chat, InvalidRequest for an id that names none."""
-        wanted = _Wanted(chat_id and check_chat_id(chat_id), query_terms(query), k, before_row)
+        identity = None if chat_id is None else check_chat_id(chat_id)
+        wanted = _Wanted(identity, query_terms(query), min(k, MOST_HITS), before_row)
         indexed = await self._catch_up(chat_id)
         return await self._database.read(lambda c: _find(c, wanted, indexed))
 
@@ -106,12 +83,12 @@ class HistorySearch:
 
     async def _catch_up(self, chat_id: str | None) -> bool:
         """Index the rows that are not yet; says whether there is an index."""
-        if not search_index.has_fts5():
-            self._say("this Python's SQLite has no FTS5")
-            return False
         async with self._indexing:
             try:
                 await self._prepare()
+                if not search_index.has_fts5():
+                    self._say("this Python's SQLite has no FTS5")
+                    return False
                 for identity in await self._database.read(lambda c: _behind(c, chat_id)):
                     await self._index(identity)
             except StoreError:
@@ -140,13 +117,14 @@ class _Wanted:
 
     chat_id: str | None
     terms: tuple[str, ...]
-    k: int
+    hits: int
     before_row: int | None
 
 
 def _make_tables(connection: Connection) -> None:
     schema.prepare(connection)
     if search_index.has_fts5():
+        if search_index.has_fts5():
         search_index.prepare(connection)
 
 
@@ -175,7 +153,7 @@ class _Rows:
 
 def _next_rows(connection: Connection, chat_id: str) -> _Rows:
     known = search_index.state(connection, chat_id)
-    first = known.last_row if known else 0
+    first = known.row if known else 0
     return _Rows(chat_id, known, list(_documents(connection, chat_id, first, ROWS_PER_STEP)))
 
 
@@ -187,15 +165,16 @@ def _documents(
     for row, parent_row, message_id, body in connection.execute(
         query.order_by(messages.c.row).limit(limit)
     ):
-        yield Document(row, parent_row, message_id, _terms(body))
+        yield Document(row, parent_row, message_id, _pieces(body))
 
 
-def _terms(body: str) -> frozenset[str]:
-    """The terms of a row; none where it cannot be read, so that the others are still found."""
+def _pieces(body: str) -> tuple[Piece, ...]:
+    """A row's pieces; none where it cannot be read, so that the others are still found."""
     try:
-        return index_terms(text_of(decode(body)))
+        pieces = pieces_of(decode(body))
     except StoreError:
-        return frozenset()
+        return ()
+    return tuple(Piece(index_terms(piece.text), piece.round) for piece in pieces)
 
 
 def _add(connection: Connection, rows: _Rows) -> None:
@@ -210,31 +189,31 @@ def _add(connection: Connection, rows: _Rows) -> None:
         placed = place_all(rows.documents, first_place(number))
     else:
         number = known.number
-        starts = search_index.starts_line(connection, known.last_place)
-        last = Placed(known.last_place, rows.documents[0], starts)
-        placed = place_all(rows.documents[1:], known.last_place, last)
+        last = Placed(known.place, known.beat, rows.documents[0])
+        placed = place_all(rows.documents[1:], known.place, last)
     search_index.add(connection, number, placed)
 
 
 def _find(connection: Connection, wanted: _Wanted, indexed: bool) -> tuple[Hit, ...]:
     if wanted.chat_id is not None:
         table.require(connection, wanted.chat_id)
-    hits = min(wanted.k, MOST_HITS)
-    if not indexed:
-        placed = _scan(connection, wanted)
-        windows = rank(wanted.terms, ScannedPostings(placed.values()), hits)
-        origins = {place: (chat, one.document.row) for (chat, place), one in placed.items()}
-        return _hits(connection, windows, origins, wanted.terms)
-    state = wanted.chat_id and search_index.state(connection, wanted.chat_id)
-    if wanted.chat_id and not state:
-        return ()  # an empty chat
-    number = state.number if state else None
+    found = _ask_index(connection, wanted) if indexed else _ask_rows(connection, wanted)
+    return show(connection, found, frozenset(wanted.terms))
+
+
+def _ask_index(connection: Connection, wanted: _Wanted) -> Found:
+    number = None
+    if wanted.chat_id is not None:
+        known = search_index.state(connection, wanted.chat_id)
+        if known is None:
+            return Found((), {})  # an empty chat
+        number = known.number
     postings = search_index.IndexedPostings(
         connection, number, wanted.before_row, hidden=_hidden(connection)
     )
-    windows = rank(wanted.terms, postings, hits)
-    shown = [place for window in windows for place in window.places]
-    return _hits(connection, windows, search_index.origins(connection, shown), wanted.terms)
+    windows = rank(wanted.terms, postings, wanted.hits)
+    places = [place for window in windows for place in window.places]
+    return Found(windows, search_index.origins(connection, places))
 
 
 def _hidden(connection: Connection) -> frozenset[int]:
@@ -244,56 +223,18 @@ def _hidden(connection: Connection) -> frozenset[int]:
     return frozenset(state.number for state in states if state)
 
 
-def _scan(connection: Connection, wanted: _Wanted) -> dict[tuple[str, int], Placed]:
-    """All messages in which to search, by chat and place."""
+def _ask_rows(connection: Connection, wanted: _Wanted) -> Found:
+    """The same without an index, from all messages."""
     present = select(chats.c.id).where(chats.c.deleted.is_(None))
     every = connection.execute(present.order_by(chats.c.id)).scalars().all()
-    found: dict[tuple[str, int], Placed] = {}
+    placed: list[Placed] = []
+    origins: dict[int, Origin] = {}
     for number, chat_id in enumerate([wanted.chat_id] if wanted.chat_id else every):
-        documents = _documents(connection, chat_id)
         before = wanted.before_row
+        documents = _documents(connection, chat_id)
         kept = (one for one in documents if before is None or one.row < before)
-        placed = place_all(kept, first_place(number))
-        found.update({(chat_id, one.place): one for one in placed})
-    return found
-
-
-def _hits(
-    connection: Connection,
-    windows: Sequence[Window],
-    origins: Mapping[int, tuple[str, int]],
-    terms: Sequence[str],
-) -> tuple[Hit, ...]:
-    """The windows with their messages."""
-    rows: dict[str, list[int]] = {}
-    for chat_id, row in origins.values():
-        rows.setdefault(chat_id, []).append(row)
-    read = {chat_id: log.read_rows(connection, chat_id, some) for chat_id, some in rows.items()}
-    looked_for = frozenset(terms)
-
-    def passage(place: int, chars: int) -> Passage:
-        chat_id, row = origins[place]
-        message = read[chat_id][row].message
-        piece = snippet(text_of(message), looked_for, chars)
-        return Passage(row, message.id, message.role, piece.text, piece.marks)
-
-    hits = []
-    for window in windows:
-        if window.place in origins:
-            chat_id, _ = origins[window.place]
-            around = (place for place in window.places if place != window.place)
-            neighbours = tuple(passage(place, NEIGHBOUR_CHARS) for place in around)
-            found = passage(window.place, HIT_CHARS)
-            hits.append(
-                Hit(
-                    found.row,
-                    found.message_id,
-                    found.role,
-                    found.snippet,
-                    found.marks,
-                    chat_id,
-                    window.score,
-                    neighbours,
-                )
-            )
-    return tuple(hits)
+        for one in place_all(kept, first_place(number)):
+            placed.append(one)
+            for place, _, _ in one.places():
+                origins[place] = Origin(chat_id, one.document.row, place - one.place)
+    return Found(rank(wanted.terms, ScannedPostings(placed), wanted.hits), origins)

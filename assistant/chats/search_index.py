@@ -12,11 +12,11 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass
 from functools import cache
-from typing import Final
+from typing import Any, Final
 
 from sqlalchemy import Connection, text
 
-from .placing import Placed, first_place, number_of
+from .placing import CHAT_BITS, Origin, Placed, first_place, held, number_of
 from .ranking import Entry
 
 INDEX_VERSION: Final = 1
@@ -27,9 +27,10 @@ _TABLES: Final = ("search_terms", "search_entries", "search_chats", "search_vers
 _CREATE: Final = (
     "CREATE TABLE search_version (version INTEGER NOT NULL)",
     "CREATE TABLE search_chats (number INTEGER PRIMARY KEY, chat_id TEXT NOT NULL UNIQUE,"
-    " last_place INTEGER NOT NULL, last_row INTEGER NOT NULL)",
+    " row_number INTEGER NOT NULL, place INTEGER NOT NULL, beat INTEGER NOT NULL,"
+    " end_place INTEGER NOT NULL)",
     "CREATE TABLE search_entries (place INTEGER PRIMARY KEY, row_number INTEGER NOT NULL,"
-    " terms INTEGER NOT NULL, starts INTEGER NOT NULL)",
+    " piece INTEGER NOT NULL, terms INTEGER NOT NULL, beat INTEGER NOT NULL)",
     # Terms are ASCII letters, digits and `_`, and whatever is not ASCII: the tokenizer takes them
     # as they are. Where in a message a term stands is not kept, which halves the index.
     "CREATE VIRTUAL TABLE search_terms USING fts5(terms, detail=none, columnsize=0,"
@@ -39,11 +40,12 @@ _CREATE: Final = (
 
 @dataclass(frozen=True, slots=True)
 class State:
-    """How far a chat is indexed: its number, and the last place and row."""
+    """How far a chat is indexed: its number, and the last row with its first place and beat."""
 
     number: int
-    last_place: int
-    last_row: int
+    row: int
+    place: int
+    beat: int
 
 
 @cache
@@ -73,57 +75,66 @@ def prepare(connection: Connection) -> None:
 
 def state(connection: Connection, chat_id: str) -> State | None:
     """How far the chat is indexed, or None for one that never was."""
-    columns = "SELECT number, last_place, last_row FROM search_chats WHERE chat_id = :chat"
+    columns = "SELECT number, row_number, place, beat FROM search_chats WHERE chat_id = :chat"
     found = connection.execute(text(columns), {"chat": chat_id}).one_or_none()
     return State(*found) if found else None
 
 
 def last_rows(connection: Connection, chat_id: str | None) -> dict[str, int]:
     """The last row that is indexed of each chat, or of this one."""
-    query = "SELECT chat_id, last_row FROM search_chats"
+    query = "SELECT chat_id, row_number FROM search_chats"
     where = " WHERE chat_id = :chat" if chat_id is not None else ""
     found = connection.execute(text(query + where), {"chat": chat_id} if where else {})
-    return {row.chat_id: row.last_row for row in found}
+    return {row.chat_id: row.row_number for row in found}
 
 
 def open_chat(connection: Connection, chat_id: str) -> int:
     """Make a number for a chat that has none; it holds nothing until something is added."""
     values = {"chat": chat_id}
-    insert = "INSERT INTO search_chats (chat_id, last_place, last_row) VALUES (:chat, -1, 0)"
+    insert = (
+        "INSERT INTO search_chats (chat_id, row_number, place, beat, end_place)"
+        " VALUES (:chat, 0, 0, 0, 0)"
+    )
     connection.execute(text(insert), values)
     query = "SELECT number FROM search_chats WHERE chat_id = :chat"
     return int(connection.execute(text(query), values).scalar_one())
 
 
-def starts_line(connection: Connection, place: int) -> bool:
-    query = text("SELECT starts FROM search_entries WHERE place = :place")
-    return bool(connection.execute(query, {"place": place}).scalar_one())
-
-
 def add(connection: Connection, number: int, placed: Sequence[Placed]) -> None:
-    """Index these documents of a chat. A place that is held already gets the new document."""
+    """Index these documents of a chat. A place that is held already gets the new piece."""
     if not placed:
         return
-    held = {one.place: one for one in placed}
     values = [
         {
             "place": place,
             "row": one.document.row,
-            "terms": len(one.document.terms),
-            "starts": one.starts,
-            "text": " ".join(sorted(one.document.terms)),
+            "piece": place - one.place,
+            "terms": len(piece.terms),
+            "beat": beat,
+            "text": " ".join(sorted(piece.terms)),
         }
-        for place, one in held.items()
+        for place, (one, beat, piece) in held(placed).items()
     ]
     for statement in (
         "DELETE FROM search_terms WHERE rowid = :place",
         "INSERT INTO search_terms (rowid, terms) VALUES (:place, :text)",
-        "INSERT OR REPLACE INTO search_entries VALUES (:place, :row, :terms, :starts)",
+        "INSERT OR REPLACE INTO search_entries VALUES (:place, :row, :piece, :terms, :beat)",
     ):
-        connection.execute(text(statement), values)
-    last = {"place": placed[-1].place, "row": placed[-1].document.row, "number": number}
-    update = "UPDATE search_chats SET last_place = :place, last_row = :row WHERE number = :number"
-    connection.execute(text(update), last)
+        if values:
+            connection.execute(text(statement), values)
+    last = placed[-1]
+    reached = {
+        "number": number,
+        "row": last.document.row,
+        "place": last.place,
+        "beat": last.beat,
+        "end": last.end,
+    }
+    update = (
+        "UPDATE search_chats SET row_number = :row, place = :place, beat = :beat,"
+        " end_place = :end WHERE number = :number"
+    )
+    connection.execute(text(update), reached)
 
 
 def remove(connection: Connection, chat_id: str) -> None:
@@ -153,21 +164,18 @@ class IndexedPostings:
         connection: Connection,
         number: int | None,
         before_row: int | None = None,
-        calls: Mapping[int, int] | None = None,
         hidden: frozenset[int] = frozenset(),
     ) -> None:
-        """`calls`: the place of the call of each place that is the result of one."""
+        self._hidden = hidden
         self._connection = connection
         self._number = number
         last = first_place(number + 1) if number is not None else 1 << 63
         self._span = (first_place(number or 0), last - 1)
         self._before_row = before_row
-        self._calls = calls or {}
-        self._hidden = hidden
 
     def total(self) -> int:
-        # Places follow each other, so the last one says how many there are.
-        query = "SELECT sum((last_place & 0xffffffff) + 1) FROM search_chats"
+        # Places follow each other, so where they end says how many there are.
+        query = "SELECT sum(end_place & 0xffffffff) FROM search_chats"
         where = f" WHERE number = {self._number:d}" if self._number is not None else ""
         return self._connection.exec_driver_sql(query + where).scalar_one() or 0
 
@@ -175,29 +183,35 @@ class IndexedPostings:
         # A term holds no quotation mark, so it cannot become anything but a term.
         match = f'"{term}"*' if prefix else f'"{term}"'
         query = "SELECT rowid FROM search_terms WHERE search_terms MATCH ?"
-        values = (match, *self._span)
-        found = self._connection.exec_driver_sql(f"{query} AND rowid BETWEEN ? AND ?", values)
-        places = found.scalars().all()
-        if self._hidden:
-            return [place for place in places if number_of(place) not in self._hidden]
-        return places
+        found = self._rows(f"{query} AND rowid BETWEEN ? AND ?", (match, *self._span))
+        return [place for (place,) in found if number_of(place) not in self._hidden]
 
     def entries(self, places: Iterable[int]) -> Mapping[int, Entry]:
-        query = "SELECT place, terms, starts FROM search_entries WHERE place IN "
-        query += f"({','.join(map(str, places))})"
+        query = f"SELECT place, terms, beat FROM search_entries WHERE place IN {_listed(places)}"
         if self._before_row is not None:
             query += f" AND row_number < {self._before_row:d}"
-        return {
-            place: Entry(terms, bool(starts), self._calls.get(place))
-            for place, terms, starts in self._connection.exec_driver_sql(query)
-        }
+        return {place: Entry(terms, beat) for place, terms, beat in self._rows(query)}
+
+    def _rows(self, query: str, values: Sequence[object] = ()) -> list[tuple[Any, ...]]:
+        """Straight from the driver: of a common word there are thousands, and SQLAlchemy's rows
+        would cost more than SQLite's work."""
+        driver: Any = self._connection.connection.driver_connection
+        rows: list[tuple[Any, ...]] = driver.execute(query, values).fetchall()
+        return rows
 
 
-def origins(connection: Connection, places: Sequence[int]) -> dict[int, tuple[str, int]]:
-    """The chat and the row of each place."""
+def origins(connection: Connection, places: Iterable[int]) -> dict[int, Origin]:
+    """What stands in each of the places."""
     query = (
-        "SELECT entry.place, chat.chat_id, entry.row_number FROM search_entries AS entry"
-        " JOIN search_chats AS chat ON chat.number = entry.place >> 32"
-        f" WHERE entry.place IN ({','.join(map(str, places))})"
+        "SELECT entry.place, chat.chat_id, entry.row_number, entry.piece"
+        " FROM search_entries AS entry"
+        f" JOIN search_chats AS chat ON chat.number = entry.place >> {CHAT_BITS}"
+        f" WHERE entry.place IN {_listed(places)}"
     )
-    return {place: (chat, row) for place, chat, row in connection.exec_driver_sql(query)}
+    found = connection.exec_driver_sql(query)
+    return {place: Origin(chat_id, row, piece) for place, chat_id, row, piece in found}
+
+
+def _listed(places: Iterable[int]) -> str:
+    """The places as SQL; there are more of them than SQLite takes values."""
+    return f"({','.join(f'{place:d}' for place in places)})"

@@ -9,11 +9,21 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any, Final
 
 from ..messages.conversion import data_url_text
 from ..messages.json_text import DEEPEST
-from ..messages.parts import DataPart, FilePart, Message, OpaquePart, Part, TextPart, ToolPart
+from ..messages.parts import (
+    DataPart,
+    FilePart,
+    Message,
+    OpaquePart,
+    Part,
+    StepStart,
+    TextPart,
+    ToolPart,
+)
 from ..messages.prompt import PromptMessage
 
 MOST_CHARS: Final = 1_000_000
@@ -25,9 +35,40 @@ _BINARY = re.compile(r"[A-Za-z0-9+/=_-]{257,}")
 """Base64 and the like: longer than any name."""
 
 
-def text_of(message: Message) -> str:
-    """The searchable text, part after part, a line each for what tools took and gave."""
-    return clean("\n".join(text for part in message.parts for text in _part(part) if text))
+@dataclass(frozen=True, slots=True)
+class PieceText:
+    """A piece of a message: what was said, or one tool call with what came of it. `round` counts
+    the rounds of the message."""
+
+    text: str
+    round: int
+
+
+def pieces_of(message: Message) -> tuple[PieceText, ...]:
+    """The message in pieces, in their order."""
+    pieces: list[PieceText] = []
+    said: list[str] = []
+    number = 0
+
+    def end_text() -> None:
+        if any(said):
+            pieces.append(PieceText(clean("\n".join(filter(None, said))), number))
+        said.clear()
+
+    for part in message.parts:
+        begun = bool(pieces) and pieces[-1].round == number
+        if isinstance(part, ToolPart):
+            end_text()
+            pieces.append(PieceText(clean("\n".join(filter(None, _part(part)))), number))
+        elif isinstance(part, StepStart):
+            end_text()
+            number += bool(pieces) and pieces[-1].round == number
+        else:
+            # Text after a call begins the next round, as a request has it (`conversion`).
+            number += begun and isinstance(part, TextPart)
+            said.extend(_part(part))
+    end_text()
+    return tuple(pieces)
 
 
 def text_of_prompt(message: PromptMessage) -> str:

@@ -51,15 +51,17 @@ _ENGLISH = re.compile(r"[a-z]{3,}")
 
 _STOP_WORDS: Final = frozenset(
     """
-    a about after again all also am an and any are as at be because been before being between both
-    but by can could did didn do does doesn doing don during each few for from had has have having
-    he her here hers him his how i if in into is isn it its just kind likely ll many may me might
-    more most much my no nor not of off on once only or other our ours out over own re same shall
-    she should so some such than that the their theirs them then there these they this those
-    through to too under until up ve very was wasn we were what when where which while who whom
-    whose why will with would you your yours
+    a about after again all also am an and any are as ask asked asks at be because been before
+    being between both but by can could did do does doing don during each few for from gave give
+    given had has have having he her here hers him his how i if in into is it its just kind
+    likely many may me mention mentioned mentions might more most much my no nor not of off on
+    once only or other our ours out over own re said same say says shall she should so some such
+    tell tells than that the their theirs them then there these they this those through to told
+    too under until up very was we were what when where which while who whom whose why will with
+    would you your yours
     """.split()
 )
+"""What questions about a chat are made of, and says nothing about what is asked for."""
 
 
 def index_terms(text: str) -> frozenset[str]:

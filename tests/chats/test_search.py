@@ -1,0 +1,216 @@
+"""Search over stored chats: what is indexed when, what is found, what is shown."""
+
+import logging
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import pytest
+from plugin.assistant.chats import ChatStore, search, search_index
+from plugin.assistant.chats.search import HistorySearch
+from plugin.assistant.database import Database
+from plugin.assistant.errors import InvalidRequest, NotFound, StoreError
+from plugin.assistant.messages.parts import Message, StepStart, TextPart, ToolPart
+from sqlalchemy import Connection, text
+
+from .examples import answer, user
+
+
+@pytest.fixture
+async def database(tmp_path: Path) -> AsyncIterator[Database]:
+    database = Database(tmp_path / "assistant.db")
+    yield database
+    await database.close()
+
+
+@pytest.fixture
+def store(database: Database) -> ChatStore:
+    return ChatStore(database)
+
+
+@pytest.fixture(params=["index", "rows"])
+def history(
+    request: pytest.FixtureRequest, database: Database, monkeypatch: pytest.MonkeyPatch
+) -> HistorySearch:
+    if request.param == "rows":
+        monkeypatch.setattr(search_index, "has_fts5", lambda: False)
+    return HistorySearch(database)
+
+
+async def told(store: ChatStore, chat_id: str, *texts: str) -> None:
+    """A chat in which user and assistant said these in turn."""
+    messages = [
+        (answer if number % 2 else user)(f"m{number}", said) for number, said in enumerate(texts)
+    ]
+    await store.import_messages(chat_id, messages)
+
+
+async def entries(database: Database) -> int:
+    count = text("SELECT count(*) FROM search_terms")
+    return await database.read(lambda c: int(c.execute(count).scalar_one()))
+
+
+async def test_a_message_is_found_with_what_was_said_around_it(
+    store: ChatStore, history: HistorySearch
+) -> None:
+    await told(store, "c", "Hello", "Hi", "Which seed?", "I took 889956993663486.", "Thanks")
+    (hit,) = await history.search("c", "889956993663486", 1)
+    assert (hit.chat_id, hit.row, hit.message_id, hit.role) == ("c", 4, "m3", "assistant")
+    assert hit.snippet == "I took 889956993663486."
+    assert [hit.snippet[start:end] for start, end in hit.marks] == ["889956993663486"]
+    assert [passage.message_id for passage in hit.neighbours] == ["m2", "m4"]
+    assert hit.score > 0
+
+
+async def test_a_chat_is_searched_for_itself_and_all_together(
+    store: ChatStore, history: HistorySearch
+) -> None:
+    await told(store, "c1", "An okapi", "Nice")
+    await told(store, "c2", "A cat and an okapi", "Nice")
+    await store.create("empty")
+    assert [hit.chat_id for hit in await history.search("c2", "okapi", 5)] == ["c2"]
+    assert {hit.chat_id for hit in await history.search(None, "okapi", 5)} == {"c1", "c2"}
+    assert await history.search("empty", "okapi") == ()
+    for hit in await history.search(None, "okapi", 5):
+        assert len(hit.neighbours) == 1
+
+
+async def test_what_is_said_later_is_found_later(store: ChatStore, history: HistorySearch) -> None:
+    await told(store, "c", "Hello", "Hi")
+    assert await history.search("c", "okapi") == ()
+    await store.append("c", user("u2", "An okapi"))
+    (hit,) = await history.search("c", "okapi")
+    assert hit.message_id == "u2"
+    assert [passage.message_id for passage in hit.neighbours] == ["m0", "m1"]
+
+
+async def test_the_question_itself_can_be_left_out(
+    store: ChatStore, history: HistorySearch
+) -> None:
+    await told(store, "c", "The okapi has seed 7.", "Noted.", "Which seed has the okapi?")
+    first, *_ = await history.search("c", "okapi seed", 1, before_row=3)
+    assert first.row == 1
+    assert all(passage.row < 3 for passage in first.neighbours)
+
+
+async def test_left_branches_are_searched(store: ChatStore, history: HistorySearch) -> None:
+    await told(store, "c", "Hello", "Hi", "An okapi")
+    await store.append("c", user("m2", "A cat"), parent="m1")
+    (hit,) = await history.search("c", "okapi")
+    assert (hit.message_id, hit.row) == ("m2", 3)
+
+
+async def test_an_answer_in_several_rows_is_found_once(
+    store: ChatStore, history: HistorySearch
+) -> None:
+    part = ToolPart("t", "runWorkflow", "input-available", input={"title": "okapi"})
+    done = ToolPart("t", "runWorkflow", "output-available", {"title": "okapi"}, "a picture")
+    await told(store, "c", "Hello")
+    await store.append("c", Message("a", "assistant", (StepStart(), part)))
+    assert len(await history.search("c", "okapi")) == 1
+    ended = Message("a", "assistant", (StepStart(), done, StepStart(), TextPart("Done.")))
+    await store.append("c", ended, parent="m0")
+    (hit,) = await history.search("c", "okapi")
+    assert hit.row == 3
+    assert "a picture" in hit.snippet
+    assert [passage.snippet for passage in hit.neighbours] == ["Hello", "Done."]
+
+
+async def test_of_a_long_answer_the_call_is_shown_that_was_meant(
+    store: ChatStore, history: HistorySearch
+) -> None:
+    calls = [
+        ToolPart(f"t{n}", "getNodeInfo", "output-available", {"n": n}, f"node{n} " * 300)
+        for n in range(40)
+    ]
+    await told(store, "c", "Hello")
+    await store.append("c", Message("a", "assistant", (StepStart(), *calls)))
+    first, *_ = await history.search("c", "node17", 1)
+    assert first.snippet.startswith("getNodeInfo n: 17\nnode17")
+
+
+async def test_wrong_chats_are_refused(store: ChatStore, history: HistorySearch) -> None:
+    await store.create("c")
+    with pytest.raises(NotFound):
+        await history.search("nobody", "okapi")
+    with pytest.raises(InvalidRequest):
+        await history.search("../c", "okapi")
+
+
+async def test_a_database_without_chats_has_no_hits(history: HistorySearch) -> None:
+    assert await history.search(None, "okapi") == ()
+
+
+@pytest.mark.parametrize("query", ["", "   ", '" OR *', "the", "\0", "\ud83d", "x" * 10_000])
+async def test_any_query_is_answered(store: ChatStore, history: HistorySearch, query: str) -> None:
+    await told(store, "c", "Hello", "Hi")
+    assert isinstance(await history.search("c", query), tuple)
+
+
+async def test_many_rows_are_indexed_in_steps(
+    store: ChatStore, database: Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(search, "ROWS_PER_STEP", 3)
+    await told(store, "c", *(f"word{number}" for number in range(10)))
+    history = HistorySearch(database)
+    for number in range(10):
+        (hit, *_) = await history.search("c", f"word{number}", 1)
+        assert hit.message_id == f"m{number}"
+        assert len(hit.neighbours) == 2
+    assert await entries(database) == 10
+
+
+async def test_a_forgotten_chat_has_no_words_left(store: ChatStore, database: Database) -> None:
+    history = HistorySearch(database)
+    await told(store, "c1", "An okapi")
+    await told(store, "c2", "An okapi")
+    await history.search(None, "okapi")
+    await history.forget("c1")
+    await history.forget("nobody")
+    assert await entries(database) == 1
+
+
+async def test_the_index_is_made_again_after_another_version(
+    store: ChatStore, database: Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    await told(store, "c", "An okapi")
+    await HistorySearch(database).search("c", "okapi")
+    monkeypatch.setattr(search_index, "INDEX_VERSION", search_index.INDEX_VERSION + 1)
+    assert len(await HistorySearch(database).search("c", "okapi")) == 1
+    assert await entries(database) == 1
+
+
+async def test_two_that_index_at_once_index_once(store: ChatStore, database: Database) -> None:
+    await told(store, "c", "An okapi", "Nice")
+    one, other = HistorySearch(database), HistorySearch(database)
+    await one.search("c", "okapi")
+    await store.append("c", user("u", "A cat"))
+    rows = await database.read(lambda c: search._next_rows(c, "c"))
+    await other.search("c", "cat")
+    await database.write(lambda c: search._add(c, rows))
+    assert await entries(database) == 3
+
+
+async def test_an_index_that_cannot_be_written_is_said_once_and_done_without(
+    store: ChatStore,
+    database: Database,
+    monkeypatch: pytest.MonkeyPatch,
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    def full(connection: Connection) -> None:
+        raise StoreError("The disk is full.")
+
+    await told(store, "c", "An okapi")
+    monkeypatch.setattr(search, "_make_tables", full)
+    history = HistorySearch(database)
+    with caplog.at_level(logging.WARNING, "comfyui_assistant"):
+        for _ in range(2):
+            assert len(await history.search("c", "okapi")) == 1
+    assert len([record for record in caplog.records if "Search:" in record.message]) == 1
+
+
+async def test_a_damaged_row_hides_no_other(store: ChatStore, database: Database) -> None:
+    await told(store, "c", "An okapi", "Nice", "A cat", "Nice", "A dog", "Nice", "A mouse")
+    update = text("UPDATE messages SET body = 'x' WHERE row = 1")
+    await database.write(lambda c: c.execute(update).rowcount)
+    (hit,) = await HistorySearch(database).search("c", "mouse", 1)
+    assert hit.message_id == "m6"
