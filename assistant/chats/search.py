@@ -124,7 +124,6 @@ class _Wanted:
 def _make_tables(connection: Connection) -> None:
     schema.prepare(connection)
     if search_index.has_fts5():
-        if search_index.has_fts5():
         search_index.prepare(connection)
 
 
