@@ -165,7 +165,7 @@ async def test_a_forgotten_chat_has_no_words_left(store: ChatStore, database: Da
     await told(store, "c2", "An okapi")
     await history.search(None, "okapi")
     await history.forget("c1", lambda connection: True)
-    await history.forget("nobody")
+    await history.forget("nobody", lambda connection: True)
     assert await entries(database) == 1
 
 
