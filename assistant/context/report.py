@@ -113,6 +113,6 @@ class Report:
         """The report for a response header: no lists that grow, under 1 kB as compact JSON."""
         body = self.to_json()
         body["left_out"] = len(self.left_out)
-        for name in ("usage", "phase", "request"):
+        for name in ("usage", "phase", "request", "reserve", "next_trigger", "emergency"):
             del body[name]
         return body

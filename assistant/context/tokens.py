@@ -92,7 +92,7 @@ def text_tokens(text: str) -> int:
         estimate = sampled * size / LONGEST_WHOLE
     else:
         estimate = _estimate(text)
-    return max(1, -(-size // CHARS_PER_TOKEN), int(estimate * MARGIN) + 1)
+    return max(1, -(-size // CHARS_PER_TOKEN), round(estimate * MARGIN))
 
 
 def _estimate(text: str) -> float:

@@ -23,6 +23,7 @@ def test_the_line_is_the_seed_s_note_with_tool_and_outcome() -> None:
         "note": "Earlier tool result omitted to save context",
         "tool": "getUserSkill",
         "outcome": "ok",
+        "about": "plain words",
     }
 
 
@@ -39,7 +40,7 @@ def test_an_error_stays_word_for_word_and_the_call_stays_failed(text: str) -> No
 
 
 def test_an_error_that_is_an_object_stays_json() -> None:
-    assert '"code": 7' in line('{"error": {"code": 7}}', failed=True)["error"]
+    assert '"code":7' in line('{"error": {"code": 7}}', failed=True)["error"]
 
 
 def test_the_line_is_short_whatever_the_result() -> None:
