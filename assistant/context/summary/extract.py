@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import json
 import re
+from collections.abc import Iterator, Mapping
+from typing import Any
 
 from ..clamp import clamp_text
 
@@ -22,11 +25,11 @@ _VALUE = re.compile(
     re.VERBOSE,
 )
 _CORRECTION = re.compile(
-    r"(?:^|[.!?;,]\s+|\n)\s*(?:no\b|not\b|nope|never|always|don'?t|do not|stop|wrong|actually"
-    r"|instead|rather|from now on|remember|i said|i meant|that'?s not|undo|keep (?:the|my)"
-    r"|please (?:always|never|don'?t)|nein|nicht|immer|nie\b|non\b|jamais|toujours|no quiero"
-    r"|siempre|nunca|нет|никогда|всегда)|不要|别|不对|错|改成|以后|总是|必须|いいえ|ではなく|じゃない"
-    r"|必ず|아니|항상|절대",
+    r"(?:^|[.!?;,]\s+|\n)\s*(?:(?:but|and|so)\s+)?(?:no\b|not\b|nope|never|always|don'?t|do not"
+    r"|stop|wrong|actually|instead|rather|from now on|remember|i said|i meant|that'?s not|undo"
+    r"|(?:keep|leave) (?:the|my|it)|please (?:always|never|don'?t)|nein|nicht|immer|nie\b|non\b"
+    r"|jamais|toujours|no quiero|siempre|nunca|нет|никогда|всегда)"
+    r"|不要|别|不对|错|改成|以后|总是|必须|いいえ|ではなく|じゃない|必ず|아니|항상|절대",
     re.IGNORECASE,
 )
 _DECISION = re.compile(
@@ -34,8 +37,13 @@ _DECISION = re.compile(
     r"|chosen|going with|let'?s (?:use|keep|go)|agreed|instead of|because)\b|决定|采用|使用",
     re.IGNORECASE,
 )
-_SENTENCE = re.compile(r"[^.!?。！？\n]+(?:[.!?。！？]+(?=\s|$)|[。！？]|\n|$)")
+_SENTENCE_END = re.compile(r"(?<=[.!?])\s+|(?<=[。！？])|\n+")
+"""A dot within a name or number ends nothing."""
+_NAME = re.compile(r"[a-z_]+")
+"""Of a widget or a field, mostly."""
 LONGEST_SENTENCE = 240
+SHORT_SENTENCE = 30
+"""Characters; such as "No." or "Stop that.", which says little without the next one."""
 
 
 def values_in(text: str) -> tuple[str, ...]:
@@ -45,9 +53,35 @@ def values_in(text: str) -> tuple[str, ...]:
     )
 
 
-def is_correction(text: str) -> bool:
-    """Whether a user corrects, forbids, or says how things are to be done from now on."""
-    return _CORRECTION.search(text) is not None
+def values_in_arguments(text: str) -> tuple[str, ...]:
+    """Exact values in the arguments of a call: of what was given, not of how a tool calls it."""
+    try:
+        leaves = [str(leaf) for leaf in _leaves(json.loads(text))]
+    except (ValueError, RecursionError):
+        return values_in(text)
+    found = (value for leaf in leaves for value in values_in(leaf))
+    return tuple(dict.fromkeys(value for value in found if not _NAME.fullmatch(value)))
+
+
+def _leaves(value: Any) -> Iterator[Any]:
+    if isinstance(value, (Mapping, list)):
+        for item in value.values() if isinstance(value, Mapping) else value:
+            yield from _leaves(item)
+    elif isinstance(value, (str, int)):
+        yield value
+
+
+def corrections_in(text: str) -> tuple[str, ...]:
+    """What a user corrects, forbids, or wants done in some way from now on, sentence by sentence;
+    a short one brings the sentence after it."""
+    found: list[str] = []
+    short = False
+    for sentence in sentences_of(text):
+        corrects = _CORRECTION.search(sentence) is not None
+        if corrects or short:
+            found.append(sentence)
+        short = corrects and len(sentence) < SHORT_SENTENCE
+    return tuple(found)
 
 
 def decisions_in(text: str) -> tuple[str, ...]:
@@ -56,5 +90,5 @@ def decisions_in(text: str) -> tuple[str, ...]:
 
 
 def sentences_of(text: str) -> tuple[str, ...]:
-    found = (match.group().strip() for match in _SENTENCE.finditer(text))
+    found = (sentence.strip() for sentence in _SENTENCE_END.split(text))
     return tuple(clamp_text(sentence, LONGEST_SENTENCE) for sentence in found if sentence)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -18,12 +18,12 @@ from ..log import Group
 
 NODE_FIELDS = ("node_id", "nodeId", "node", "id", "target", "target_id", "targetId")
 TYPE_FIELDS = ("class_type", "node_type", "nodeType", "classType", "node_class", "type")
-WIDGET_FIELDS = (
-    *("widget", "widget_name", "widgetName", "input", "input_name", "inputName"),
-    *("field", "property", "parameter", "param", "name", "key"),
-)
+INPUT_FIELDS = ("widget", "widget_name", "widgetName", "input", "input_name", "inputName")
+"""An edit with one of these is of a widget, whatever else its name says."""
+WIDGET_FIELDS = (*INPUT_FIELDS, "field", "property", "parameter", "param", "name", "key")
 VALUE_FIELDS = ("value", "new_value", "newValue", "to", "new")
 OLD_FIELDS = ("old_value", "oldValue", "old", "from", "previous")
+MADE_FIELDS = ("node_id", "nodeId", "id", "new_id")
 MANY_FIELDS = ("values", "widgets", "inputs", "widget_values", "params", "parameters", "settings")
 BATCH_FIELDS = ("operations", "ops", "edits", "changes", "actions", "updates", "steps")
 KIND_FIELDS = ("op", "action", "operation", "kind", "command", "type")
@@ -34,6 +34,9 @@ LONGEST_VALUE = 120
 _ADD = re.compile(r"add|create|insert|new_?node", re.IGNORECASE)
 _REMOVE = re.compile(r"remove|delete", re.IGNORECASE)
 _READ = re.compile(r"^(get|list|search|read|find|show|describe|run|queue|recall|history)", re.I)
+_MADE = re.compile(r"\b(?:added|created)\s+(?:node\s+)?#?(\d[\w:]*)", re.IGNORECASE)
+_CHANGED = re.compile(r"#?(\w[\w:]*)\.(\w+): (.*?) -> ", re.DOTALL)
+"""What answers say of a batch: `added #81 KSampler`, `#80.width: 1024 -> 1020`."""
 _SET = re.compile(r"set|update|change|edit|modify|write|replace|configure", re.IGNORECASE)
 
 
@@ -46,19 +49,42 @@ class Ledger:
     added: Mapping[str, str] = field(default_factory=dict)
     removed: Mapping[str, str] = field(default_factory=dict)
 
-    def with_round(self, group: Group) -> Ledger:
-        """The ledger after the calls of a round; those that failed changed nothing."""
+    def after(self, rounds: Iterable[Group]) -> Ledger:
+        """The ledger after the calls of these rounds; those that failed changed nothing."""
         draft = _Draft(dict(self.values), dict(self.added), dict(self.removed))
-        for call in group.messages[0].tool_calls:
-            result = next((r for r in group.results if r.tool_call_id == call.id), None)
-            answer = parsed(result.text) if result else None
-            if result is not None and has_failed(result, answer):
-                continue
-            arguments = parsed(call.arguments)
-            if isinstance(arguments, Mapping) and not _READ.match(call.name):
-                for operation in _operations(arguments):
-                    draft.apply(operation, _kind(operation, call.name), answer)
+        for group in rounds:
+            for call, result in zip(group.messages[0].tool_calls, group.results, strict=True):
+                if _READ.match(call.name):
+                    continue
+                arguments, answer = parsed(call.arguments), parsed(result.text)
+                if isinstance(arguments, Mapping) and not has_failed(result, answer):
+                    draft.take(arguments, call.name, _Answer.of(answer))
         return Ledger(*(_newest(entries) for entries in draft.parts))
+
+
+@dataclass(frozen=True, slots=True)
+class _Answer:
+    """What a result says of the edits of its call: the nodes it made, in order, and the values that
+    widgets had, `single` where it is of one edit."""
+
+    made: tuple[str, ...] = ()
+    old: Mapping[tuple[str, str], str] = field(default_factory=dict)
+    single: Any = None
+
+    @classmethod
+    def of(cls, value: Any) -> _Answer:
+        if not isinstance(value, Mapping):
+            return cls()
+        lines = [line for item in value.values() if isinstance(item, list) for line in item]
+        lines = [line for line in lines if isinstance(line, str)]
+        made = [str(value[name]) for name in MADE_FIELDS if isinstance(value.get(name), (str, int))]
+        made = made[:1] or [found[1] for found in map(_MADE.search, lines) if found]
+        changed = [found for found in map(_CHANGED.match, lines) if found]
+        return cls(
+            tuple(made),
+            {(found[1], found[2]): found[3] for found in changed},
+            next((value[name] for name in OLD_FIELDS if name in value), None),
+        )
 
 
 class _Draft:
@@ -71,20 +97,27 @@ class _Draft:
         removed: dict[str, str],
     ) -> None:
         self._values, self._added, self._removed = values, added, removed
+        self._answer, self._made = _Answer(), iter(())
 
     @property
     def parts(self) -> tuple[dict[Any, Any], ...]:
         return self._values, self._added, self._removed
 
-    def apply(self, operation: Mapping[str, Any], kind: str, answer: Any) -> None:
+    def take(self, arguments: Mapping[str, Any], call: str, answer: _Answer) -> None:
+        """The edits of one call."""
+        self._answer, self._made = answer, iter(answer.made)
+        for operation in _operations(arguments):
+            self._apply(operation, _kind(operation, call))
+
+    def _apply(self, operation: Mapping[str, Any], kind: str) -> None:
         node = _node(operation)
-        if _ADD.search(kind) and not _first(operation, WIDGET_FIELDS[:6]):
-            new = _made(answer) or node
+        if _ADD.search(kind) and not _first(operation, INPUT_FIELDS):
+            new = next(self._made, node)
             if new:
                 self._removed.pop(new, None)
                 self._added[new] = str(_first(operation, TYPE_FIELDS) or "node")
                 self._set_many(new, operation)
-        elif node and _REMOVE.search(kind) and not _first(operation, WIDGET_FIELDS[:6]):
+        elif node and _REMOVE.search(kind) and not _first(operation, INPUT_FIELDS):
             if self._added.pop(node, None) is None:
                 self._removed[node] = str(_first(operation, TYPE_FIELDS) or "")
             for key in [key for key in self._values if key[0] == node]:
@@ -97,20 +130,23 @@ class _Draft:
         widget = _first(operation, WIDGET_FIELDS)
         value = next((operation[name] for name in VALUE_FIELDS if name in operation), _NOTHING)
         if isinstance(widget, str) and value is not _NOTHING:
-            old = next((operation[name] for name in OLD_FIELDS if name in operation), _NOTHING)
-            self._set(node, widget, value, old)
+            old = next((operation[name] for name in OLD_FIELDS if name in operation), None)
+            self._set(node, widget, value, self._answer.single if old is None else old)
 
     def _set_many(self, node: str, operation: Mapping[str, Any]) -> None:
         for name in MANY_FIELDS:
             many = operation.get(name)
             if isinstance(many, Mapping):
                 for widget, value in many.items():
-                    self._set(node, str(widget), value, _NOTHING)
+                    self._set(node, str(widget), value)
 
-    def _set(self, node: str, widget: str, value: Any, old: Any) -> None:
+    def _set(self, node: str, widget: str, value: Any, old: Any = None) -> None:
+        """The value before the first change stays; None where nothing says it."""
         known = self._values.pop((node, widget), None)
-        before = known[0] if known else None if old is _NOTHING else _text(old)
-        self._values[(node, widget)] = (before, _text(value))
+        before = known[0] if known else self._answer.old.get((node, widget))
+        if known is None and before is None and old is not None:
+            before = json_text(old)
+        self._values[(node, widget)] = (before and _short(before), _short(json_text(value)))
 
 
 _NOTHING = object()
@@ -142,21 +178,11 @@ def _node(operation: Mapping[str, Any]) -> str | None:
     return str(found).lstrip("#") if isinstance(found, (str, int)) and str(found) else None
 
 
-def _made(answer: Any) -> str | None:
-    """The id of a node that an answer says was made."""
-    if isinstance(answer, Mapping):
-        for name in ("node_id", "nodeId", "id", "new_id"):
-            if isinstance(answer.get(name), (str, int)):
-                return str(answer[name])
-    return None
-
-
 def _first(values: Mapping[str, Any], names: tuple[str, ...]) -> Any:
     return next((values[name] for name in names if values.get(name) not in (None, "")), None)
 
 
-def _text(value: Any) -> str:
-    text = json_text(value)
+def _short(text: str) -> str:
     return text if len(text) <= LONGEST_VALUE else text[: LONGEST_VALUE - 3] + "..."
 
 

@@ -12,12 +12,17 @@ from dataclasses import dataclass, field, replace
 from ..clamp import clamp_text
 from ..digest import error_text, has_failed
 from ..log import Group
-from .extract import decisions_in, is_correction, sentences_of, values_in
+from .extract import corrections_in, decisions_in, sentences_of, values_in, values_in_arguments
 from .ledger import Ledger, parsed
 
 LONGEST_GOAL = 400
 LONGEST_REQUEST = 240
 LONGEST_ERROR = 240
+LONGEST_READ = 20_000
+LONGEST_RESULT = 100_000
+"""Characters of a text that are searched for values, and of a result that is looked into."""
+MOSTLY = 0.8
+"""A message that is a correction to this share is no request besides."""
 MOST = {"requests": 40, "corrections": 20, "values": 400, "errors": 12, "decisions": 12}
 """Entries kept of each kind; the newest stay."""
 
@@ -33,6 +38,7 @@ class Summary:
     end: int
     messages: int = 0
     goal: str = ""
+    """The first request, where that is not pinned before the summary."""
     requests: tuple[Quote, ...] = ()
     corrections: tuple[Quote, ...] = ()
     ledger: Ledger = field(default_factory=Ledger)
@@ -63,7 +69,7 @@ class _Draft:
         self._goal = last.goal
         self._requests = list(last.requests)
         self._corrections = list(last.corrections)
-        self._ledger = last.ledger
+        self._rounds: list[Group] = []
         self._values = dict.fromkeys(last.values)
         self._errors = list(last.errors)
         self._decisions = list(last.decisions)
@@ -80,10 +86,14 @@ class _Draft:
         text = group.messages[0].text.strip()
         if not text:
             return
-        self._goal = self._goal or clamp_text(text, LONGEST_GOAL)
-        quote = (group.first, clamp_text(text, LONGEST_REQUEST))
-        (self._corrections if is_correction(text) else self._requests).append(quote)
-        self._note(text)
+        if self._last.first == 0 and not self._goal:
+            self._goal = clamp_text(text, LONGEST_GOAL)
+        corrections = " ".join(corrections_in(text))
+        if corrections:
+            self._corrections.append((group.first, clamp_text(corrections, LONGEST_REQUEST)))
+        if len(corrections) < len(text) * MOSTLY:
+            self._requests.append((group.first, clamp_text(text, LONGEST_REQUEST)))
+        self._note(values_in(text[:LONGEST_READ]))
 
     def _add_assistant(self, group: Group) -> None:
         message = group.messages[0]
@@ -91,20 +101,20 @@ class _Draft:
             sentences = sentences_of(message.text)
             self._last_words = sentences[-1] if sentences else self._last_words
             self._decisions += [(group.first, s) for s in decisions_in(message.text)]
-            self._note(message.text)
+            self._note(values_in(message.text[:LONGEST_READ]))
         if group.is_round:
-            self._ledger = self._ledger.with_round(group)
+            self._rounds.append(group)
             for call in message.tool_calls:
-                self._note(call.arguments)
+                self._note(values_in_arguments(call.arguments[:LONGEST_READ]))
             for row, result in zip(group.rows[1:], group.results, strict=True):
-                value = parsed(result.text) if len(result.text) < 100_000 else None
+                value = parsed(result.text) if len(result.text) < LONGEST_RESULT else None
                 if has_failed(result, value):
                     said = clamp_text(error_text(result, value), LONGEST_ERROR)
                     self._errors.append((group.first if row is None else row, said))
-                    self._note(said)
+                    self._note(values_in(said))
 
-    def _note(self, text: str) -> None:
-        for value in values_in(text[:20_000]):
+    def _note(self, values: Iterable[str]) -> None:
+        for value in values:
             self._values.pop(value, None)
             self._values[value] = None
 
@@ -113,13 +123,20 @@ class _Draft:
             self._last,
             messages=self._messages,
             goal=self._goal,
-            requests=tuple(self._requests[-MOST["requests"] :]),
-            corrections=tuple(self._corrections[-MOST["corrections"] :]),
-            ledger=self._ledger,
+            requests=_latest(self._requests, MOST["requests"]),
+            corrections=_latest(self._corrections, MOST["corrections"]),
+            ledger=self._last.ledger.after(self._rounds),
             values=tuple(self._values)[-MOST["values"] :],
-            errors=tuple({text: (row, text) for row, text in self._errors}.values())[
-                -MOST["errors"] :
-            ],
-            decisions=tuple(self._decisions[-MOST["decisions"] :]),
+            errors=_latest(self._errors, MOST["errors"]),
+            decisions=_latest(self._decisions, MOST["decisions"]),
             last_words=self._last_words,
         )
+
+
+def _latest(quotes: Iterable[Quote], most: int) -> tuple[Quote, ...]:
+    """The last of the quotes; of those that say the same, the last alone."""
+    rows: dict[str, int] = {}
+    for row, text in quotes:
+        rows.pop(text, None)
+        rows[text] = row
+    return tuple((row, text) for text, row in rows.items())[-most:]

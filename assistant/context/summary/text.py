@@ -24,6 +24,9 @@ INTRODUCTION = (
 MOST_WORDS = 600
 """R24."""
 _INTRODUCTION_WORDS = 30
+REMOVED_IN_LINE = 12
+LONGEST_OLD = 24
+"""Characters; a longer value that is no more is not worth its tokens."""
 _TOKENS_PER_WORD = 1.6
 """Of a summary in English, with its values; other languages have more."""
 _TOLD = "What happened"
@@ -53,6 +56,9 @@ def summary_text(summary: Summary, most_tokens: int, most_words: int = MOST_WORD
     lines = _introduction(summary)
     room = _room_after(lines, most_tokens, most_words)
     for section in _sections(summary):
+        if section.inline:
+            said = "\n".join(lines)
+            section = replace(section, items=tuple(i for i in section.items if i not in said))
         lines.extend(_filled(section, room))
     return "\n".join(lines)
 
@@ -87,7 +93,7 @@ def _sections(summary: Summary) -> Iterator[Section]:
     if summary.goal:
         yield Section("Goal, in the user's words", (_one_line(summary.goal),), 0.25)
     yield Section("Rules and corrections by the user", newest(summary.corrections), 0.35)
-    yield Section("Workflow changes, net", tuple(_changes(summary.ledger)), 0.5)
+    yield Section("Workflow changes, net", tuple(_changes(summary.ledger)), 0.6)
     if summary.told:
         yield Section(_TOLD, tuple(summary.told.splitlines()), 0.7)
     if summary.last_words:
@@ -99,22 +105,24 @@ def _sections(summary: Summary) -> Iterator[Section]:
 
 
 def _changes(ledger: Ledger) -> Iterator[str]:
-    """One line for each node, the latest changed first."""
-    if ledger.added:
-        yield "added " + ", ".join(
-            f"#{node} {kind}" for node, kind in reversed(tuple(ledger.added.items()))
-        )
-    if ledger.removed:
-        removed = (
-            f"#{node} {kind}".strip() for node, kind in reversed(tuple(ledger.removed.items()))
-        )
-        yield "removed " + ", ".join(removed)
+    """A line for each node that was changed or added, the latest first; then those removed."""
     nodes: dict[str, list[str]] = {}
     for (node, widget), (old, new) in reversed(tuple(ledger.values.items())):
-        was = f" (was {old})" if old is not None else ""
+        tell = old not in (None, new) and len(old or "") <= LONGEST_OLD
+        was = f" (was {old})" if tell else ""
         nodes.setdefault(node, []).append(f"{widget}={new}{was}")
     for node, changes in nodes.items():
-        yield f"#{node}: " + ", ".join(changes)
+        yield f"#{node}{_added(ledger, node)}: " + ", ".join(changes)
+    for node in reversed(tuple(ledger.added)):
+        if node not in nodes:
+            yield f"#{node}{_added(ledger, node)}"
+    removed = [f"#{node} {kind}".strip() for node, kind in reversed(tuple(ledger.removed.items()))]
+    for start in range(0, len(removed), REMOVED_IN_LINE):
+        yield "removed " + ", ".join(removed[start : start + REMOVED_IN_LINE])
+
+
+def _added(ledger: Ledger, node: str) -> str:
+    return f" {ledger.added[node]} (added)" if node in ledger.added else ""
 
 
 class _Room:

@@ -1,0 +1,65 @@
+"""A request made to fit by force."""
+
+from plugin.assistant.config import Settings
+from plugin.assistant.context.digest import is_digest
+from plugin.assistant.context.draft import Draft, compose
+from plugin.assistant.context.emergency import fitted
+from plugin.assistant.context.limits import limits_of
+from plugin.assistant.context.log import ChatLog
+from plugin.assistant.context.projections import Projections
+from plugin.assistant.context.shapes import IMAGE_NOTE, Shaper
+from plugin.assistant.context.window import Budget
+from plugin.assistant.messages.prompt import ImageContent, PromptMessage, TextContent
+
+from .histories import Messages, a_round, answer, rounds, system, user
+
+LIMITS = limits_of(Settings(prompt_cache="auto"), Budget.of_messages(100_000))
+SHAPER = Shaper(LIMITS.shapes)
+LONG = "word " * 500
+
+
+def forced(messages: Messages, room: int) -> Draft:
+    log = ChatLog(messages)
+    draft = compose(log, Projections(), None, None, LIMITS, SHAPER)
+    return fitted(draft, room, SHAPER, log.last_user or 0)
+
+
+def test_what_fits_is_left_alone() -> None:
+    made = forced((user(), *rounds(2)), 5_000)
+    assert not made.forced
+    assert made.tail == made.whole
+
+
+def test_older_results_become_lines_before_anything_goes() -> None:
+    made = forced((user(), *rounds(6, text=LONG)), 1_500)
+    assert made.forced
+    assert not made.dropped
+    results = [group.results[0] for group in made.tail[1:]]
+    assert all(is_digest(each) for each in results[:-1])
+    assert not is_digest(results[-1])
+
+
+def test_images_become_text_but_not_that_of_the_message_to_answer() -> None:
+    image = PromptMessage("user", (TextContent("look"), ImageContent("data:,")))
+    made = forced((image, answer(), image, *a_round("a")), 1_000)
+    assert made.tail[0].messages[0].text == f"look{IMAGE_NOTE}"
+    assert made.tail[2].messages == (image,)
+
+
+def test_the_oldest_groups_go_and_are_named() -> None:
+    made = forced((user("old " * 300), answer(LONG), user("now"), *a_round("a")), 400)
+    assert [group.first for group in made.dropped] == [0, 1]
+    assert made.tokens <= 400
+    assert [group.first for group in made.tail] == [2, 3]
+
+
+def test_system_messages_stay() -> None:
+    made = forced((system("Be brief."), answer(LONG), user("now")), 100)
+    assert [group.role for group in made.tail] == ["system", "user"]
+
+
+def test_the_newest_results_give_up_the_rest_last() -> None:
+    made = forced((answer(LONG), user("now"), *a_round("a", "b", text=LONG)), 200)
+    assert [group.first for group in made.dropped] == [0]
+    assert made.tokens <= 200
+    assert len(made.tail[-1].results) == 2
