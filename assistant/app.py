@@ -25,7 +25,9 @@ from .config import Problem, Settings, load_settings
 from .llm.book import ProviderBook
 from .llm.check import check
 from .llm.client import Client
+from .llm.redaction import SHORTEST_SECRET
 from .llm.resolver import Resolver
+from .routes.archive import archive_routes
 from .routes.chat import chat_routes
 from .routes.chats import chats_routes
 from .routes.guard import Gate
@@ -91,6 +93,7 @@ class Assistant:
         return [
             *chat_routes(self.gate, lambda request: self.space(request).turns),
             *library_routes(self.gate, self.space),
+            *archive_routes(self.gate, lambda request: self.space(request).archive, self._secrets),
             *chats_routes(
                 self.gate,
                 lambda request: self.space(request).chats,
@@ -157,6 +160,12 @@ class Assistant:
         await asyncio.gather(*(space.close() for space in self._spaces.values()))
         await self.client.close()
         await self.resolver.close()
+
+    def _secrets(self) -> frozenset[str]:
+        """What no export may hold: the token, and the keys of the environment and the panel."""
+        keys = (provider.api_key for provider in self._book.list())
+        known = (self.settings.token, self.settings.openai_api_key, *keys)
+        return frozenset(key for key in known if key and len(key) >= SHORTEST_SECRET)
 
     async def _open(self, space: UserSpace) -> None:
         await space.open()

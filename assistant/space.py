@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from .chats import ChatStore
+from .chats.archive import Archive
 from .chats.search import HistorySearch
 from .chats.trash import Trash
 from .config import Settings
@@ -55,6 +56,7 @@ class UserSpace:
         summariser = Summariser(providers, model, settings)
         services = Services(providers, model, prompts, toolbox, settings, summariser.answer)
         self.search = HistorySearch(self.database)
+        self.archive = Archive(self.database, self.chats)
         self.trash = Trash(self.database, self.chats, self.search)
         self.turns = Turns(services, self.chats, self.skills, summariser, self.search)
 

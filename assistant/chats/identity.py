@@ -31,6 +31,13 @@ def chat_id(text: str) -> str:
     return text
 
 
+def may_name_a_chat(text: str) -> bool:
+    try:
+        return chat_id(text) == text
+    except InvalidRequest:
+        return False
+
+
 def message_id(text: str) -> str:
     """`text` if a database can hold it; raises InvalidRequest. `ui` checks its length."""
     if not text or not text.isprintable():

@@ -60,6 +60,17 @@ def add_rows(
     Raises InvalidRequest for an id that the path has already, and for a system message, which no
     log holds (R9). The caller's transaction is to be rolled back then."""
     check_fit(connection, chat_id, added, parent_row)
+    return insert_rows(connection, chat_id, added, parent_row, now)
+
+
+def insert_rows(
+    connection: Connection,
+    chat_id: str,
+    added: Sequence[Message],
+    parent_row: int | None,
+    now: datetime,
+) -> Added:
+    """`add_rows` for messages that are known to fit."""
     newest = select(func.max(messages.c.row)).where(messages.c.chat_id == chat_id)
     first = (connection.execute(newest).scalar_one() or 0) + 1
     rows = range(first, first + len(added))
@@ -159,6 +170,13 @@ def read_rows(connection: Connection, chat_id: str, rows: Sequence[int]) -> dict
         for row, body in connection.execute(wanted, {"rows": some}):
             found[row] = Stored(decode(body), len(body))
     return found
+
+
+def every_row(connection: Connection, chat_id: str) -> list[tuple[int, int | None, Message]]:
+    """The whole log: each row's number, parent and message. Raises StoreError as `read_rows`."""
+    columns = select(messages.c.row, messages.c.parent_row, messages.c.body)
+    found = connection.execute(columns.where(messages.c.chat_id == chat_id).order_by("row"))
+    return [(row, parent_row, decode(body)) for row, parent_row, body in found]
 
 
 def is_version_of(

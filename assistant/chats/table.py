@@ -110,6 +110,12 @@ def set_title(connection: Connection, chat_id: str, title: str, source: str) -> 
     connection.execute(update(chats).where(chats.c.id == chat_id).values(values))
 
 
+def set_created(connection: Connection, chat_id: str, created: datetime) -> None:
+    """For a chat that was made elsewhere."""
+    values = {"created": time_text(created)}
+    connection.execute(update(chats).where(chats.c.id == chat_id).values(values))
+
+
 def set_pinned(connection: Connection, chat_id: str, pinned: bool) -> None:
     connection.execute(update(chats).where(chats.c.id == chat_id).values(pinned=pinned))
 

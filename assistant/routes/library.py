@@ -14,7 +14,8 @@ from typing import Any, Protocol
 from aiohttp import web
 
 from ..chats import ChatStore
-from ..chats.search import HistorySearch, Hit
+from ..chats.hits import Hit
+from ..chats.search import HistorySearch
 from ..chats.trash import Trash
 from ..errors import InvalidRequest, NotFound
 from ..turn.turns import Turns

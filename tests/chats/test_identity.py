@@ -15,6 +15,7 @@ def test_an_ordinary_chat_id_is_kept(text: str) -> None:
     [
         *("", ".", "..", "...", "%2E", "a/b", "a\\b", "a\0b", "a\n", "é", "a b"),
         *("x" * 129, "x" * 300, "CON", "con", "Nul.txt", "lpt9", "COM1.a.b"),
+        *("search", "import"),
     ],
 )
 def test_a_chat_id_that_could_name_something_else_is_refused(text: str) -> None:

@@ -23,6 +23,7 @@ JSON_ROUTES = (
     ("POST", "/api/chats/1/commands"),
     ("PATCH", "/api/chats/1"),
     ("POST", "/api/chats/1/restore"),
+    ("POST", "/api/chats/import"),
     ("POST", "/api/assistant/session"),
     ("POST", "/api/user-context/skills"),
     ("PATCH", "/api/user-context/skills/1"),

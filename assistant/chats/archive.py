@@ -1,0 +1,96 @@
+"""Chats out of the store as a whole, and into it: what export and import stand on (R39)."""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Callable
+from datetime import datetime
+
+from sqlalchemy import Connection
+
+from ..database import Database, utc_now
+from ..messages.parts import Message
+from . import log, table
+from .chat import Chat
+from .identity import chat_id as check_chat_id
+from .identity import may_name_a_chat
+from .reconcile import pending
+from .store import ChatStore
+from .trajectory import LogRow, Trajectory
+
+
+def _new_id() -> str:
+    return f"chat-{uuid.uuid4().hex}"
+
+
+class Archive:
+    """The chats of one ComfyUI user. For one event loop; raises StoreError."""
+
+    def __init__(
+        self,
+        database: Database,
+        store: ChatStore,
+        *,
+        clock: Callable[[], datetime] = utc_now,
+        new_id: Callable[[], str] = _new_id,
+    ) -> None:
+        self._database = database
+        self._store = store
+        self._clock = clock
+        self._new_id = new_id
+
+    async def read(self, chat_id: str) -> Trajectory:
+        """The chat with all that was said in it, but for an answer in progress. Raises NotFound."""
+        check_chat_id(chat_id)
+        await self._store.recover()
+        return await self._database.read(lambda c: _read(c, chat_id))
+
+    async def add(self, trajectory: Trajectory) -> Chat:
+        """A new chat as the trajectory says; with another id where its own is taken or none."""
+        await self._store.recover()
+        now, other = self._clock(), self._new_id()
+        return await self._database.write(lambda c: _add(c, trajectory, other, now))
+
+
+def _read(connection: Connection, chat_id: str) -> Trajectory:
+    chat = table.require(connection, chat_id)
+    rows = (LogRow(*row) for row in log.every_row(connection, chat_id))
+    return Trajectory(
+        chat.id,
+        chat.title,
+        chat.title_source,
+        chat.created,
+        chat.workflow,
+        tuple(rows),
+        chat.head_row,
+    )
+
+
+def _add(connection: Connection, trajectory: Trajectory, other: str, now: datetime) -> Chat:
+    wanted = trajectory.id
+    usable = wanted is not None and may_name_a_chat(wanted)
+    identity = wanted if wanted and usable and not table.is_taken(connection, wanted) else other
+    table.insert_chat(connection, identity, trajectory.title, trajectory.workflow, now)
+    table.set_title(connection, identity, trajectory.title, trajectory.title_source)
+    if trajectory.created is not None:
+        table.set_created(connection, identity, trajectory.created)
+    chars = _add_rows(connection, identity, trajectory.rows, now)
+    if trajectory.rows:
+        table.set_head(connection, identity, trajectory.head, chars, now)
+    if trajectory.path and (left := pending(trajectory.path[-1])):
+        asks = any(part.state == "approval-requested" for part in left)
+        table.set_state(connection, identity, "paused" if asks else "waiting_client")
+    return table.require(connection, identity)
+
+
+def _add_rows(connection: Connection, chat_id: str, rows: tuple[LogRow, ...], now: datetime) -> int:
+    """Add the log, run by run, under the same row numbers; returns the length of its texts."""
+    chars, start = 0, 0
+    while start < len(rows):
+        end = start + 1
+        while end < len(rows) and rows[end].parent == rows[end - 1].row:
+            end += 1
+        run: list[Message] = [one.message for one in rows[start:end]]
+        chars += log.insert_rows(connection, chat_id, run, rows[start].parent, now).chars
+        start = end
+    return chars
