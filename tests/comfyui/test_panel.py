@@ -19,7 +19,7 @@ PROVIDER = "/api/assistant/providers/panel"
 def use(comfyui: ComfyUI, provider: ProviderThread) -> None:
     """Makes that ComfyUI answer with the provider, and open with a canvas instead of a tour."""
     body = {"base_url": provider.base_url, "model": "scripted", "context_window": 32768}
-    steps = (
+    steps: tuple[tuple[str, str, object], ...] = (
         ("POST", "/api/settings/Comfy.TutorialCompleted", True),
         ("PUT", PROVIDER, body),
         ("POST", f"{PROVIDER}/activate", {}),
