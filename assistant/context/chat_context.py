@@ -49,10 +49,6 @@ from .untold import ahead, of_cut
 from .validator import faults
 from .window import Budget
 
-MOST_PAGE_CHARS = 6_000
-PAGE_CHARS_PER_TOKEN = 2
-"""Dense JSON has about this many characters a token, with its wrapping."""
-
 
 class ChatContext:
     """Plans the requests of one chat. Not for several threads at once."""
@@ -100,7 +96,7 @@ class ChatContext:
     @property
     def page_chars(self) -> int:
         """How much of a recalled text fits the next request without being shortened again."""
-        return max(400, min(MOST_PAGE_CHARS, self._limits.shapes.admit * PAGE_CHARS_PER_TOKEN))
+        return self._limits.page_chars
 
     @property
     def first_turn(self) -> bool:

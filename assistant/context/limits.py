@@ -21,6 +21,10 @@ HEAD_SHARE = 0.04
 """The pinned first request has at most this share of the prompt."""
 LEAST_WITH_HEAD = 8
 """Under so many messages none can be spared for the first request."""
+LEAST_PAGE, MOST_PAGE = 400, 6_000
+"""Characters of a page of a recalled text."""
+PAGE_CHARS_PER_TOKEN = 2
+"""Dense JSON has about this many characters a token, with its wrapping."""
 SUMMARY_SHARE = 0.30
 """Of what system message and tools leave (R20)."""
 
@@ -45,6 +49,11 @@ class Limits:
     summarise: bool
     cached: bool
     shapes: ShapeLimits
+
+    @property
+    def page_chars(self) -> int:
+        """How much of a recalled text is admitted as it is."""
+        return max(LEAST_PAGE, min(MOST_PAGE, self.shapes.admit * PAGE_CHARS_PER_TOKEN))
 
 
 def limits_of(settings: Settings, budget: Budget) -> Limits:

@@ -7,7 +7,7 @@
     BARE      lines, and images as text: the emergency
 
 Every shape keeps what the user and the model wrote, the calls, and the pairing; whatever it leaves
-out names the handle of its row. A shape never costs more than the one before it.
+out names the handle of its row. A shape is never longer than the one before it.
 """
 
 from __future__ import annotations

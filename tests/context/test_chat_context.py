@@ -26,7 +26,6 @@ from .histories import (
     a_round,
     answer,
     calling,
-    joined,
     law,
     result,
     rounds,

@@ -14,14 +14,13 @@ from plugin.assistant.messages.prompt import ImageContent, PromptMessage, TextCo
 from .histories import Messages, a_round, answer, rounds, system, user
 
 LIMITS = limits_of(Settings(prompt_cache="auto"), Budget.of_messages(100_000))
-SHAPER = Shaper(LIMITS.shapes)
 LONG = "word " * 500
 
 
 def forced(messages: Messages, room: int) -> Draft:
-    log = ChatLog(messages)
-    draft = compose(log, Projections(), None, None, LIMITS, SHAPER)
-    return fitted(draft, room, SHAPER, log.last_user or 0)
+    log, shaper = ChatLog(messages), Shaper(LIMITS.shapes)
+    draft = compose(log, Projections(), None, None, LIMITS, shaper)
+    return fitted(draft, room, shaper, log.last_user or 0)
 
 
 def test_what_fits_is_left_alone() -> None:

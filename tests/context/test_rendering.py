@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 
-from plugin.assistant.context.rendering import alternate
+from plugin.assistant.context.rendering import OPENING, alternate
 from plugin.assistant.messages.prompt import ImageContent, PromptMessage, TextContent
 
 from .histories import a_round, answer, calling, result, system, user
@@ -42,3 +42,9 @@ def test_system_messages_come_first_as_one() -> None:
 def test_what_takes_turns_already_stays_the_same_messages() -> None:
     history = (system(), user(), answer(), user())
     assert all(new is old for new, old in zip(alternate(history), history, strict=True))
+
+
+def test_an_answer_that_would_come_first_gets_a_user_message_before_it() -> None:
+    rendered = alternate((system(), answer("Welcome"), user("hi")))
+    assert [message.role for message in rendered] == ["system", "user", "assistant", "user"]
+    assert rendered[1] == OPENING

@@ -86,7 +86,7 @@ def test_the_computed_sections_stay_beside_what_was_told() -> None:
     before = summary_of(context)
     context.retell(TOLD, context.projections.end)
     after = summary_of(context)
-    for title in ("Goal, in the user's words", "Last said", "Requests, newest first"):
+    for title in ("Last said", "Requests, newest first"):
         assert title in before
         assert title in after
 

@@ -97,7 +97,8 @@ class _Draft:
         removed: dict[str, str],
     ) -> None:
         self._values, self._added, self._removed = values, added, removed
-        self._answer, self._made = _Answer(), iter(())
+        self._answer = _Answer()
+        self._made: Iterator[str] = iter(())
 
     @property
     def parts(self) -> tuple[dict[Any, Any], ...]:
