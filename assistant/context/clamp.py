@@ -1,7 +1,7 @@
 """Long text made short: head and tail stay, the middle goes (R17).
 
-What is cut says how much is missing. JSON stays JSON. No cut splits a character's code point,
-because Python's strings are made of them.
+What is cut says how much is missing. JSON stays JSON. No cut splits a character's code point:
+strings are made of them, but for the halves of surrogate pairs, which are joined first.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from ..messages.json_text import json_text
+from ..messages.json_text import json_text, mended
 
 HEAD_SHARE = 0.6
 """The beginning says what a text is; the end has the outcome. The beginning gets a little more."""
@@ -26,6 +26,9 @@ def clamp_text(text: str, limit: int, handle: str = "") -> str:
     """`text` itself when it has at most `limit` characters, else head, note and tail within
     `limit`. The note names `handle`, by which the whole can be had."""
     if limit <= 0 or len(text) <= limit:
+        return text
+    text = mended(text)
+    if len(text) <= limit:
         return text
     # The number of what is left out is never longer than that of the whole.
     room = limit - len(_note(len(text), handle))

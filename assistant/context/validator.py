@@ -1,7 +1,7 @@
 """The last look at a request before it leaves (R53): pairing, order and roles.
 
 `faults` names everything that an OpenAI-compatible server would refuse. A plan that has any is our
-own bug: `plan` raises then instead of sending it.
+own bug: `ChatContext.plan` raises then instead of sending it.
 """
 
 from __future__ import annotations

@@ -42,6 +42,12 @@ def test_a_text_that_fits_or_has_no_limit_stays_as_it_is(text: str) -> None:
     assert clamp_result(text, 0) is text
 
 
+@pytest.mark.parametrize("limit", [60, 61, 62, 63])
+def test_the_halves_of_a_pair_are_not_parted(limit: int) -> None:
+    for text in ("\ud83d\ude00" * 200, "x" + "\ud83d\ude00" * 200):
+        clamp_text(text, limit).encode()
+
+
 def test_a_text_without_room_for_a_note_ends_with_dots() -> None:
     assert clamp_text("abcdefghijklmnopqrstuvwxyz" * 9, 10) == "abcdefg..."
 
