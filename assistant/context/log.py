@@ -79,9 +79,17 @@ class ChatLog:
         self.unsent: list[int] = []
         self.last_user: int | None = None
         self.first_turn = True
-        self.repairs = 0
+        self._repairs = 0
         for message in messages:
             self.append(message)
+
+    @property
+    def repairs(self) -> int:
+        """How many rows would have made a request invalid, those of an open round included."""
+        made_up = 0
+        if self._open is not None:
+            made_up = sum(row is None for row in self._open.group(len(self._rows)).rows)
+        return self._repairs + made_up
 
     def __len__(self) -> int:
         return len(self._rows)
@@ -107,7 +115,7 @@ class ChatLog:
         elif message.tool_calls:
             calls = tuple(self._unique(call) for call in message.tool_calls)
             same = all(new is old for new, old in zip(calls, message.tool_calls, strict=True))
-            self.repairs += not same
+            self._repairs += not same
             self._open = _OpenRound(
                 index, message if same else replace(message, tool_calls=calls), message.tool_calls
             )
@@ -157,12 +165,12 @@ class ChatLog:
     def _close_round(self) -> None:
         if self._open is not None:
             group = self._open.group(len(self._rows) - 1)
-            self.repairs += sum(row is None for row in group.rows)
+            self._repairs += sum(row is None for row in group.rows)
             self._closed.append(group)
             self._open = None
 
     def _leave_out(self, index: int) -> None:
-        self.repairs += 1
+        self._repairs += 1
         self.unsent.append(index)
 
     def _unique(self, call: ToolCall) -> ToolCall:
