@@ -285,11 +285,11 @@ class ChatContext:
 
     def _most_summary(self, system_tokens: int) -> int:
         """The most tokens of a summary: a share of what system message and tools leave, and never
-        more than half of what a cut aims at; 0 where there is to be none."""
+        more than a share of what a cut aims at; 0 where there is to be none."""
         if not self._limits.summarise:
             return 0
         rest = self._room - system_tokens
-        return max(1, int(min(rest * self._limits.summary_share, self._limits.target / 2)))
+        return max(1, int(min(rest * self._limits.summary_share, self._limits.summary)))
 
     def _summary_message(self, projections: Projections) -> Counted | None:
         """The summary as a message: the same object for the same summary."""

@@ -27,6 +27,9 @@ PAGE_CHARS_PER_TOKEN = 2
 """Dense JSON has about this many characters a token, with its wrapping."""
 SUMMARY_SHARE = 0.30
 """Of what system message and tools leave (R20)."""
+SUMMARY_OF_TARGET, CACHED_SUMMARY_OF_TARGET = 1 / 3, 1 / 2
+"""Nor is a summary more than this share of what a cut aims at: it is paid for in every request, in
+full where nothing is cached."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,6 +48,7 @@ class Limits:
     since_messages: int
     since_turns: int
     head: int
+    summary: int
     summary_share: float
     summarise: bool
     cached: bool
@@ -66,10 +70,11 @@ def limits_of(settings: Settings, budget: Budget) -> Limits:
     since_messages = 0 if cached else settings.summary_max_messages
     since_turns = 0 if cached else settings.summary_max_turns
     share = CACHED_ROUND_SHARE if cached else ROUND_SHARE
+    target = int(prompt * settings.summary_target)
     return Limits(
         prompt=prompt,
         trigger=min(int(prompt * settings.summary_trigger), settings.summary_max_tokens or prompt),
-        target=int(prompt * settings.summary_target),
+        target=target,
         messages=most,
         target_messages=_below(min(filter(None, (most, since_messages)), default=0)),
         target_turns=_below(since_turns),
@@ -78,6 +83,7 @@ def limits_of(settings: Settings, budget: Budget) -> Limits:
         since_messages=since_messages,
         since_turns=since_turns,
         head=int(prompt * HEAD_SHARE) if most == 0 or most >= LEAST_WITH_HEAD else 0,
+        summary=int(target * (CACHED_SUMMARY_OF_TARGET if cached else SUMMARY_OF_TARGET)),
         summary_share=SUMMARY_SHARE,
         # The one message that may always be sent is the user's.
         summarise=settings.summary != "off" and most != 1,
