@@ -53,6 +53,17 @@ class Section:
 def summary_text(summary: Summary, most_tokens: int, most_words: int = MOST_WORDS) -> str:
     """The message's text within `most_tokens` tokens and `most_words` words; the introduction
     always stands."""
+    room = most_tokens
+    while True:
+        text = _written(summary, room, most_words)
+        # Lines are counted one by one, and together they may cost a little more.
+        excess = text_tokens(text) - most_tokens
+        if excess <= 0 or room <= 0:
+            return text
+        room -= excess
+
+
+def _written(summary: Summary, most_tokens: int, most_words: int) -> str:
     lines = _introduction(summary)
     room = _room_after(lines, most_tokens, most_words)
     for section in _sections(summary):
