@@ -60,7 +60,10 @@ def clamp_result(text: str, limit: int, handle: str = "") -> str:
 
 def _clamp_json(value: Any, text: str, limit: int, handle: str) -> str:
     for longest, items in ATTEMPTS:
-        shorter = _shorten(value, longest, items, DEEPEST)
+        try:
+            shorter = _Shortening(longest, items, limit).of(value)
+        except _TooLong:
+            continue
         shorter = json_text({"_clamped": handle, "value": shorter} if handle else shorter)
         if len(shorter) <= limit:
             return shorter
@@ -74,25 +77,48 @@ def _clamp_json(value: Any, text: str, limit: int, handle: str) -> str:
     return "{}"
 
 
-def _shorten(value: Any, longest: int, items: int, depth: int) -> Any:
-    if isinstance(value, str):
-        return clamp_text(value, longest)
-    if isinstance(value, list):
-        if depth == 0:
-            return f"[{len(value)} items]"
-        kept = [_shorten(item, longest, items, depth - 1) for item in _ends(value, items)]
-        if len(value) > items:
-            kept.insert(len(kept) - items // 3, f"... {len(value) - items} items left out")
+class _TooLong(Exception):
+    """What is made is longer than it may be already."""
+
+
+class _Shortening:
+    """One attempt: strings of at most `longest` characters, `items` of each list and object. It
+    stops when its JSON is sure to have more than `room` characters, so that a giant costs no more
+    than what is kept of it."""
+
+    def __init__(self, longest: int, items: int, room: int) -> None:
+        self._longest, self._items, self._room = longest, items, room
+
+    def of(self, value: Any, depth: int = DEEPEST) -> Any:
+        if isinstance(value, str):
+            return self._taken(clamp_text(value, self._longest))
+        if isinstance(value, list):
+            return self._list(value, depth) if depth else self._taken(f"[{len(value)} items]")
+        if isinstance(value, dict):
+            return self._object(value, depth) if depth else self._taken(f"{{{len(value)} fields}}")
+        self._room -= 1
+        return value
+
+    def _list(self, value: list[Any], depth: int) -> list[Any]:
+        kept = [self.of(item, depth - 1) for item in _ends(value, self._items)]
+        left = len(value) - self._items
+        if left > 0:
+            kept.insert(len(kept) - self._items // 3, f"... {left} items left out")
         return kept
-    if isinstance(value, dict):
-        if depth == 0:
-            return f"{{{len(value)} fields}}"
-        names = _ends(list(value), items)
-        short = {name: _shorten(value[name], longest, items, depth - 1) for name in names}
-        if len(value) > items:
-            short["..."] = f"{len(value) - items} fields left out"
+
+    def _object(self, value: dict[str, Any], depth: int) -> dict[str, Any]:
+        names = _ends(list(value), self._items)
+        short = {self._taken(name): self.of(value[name], depth - 1) for name in names}
+        left = len(value) - self._items
+        if left > 0:
+            short["..."] = f"{left} fields left out"
         return short
-    return value
+
+    def _taken(self, text: str) -> str:
+        self._room -= len(text) + len('""')
+        if self._room < 0:
+            raise _TooLong
+        return text
 
 
 def _ends(values: list[Any], items: int) -> list[Any]:
