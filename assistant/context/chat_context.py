@@ -67,6 +67,7 @@ class ChatContext:
         self._projections = valid(projections or Projections(), self._log)
         self._ranges = cut_ranges(self._projections)
         self._summary: tuple[Summary, int, Counted] | None = None
+        self._prepared: tuple[object, ...] | None = None
         self.prepare(budget, system, tools)
 
     def prepare(
@@ -74,7 +75,7 @@ class ChatContext:
     ) -> None:
         """What the next requests must fit and begin with; does nothing where nothing changed."""
         wanted = (budget, system, tools)
-        if getattr(self, "_prepared", None) == wanted:
+        if self._prepared == wanted:
             return
         self._prepared = wanted
         self._budget, self._system, self._tools = budget, system, tools
