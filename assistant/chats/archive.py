@@ -14,7 +14,7 @@ from . import log, table
 from .chat import Chat
 from .identity import chat_id as check_chat_id
 from .identity import may_name_a_chat
-from .reconcile import pending
+from .reconcile import state_after
 from .store import ChatStore
 from .trajectory import LogRow, Trajectory
 
@@ -77,9 +77,8 @@ def _add(connection: Connection, trajectory: Trajectory, other: str, now: dateti
     chars = _add_rows(connection, identity, trajectory.rows, now)
     if trajectory.rows:
         table.set_head(connection, identity, trajectory.head, chars, now)
-    if trajectory.path and (left := pending(trajectory.path[-1])):
-        asks = any(part.state == "approval-requested" for part in left)
-        table.set_state(connection, identity, "paused" if asks else "waiting_client")
+    if trajectory.path:
+        table.set_state(connection, identity, state_after(trajectory.path[-1]))
     return table.require(connection, identity)
 
 

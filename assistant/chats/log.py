@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
-from sqlalchemy import Connection, bindparam, func, insert, select
+from sqlalchemy import Connection, bindparam, func, insert, select, text
 
 from ..errors import InvalidRequest, NotFound
 from ..messages.parts import Message
@@ -71,8 +71,7 @@ def insert_rows(
     now: datetime,
 ) -> Added:
     """`add_rows` for messages that are known to fit."""
-    newest = select(func.max(messages.c.row)).where(messages.c.chat_id == chat_id)
-    first = (connection.execute(newest).scalar_one() or 0) + 1
+    first = _next_row(connection, chat_id)
     rows = range(first, first + len(added))
     if not added:
         return Added(rows, 0)
@@ -100,6 +99,48 @@ def insert_rows(
     return Added(rows, sum(len(body) for body in bodies))
 
 
+def copy_rows(
+    connection: Connection,
+    chat_id: str,
+    runs: Sequence[Run],
+    target_id: str,
+    parent_row: int | None,
+) -> Added:
+    """Add the texts of these runs of a chat, as a path, to the log of a chat (the same or another),
+    the first after `parent_row`. They must be known to fit there."""
+    first = _next_row(connection, target_id)
+    depth, run_start, run_parent = _join(connection, target_id, parent_row, first)
+    given = {
+        "chat": chat_id,
+        "target": target_id,
+        "parent": parent_row,
+        "first": first,
+        "deeper": depth - first,
+        "run_start": run_start,
+        "run_parent": run_parent,
+    }
+    row = first
+    for run in runs:
+        bounds = {"from": run.first, "to": run.last, "shift": row - run.first}
+        connection.execute(_COPY, {**given, **bounds})
+        row += run.last - run.first + 1
+    length = select(func.coalesce(func.sum(func.length(messages.c.body)), 0))
+    where = (messages.c.chat_id == target_id) & (messages.c.row >= first)
+    return Added(range(first, row), connection.execute(length.where(where)).scalar_one())
+
+
+_COPY = text(
+    """
+    INSERT INTO messages (chat_id, "row", parent_row, message_id, role, created, depth, run_start,
+        run_parent, body)
+    SELECT :target, "row" + :shift,
+        CASE WHEN "row" + :shift = :first THEN :parent ELSE "row" + :shift - 1 END,
+        message_id, role, created, "row" + :shift + :deeper, :run_start, :run_parent, body
+    FROM messages WHERE chat_id = :chat AND "row" BETWEEN :from AND :to
+    """
+)
+
+
 def check_fit(
     connection: Connection, chat_id: str, added: Sequence[Message], parent_row: int | None
 ) -> None:
@@ -112,7 +153,7 @@ def check_fit(
         if message.id in seen:
             raise InvalidRequest(f"two messages have the id {message.id!r}", where="id")
         seen.add(message.id)
-    used = _rows_on_path(connection, chat_id, parent_row, [message.id for message in added])
+    used = rows_on_path(connection, chat_id, parent_row, [message.id for message in added])
     for identity in used:
         raise InvalidRequest(f"the id {identity!r} is used by an earlier message", where="id")
 
@@ -127,13 +168,27 @@ def parent_row(
     if parent is HEAD or parent is None:
         return head_row if parent is HEAD else None
     identity = str(parent)
-    on_path = _rows_on_path(connection, chat_id, head_row, [identity])
+    on_path = rows_on_path(connection, chat_id, head_row, [identity])
     if identity in on_path:
         return on_path[identity]
     rows = [row for _, row in _rows_with_ids(connection, chat_id, [identity])]
     if not rows:
         raise NotFound(f"There is no message {identity!r} in this chat.")
     return max(rows)
+
+
+def parent_of(connection: Connection, chat_id: str, row: int) -> int | None:
+    """The row before `row`."""
+    where = (messages.c.chat_id == chat_id) & (messages.c.row == row)
+    return connection.execute(select(messages.c.parent_row).where(where)).scalar_one()
+
+
+def runs_after(
+    connection: Connection, chat_id: str, head_row: int | None, row: int = 0
+) -> tuple[Run, ...]:
+    """The path to `head_row` behind its row `row`, as runs, the oldest first."""
+    later = (run for run in _runs(connection, chat_id, head_row) if run.last > row)
+    return tuple(reversed([Run(max(run.first, row + 1), run.last) for run in later]))
 
 
 def path(connection: Connection, chat_id: str, row: int | None) -> tuple[int, ...]:
@@ -149,7 +204,7 @@ def page(
     runs = _runs(connection, chat_id, head_row)
     rows = _downwards(runs)
     if before is not None:
-        found_before = _rows_on_path(connection, chat_id, head_row, [before])
+        found_before = rows_on_path(connection, chat_id, head_row, [before])
         if before not in found_before:
             raise NotFound(f"There is no message {before!r} on this chat's current path.")
         rows = _downwards(_below(runs, found_before[before]))
@@ -188,6 +243,11 @@ def is_version_of(
     columns = select(messages.c.message_id, messages.c.parent_row)
     where = (messages.c.chat_id == chat_id) & (messages.c.row == row)
     return tuple(connection.execute(columns.where(where)).one()) == (message_id, parent_row)
+
+
+def _next_row(connection: Connection, chat_id: str) -> int:
+    newest = select(func.max(messages.c.row)).where(messages.c.chat_id == chat_id)
+    return (connection.execute(newest).scalar_one() or 0) + 1
 
 
 def _join(
@@ -246,7 +306,7 @@ def _rows_with_ids(
     return found
 
 
-def _rows_on_path(
+def rows_on_path(
     connection: Connection, chat_id: str, head_row: int | None, message_ids: Sequence[str]
 ) -> dict[str, int]:
     """Those of these messages that are on the path to `head_row`, each with its row there."""

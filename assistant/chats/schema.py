@@ -30,14 +30,22 @@ from sqlalchemy import (
 
 from ..errors import StoreError
 
-SCHEMA_VERSION = 3
+SCHEMA_VERSION = 4
 """`PRAGMA user_version` of a file with these tables. Version 1 had no `cuts` and `projections`,
-version 2 no chats that are pinned or deleted."""
+version 2 no chats that are pinned or deleted, version 3 no queue, no drafts, nothing to find
+branches by."""
 
 STEPS: Mapping[int, tuple[str, ...]] = {
     2: (
         "ALTER TABLE chats ADD COLUMN pinned BOOLEAN NOT NULL DEFAULT 0",
         "ALTER TABLE chats ADD COLUMN deleted VARCHAR",
+    ),
+    3: (
+        "ALTER TABLE chats ADD COLUMN unread BOOLEAN NOT NULL DEFAULT 0",
+        "ALTER TABLE chats ADD COLUMN params TEXT NOT NULL DEFAULT '{}'",
+        "ALTER TABLE chats ADD COLUMN draft TEXT",
+        "ALTER TABLE chats ADD COLUMN branched_from TEXT",
+        'CREATE INDEX messages_by_branch ON messages (chat_id, run_parent) WHERE "row" = run_start',
     ),
 }
 """What brings the tables of a version to the next one; tables that are new are made anyway."""
@@ -60,6 +68,14 @@ chats = Table(
     Column("workflow", Text),
     Column("log_chars", Integer, nullable=False),
     Column("pinned", Boolean, nullable=False, server_default="0"),
+    # An answer ended while nobody looked.
+    Column("unread", Boolean, nullable=False, server_default="0"),
+    # What the chat wants other than the settings say, as JSON.
+    Column("params", Text, nullable=False, server_default="{}"),
+    # What the user typed and has not sent.
+    Column("draft", Text),
+    # The chat and the message that this one was branched from, as JSON.
+    Column("branched_from", Text),
     # When the user deleted the chat: it is hidden from then on, and removed a while later (trash).
     Column("deleted", String),
     Index("chats_by_activity", "activity"),
@@ -80,6 +96,8 @@ messages = Table(
     Column("run_parent", Integer),
     Column("body", Text, nullable=False),
     Index("messages_by_id", "chat_id", "message_id"),
+    # The first rows of runs, by what they grew from: an entry for each branch, not for each row.
+    Index("messages_by_branch", "chat_id", "run_parent", sqlite_where=text('"row" = run_start')),
 )
 
 running = Table(
@@ -92,6 +110,21 @@ running = Table(
     Column("body", Text, nullable=False),
 )
 """The checkpoint of each answer in progress; its rows are overwritten."""
+
+queue = Table(
+    "queue",
+    metadata,
+    Column("chat_id", String, ForeignKey("chats.id"), primary_key=True),
+    Column("id", String, primary_key=True),
+    # Grows by one within the chat: what came first has the smallest.
+    Column("number", Integer, nullable=False),
+    Column("type", String, nullable=False),
+    Column("priority", Boolean, nullable=False),
+    Column("created", String, nullable=False),
+    Column("message", Text),
+    Column("details", Text, nullable=False),
+)
+"""What waits until the chat is free."""
 
 cuts = Table(
     "cuts",

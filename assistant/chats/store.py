@@ -27,9 +27,18 @@ from ..context.projections import Projections
 from ..database import Database, utc_now
 from ..errors import Conflict, NotFound, Refused
 from ..messages.parts import Message
-from . import checkpoint, log, projections, schema, table, titles
+from . import checkpoint, log, projections, queue, schema, table, titles
 from .cache import RowCache
-from .chat import HEAD, Chat, ChatState, ChatSummary, Parent, TitleSource, WorkflowName
+from .chat import (
+    HEAD,
+    Chat,
+    ChatParams,
+    ChatState,
+    ChatSummary,
+    Parent,
+    TitleSource,
+    WorkflowName,
+)
 from .identity import chat_id as check_chat_id
 from .log import Stored
 
@@ -92,18 +101,17 @@ class ChatStore:
         workflow: WorkflowName | None = None,
     ) -> Chat:
         """A new chat with these messages: all of them or, when it raises, nothing."""
-        now = self._clock()
 
-        def work(connection: Connection) -> Chat:
+        def work(connection: Connection, now: datetime) -> Chat:
             table.insert_chat(connection, chat_id, titles.clean_title(title), workflow, now)
             self._add(connection, table.require(connection, chat_id), messages, HEAD, now)
             return table.require(connection, chat_id)
 
-        return await self._write(chat_id, work)
+        return await self.make(chat_id, work)
 
     async def get(self, chat_id: str) -> Chat | None:
         """The chat, or None when there is none."""
-        return await self._read(chat_id, lambda connection: table.find(connection, chat_id))
+        return await self.read(chat_id, lambda connection: table.find(connection, chat_id))
 
     async def list(self, limit: int = 50, before: str | None = None) -> tuple[ChatSummary, ...]:
         """Up to `limit` chats, last changed first; `before` is the last id of the page before.
@@ -124,7 +132,7 @@ class ChatStore:
             read = log.read_rows(connection, chat_id, missing)
             return {row: known[row] if row in known else read[row] for row in rows}
 
-        found = await self._read(chat_id, work)
+        found = await self.read(chat_id, work)
         self._cache.keep(chat_id, found)
         return tuple(stored.message for stored in found.values())
 
@@ -143,29 +151,35 @@ class ChatStore:
             read = log.read_rows(connection, chat_id, rows)
             return tuple(read[row].message for row in rows), more
 
-        return await self._read(chat_id, work)
+        return await self.read(chat_id, work)
 
-    async def append(self, chat_id: str, message: Message, parent: Parent = HEAD) -> int:
+    async def append(
+        self, chat_id: str, message: Message, parent: Parent = HEAD, from_queue: str | None = None
+    ) -> int:
         """Add a message after `parent`; it ends the current path then. Returns its row.
 
         A message with the id of one that already follows `parent` is its newer version; an id that
         is used earlier on the path raises InvalidRequest, a full chat Refused (`chat_full`), a chat
         whose answer is in progress Conflict (`turn_running`)."""
-        return (await self.append_all(chat_id, (message,), parent))[-1]
+        return (await self.append_all(chat_id, (message,), parent, from_queue))[-1]
 
     async def append_all(
-        self, chat_id: str, messages: Sequence[Message], parent: Parent = HEAD
+        self,
+        chat_id: str,
+        messages: Sequence[Message],
+        parent: Parent = HEAD,
+        from_queue: str | None = None,
     ) -> tuple[int, ...]:
-        """Add messages that follow each other, the first after `parent`: all or none."""
-        self.check_not_answering(chat_id)
-        now = self._clock()
+        """Add messages that follow each other, the first after `parent`: all or none.
 
-        def work(connection: Connection) -> tuple[int, ...]:
-            self._settle(connection, chat_id, now)
-            chat = table.require(connection, chat_id)
+        `from_queue` leaves the queue in the same transaction; NotFound when it is not there."""
+
+        def work(connection: Connection, chat: Chat, now: datetime) -> tuple[int, ...]:
+            if from_queue is not None:
+                queue.take(connection, chat_id, from_queue)
             return self._add(connection, chat, messages, parent, now)
 
-        return await self._write(chat_id, work)
+        return await self.extend(chat_id, work)
 
     async def begin_answer(self, chat_id: str, message: Message, parent: Parent = HEAD) -> None:
         """An answer after `parent` begins, with what `message` holds already; state `generating`.
@@ -187,7 +201,7 @@ class ChatStore:
 
         self._answering[chat_id] = message.id
         try:
-            await self._write(chat_id, work)
+            await self.write(chat_id, work)
         except BaseException:
             del self._answering[chat_id]
             raise
@@ -195,7 +209,7 @@ class ChatStore:
     async def checkpoint(self, chat_id: str, message: Message) -> None:
         """Save how far the answer is; the caller decides how often. Does nothing when that answer
         is not in progress any more."""
-        await self._write(chat_id, lambda c: checkpoint.save(c, chat_id, message))
+        await self.write(chat_id, lambda c: checkpoint.save(c, chat_id, message))
 
     async def finish_answer(self, chat_id: str, message: Message, state: ChatState = "idle") -> int:
         """The answer is done (or suspended, or failed): it becomes a row, and the chat has `state`.
@@ -212,17 +226,13 @@ class ChatStore:
             return _end_with(connection, chat_id, message, saved.parent_row, now)
 
         try:
-            return await self._write(chat_id, work)
+            return await self.write(chat_id, work)
         finally:
             if self._answering.get(chat_id) == message.id:
                 del self._answering[chat_id]
 
     async def set_state(self, chat_id: str, state: ChatState) -> None:
-        def work(connection: Connection) -> None:
-            table.require(connection, chat_id)
-            table.set_state(connection, chat_id, state)
-
-        await self._write(chat_id, work)
+        await self._set(chat_id, lambda c: table.set_state(c, chat_id, state))
 
     async def set_title(self, chat_id: str, title: str, source: TitleSource = "user") -> bool:
         """Rename the chat; a rule does not undo what a user chose. Says whether it was renamed."""
@@ -234,7 +244,7 @@ class ChatStore:
             table.set_title(connection, chat_id, titles.clean_title(title), source)
             return True
 
-        return await self._write(chat_id, work)
+        return await self.write(chat_id, work)
 
     async def change(
         self, chat_id: str, title: str | None = None, pinned: bool | None = None
@@ -249,17 +259,24 @@ class ChatStore:
                 table.set_pinned(connection, chat_id, pinned)
             return table.require(connection, chat_id)
 
-        return await self._write(chat_id, work)
+        return await self.write(chat_id, work)
+
+    async def set_params(self, chat_id: str, params: ChatParams) -> None:
+        """What the chat wants other than the settings say, from its next turn on."""
+        await self._set(chat_id, lambda c: table.set_params(c, chat_id, params))
+
+    async def set_draft(self, chat_id: str, draft: str | None) -> None:
+        """What the user typed and has not sent; None when there is nothing."""
+        await self._set(chat_id, lambda c: table.set_draft(c, chat_id, draft or None))
+
+    async def set_unread(self, chat_id: str, unread: bool) -> None:
+        """Whether an answer ended while nobody looked."""
+        await self._set(chat_id, lambda c: table.set_unread(c, chat_id, unread))
 
     async def keep_projections(self, chat_id: str, committed: Projections) -> None:
         """What the chat's context leaves out from now on, in the place of what it left out before
         (R28). Costs what has changed, not what the chat is long."""
-
-        def work(connection: Connection) -> None:
-            table.require(connection, chat_id)
-            projections.keep(connection, chat_id, committed)
-
-        await self._write(chat_id, work)
+        await self._set(chat_id, lambda c: projections.keep(c, chat_id, committed))
 
     async def projections(self, chat_id: str) -> Projections:
         """What the chat's context leaves out; empty for a chat that leaves out nothing, and where
@@ -269,7 +286,7 @@ class ChatStore:
             table.require(connection, chat_id)
             return projections.read(connection, chat_id)
 
-        return await self._read(chat_id, work)
+        return await self.read(chat_id, work)
 
     async def allow_tool(self, chat_id: str, tool_name: str) -> None:
         """This tool need not ask in this chat any more."""
@@ -278,7 +295,7 @@ class ChatStore:
             chat = table.require(connection, chat_id)
             table.set_allowed_tools(connection, chat_id, (*chat.allowed_tools, tool_name))
 
-        await self._write(chat_id, work)
+        await self.write(chat_id, work)
 
     async def allowed_tools(self, chat_id: str) -> frozenset[str]:
         chat = await self.get(chat_id)
@@ -296,13 +313,7 @@ class ChatStore:
     ) -> tuple[int, ...]:
         row = log.parent_row(connection, chat.id, chat.head_row, parent)
         added = log.add_rows(connection, chat.id, messages, row, now)
-        if chat.log_chars + added.chars > self._most_log_chars:
-            raise Refused(
-                "This chat has reached its largest size; go on in a new chat.",
-                code="chat_full",
-                status=429,
-                retry_after=FULL_RETRY_SECONDS,
-            )
+        self.check_room(chat, added.chars)
         if messages:
             table.set_head(connection, chat.id, added.rows[-1], added.chars, now)
         return tuple(added.rows)
@@ -333,16 +344,54 @@ class ChatStore:
                 extra={"chat_id": chat_id},
             )
 
+    def check_room(self, chat: Chat, added_chars: int) -> None:
+        """Raises Refused (`chat_full`) when so much more is too much for the chat."""
+        if chat.log_chars + added_chars > self._most_log_chars:
+            raise Refused(
+                "This chat has reached its largest size; go on in a new chat.",
+                code="chat_full",
+                status=429,
+                retry_after=FULL_RETRY_SECONDS,
+            )
+
     def forget(self, chat_id: str) -> None:
         """Drop what is in memory of the chat; for one that is deleted."""
         self._cache.forget(chat_id)
 
-    async def _write(self, chat_id: str, work: Callable[[Connection], Result]) -> Result:
+    async def _set(self, chat_id: str, work: Callable[[Connection], None]) -> None:
+        def checked(connection: Connection) -> None:
+            table.require(connection, chat_id)
+            work(connection)
+
+        await self.write(chat_id, checked)
+
+    # For the other modules of this room, which work on a chat in one transaction.
+
+    async def extend(
+        self, chat_id: str, work: Callable[[Connection, Chat, datetime], Result]
+    ) -> Result:
+        """A transaction that adds to the log or moves the path. Raises Conflict (`turn_running`)
+        while an answer is in progress."""
+        self.check_not_answering(chat_id)
+        now = self._clock()
+
+        def settled(connection: Connection) -> Result:
+            self._settle(connection, chat_id, now)
+            return work(connection, table.require(connection, chat_id), now)
+
+        return await self.write(chat_id, settled)
+
+    async def make(self, chat_id: str, work: Callable[[Connection, datetime], Result]) -> Result:
+        """A transaction that makes the chat."""
+        now = self._clock()
+        return await self.write(chat_id, lambda connection: work(connection, now))
+
+    async def write(self, chat_id: str, work: Callable[[Connection], Result]) -> Result:
         check_chat_id(chat_id)
         await self.recover()
         return await self._database.write(work)
 
-    async def _read(self, chat_id: str, work: Callable[[Connection], Result]) -> Result:
+    async def read(self, chat_id: str, work: Callable[[Connection], Result]) -> Result:
         check_chat_id(chat_id)
         await self.recover()
         return await self._database.read(work)

@@ -6,15 +6,35 @@ Functions over a connection, to be called inside one transaction of `store`.
 from __future__ import annotations
 
 import json
+from dataclasses import asdict
 from datetime import datetime
 from typing import Any
 
 from sqlalchemy import Connection, Row, Select, func, insert, select, update
 
 from ..errors import Conflict, NotFound
-from .chat import ACTIVE_STATES, Chat, ChatState, ChatSummary, WorkflowName
+from .chat import (
+    ACTIVE_STATES,
+    BranchPoint,
+    Chat,
+    ChatParams,
+    ChatState,
+    ChatSummary,
+    WorkflowName,
+)
 from .record import canonical, parse_time, time_text
 from .schema import chats, messages
+
+_SUMMARY = (
+    chats.c.id,
+    chats.c.title,
+    chats.c.created,
+    chats.c.updated,
+    chats.c.state,
+    chats.c.pinned,
+    chats.c.unread,
+    chats.c.workflow,
+)
 
 
 def insert_chat(
@@ -56,14 +76,16 @@ def find(connection: Connection, chat_id: str) -> Chat | None:
     found = connection.execute(_with_depth(chats).where(where)).one_or_none()
     if found is None:
         return None
-    workflow = json.loads(found.workflow) if found.workflow else None
+    branched = json.loads(found.branched_from) if found.branched_from else None
     return Chat(
         **_summary_fields(found),
         title_source=found.title_source,
         head_row=found.head_row,
         allowed_tools=tuple(json.loads(found.allowed_tools)),
-        workflow=WorkflowName(workflow["id"], workflow["name"]) if workflow else None,
         log_chars=found.log_chars,
+        params=ChatParams(**json.loads(found.params)),
+        draft=found.draft,
+        branched_from=BranchPoint(**branched) if branched else None,
     )
 
 
@@ -77,9 +99,7 @@ def require(connection: Connection, chat_id: str) -> Chat:
 
 def newest(connection: Connection, limit: int, before: str | None) -> tuple[ChatSummary, ...]:
     """Chats by their last change, newest first. Raises NotFound for an unknown `before`."""
-    query = _with_depth(
-        chats.c.id, chats.c.title, chats.c.created, chats.c.updated, chats.c.state, chats.c.pinned
-    ).where(chats.c.deleted.is_(None))
+    query = _with_depth(*_SUMMARY).where(chats.c.deleted.is_(None))
     if before is not None:
         require(connection, before)
         reached = select(chats.c.activity).where(chats.c.id == before).scalar_subquery()
@@ -120,6 +140,24 @@ def set_pinned(connection: Connection, chat_id: str, pinned: bool) -> None:
     connection.execute(update(chats).where(chats.c.id == chat_id).values(pinned=pinned))
 
 
+def set_unread(connection: Connection, chat_id: str, unread: bool) -> None:
+    connection.execute(update(chats).where(chats.c.id == chat_id).values(unread=unread))
+
+
+def set_params(connection: Connection, chat_id: str, params: ChatParams) -> None:
+    values = {"params": canonical(params.to_json())}
+    connection.execute(update(chats).where(chats.c.id == chat_id).values(values))
+
+
+def set_draft(connection: Connection, chat_id: str, draft: str | None) -> None:
+    connection.execute(update(chats).where(chats.c.id == chat_id).values(draft=draft))
+
+
+def set_branched_from(connection: Connection, chat_id: str, point: BranchPoint) -> None:
+    values = {"branched_from": canonical(asdict(point))}
+    connection.execute(update(chats).where(chats.c.id == chat_id).values(values))
+
+
 def set_allowed_tools(connection: Connection, chat_id: str, tools: tuple[str, ...]) -> None:
     values = {"allowed_tools": canonical(sorted(set(tools)))}
     connection.execute(update(chats).where(chats.c.id == chat_id).values(values))
@@ -138,6 +176,7 @@ def _with_depth(*columns: Any) -> Select[Any]:
 
 
 def _summary_fields(row: Row[Any]) -> dict[str, Any]:
+    workflow = json.loads(row.workflow) if row.workflow else None
     return {
         "id": row.id,
         "title": row.title,
@@ -146,6 +185,8 @@ def _summary_fields(row: Row[Any]) -> dict[str, Any]:
         "messages": row.depth,
         "state": row.state,
         "pinned": row.pinned,
+        "unread": row.unread,
+        "workflow": WorkflowName(workflow["id"], workflow["name"]) if workflow else None,
     }
 
 

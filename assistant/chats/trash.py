@@ -33,7 +33,13 @@ logger = logging.getLogger("comfyui_assistant")
 
 UNDO: Final = timedelta(minutes=1)
 """How long a deleted chat can be brought back (the panel's undo)."""
-REMOVED_FROM: Final = (schema.messages, schema.running, schema.cuts, schema.projections)
+REMOVED_FROM: Final = (
+    schema.messages,
+    schema.running,
+    schema.queue,
+    schema.cuts,
+    schema.projections,
+)
 """All tables with rows of a chat but that of the chats, which the others refer to."""
 
 
