@@ -23,6 +23,7 @@ from ..errors import InvalidRequest, NotFound
 from ..messages.parts import Message
 from . import log, table, titles, versions
 from .chat import BranchPoint, Chat, Versions
+from .identity import chat_id as check_chat_id
 from .reconcile import state_after
 from .store import ChatStore
 
@@ -118,7 +119,10 @@ class Branches:
         allowed in the old chat is not allowed in the new one. Raises Conflict when there is a chat
         `new_id`."""
 
-        def work(connection: Connection, now: datetime) -> Chat:
+        check_chat_id(new_id)
+        now = self._store.now()
+
+        def work(connection: Connection) -> Chat:
             chat = table.require(connection, chat_id)
             row = log.parent_row(connection, chat.id, chat.head_row, message_id)
             title = titles.clean_title(BRANCH_TITLE.format(chat.title))
@@ -132,7 +136,7 @@ class Branches:
             _set_state(connection, new_id)
             return table.require(connection, new_id)
 
-        return await self._store.make(new_id, work)
+        return await self._store.write(chat_id, work)
 
     async def _move(self, chat_id: str, move: Callable[[Connection, Chat, datetime], None]) -> Chat:
         def work(connection: Connection, chat: Chat, now: datetime) -> Chat:

@@ -25,9 +25,9 @@ from sqlalchemy import Connection
 
 from ..context.projections import Projections
 from ..database import Database, utc_now
-from ..errors import Conflict, NotFound, Refused
+from ..errors import Conflict, NotFound
 from ..messages.parts import Message
-from . import checkpoint, log, projections, queue, schema, table, titles
+from . import capacity, checkpoint, log, projections, queue, schema, table, titles
 from .cache import RowCache
 from .chat import (
     HEAD,
@@ -48,10 +48,6 @@ Result = TypeVar("Result")
 
 MOST_PER_PAGE: Final = 200
 """Chats or messages; a longer page helps no panel."""
-MOST_LOG_CHARS: Final = 256_000_000
-"""Longest log of one chat, images included (`contracts/trust-boundary.md`, rule 6)."""
-FULL_RETRY_SECONDS: Final = 3600
-"""A full chat does not become emptier by itself; the header is the contract's."""
 
 
 class ChatStore:
@@ -66,7 +62,7 @@ class ChatStore:
         database: Database,
         *,
         clock: Callable[[], datetime] = utc_now,
-        most_log_chars: int = MOST_LOG_CHARS,
+        most_log_chars: int = capacity.MOST_LOG_CHARS,
     ) -> None:
         self._database = database
         self._clock = clock
@@ -102,12 +98,14 @@ class ChatStore:
     ) -> Chat:
         """A new chat with these messages: all of them or, when it raises, nothing."""
 
-        def work(connection: Connection, now: datetime) -> Chat:
+        now = self._clock()
+
+        def work(connection: Connection) -> Chat:
             table.insert_chat(connection, chat_id, titles.clean_title(title), workflow, now)
             self._add(connection, table.require(connection, chat_id), messages, HEAD, now)
             return table.require(connection, chat_id)
 
-        return await self.make(chat_id, work)
+        return await self.write(chat_id, work)
 
     async def get(self, chat_id: str) -> Chat | None:
         """The chat, or None when there is none."""
@@ -346,13 +344,7 @@ class ChatStore:
 
     def check_room(self, chat: Chat, added_chars: int) -> None:
         """Raises Refused (`chat_full`) when so much more is too much for the chat."""
-        if chat.log_chars + added_chars > self._most_log_chars:
-            raise Refused(
-                "This chat has reached its largest size; go on in a new chat.",
-                code="chat_full",
-                status=429,
-                retry_after=FULL_RETRY_SECONDS,
-            )
+        capacity.check_room(chat, added_chars, self._most_log_chars)
 
     def forget(self, chat_id: str) -> None:
         """Drop what is in memory of the chat; for one that is deleted."""
@@ -381,10 +373,8 @@ class ChatStore:
 
         return await self.write(chat_id, settled)
 
-    async def make(self, chat_id: str, work: Callable[[Connection, datetime], Result]) -> Result:
-        """A transaction that makes the chat."""
-        now = self._clock()
-        return await self.write(chat_id, lambda connection: work(connection, now))
+    def now(self) -> datetime:
+        return self._clock()
 
     async def write(self, chat_id: str, work: Callable[[Connection], Result]) -> Result:
         check_chat_id(chat_id)
