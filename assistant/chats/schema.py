@@ -12,8 +12,6 @@ per message, and a page of a long chat costs what a page of a short one does.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
 from sqlalchemy import (
     Boolean,
     Column,
@@ -29,26 +27,10 @@ from sqlalchemy import (
 )
 
 from ..errors import StoreError
+from . import migrations
 
 SCHEMA_VERSION = 4
-"""`PRAGMA user_version` of a file with these tables. Version 1 had no `cuts` and `projections`,
-version 2 no chats that are pinned or deleted, version 3 no queue, no drafts, nothing to find
-branches by."""
-
-STEPS: Mapping[int, tuple[str, ...]] = {
-    2: (
-        "ALTER TABLE chats ADD COLUMN pinned BOOLEAN NOT NULL DEFAULT 0",
-        "ALTER TABLE chats ADD COLUMN deleted VARCHAR",
-    ),
-    3: (
-        "ALTER TABLE chats ADD COLUMN unread BOOLEAN NOT NULL DEFAULT 0",
-        "ALTER TABLE chats ADD COLUMN params TEXT NOT NULL DEFAULT '{}'",
-        "ALTER TABLE chats ADD COLUMN draft TEXT",
-        "ALTER TABLE chats ADD COLUMN branched_from TEXT",
-        'CREATE INDEX messages_by_branch ON messages (chat_id, run_parent) WHERE "row" = run_start',
-    ),
-}
-"""What brings the tables of a version to the next one; tables that are new are made anyway."""
+"""`PRAGMA user_version` of a file with these tables; `migrations` has a step to each."""
 
 metadata = MetaData()
 
@@ -108,6 +90,9 @@ running = Table(
     Column("parent_row", Integer),
     Column("started", String, nullable=False),
     Column("body", Text, nullable=False),
+    # The process that gives it (`ownership`), and when that one last wrote.
+    Column("owner", Text),
+    Column("beat", String),
 )
 """The checkpoint of each answer in progress; its rows are overwritten."""
 
@@ -125,6 +110,18 @@ queue = Table(
     Column("details", Text, nullable=False),
 )
 """What waits until the chat is free."""
+
+attachments = Table(
+    "attachments",
+    metadata,
+    Column("chat_id", String, ForeignKey("chats.id"), primary_key=True),
+    Column("sha256", String, primary_key=True),
+    Index("attachments_by_content", "sha256"),
+)
+"""Which files beside the database (`attachments`) the rows of a chat refer to."""
+
+attachments_gone = Table("attachments_gone", metadata, Column("sha256", String, primary_key=True))
+"""Files that no chat refers to any more; those that are left are removed at the next start."""
 
 cuts = Table(
     "cuts",
@@ -156,10 +153,9 @@ def prepare(connection: Connection) -> None:
             f"The chats were saved by a newer version of the assistant (format {found}; this one "
             f"reads up to {SCHEMA_VERSION}). Update the assistant to open them."
         )
-    # Version 0 is a file without our tables.
-    for version in range(found, SCHEMA_VERSION) if found else ():
-        for step in STEPS.get(version, ()):
-            connection.execute(text(step))
+    if 0 < found < SCHEMA_VERSION:
+        migrations.upgrade(connection, found)
+    # A file without our tables, of which the other rooms may have made some.
     metadata.create_all(connection)
     if found < SCHEMA_VERSION:
         connection.execute(text(f"PRAGMA user_version = {SCHEMA_VERSION}"))
