@@ -13,7 +13,8 @@ from typing import Any
 
 from aiohttp import web
 
-from ..chats import ChatStore, ChatSummary
+from ..chats import ChatStore
+from ..chats.entry import entry_json
 from ..context.report_words import in_words
 from ..errors import InvalidRequest, NotFound
 from ..messages.ui import message_to_ui
@@ -30,7 +31,7 @@ DEFAULT_PAGE = 50
 def chats_routes(gate: Gate, store_of: StoreOf, turns_of: TurnsOf) -> list[web.RouteDef]:
     async def list_chats(request: web.Request) -> web.Response:
         found = await store_of(request).list(limit_of(request), request.query.get("before") or None)
-        return answer({"chats": [summary_json(chat) for chat in found]})
+        return answer({"chats": [entry_json(chat) for chat in found]})
 
     async def show_chat(request: web.Request) -> web.Response:
         identity = request.match_info["id"]
@@ -70,18 +71,6 @@ def chats_routes(gate: Gate, store_of: StoreOf, turns_of: TurnsOf) -> list[web.R
         web.get("/chats/{id}/context", guarded(show_context, gate)),
         web.post("/chats/{id}/commands", guarded(command, gate)),
     ]
-
-
-def summary_json(chat: ChatSummary) -> dict[str, Any]:
-    return {
-        "id": chat.id,
-        "title": chat.title,
-        "created": chat.created.isoformat().replace("+00:00", "Z"),
-        "updated": chat.updated.isoformat().replace("+00:00", "Z"),
-        "messages": chat.messages,
-        "state": chat.state,
-        "pinned": chat.pinned,
-    }
 
 
 def limit_of(request: web.Request, usual: int = DEFAULT_PAGE) -> int:

@@ -14,6 +14,7 @@ from typing import Any, Protocol
 from aiohttp import web
 
 from ..chats import ChatStore
+from ..chats.entry import entry_json
 from ..chats.hits import Hit
 from ..chats.search import HistorySearch
 from ..chats.trash import Trash
@@ -21,7 +22,7 @@ from ..errors import InvalidRequest, NotFound
 from ..turn.turns import Turns
 from .answers import answer, nothing
 from .body import only, read_json, refuse_fields, text
-from .chats import limit_of, summary_json
+from .chats import limit_of
 from .guard import Gate, guarded
 
 LONGEST_TITLE = 200
@@ -70,7 +71,7 @@ def library_routes(gate: Gate, library_of: LibraryOf) -> list[web.RouteDef]:
     async def change(request: web.Request) -> web.Response:
         title, pinned = _changes(await read_json(request))
         identity = request.match_info["id"]
-        return answer(summary_json(await library_of(request).chats.change(identity, title, pinned)))
+        return answer(entry_json(await library_of(request).chats.change(identity, title, pinned)))
 
     async def delete(request: web.Request) -> web.Response:
         library = library_of(request)
@@ -84,7 +85,7 @@ def library_routes(gate: Gate, library_of: LibraryOf) -> list[web.RouteDef]:
     async def restore(request: web.Request) -> web.Response:
         await refuse_fields(request)
         trash = library_of(request).trash
-        return answer(summary_json(await trash.restore(request.match_info["id"])))
+        return answer(entry_json(await trash.restore(request.match_info["id"])))
 
     return [
         web.get("/chats/search", guarded(search, gate)),
