@@ -8,14 +8,17 @@ log, marked as cut. Functions over a connection, as in `log`.
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Collection
 from dataclasses import dataclass
 from datetime import datetime
 
-from sqlalchemy import Connection, delete, insert, select, update
+from sqlalchemy import Connection
 
+from ..database import driver_of
 from ..messages.parts import Message
-from .record import decode, encode, time_text
-from .schema import running
+from . import log, ownership, table
+from .ownership import Owner, owner_of
+from .record import decode, encode, parse_time, time_text
 
 CUT = "cut"
 """`metadata.cut` of an answer that a crash ended; the others are the turn's to set."""
@@ -31,41 +34,100 @@ class Checkpoint:
 
 
 def begin(
-    connection: Connection, chat_id: str, message: Message, parent_row: int | None, now: datetime
+    connection: Connection,
+    chat_id: str,
+    message: Message,
+    parent_row: int | None,
+    owner: Owner,
+    now: datetime,
 ) -> None:
-    connection.execute(
-        insert(running).values(
-            chat_id=chat_id,
-            message_id=message.id,
-            parent_row=parent_row,
-            started=time_text(now),
-            body=encode(message),
-        )
+    when = time_text(now)
+    driver_of(connection).execute(
+        "INSERT INTO running (chat_id, message_id, parent_row, started, body, owner, beat)"
+        " VALUES (?, ?, ?, ?, ?, ?, ?)",
+        (chat_id, message.id, parent_row, when, encode(message), owner.to_text(), when),
     )
 
 
-def save(connection: Connection, chat_id: str, message: Message) -> None:
+def save(connection: Connection, chat_id: str, message: Message, now: datetime) -> None:
     """Overwrite the checkpoint; does nothing when that answer is not in progress any more."""
-    where = (running.c.chat_id == chat_id) & (running.c.message_id == message.id)
-    connection.execute(update(running).where(where).values(body=encode(message)))
+    driver_of(connection).execute(
+        "UPDATE running SET body = ?, beat = ? WHERE chat_id = ? AND message_id = ?",
+        (encode(message), time_text(now), chat_id, message.id),
+    )
 
 
 def take(connection: Connection, chat_id: str) -> Checkpoint | None:
     """Remove and return the chat's checkpoint."""
-    found = connection.execute(
-        select(running.c.parent_row, running.c.body).where(running.c.chat_id == chat_id)
-    ).one_or_none()
+    driver = driver_of(connection)
+    found = driver.execute(
+        "SELECT parent_row, body FROM running WHERE chat_id = ?", (chat_id,)
+    ).fetchone()
     if found is None:
         return None
-    connection.execute(delete(running).where(running.c.chat_id == chat_id))
-    return Checkpoint(chat_id, found.parent_row, decode(found.body))
+    driver.execute("DELETE FROM running WHERE chat_id = ?", (chat_id,))
+    return Checkpoint(chat_id, found[0], decode(found[1]))
 
 
-def chats_with_one(connection: Connection) -> tuple[str, ...]:
-    query = select(running.c.chat_id).order_by(running.c.chat_id)
-    return tuple(connection.execute(query).scalars())
+def check_here(connection: Connection, chat_id: str, owner: Owner, now: datetime) -> None:
+    """Raises Conflict (`runs_elsewhere`) while another process gives the chat's answer."""
+    other = _other_owner(connection, chat_id, owner, now)
+    if other is not None:
+        raise ownership.runs_elsewhere(other, chat_id)
+
+
+def settle(connection: Connection, chat_id: str, owner: Owner, now: datetime) -> bool:
+    """An answer that nobody is giving any more becomes a cut message; says whether there was one.
+    Raises Conflict as `check_here` does."""
+    check_here(connection, chat_id, owner, now)
+    left = take(connection, chat_id)
+    if left is None:
+        return False
+    end_with(connection, chat_id, as_cut(left.message), left.parent_row, now)
+    table.set_state(connection, chat_id, "idle")
+    return True
+
+
+def recover(
+    connection: Connection, owner: Owner, now: datetime, answering: Collection[str] = ()
+) -> tuple[str, ...]:
+    """Settle what processes left that are not there any more; says in which chats. `answering` are
+    those of this process that are in progress."""
+    query = "SELECT chat_id FROM running ORDER BY chat_id"
+    found = [chat_id for (chat_id,) in driver_of(connection).execute(query)]
+    cut = tuple(
+        chat_id
+        for chat_id in found
+        if chat_id not in answering and _other_owner(connection, chat_id, owner, now) is None
+    )
+    for chat_id in cut:
+        settle(connection, chat_id, owner, now)
+    table.end_active(connection)
+    return cut
+
+
+def end_with(
+    connection: Connection, chat_id: str, message: Message, parent_row: int | None, now: datetime
+) -> int:
+    """Add the answer; the current path ends with it, and it is kept even in a full chat."""
+    added = log.add_rows(connection, chat_id, (message,), parent_row, now)
+    table.set_head(connection, chat_id, added.rows[-1], added.chars, now)
+    return added.rows[-1]
 
 
 def as_cut(message: Message) -> Message:
     """The message, marked as ended by a crash."""
     return dataclasses.replace(message, metadata={**message.metadata, "cut": CUT})
+
+
+def _other_owner(connection: Connection, chat_id: str, owner: Owner, now: datetime) -> Owner | None:
+    """The other process that gives the chat's answer now."""
+    found = (
+        driver_of(connection)
+        .execute("SELECT owner, beat FROM running WHERE chat_id = ?", (chat_id,))
+        .fetchone()
+    )
+    other = owner_of(found[0]) if found is not None else None
+    if other is None or ownership.is_same(other, owner):
+        return None
+    return other if ownership.is_alive(other, parse_time(found[1]), now) else None

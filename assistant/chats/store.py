@@ -41,6 +41,7 @@ from .chat import (
 )
 from .identity import chat_id as check_chat_id
 from .log import Stored
+from .ownership import Owner, this_process
 
 logger = logging.getLogger("comfyui_assistant")
 
@@ -63,10 +64,12 @@ class ChatStore:
         *,
         clock: Callable[[], datetime] = utc_now,
         most_log_chars: int = capacity.MOST_LOG_CHARS,
+        owner: Owner | None = None,
     ) -> None:
         self._database = database
         self._clock = clock
         self._most_log_chars = most_log_chars
+        self._owner = owner or this_process()
         self._cache = RowCache()
         self._opening = asyncio.Lock()
         self._recovered: tuple[str, ...] | None = None
@@ -188,13 +191,13 @@ class ChatStore:
         now = self._clock()
 
         def work(connection: Connection) -> None:
-            self._settle(connection, chat_id, now)
+            checkpoint.settle(connection, chat_id, self._owner, now)
             head = table.require(connection, chat_id).head_row
             row = log.parent_row(connection, chat_id, head, parent)
             log.check_fit(connection, chat_id, (message,), row)
             if not log.is_version_of(connection, chat_id, head, message.id, row):
                 table.set_head(connection, chat_id, row, 0, now)
-            checkpoint.begin(connection, chat_id, message, row, now)
+            checkpoint.begin(connection, chat_id, message, row, self._owner, now)
             table.set_state(connection, chat_id, "generating")
 
         self._answering[chat_id] = message.id
@@ -207,7 +210,8 @@ class ChatStore:
     async def checkpoint(self, chat_id: str, message: Message) -> None:
         """Save how far the answer is; the caller decides how often. Does nothing when that answer
         is not in progress any more."""
-        await self.write(chat_id, lambda c: checkpoint.save(c, chat_id, message))
+        now = self._clock()
+        await self.write(chat_id, lambda c: checkpoint.save(c, chat_id, message, now))
 
     async def finish_answer(self, chat_id: str, message: Message, state: ChatState = "idle") -> int:
         """The answer is done (or suspended, or failed): it becomes a row, and the chat has `state`.
@@ -221,7 +225,7 @@ class ChatStore:
             if saved is None or saved.message.id != message.id:
                 raise Conflict(f"No answer {message.id!r} is in progress in this chat.")
             table.set_state(connection, chat_id, state)
-            return _end_with(connection, chat_id, message, saved.parent_row, now)
+            return checkpoint.end_with(connection, chat_id, message, saved.parent_row, now)
 
         try:
             return await self.write(chat_id, work)
@@ -230,7 +234,13 @@ class ChatStore:
                 del self._answering[chat_id]
 
     async def set_state(self, chat_id: str, state: ChatState) -> None:
-        await self._set(chat_id, lambda c: table.set_state(c, chat_id, state))
+        now = self._clock()
+
+        def work(connection: Connection) -> None:
+            checkpoint.check_here(connection, chat_id, self._owner, now)
+            table.set_state(connection, chat_id, state)
+
+        await self._set(chat_id, work)
 
     async def set_title(self, chat_id: str, title: str, source: TitleSource = "user") -> bool:
         """Rename the chat; a rule does not undo what a user chose. Says whether it was renamed."""
@@ -318,20 +328,7 @@ class ChatStore:
 
     def _recover(self, connection: Connection) -> tuple[str, ...]:
         schema.prepare(connection)
-        now = self._clock()
-        cut = checkpoint.chats_with_one(connection)
-        for chat_id in cut:
-            self._settle(connection, chat_id, now)
-        table.end_active(connection)
-        return cut
-
-    def _settle(self, connection: Connection, chat_id: str, now: datetime) -> None:
-        """An answer that nobody is giving any more becomes a cut message."""
-        left = checkpoint.take(connection, chat_id)
-        if left is not None:
-            message = checkpoint.as_cut(left.message)
-            _end_with(connection, chat_id, message, left.parent_row, now)
-            table.set_state(connection, chat_id, "idle")
+        return checkpoint.recover(connection, self._owner, self._clock(), tuple(self._answering))
 
     def check_not_answering(self, chat_id: str) -> None:
         """Raises Conflict (`turn_running`) while an answer is in progress."""
@@ -368,7 +365,7 @@ class ChatStore:
         now = self._clock()
 
         def settled(connection: Connection) -> Result:
-            self._settle(connection, chat_id, now)
+            checkpoint.settle(connection, chat_id, self._owner, now)
             return work(connection, table.require(connection, chat_id), now)
 
         return await self.write(chat_id, settled)
@@ -385,12 +382,3 @@ class ChatStore:
         check_chat_id(chat_id)
         await self.recover()
         return await self._database.read(work)
-
-
-def _end_with(
-    connection: Connection, chat_id: str, message: Message, parent_row: int | None, now: datetime
-) -> int:
-    """Add the answer; the current path ends with it, and it is kept even in a full chat."""
-    added = log.add_rows(connection, chat_id, (message,), parent_row, now)
-    table.set_head(connection, chat_id, added.rows[-1], added.chars, now)
-    return added.rows[-1]

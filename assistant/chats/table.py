@@ -23,7 +23,7 @@ from .chat import (
     WorkflowName,
 )
 from .record import canonical, parse_time, time_text
-from .schema import chats, messages
+from .schema import chats, messages, running
 
 _SUMMARY = (
     chats.c.id,
@@ -55,7 +55,7 @@ def insert_chat(
             title_source="rule",
             created=time_text(now),
             updated=time_text(now),
-            activity=_next_activity(),
+            activity=next_activity(),
             state="idle",
             allowed_tools="[]",
             workflow=named,
@@ -116,7 +116,7 @@ def set_head(
         "head_row": row,
         "log_chars": chats.c.log_chars + added_chars,
         "updated": time_text(now),
-        "activity": _next_activity(),
+        "activity": next_activity(),
     }
     connection.execute(update(chats).where(chats.c.id == chat_id).values(values))
 
@@ -164,8 +164,10 @@ def set_allowed_tools(connection: Connection, chat_id: str, tools: tuple[str, ..
 
 
 def end_active(connection: Connection) -> None:
-    """Whatever ran when the last process died does not run now (R35)."""
-    connection.execute(update(chats).where(chats.c.state.in_(ACTIVE_STATES)).values(state="idle"))
+    """Whatever ran when the last process died does not run now (R35); what is in `running` does."""
+    here = select(running.c.chat_id)
+    left = chats.c.state.in_(ACTIVE_STATES) & chats.c.id.not_in(here)
+    connection.execute(update(chats).where(left).values(state="idle"))
 
 
 def _with_depth(*columns: Any) -> Select[Any]:
@@ -190,6 +192,7 @@ def _summary_fields(row: Row[Any]) -> dict[str, Any]:
     }
 
 
-def _next_activity() -> Any:
+def next_activity() -> Any:
+    """As an expression: the chat is the last that was changed."""
     counted = chats.alias()
     return select(func.coalesce(func.max(counted.c.activity), 0) + 1).scalar_subquery()

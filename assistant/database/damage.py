@@ -29,6 +29,19 @@ def is_damage(error: Exception) -> bool:
     return any(wording in _text(error).lower() for wording in _DAMAGED)
 
 
+def is_the_files(error: Exception) -> bool:
+    """Whether the file is at fault, and not what was asked of it."""
+    cause = getattr(error, "orig", None) or error
+    asked_wrongly = (
+        sqlite3.IntegrityError,
+        sqlite3.ProgrammingError,
+        sqlite3.InterfaceError,
+        sqlite3.DataError,
+        sqlite3.NotSupportedError,
+    )
+    return not isinstance(cause, asked_wrongly)
+
+
 def is_damaged(path: Path, busy_seconds: float) -> bool:
     """Whether SQLite finds damage. Raises `sqlite3.OperationalError` when it cannot tell."""
     with closing(sqlite3.connect(path, timeout=busy_seconds)) as connection:

@@ -32,7 +32,7 @@ from typing import Any, Final, Protocol, TypeVar
 from sqlalchemy import Connection, Engine, MetaData
 
 from ..errors import FileFailed, StoreError
-from .damage import is_damage, is_damaged, sentence, set_aside
+from .damage import is_damage, is_damaged, is_the_files, sentence, set_aside
 from .engines import BUSY_SECONDS, FAILURES, Result, Work, driver_of, reading_engine, writing_engine
 from .writer import Job, WriterThread
 
@@ -149,9 +149,19 @@ class Database:
             with self._open().reader.begin() as connection:
                 return work(connection)
         except FAILURES as error:
-            if is_damage(error):
-                self._let_go()
-            raise FileFailed(sentence(self.path, "read", error)) from error
+            raise self._error("read", error) from error
+
+    def rescue_now(self, work: Work[Result]) -> Result:
+        """Run `work` on the damaged file that was set aside, which stays as it is."""
+        assert self.set_aside is not None, "no file was set aside"
+        engine = reading_engine(self.set_aside, 1, as_it_is=True)
+        try:
+            with engine.begin() as connection:
+                return work(connection)
+        except FAILURES as error:
+            raise FileFailed(sentence(self.set_aside, "read", error), damaged=True) from error
+        finally:
+            engine.dispose()
 
     async def _hand_over(
         self, work: Callable[..., Any], rescue: Rescue | None = None, alone: bool = False
@@ -198,13 +208,8 @@ class Database:
             try:
                 self.write_now(lambda connection: _each(connection, jobs))
                 return
-            except FileFailed:
-                pass  # whose fault it was shows when each is tried alone
-            except BaseException as error:
-                log.exception("A group of writes failed")
-                for job in jobs:
-                    job.error = error
-                return
+            except Exception as error:  # whose fault it was shows when each is tried alone
+                log.debug("A group of writes failed: %s", ascii(str(error)))
         for job in jobs:
             job.error = None
             self._perform_alone(job)
@@ -222,15 +227,22 @@ class Database:
             self._writing[1].close()
             self._writing = None
 
-    def _failed(self, verb: str, error: Exception) -> FileFailed:
+    def _failed(self, verb: str, error: Exception) -> StoreError:
         self._drop_connection()
+        failed = self._error(verb, error)
+        if failed.message != self.problem:
+            log.warning("Database: %s", ascii(failed.message)[1:-1])
+        self.problem = failed.message
+        return failed
+
+    def _error(self, verb: str, error: Exception) -> StoreError:
+        """What to raise, and whether to look at the file anew."""
+        said = sentence(self.path, verb, error)
+        if not is_the_files(error):
+            return StoreError(said)
         if is_damage(error):
             self._let_go()
-        said = sentence(self.path, verb, error)
-        if said != self.problem:
-            log.warning("Database: %s", ascii(said)[1:-1])
-        self.problem = said
-        return FileFailed(said)
+        return FileFailed(said, damaged=is_damage(error))
 
     def _scrub(self) -> bool:
         try:

@@ -26,9 +26,9 @@ def writing_engine(path: Path) -> Engine:
     return _engine(path, 1, _writing, "BEGIN IMMEDIATE")
 
 
-def reading_engine(path: Path, connections: int) -> Engine:
-    """Connections that cannot write."""
-    return _engine(path, connections, _reading, "BEGIN")
+def reading_engine(path: Path, connections: int, as_it_is: bool = False) -> Engine:
+    """Connections that cannot write; `as_it_is` leaves the file alone in every other way too."""
+    return _engine(path, connections, _reading, "BEGIN", as_it_is)
 
 
 def memory_engine() -> Engine:
@@ -49,10 +49,18 @@ def driver_of(connection: Connection) -> sqlite3.Connection:
 
 
 def _engine(
-    path: Path, connections: int, prepare: Callable[[sqlite3.Connection], None], begin: str
+    path: Path,
+    connections: int,
+    prepare: Callable[[sqlite3.Connection], None],
+    begin: str,
+    as_it_is: bool = False,
 ) -> Engine:
+    url = sqlalchemy.URL.create("sqlite", database=str(path))
+    if as_it_is:
+        query = {"mode": "ro", "uri": "true"}
+        url = sqlalchemy.URL.create("sqlite", database=path.absolute().as_uri(), query=query)
     engine = sqlalchemy.create_engine(
-        sqlalchemy.URL.create("sqlite", database=str(path)),
+        url,
         pool_size=connections,
         max_overflow=0,
         connect_args={"timeout": BUSY_SECONDS, "check_same_thread": False},

@@ -1,5 +1,5 @@
-"""What waits in a chat, what it wants and what is unread in it, an index to find branches, who gives
-an answer, and which attachments a chat has."""
+"""What waits in a chat, what it wants, what is unread in it; an index to find branches; who gives
+an answer; which attachments a chat has."""
 
 import sqlalchemy as sa
 from alembic import op
