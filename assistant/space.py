@@ -80,4 +80,5 @@ class UserSpace:
     async def close(self) -> None:
         await self.turns.close()
         await self.trash.close()
+        await self.chats.close()
         await self.database.close()

@@ -13,6 +13,7 @@ from .chat import (
     WorkflowName,
 )
 from .identity import chat_id
+from .keeper import Saving
 from .queue import ChatQueue, Queued
 from .reconcile import Append, Branch, Import, Intention, Regenerate, Resume, reconcile, replace
 from .store import ChatStore
@@ -36,6 +37,7 @@ __all__ = [
     "Queued",
     "Regenerate",
     "Resume",
+    "Saving",
     "Versions",
     "WorkflowName",
     "chat_id",

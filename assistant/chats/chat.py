@@ -21,7 +21,8 @@ ChatState = Literal[
 ACTIVE_STATES: Final = ("generating", "executing_tools")
 """States that only a running turn can be in: none of them outlives its process (R35)."""
 
-TitleSource = Literal["rule", "user"]
+TitleSource = Literal["rule", "model", "user"]
+"""Who gave a chat its title: a title of a later one is not undone by an earlier one."""
 
 
 class Place(Enum):

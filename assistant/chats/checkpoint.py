@@ -8,6 +8,7 @@ log, marked as cut. Functions over a connection, as in `log`.
 from __future__ import annotations
 
 import dataclasses
+import logging
 from collections.abc import Collection
 from dataclasses import dataclass
 from datetime import datetime
@@ -17,8 +18,11 @@ from sqlalchemy import Connection
 from ..database import driver_of
 from ..messages.parts import Message
 from . import log, ownership, table
+from .log import Added
 from .ownership import Owner, owner_of
 from .record import decode, encode, parse_time, time_text
+
+logger = logging.getLogger("comfyui_assistant")
 
 CUT = "cut"
 """`metadata.cut` of an answer that a crash ended; the others are the turn's to set."""
@@ -102,17 +106,19 @@ def recover(
     )
     for chat_id in cut:
         settle(connection, chat_id, owner, now)
+    if cut:
+        logger.info("Chats: %d answers were cut by a crash.", len(cut))
     table.end_active(connection)
     return cut
 
 
 def end_with(
     connection: Connection, chat_id: str, message: Message, parent_row: int | None, now: datetime
-) -> int:
+) -> Added:
     """Add the answer; the current path ends with it, and it is kept even in a full chat."""
     added = log.add_rows(connection, chat_id, (message,), parent_row, now)
     table.set_head(connection, chat_id, added.rows[-1], added.chars, now)
-    return added.rows[-1]
+    return added
 
 
 def as_cut(message: Message) -> Message:

@@ -34,10 +34,12 @@ class Run:
 
 @dataclass(frozen=True, slots=True)
 class Added:
-    """What became of messages: their rows, first to last, and the length of their texts."""
+    """What became of messages: their rows, first to last, the length of their texts, and the row
+    that the first of them follows."""
 
     rows: range
     chars: int
+    parent_row: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,7 +98,7 @@ def insert_rows(
         for row, message, body in zip(rows, added, bodies, strict=True)
     ]
     connection.execute(insert(messages), values)
-    return Added(rows, sum(len(body) for body in bodies))
+    return Added(rows, sum(len(body) for body in bodies), parent_row)
 
 
 def copy_rows(

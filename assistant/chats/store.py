@@ -15,8 +15,7 @@ means is `reconcile`'s to say, what runs is `turn`'s; this room knows no provide
 
 from __future__ import annotations
 
-import asyncio
-import logging
+import contextlib
 from collections.abc import Callable, Sequence
 from datetime import datetime
 from typing import Final, TypeVar
@@ -25,9 +24,9 @@ from sqlalchemy import Connection
 
 from ..context.projections import Projections
 from ..database import Database, utc_now
-from ..errors import Conflict, NotFound
+from ..errors import Conflict, FileFailed, NotFound
 from ..messages.parts import Message
-from . import capacity, checkpoint, log, projections, queue, schema, table, titles
+from . import capacity, checkpoint, listing, log, projections, queue, schema, table, titles
 from .cache import RowCache
 from .chat import (
     HEAD,
@@ -40,10 +39,9 @@ from .chat import (
     WorkflowName,
 )
 from .identity import chat_id as check_chat_id
-from .log import Stored
+from .keeper import Keeper, Saving
+from .log import Added, Stored
 from .ownership import Owner, this_process
-
-logger = logging.getLogger("comfyui_assistant")
 
 Result = TypeVar("Result")
 
@@ -71,26 +69,41 @@ class ChatStore:
         self._most_log_chars = most_log_chars
         self._owner = owner or this_process()
         self._cache = RowCache()
-        self._opening = asyncio.Lock()
-        self._recovered: tuple[str, ...] | None = None
+        self._keeper = Keeper(database, self._recover, self._cache)
         # The answers in progress here. One that is only in the database was left by a crash.
         self._answering: dict[str, str] = {}
 
     async def recover(self) -> tuple[str, ...]:
         """Make the tables, and turn what a crash left in progress into cut messages; says in which
         chats. Happens once, at the latest with the first call of another method."""
-        async with self._opening:
-            if self._recovered is None:
-                self._recovered = await self._database.write(self._recover)
-                if self._recovered:
-                    logger.info("Chats: %d answers were cut by a crash.", len(self._recovered))
-            return self._recovered
+        cut: tuple[str, ...] = await self._keeper.prepare()
+        return cut
+
+    @property
+    def saving(self) -> Saving:
+        """Whether what is said is saved, and why not: it is kept in memory meanwhile, and saved as
+        soon as that can be done."""
+        return self._keeper.saving
+
+    @property
+    def keeper(self) -> Keeper:
+        """Where the chats are now, for the other modules of this room."""
+        return self._keeper
+
+    async def close(self) -> None:
+        """Try for the last time to save what could not be saved."""
+        await self._keeper.close()
 
     async def create(
-        self, chat_id: str, title: str = titles.NEW_CHAT, workflow: WorkflowName | None = None
+        self,
+        chat_id: str,
+        title: str = titles.NEW_CHAT,
+        workflow: WorkflowName | None = None,
+        source: TitleSource = "rule",
     ) -> Chat:
-        """A new, empty chat. Raises Conflict when it exists."""
-        return await self.import_messages(chat_id, (), title, workflow)
+        """A new, empty chat. Raises Conflict (`chat_exists`, `chat_deleted`) for an id that is
+        taken."""
+        return await self.import_messages(chat_id, (), title, workflow, source)
 
     async def import_messages(
         self,
@@ -98,13 +111,13 @@ class ChatStore:
         messages: Sequence[Message],
         title: str = titles.NEW_CHAT,
         workflow: WorkflowName | None = None,
+        source: TitleSource = "rule",
     ) -> Chat:
         """A new chat with these messages: all of them or, when it raises, nothing."""
-
         now = self._clock()
 
         def work(connection: Connection) -> Chat:
-            table.insert_chat(connection, chat_id, titles.clean_title(title), workflow, now)
+            table.insert_chat(connection, chat_id, titles.clean_title(title), workflow, now, source)
             self._add(connection, table.require(connection, chat_id), messages, HEAD, now)
             return table.require(connection, chat_id)
 
@@ -118,9 +131,9 @@ class ChatStore:
         """Up to `limit` chats, last changed first; `before` is the last id of the page before.
 
         Raises NotFound for an unknown `before`."""
-        await self.recover()
+        await self._prepare()
         bounded = max(1, min(limit, MOST_PER_PAGE))
-        return await self._database.read(lambda c: table.newest(c, bounded, before))
+        return await listing.newest(self._keeper, bounded, before)
 
     async def path(self, chat_id: str) -> tuple[Message, ...]:
         """All messages of the current path, the first first."""
@@ -175,12 +188,14 @@ class ChatStore:
 
         `from_queue` leaves the queue in the same transaction; NotFound when it is not there."""
 
-        def work(connection: Connection, chat: Chat, now: datetime) -> tuple[int, ...]:
+        def work(connection: Connection, chat: Chat, now: datetime) -> Added:
             if from_queue is not None:
                 queue.take(connection, chat_id, from_queue)
             return self._add(connection, chat, messages, parent, now)
 
-        return await self.extend(chat_id, work)
+        added = await self.extend(chat_id, work)
+        self._cache.grow(chat_id, messages, added)
+        return tuple(added.rows)
 
     async def begin_answer(self, chat_id: str, message: Message, parent: Parent = HEAD) -> None:
         """An answer after `parent` begins, with what `message` holds already; state `generating`.
@@ -220,7 +235,7 @@ class ChatStore:
         may be called again."""
         now = self._clock()
 
-        def work(connection: Connection) -> int:
+        def work(connection: Connection) -> Added:
             saved = checkpoint.take(connection, chat_id)
             if saved is None or saved.message.id != message.id:
                 raise Conflict(f"No answer {message.id!r} is in progress in this chat.")
@@ -228,10 +243,12 @@ class ChatStore:
             return checkpoint.end_with(connection, chat_id, message, saved.parent_row, now)
 
         try:
-            return await self.write(chat_id, work)
+            added = await self.write(chat_id, work)
         finally:
             if self._answering.get(chat_id) == message.id:
                 del self._answering[chat_id]
+        self._cache.grow(chat_id, (message,), added)
+        return added.rows[-1]
 
     async def set_state(self, chat_id: str, state: ChatState) -> None:
         now = self._clock()
@@ -243,16 +260,10 @@ class ChatStore:
         await self._set(chat_id, work)
 
     async def set_title(self, chat_id: str, title: str, source: TitleSource = "user") -> bool:
-        """Rename the chat; a rule does not undo what a user chose. Says whether it was renamed."""
-
-        def work(connection: Connection) -> bool:
-            chat = table.require(connection, chat_id)
-            if chat.title_source == "user" and source != "user":
-                return False
-            table.set_title(connection, chat_id, titles.clean_title(title), source)
-            return True
-
-        return await self.write(chat_id, work)
+        """Rename the chat; neither a rule nor a model undoes what a user chose. Says whether it
+        was renamed."""
+        clean = titles.clean_title(title)
+        return await self.write(chat_id, lambda c: table.retitle(c, chat_id, clean, source))
 
     async def change(
         self, chat_id: str, title: str | None = None, pinned: bool | None = None
@@ -318,13 +329,13 @@ class ChatStore:
         messages: Sequence[Message],
         parent: Parent,
         now: datetime,
-    ) -> tuple[int, ...]:
+    ) -> Added:
         row = log.parent_row(connection, chat.id, chat.head_row, parent)
         added = log.add_rows(connection, chat.id, messages, row, now)
         self.check_room(chat, added.chars)
         if messages:
             table.set_head(connection, chat.id, added.rows[-1], added.chars, now)
-        return tuple(added.rows)
+        return added
 
     def _recover(self, connection: Connection) -> tuple[str, ...]:
         schema.prepare(connection)
@@ -375,10 +386,15 @@ class ChatStore:
 
     async def write(self, chat_id: str, work: Callable[[Connection], Result]) -> Result:
         check_chat_id(chat_id)
-        await self.recover()
-        return await self._database.write(work)
+        await self._prepare()
+        return await self._keeper.write(chat_id, work)
 
     async def read(self, chat_id: str, work: Callable[[Connection], Result]) -> Result:
         check_chat_id(chat_id)
-        await self.recover()
-        return await self._database.read(work)
+        await self._prepare()
+        return await self._keeper.read(chat_id, work)
+
+    async def _prepare(self) -> None:
+        # A file that cannot be written now will be; what is said meanwhile is kept in memory.
+        with contextlib.suppress(FileFailed):
+            await self.recover()

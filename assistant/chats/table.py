@@ -6,9 +6,10 @@ Functions over a connection, to be called inside one transaction of `store`.
 from __future__ import annotations
 
 import json
+from collections.abc import Collection
 from dataclasses import asdict
 from datetime import datetime
-from typing import Any
+from typing import Any, get_args
 
 from sqlalchemy import Connection, Row, Select, func, insert, select, update
 
@@ -20,6 +21,7 @@ from .chat import (
     ChatParams,
     ChatState,
     ChatSummary,
+    TitleSource,
     WorkflowName,
 )
 from .record import canonical, parse_time, time_text
@@ -38,11 +40,17 @@ _SUMMARY = (
 
 
 def insert_chat(
-    connection: Connection, chat_id: str, title: str, workflow: WorkflowName | None, now: datetime
+    connection: Connection,
+    chat_id: str,
+    title: str,
+    workflow: WorkflowName | None,
+    now: datetime,
+    source: TitleSource = "rule",
 ) -> None:
-    """Raises Conflict when the chat exists, or was deleted a moment ago (`chat_deleted`)."""
+    """Raises Conflict when the chat exists (`chat_exists`), or was deleted a moment ago
+    (`chat_deleted`)."""
     if find(connection, chat_id) is not None:
-        raise Conflict(f"The chat {chat_id!r} exists already.")
+        raise Conflict(f"The chat {chat_id!r} exists already.", code="chat_exists")
     if is_taken(connection, chat_id):
         raise Conflict(
             "This chat was deleted. Bring it back, or go on in a new chat.", code="chat_deleted"
@@ -52,7 +60,7 @@ def insert_chat(
         insert(chats).values(
             id=chat_id,
             title=title,
-            title_source="rule",
+            title_source=source,
             created=time_text(now),
             updated=time_text(now),
             activity=next_activity(),
@@ -97,14 +105,32 @@ def require(connection: Connection, chat_id: str) -> Chat:
     return chat
 
 
-def newest(connection: Connection, limit: int, before: str | None) -> tuple[ChatSummary, ...]:
-    """Chats by their last change, newest first. Raises NotFound for an unknown `before`."""
+def newest(
+    connection: Connection, limit: int, before: str | None, hidden: Collection[str] = ()
+) -> tuple[ChatSummary, ...]:
+    """Chats by their last change, newest first, but for the hidden ones. Raises NotFound for an
+    unknown `before`."""
     query = _with_depth(*_SUMMARY).where(chats.c.deleted.is_(None))
+    if hidden:
+        query = query.where(chats.c.id.not_in(sorted(hidden)))
     if before is not None:
         require(connection, before)
         reached = select(chats.c.activity).where(chats.c.id == before).scalar_subquery()
         query = query.where(chats.c.activity < reached)
     found = connection.execute(query.order_by(chats.c.activity.desc()).limit(limit))
+    return tuple(ChatSummary(**_summary_fields(row)) for row in found)
+
+
+def untouched_since(connection: Connection, moment: datetime) -> tuple[ChatSummary, ...]:
+    """The chats that nobody has pinned and that did not change since, last changed first; none
+    that is being answered."""
+    query = _with_depth(*_SUMMARY).where(
+        chats.c.deleted.is_(None),
+        chats.c.pinned.is_(False),
+        chats.c.state.not_in(ACTIVE_STATES),
+        chats.c.updated <= time_text(moment),
+    )
+    found = connection.execute(query.order_by(chats.c.activity.desc()))
     return tuple(ChatSummary(**_summary_fields(row)) for row in found)
 
 
@@ -125,9 +151,19 @@ def set_state(connection: Connection, chat_id: str, state: ChatState) -> None:
     connection.execute(update(chats).where(chats.c.id == chat_id).values(state=state))
 
 
-def set_title(connection: Connection, chat_id: str, title: str, source: str) -> None:
+def set_title(connection: Connection, chat_id: str, title: str, source: TitleSource) -> None:
     values = {"title": title, "title_source": source}
     connection.execute(update(chats).where(chats.c.id == chat_id).values(values))
+
+
+def retitle(connection: Connection, chat_id: str, title: str, source: TitleSource) -> bool:
+    """`set_title`, unless the chat has a title that counts for more; says which."""
+    order = get_args(TitleSource)
+    chat = require(connection, chat_id)
+    if order.index(chat.title_source) > order.index(source):
+        return False
+    set_title(connection, chat_id, title, source)
+    return True
 
 
 def set_created(connection: Connection, chat_id: str, created: datetime) -> None:
