@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import uuid
 from collections.abc import Callable
 from datetime import datetime
 
@@ -13,14 +12,10 @@ from ..messages.parts import Message
 from . import log, table
 from .chat import Chat
 from .identity import chat_id as check_chat_id
-from .identity import may_name_a_chat
+from .identity import may_name_a_chat, new_chat_id
 from .reconcile import state_after
 from .store import ChatStore
 from .trajectory import LogRow, Trajectory
-
-
-def _new_id() -> str:
-    return f"chat-{uuid.uuid4().hex}"
 
 
 class Archive:
@@ -32,7 +27,7 @@ class Archive:
         store: ChatStore,
         *,
         clock: Callable[[], datetime] = utc_now,
-        new_id: Callable[[], str] = _new_id,
+        new_id: Callable[[], str] = new_chat_id,
     ) -> None:
         self._database = database
         self._store = store

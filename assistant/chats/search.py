@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Final
@@ -62,14 +62,16 @@ class HistorySearch:
         indexed = await self._catch_up(chat_id)
         return await self._database.read(lambda c: _find(c, wanted, indexed))
 
-    async def forget(self, chat_id: str, work: Callable[[Connection], bool]) -> bool:
-        """Drop all words of a chat from the index in the transaction of `work`, which removes the
-        chat itself and says whether it did."""
+    async def forget(
+        self, chat_ids: Sequence[str], work: Callable[[Connection, str], bool]
+    ) -> list[str]:
+        """Drop all words of these chats from the index in the transaction of `work`, which removes
+        a chat itself and says whether it did; returns those that it removed."""
 
-        def both(connection: Connection) -> bool:
-            removed = work(connection)
+        def both(connection: Connection) -> list[str]:
+            removed = [chat_id for chat_id in chat_ids if work(connection, chat_id)]
             if removed and search_index.has_fts5():
-                search_index.remove(connection, chat_id)
+                search_index.remove(connection, *removed)
             return removed
 
         async with self._indexing:

@@ -137,19 +137,24 @@ def add(connection: Connection, number: int, placed: Sequence[Placed]) -> None:
     connection.execute(text(update), reached)
 
 
-def remove(connection: Connection, chat_id: str) -> None:
-    """Forget all words of a chat; one that is not indexed is fine."""
-    known = state(connection, chat_id)
-    if known is None:
-        return
-    span = {"first": first_place(known.number), "last": first_place(known.number + 1) - 1}
+def remove(connection: Connection, *chat_ids: str) -> None:
+    """Forget all words of these chats; one that is not indexed is fine."""
+    known = filter(None, [state(connection, chat_id) for chat_id in chat_ids])
+    numbers = [one.number for one in known]
+    for number in numbers:
+        _remove(connection, number)
+    if numbers:
+        # FTS5 only notes what is deleted; the words themselves go when it writes its index anew.
+        connection.execute(text("INSERT INTO search_terms (search_terms) VALUES ('optimize')"))
+
+
+def _remove(connection: Connection, number: int) -> None:
+    span = {"first": first_place(number), "last": first_place(number + 1) - 1}
     for table, column in (("search_terms", "rowid"), ("search_entries", "place")):
         where = f"DELETE FROM {table} WHERE {column} BETWEEN :first AND :last"
         connection.execute(text(where), span)
     delete = text("DELETE FROM search_chats WHERE number = :number")
-    connection.execute(delete, {"number": known.number})
-    # FTS5 only notes what is deleted; the words themselves go when it writes its index anew.
-    connection.execute(text("INSERT INTO search_terms (search_terms) VALUES ('optimize')"))
+    connection.execute(delete, {"number": number})
 
 
 class IndexedPostings:

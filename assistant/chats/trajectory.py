@@ -168,7 +168,7 @@ def _repaired(
     return Trajectory(
         id=header["id"] if isinstance(header.get("id"), str) else None,
         title=_title(header, rows),
-        title_source="user" if header.get("title_source") == "user" else "rule",
+        title_source=_title_source(header),
         created=_time(header.get("created")),
         workflow=_workflow(header.get("workflow")),
         rows=tuple(_with_unique_ids(rows)),
@@ -227,6 +227,11 @@ def _title(header: Mapping[str, Any], rows: list[LogRow]) -> str:
     asked = (one.message for one in rows if one.message.role == "user")
     first = next(asked, None)
     return titles.title_for(first) if first else titles.NEW_CHAT
+
+
+def _title_source(header: Mapping[str, Any]) -> TitleSource:
+    found = header.get("title_source")
+    return next((source for source in get_args(TitleSource) if source == found), "rule")
 
 
 def _time(value: Any) -> datetime | None:

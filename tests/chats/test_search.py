@@ -164,8 +164,8 @@ async def test_a_forgotten_chat_has_no_words_left(store: ChatStore, database: Da
     await told(store, "c1", "An okapi")
     await told(store, "c2", "An okapi")
     await history.search(None, "okapi")
-    await history.forget("c1", lambda connection: True)
-    await history.forget("nobody", lambda connection: True)
+    assert await history.forget(["c1", "nobody"], lambda connection, chat_id: True)
+    assert await history.forget(["c2"], lambda connection, chat_id: False) == []
     assert await entries(database) == 1
 
 

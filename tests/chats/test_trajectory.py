@@ -55,7 +55,7 @@ def trajectories(draw: st.DrawFn) -> Trajectory:
     return Trajectory(
         "c",
         draw(st.sampled_from(["A fox", "狐", 'O\'Fox \\ "x"'])),
-        draw(st.sampled_from(["rule", "user"])),
+        draw(st.sampled_from(["rule", "model", "user"])),
         CREATED,
         draw(st.none() | st.just(WorkflowName("w1", "folder/Portrait"))),
         tuple(rows),
