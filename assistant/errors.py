@@ -98,8 +98,8 @@ class StoreError(AssistantError):
 
 
 class FileFailed(StoreError):
-    """The database's file cannot be read or written now. It may go on by itself. `damaged` says that
-    it is because of what is in it."""
+    """The database's file cannot be read or written now. It may go on by itself. `damaged` says
+    that it is because of what is in it."""
 
     def __init__(self, message: str, *, damaged: bool = False) -> None:
         super().__init__(message)

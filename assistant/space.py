@@ -55,8 +55,8 @@ class UserSpace:
         )
         summariser = Summariser(providers, model, settings)
         services = Services(providers, model, prompts, toolbox, settings, summariser.answer)
-        self.search = HistorySearch(self.database)
-        self.archive = Archive(self.database, self.chats)
+        self.search = HistorySearch(self.database, self.chats.keeper)
+        self.archive = Archive(self.chats)
         self.trash = Trash(self.database, self.chats, self.search)
         self.turns = Turns(services, self.chats, self.skills, summariser, self.search)
 

@@ -18,9 +18,10 @@ from sqlalchemy import Connection
 from ..database import driver_of
 from ..messages.parts import Message
 from . import log, ownership, table
+from .attachments import decode_row, encode_row
 from .log import Added
 from .ownership import Owner, owner_of
-from .record import decode, encode, parse_time, time_text
+from .record import parse_time, time_text
 
 logger = logging.getLogger("comfyui_assistant")
 
@@ -46,18 +47,20 @@ def begin(
     now: datetime,
 ) -> None:
     when = time_text(now)
+    body = encode_row(connection, chat_id, message).text
     driver_of(connection).execute(
         "INSERT INTO running (chat_id, message_id, parent_row, started, body, owner, beat)"
         " VALUES (?, ?, ?, ?, ?, ?, ?)",
-        (chat_id, message.id, parent_row, when, encode(message), owner.to_text(), when),
+        (chat_id, message.id, parent_row, when, body, owner.to_text(), when),
     )
 
 
 def save(connection: Connection, chat_id: str, message: Message, now: datetime) -> None:
     """Overwrite the checkpoint; does nothing when that answer is not in progress any more."""
+    body = encode_row(connection, chat_id, message).text
     driver_of(connection).execute(
         "UPDATE running SET body = ?, beat = ? WHERE chat_id = ? AND message_id = ?",
-        (encode(message), time_text(now), chat_id, message.id),
+        (body, time_text(now), chat_id, message.id),
     )
 
 
@@ -70,7 +73,7 @@ def take(connection: Connection, chat_id: str) -> Checkpoint | None:
     if found is None:
         return None
     driver.execute("DELETE FROM running WHERE chat_id = ?", (chat_id,))
-    return Checkpoint(chat_id, found[0], decode(found[1]))
+    return Checkpoint(chat_id, found[0], decode_row(connection, found[1])[0])
 
 
 def check_here(connection: Connection, chat_id: str, owner: Owner, now: datetime) -> None:

@@ -64,7 +64,7 @@ class Keeper:
         sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
         most_chars: int = MOST_UNSAVED_CHARS,
     ) -> None:
-        self.memory = MemoryDatabase(_make_tables)
+        self.memory = MemoryDatabase(_make_tables, database.path.parent)
         self.held: frozenset[str] = frozenset()
         self.changed: list[Callable[[], None]] = []
         self._database = database

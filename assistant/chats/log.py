@@ -15,9 +15,11 @@ from sqlalchemy import Connection, bindparam, func, insert, select, text
 
 from ..errors import InvalidRequest, NotFound
 from ..messages.parts import Message
+from . import attachments
+from .attachments import decode_row, encode_row
 from .chat import HEAD, Parent
 from .identity import message_id
-from .record import decode, encode, time_text
+from .record import time_text
 from .schema import messages
 
 ROWS_PER_QUERY = 500
@@ -78,7 +80,7 @@ def insert_rows(
     if not added:
         return Added(rows, 0)
     depth, run_start, run_parent = _join(connection, chat_id, parent_row, first)
-    bodies = [encode(message) for message in added]
+    encoded = [encode_row(connection, chat_id, message) for message in added]
     same = {
         "chat_id": chat_id,
         "created": time_text(now),
@@ -93,12 +95,12 @@ def insert_rows(
             "message_id": message.id,
             "role": message.role,
             "depth": depth + row - first,
-            "body": body,
+            "body": body.text,
         }
-        for row, message, body in zip(rows, added, bodies, strict=True)
+        for row, message, body in zip(rows, added, encoded, strict=True)
     ]
     connection.execute(insert(messages), values)
-    return Added(rows, sum(len(body) for body in bodies), parent_row)
+    return Added(rows, sum(body.chars for body in encoded), parent_row)
 
 
 def copy_rows(
@@ -110,6 +112,8 @@ def copy_rows(
 ) -> Added:
     """Add the texts of these runs of a chat, as a path, to the log of a chat (the same or another),
     the first after `parent_row`. They must be known to fit there."""
+    if chat_id != target_id:
+        attachments.copy(connection, chat_id, target_id)
     first = _next_row(connection, target_id)
     depth, run_start, run_parent = _join(connection, target_id, parent_row, first)
     given = {
@@ -225,7 +229,7 @@ def read_rows(connection: Connection, chat_id: str, rows: Sequence[int]) -> dict
     for start in range(0, len(rows), ROWS_PER_QUERY):
         some = list(rows[start : start + ROWS_PER_QUERY])
         for row, body in connection.execute(wanted, {"rows": some}):
-            found[row] = Stored(decode(body), len(body))
+            found[row] = Stored(*decode_row(connection, body))
     return found
 
 
@@ -233,7 +237,8 @@ def every_row(connection: Connection, chat_id: str) -> list[tuple[int, int | Non
     """The whole log: each row's number, parent and message. Raises StoreError as `read_rows`."""
     columns = select(messages.c.row, messages.c.parent_row, messages.c.body)
     found = connection.execute(columns.where(messages.c.chat_id == chat_id).order_by("row"))
-    return [(row, parent_row, decode(body)) for row, parent_row, body in found]
+    rows = [(row, parent_row, str(body)) for row, parent_row, body in found]
+    return [(row, parent_row, decode_row(connection, body)[0]) for row, parent_row, body in rows]
 
 
 def is_version_of(

@@ -16,14 +16,17 @@ from typing import Any, Final
 from sqlalchemy import Connection, Table, delete, func, insert, select, update
 
 from . import log, table, titles
+from .attachments import decode_row, let_go
 from .log import Stored
-from .record import decode, encode, parse_time, time_text
-from .schema import chats, messages, metadata
+from .record import encode, parse_time, time_text
+from .schema import attachments, chats, messages, metadata
 
 BESIDE: Final = tuple(
-    one for one in metadata.sorted_tables if one is not messages and "chat_id" in one.c
+    one
+    for one in metadata.sorted_tables
+    if one not in (messages, attachments) and "chat_id" in one.c
 )
-"""The tables with rows of a chat, but for the log and the table of the chats itself."""
+"""The tables whose rows of a chat are replaced: all but the log, and what goes with it."""
 _NEW: Final = -1
 """The parent's row is not known yet."""
 
@@ -35,6 +38,7 @@ class Contents:
     chat: Mapping[str, Any] | None
     rows: Sequence[Mapping[str, Any]] = ()
     beside: Mapping[str, Sequence[Mapping[str, Any]]] = field(default_factory=dict)
+    attachments: Sequence[str] = ()
 
     @property
     def chars(self) -> int:
@@ -51,7 +55,9 @@ def read(connection: Connection, chat_id: str) -> Contents:
         one.name: [dict(row) for row in connection.execute(_of_chat(one, chat_id)).mappings()]
         for one in BESIDE
     }
-    return Contents(dict(found), [dict(row) for row in rows], beside)
+    files = select(attachments.c.sha256).where(attachments.c.chat_id == chat_id)
+    kept = connection.execute(files).scalars().all()
+    return Contents(dict(found), [dict(row) for row in rows], beside, kept)
 
 
 def known(chat_id: str, path: Mapping[int, Stored], now: datetime) -> Contents:
@@ -102,6 +108,9 @@ def put(connection: Connection, contents: Contents) -> None:
     connection.execute(insert(chats), [dict(contents.chat)])
     if contents.rows:
         connection.execute(insert(messages), [dict(row) for row in contents.rows])
+    if contents.attachments:
+        values = [{"chat_id": contents.chat["id"], "sha256": one} for one in contents.attachments]
+        connection.execute(insert(attachments), values)
     _put_beside(connection, contents)
 
 
@@ -124,12 +133,16 @@ def bring_back(connection: Connection, chat_id: str, contents: Contents) -> bool
     connection.execute(update(chats).where(chats.c.id == chat_id).values(values))
     for one in BESIDE:
         connection.execute(delete(one).where(one.c.chat_id == chat_id))
+    for sha256 in contents.attachments:
+        values = {"chat_id": chat_id, "sha256": sha256}
+        connection.execute(insert(attachments).prefix_with("OR IGNORE").values(values))
     _put_beside(connection, contents, rows)
     return all(before == after for before, after in rows.items())
 
 
 def remove(connection: Connection, chat_id: str) -> None:
     """Nothing of the chat is left here."""
+    let_go(connection, chat_id)
     for one in (*BESIDE, messages):
         connection.execute(delete(one).where(one.c.chat_id == chat_id))
     connection.execute(delete(chats).where(chats.c.id == chat_id))
@@ -160,7 +173,8 @@ def _add_missing(
             same[row["row"]] = row["row"]
             continue
         when = parse_time(row["created"])
-        new = log.insert_rows(connection, chat_id, [decode(row["body"])], parent, when)
+        message, _ = decode_row(connection, row["body"])
+        new = log.insert_rows(connection, chat_id, [message], parent, when)
         same[row["row"]] = new.rows[-1]
         added += new.chars
     return same, added

@@ -21,7 +21,8 @@ from sqlalchemy import Connection, Row, delete, func, insert, select
 from ..errors import Conflict, NotFound, Refused
 from ..messages.parts import Message
 from . import schema, table
-from .record import canonical, decode, encode, parse_time, time_text
+from .attachments import decode_row, encode_row
+from .record import canonical, parse_time, time_text
 
 Result = TypeVar("Result")
 
@@ -97,7 +98,7 @@ def waiting(connection: Connection, chat_id: str) -> tuple[Queued, ...]:
     rows = schema.queue
     query = select(rows).where(rows.c.chat_id == chat_id)
     found = connection.execute(query.order_by(rows.c.priority.desc(), rows.c.number))
-    return tuple(_queued(row) for row in found)
+    return tuple(_queued(connection, row) for row in found.all())
 
 
 def add(connection: Connection, chat_id: str, entry: Queued) -> int:
@@ -122,7 +123,9 @@ def add(connection: Connection, chat_id: str, entry: Queued) -> int:
         "type": entry.type,
         "priority": entry.priority,
         "created": time_text(entry.created),
-        "message": None if entry.message is None else encode(entry.message),
+        "message": None
+        if entry.message is None
+        else encode_row(connection, chat_id, entry.message).text,
         "details": canonical(entry.details),
     }
     connection.execute(insert(rows).values(values))
@@ -137,15 +140,15 @@ def take(connection: Connection, chat_id: str, entry_id: str) -> Queued:
     if found is None:
         raise NotFound(f"Nothing with the id {entry_id!r} waits in this chat.")
     connection.execute(delete(rows).where(where))
-    return _queued(found)
+    return _queued(connection, found)
 
 
-def _queued(row: Row[Any]) -> Queued:
+def _queued(connection: Connection, row: Row[Any]) -> Queued:
     return Queued(
         id=row.id,
         type=row.type,
         created=parse_time(row.created),
-        message=None if row.message is None else decode(row.message),
+        message=None if row.message is None else decode_row(connection, row.message)[0],
         priority=row.priority,
         details=json.loads(row.details),
     )

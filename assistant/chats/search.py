@@ -16,15 +16,16 @@ import logging
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import Final
+from typing import Final, Protocol
 
 from sqlalchemy import Connection, func, select
 
-from ..database import Database
+from ..database import Result, Work
 from ..errors import StoreError
 from . import schema, search_index, table
 from .hits import Found, Hit, show
 from .identity import chat_id as check_chat_id
+from .keeper import Keeper
 from .placing import Document, Origin, Piece, Placed, first_place, place_all
 from .ranking import rank
 from .record import decode
@@ -41,11 +42,22 @@ ROWS_PER_STEP: Final = 200
 """Rows that are read and indexed at once, so that a turn's own writes never wait long."""
 
 
-class HistorySearch:
-    """Search over the chats in one database. For one event loop; raises StoreError."""
+class Readable(Protocol):
+    """A database with the chats' tables."""
 
-    def __init__(self, database: Database) -> None:
+    async def read(self, work: Work[Result]) -> Result: ...
+
+    async def write(self, work: Work[Result]) -> Result: ...
+
+
+class HistorySearch:
+    """Search over the chats in one database and, while its file fails, over those in memory too
+    (`keeper`). For one event loop; raises StoreError."""
+
+    def __init__(self, database: Readable, keeper: Keeper | None = None) -> None:
         self._database = database
+        self._keeper = keeper
+        self._unsaved = HistorySearch(keeper.memory) if keeper is not None else None
         self._indexing = asyncio.Lock()
         self._prepared = False
         self._said = False
@@ -58,7 +70,24 @@ class HistorySearch:
         `before_row` leaves out that row and what came after it, such as the question that is being
         answered. Raises NotFound for an unknown chat, InvalidRequest for an id that names none."""
         identity = None if chat_id is None else check_chat_id(chat_id)
-        wanted = _Wanted(identity, query_terms(query), min(k, MOST_HITS), before_row)
+        held = self._keeper.held if self._keeper is not None else frozenset()
+        if self._unsaved is None or not held or (identity is not None and identity not in held):
+            return await self._search(identity, query, k, before_row)
+        unsaved = await self._unsaved.search(identity, query, k, before_row)
+        if identity is not None:
+            return unsaved
+        try:
+            # Of a chat in memory, what the file has of it is there too.
+            found = await self._search(None, query, k, before_row)
+            saved = [hit for hit in found if hit.chat_id not in held]
+        except StoreError:
+            saved = []
+        return tuple(sorted([*unsaved, *saved], key=lambda hit: -hit.score)[:k])
+
+    async def _search(
+        self, chat_id: str | None, query: str, k: int, before_row: int | None
+    ) -> tuple[Hit, ...]:
+        wanted = _Wanted(chat_id, query_terms(query), min(k, MOST_HITS), before_row)
         indexed = await self._catch_up(chat_id)
         return await self._database.read(lambda c: _find(c, wanted, indexed))
 

@@ -24,7 +24,7 @@ from sqlalchemy import Connection, delete, select, update
 
 from ..database import Database, utc_now
 from ..errors import Conflict, NotFound, StoreError
-from . import schema, table
+from . import attachments, schema, table
 from .chat import ChatSummary
 from .identity import chat_id as check_chat_id
 from .record import parse_time, time_text
@@ -45,7 +45,8 @@ REMOVED_FROM: Final = (
     schema.cuts,
     schema.projections,
 )
-"""All tables with rows of a chat but that of the chats, which the others refer to."""
+"""All tables with rows of a chat but that of the chats, which the others refer to, and that of its
+attachments."""
 
 
 class Trash:
@@ -71,6 +72,7 @@ class Trash:
     async def open(self) -> None:
         """Sees to the chats that were deleted before: each is removed when its minute is over."""
         await self._store.recover()
+        await self._database.write(attachments.remove_gone)
         together: defaultdict[datetime, list[str]] = defaultdict(list)
         for chat_id, deleted in await self._database.read(_deleted):
             together[deleted].append(chat_id)
@@ -83,9 +85,8 @@ class Trash:
         """Hide the chat. Raises NotFound when there is none, Conflict (`turn_running`) while it is
         being answered."""
         now = parse_time(time_text(self._clock()))
-        await self._store.recover()
         self._store.check_not_answering(check_chat_id(chat_id))
-        await self._database.write(lambda c: _hide(c, chat_id, now))
+        await self._store.write(chat_id, lambda c: _hide(c, chat_id, now))
         self._store.forget(chat_id)
         self._remove_in([chat_id], now, UNDO)
 
@@ -114,16 +115,19 @@ class Trash:
     async def restore(self, chat_id: str) -> ChatSummary:
         """Show the chat again, as it was. Raises NotFound when it was not deleted, or more than a
         minute ago."""
-        check_chat_id(chat_id)
-        await self._store.recover()
         earliest = self._clock() - UNDO
-        return await self._database.write(lambda c: _show(c, chat_id, earliest))
+        return await self._store.write(chat_id, lambda c: _show(c, chat_id, earliest))
 
     async def close(self) -> None:
         """Stop waiting; what is left is removed by the next `open`."""
         for task in self._tasks:
             task.cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)
+
+    def _check_in_file(self, chat_ids: Sequence[str]) -> None:
+        """Raises StoreError while one of these chats is in memory: its file fails."""
+        if not self._store.keeper.held.isdisjoint(chat_ids):
+            raise StoreError(self._store.saving.message or "The file cannot be written.")
 
     def _is_free(self, chat_id: str) -> bool:
         try:
@@ -146,15 +150,20 @@ class Trash:
         try:
             for start in range(0, len(chat_ids), REMOVED_TOGETHER):
                 some = chat_ids[start : start + REMOVED_TOGETHER]
+                self._check_in_file(some)
                 removed += await self._search.forget(some, lambda c, one: _remove(c, one, deleted))
             for chat_id in removed:
                 self._store.forget(chat_id)
             if removed:
+                await self._database.write(attachments.remove_gone)
                 await self._database.scrub()
                 logger.info("Chats: deleted chats were removed for good: %d.", len(removed))
         except StoreError as error:
             reason = ascii(error.message)[1:-1]
-            logger.warning("Chats: deleted chats stay until the next start: %s", reason)
+            logger.warning("Chats: deleted chats stay for now: %s", reason)
+            if not self._store.saving.ok:
+                left = [chat_id for chat_id in chat_ids if chat_id not in removed]
+                self._remove_in(left, deleted, UNDO)
 
 
 def _deleted(connection: Connection) -> list[tuple[str, datetime]]:
@@ -189,6 +198,7 @@ def _remove(connection: Connection, chat_id: str, deleted: datetime) -> bool:
     """Remove the chat that was deleted at this moment; says whether it was there."""
     if dict(_deleted(connection)).get(chat_id) != deleted:
         return False
+    attachments.let_go(connection, chat_id)
     for rows in REMOVED_FROM:
         connection.execute(delete(rows).where(rows.c.chat_id == chat_id))
     connection.execute(delete(chats).where(chats.c.id == chat_id))

@@ -15,6 +15,7 @@ from sqlalchemy.pool import StaticPool
 Result = TypeVar("Result")
 Work = Callable[[Connection], Result]
 
+_FOLDER: Final = "folder"
 BUSY_SECONDS: Final = 5.0
 """How long SQLite waits for another process that is writing, before it says `locked`."""
 FAILURES: Final = (SQLAlchemyError, sqlite3.Error, OSError)
@@ -31,13 +32,19 @@ def reading_engine(path: Path, connections: int, as_it_is: bool = False) -> Engi
     return _engine(path, connections, _reading, "BEGIN", as_it_is)
 
 
-def memory_engine() -> Engine:
-    """A database that is gone with its one connection."""
+def memory_engine(folder: Path | None = None) -> Engine:
+    """A database that is gone with its one connection; `folder_of` it is `folder`."""
     engine = sqlalchemy.create_engine(
         "sqlite://", poolclass=StaticPool, connect_args={"check_same_thread": False}
     )
-    _prepare(engine, _common, "BEGIN")
+    _prepare(engine, _common, "BEGIN", folder)
     return engine
+
+
+def folder_of(connection: Connection) -> Path | None:
+    """The folder in which the database has its file, or would have it."""
+    folder = connection.info.get(_FOLDER)
+    return folder if isinstance(folder, Path) else None
 
 
 def driver_of(connection: Connection) -> sqlite3.Connection:
@@ -65,13 +72,19 @@ def _engine(
         max_overflow=0,
         connect_args={"timeout": BUSY_SECONDS, "check_same_thread": False},
     )
-    _prepare(engine, prepare, begin)
+    _prepare(engine, prepare, begin, path.parent)
     return engine
 
 
-def _prepare(engine: Engine, prepare: Callable[[sqlite3.Connection], None], begin: str) -> None:
+def _prepare(
+    engine: Engine,
+    prepare: Callable[[sqlite3.Connection], None],
+    begin: str,
+    folder: Path | None,
+) -> None:
     @sqlalchemy.event.listens_for(engine, "connect")
-    def connected(connection: Any, _record: Any) -> None:
+    def connected(connection: Any, record: Any) -> None:
+        record.info[_FOLDER] = folder
         prepare(connection)
 
     @sqlalchemy.event.listens_for(engine, "begin")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import threading
+from pathlib import Path
 
 from .engines import Result, Work, memory_engine
 
@@ -11,10 +12,11 @@ from .engines import Result, Work, memory_engine
 class MemoryDatabase:
     """The same tables, for any thread: one transaction at a time, each short."""
 
-    def __init__(self, make_tables: Work[None]) -> None:
+    def __init__(self, make_tables: Work[None], folder: Path | None = None) -> None:
         self._make_tables = make_tables
+        self._folder = folder
         self._lock = threading.RLock()
-        self._engine = memory_engine()
+        self._engine = memory_engine(folder)
         self._made = False
 
     def run(self, work: Work[Result]) -> Result:
@@ -37,5 +39,5 @@ class MemoryDatabase:
         """Forget everything, and give the memory back."""
         with self._lock:
             self._engine.dispose()
-            self._engine = memory_engine()
+            self._engine = memory_engine(self._folder)
             self._made = False

@@ -5,7 +5,10 @@ from pathlib import Path
 
 import pytest
 from plugin.assistant.chats import ChatStore
+from plugin.assistant.chats.archive import Archive
 from plugin.assistant.chats.branches import Branches
+from plugin.assistant.chats.search import HistorySearch
+from plugin.assistant.chats.trash import Trash
 from plugin.assistant.database import Database
 from plugin.assistant.database import database as database_module
 from plugin.assistant.errors import Conflict, NotFound, StoreError
@@ -270,3 +273,46 @@ async def test_rows_that_the_file_has_got_meanwhile_are_kept_beside_those_from_m
     assert await texts(store) == ["Hello", "Hi", LARGE]
     await Branches(store).switch_version("c", "x2")
     assert await texts(store) == ["Hello", "Hi", "Theirs"]
+
+
+async def test_search_finds_what_is_in_memory_and_what_is_in_the_file(
+    store: ChatStore, database: Database, retries: Retries
+) -> None:
+    search = HistorySearch(database, store.keeper)
+    await store.import_messages("filed", (user("u1", "a walrus in the file"),))
+    async with locked(database):
+        await store.append("c", user("u2", "a walrus in memory"))
+        assert {hit.chat_id for hit in await search.search(None, "walrus")} == {"c", "filed"}
+        assert [hit.message_id for hit in await search.search("c", "walrus")] == ["u2"]
+        assert [hit.message_id for hit in await search.search("filed", "walrus")] == ["u1"]
+    await retries.until_saved()
+    assert {hit.chat_id for hit in await search.search(None, "walrus")} == {"c", "filed"}
+    assert [hit.message_id for hit in await search.search("c", "walrus")] == ["u2"]
+
+
+async def test_a_chat_that_is_deleted_in_memory_is_gone_in_the_file_later(
+    store: ChatStore, database: Database, retries: Retries
+) -> None:
+    trash = Trash(database, store, HistorySearch(database, store.keeper))
+    async with locked(database):
+        await store.append("c", user("u2"))
+        await trash.delete("c")
+        assert await store.list() == ()
+        assert (await trash.restore("c")).id == "c"
+        await trash.delete("c")
+    await retries.until_saved()
+    assert await store.get("c") is None
+    await trash.close()
+
+
+async def test_a_chat_is_exported_and_imported_while_the_file_fails(
+    store: ChatStore, database: Database, retries: Retries
+) -> None:
+    archive = Archive(store, new_id=lambda: "copy")
+    async with locked(database):
+        await store.append("c", user("u2", "Unsaved"))
+        trajectory = await archive.read("c")
+        assert [row.message.text for row in trajectory.rows] == ["Hello", "Hi", "Unsaved"]
+        assert (await archive.add(trajectory)).id == "copy"
+    await retries.until_saved()
+    assert await saved(database, "copy") == ["Hello", "Hi", "Unsaved"]
