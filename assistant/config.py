@@ -34,6 +34,8 @@ class Problem:
 PROVIDER = "The provider"
 CONTEXT = "What the model is sent"
 INSTALLATION = "The installation"
+TEMPERATURES = (0, 2)
+REASONING_EFFORTS = ("none", "minimal", "low", "medium", "high", "xhigh")
 
 
 def _setting(
@@ -69,7 +71,7 @@ class Settings:
         PROVIDER,
         "LLM_TEMPERATURE",
         None,
-        number(0, 2),
+        number(*TEMPERATURES),
         "Sampling temperature. Empty: the server's own.",
     )
     max_output_tokens: int | None = _setting(
@@ -84,7 +86,7 @@ class Settings:
         PROVIDER,
         "LLM_REASONING_EFFORT",
         None,
-        choice("none", "minimal", "low", "medium", "high", "xhigh"),
+        choice(*REASONING_EFFORTS),
         "How long the model may think. Empty: the server's own.",
     )
     gguf: Path | None = _setting(
@@ -296,6 +298,14 @@ class Settings:
         False,
         SWITCH,
         "Serve the demo model when nothing else is there. scripts/run.py sets it by itself.",
+    )
+    titles: str = _setting(
+        INSTALLATION,
+        "ASSISTANT_TITLES",
+        "rule",
+        choice("rule", "model"),
+        "Who names a chat: rule (its first message, at once, no call), model (one short request "
+        "when the chat is idle after its first answer). A name that you give stays.",
     )
     max_streams: int = _setting(
         INSTALLATION,
