@@ -86,10 +86,12 @@ def check_here(connection: Connection, chat_id: str, owner: Owner, now: datetime
 def settle(connection: Connection, chat_id: str, owner: Owner, now: datetime) -> bool:
     """An answer that nobody is giving any more becomes a cut message; says whether there was one.
     Raises Conflict as `check_here` does."""
+    query = "SELECT 1 FROM running WHERE chat_id = ?"
+    if driver_of(connection).execute(query, (chat_id,)).fetchone() is None:
+        return False
     check_here(connection, chat_id, owner, now)
     left = take(connection, chat_id)
-    if left is None:
-        return False
+    assert left is not None
     end_with(connection, chat_id, as_cut(left.message), left.parent_row, now)
     table.set_state(connection, chat_id, "idle")
     return True

@@ -10,9 +10,11 @@ from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from typing import Final
 
-from sqlalchemy import Connection, bindparam, func, insert, select, text
+from sqlalchemy import Connection, bindparam, func, select, text
 
+from ..database import driver_of
 from ..errors import InvalidRequest, NotFound
 from ..messages.parts import Message
 from . import attachments
@@ -24,6 +26,17 @@ from .schema import messages
 
 ROWS_PER_QUERY = 500
 """Well below SQLite's limit of bound values."""
+
+
+# Constant SQL, since every message that is added has to do with these.
+_INSERT: Final = (
+    'INSERT INTO messages (chat_id, "row", parent_row, message_id, role, created, depth, run_start,'
+    " run_parent, body) VALUES (:chat_id, :row, :parent_row, :message_id, :role, :created, :depth,"
+    " :run_start, :run_parent, :body)"
+)
+_NEWEST: Final = 'SELECT max("row") FROM messages WHERE chat_id = ?'
+_RUN_OF: Final = 'SELECT depth, run_start, run_parent FROM messages WHERE chat_id = ? AND "row" = ?'
+_WITH_ID: Final = 'SELECT message_id, "row" FROM messages WHERE chat_id = ? AND message_id = ?'
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,7 +112,7 @@ def insert_rows(
         }
         for row, message, body in zip(rows, added, encoded, strict=True)
     ]
-    connection.execute(insert(messages), values)
+    driver_of(connection).executemany(_INSERT, values)
     return Added(rows, sum(body.chars for body in encoded), parent_row)
 
 
@@ -253,8 +266,8 @@ def is_version_of(
 
 
 def _next_row(connection: Connection, chat_id: str) -> int:
-    newest = select(func.max(messages.c.row)).where(messages.c.chat_id == chat_id)
-    return (connection.execute(newest).scalar_one() or 0) + 1
+    found = driver_of(connection).execute(_NEWEST, (chat_id,)).fetchone()
+    return int(found[0] or 0) + 1
 
 
 def _join(
@@ -263,9 +276,8 @@ def _join(
     """Depth, start of the run and parent of the run of a new `row` after `parent_row`."""
     if parent_row is None:
         return 1, row, None
-    columns = select(messages.c.depth, messages.c.run_start, messages.c.run_parent)
-    where = (messages.c.chat_id == chat_id) & (messages.c.row == parent_row)
-    depth, run_start, run_parent = connection.execute(columns.where(where)).one()
+    found = driver_of(connection).execute(_RUN_OF, (chat_id, parent_row)).fetchone()
+    depth, run_start, run_parent = found
     if parent_row == row - 1:
         return depth + 1, run_start, run_parent
     return depth + 1, row, parent_row
@@ -300,6 +312,8 @@ def _rows_with_ids(
     connection: Connection, chat_id: str, message_ids: Sequence[str]
 ) -> list[tuple[str, int]]:
     """All versions of these messages, on whichever path."""
+    if len(message_ids) == 1:
+        return driver_of(connection).execute(_WITH_ID, (chat_id, message_ids[0])).fetchall()
     wanted = (
         select(messages.c.message_id, messages.c.row)
         .where(messages.c.chat_id == chat_id)

@@ -6,13 +6,16 @@ Functions over a connection, to be called inside one transaction of `store`.
 from __future__ import annotations
 
 import json
+from collections import namedtuple
 from collections.abc import Collection
 from dataclasses import asdict
 from datetime import datetime
-from typing import Any, get_args
+from functools import lru_cache
+from typing import Any, Final, get_args
 
-from sqlalchemy import Connection, Row, Select, func, insert, select, update
+from sqlalchemy import Connection, Select, func, insert, select, update
 
+from ..database import driver_of
 from ..errors import Conflict, NotFound
 from .chat import (
     ACTIVE_STATES,
@@ -27,6 +30,18 @@ from .chat import (
 from .record import canonical, parse_time, time_text
 from .schema import chats, messages, running
 
+_Found: Final = namedtuple("_Found", [*chats.c.keys(), "depth"])  # type: ignore[misc]
+# Constant SQL, since every message that is added has to do with these.
+_FIND: Final = (
+    f"SELECT {', '.join(f'chat.{column.name}' for column in chats.c)}, coalesce(head.depth, 0)"
+    " FROM chats AS chat"
+    ' LEFT JOIN messages AS head ON head.chat_id = chat.id AND head."row" = chat.head_row'
+    " WHERE chat.id = ? AND chat.deleted IS NULL"
+)
+_SET_HEAD: Final = (
+    "UPDATE chats SET head_row = ?, log_chars = log_chars + ?, updated = ?,"
+    " activity = (SELECT max(activity) + 1 FROM chats) WHERE id = ?"
+)
 _SUMMARY = (
     chats.c.id,
     chats.c.title,
@@ -80,20 +95,19 @@ def is_taken(connection: Connection, chat_id: str) -> bool:
 
 def find(connection: Connection, chat_id: str) -> Chat | None:
     """The chat; None where there is none, or it is deleted."""
-    where = (chats.c.id == chat_id) & chats.c.deleted.is_(None)
-    found = connection.execute(_with_depth(chats).where(where)).one_or_none()
-    if found is None:
+    row = driver_of(connection).execute(_FIND, (chat_id,)).fetchone()
+    if row is None:
         return None
-    branched = json.loads(found.branched_from) if found.branched_from else None
+    found = _Found._make(row)
     return Chat(
         **_summary_fields(found),
         title_source=found.title_source,
         head_row=found.head_row,
-        allowed_tools=tuple(json.loads(found.allowed_tools)),
+        allowed_tools=_tools(found.allowed_tools),
         log_chars=found.log_chars,
-        params=ChatParams(**json.loads(found.params)),
+        params=_params(found.params),
         draft=found.draft,
-        branched_from=BranchPoint(**branched) if branched else None,
+        branched_from=_branch_point(found.branched_from),
     )
 
 
@@ -138,17 +152,11 @@ def set_head(
     connection: Connection, chat_id: str, row: int | None, added_chars: int, now: datetime
 ) -> None:
     """The current path ends at `row` from now on; `added_chars` more are in the log."""
-    values = {
-        "head_row": row,
-        "log_chars": chats.c.log_chars + added_chars,
-        "updated": time_text(now),
-        "activity": next_activity(),
-    }
-    connection.execute(update(chats).where(chats.c.id == chat_id).values(values))
+    driver_of(connection).execute(_SET_HEAD, (row, added_chars, time_text(now), chat_id))
 
 
 def set_state(connection: Connection, chat_id: str, state: ChatState) -> None:
-    connection.execute(update(chats).where(chats.c.id == chat_id).values(state=state))
+    driver_of(connection).execute("UPDATE chats SET state = ? WHERE id = ?", (state, chat_id))
 
 
 def set_title(connection: Connection, chat_id: str, title: str, source: TitleSource) -> None:
@@ -213,8 +221,7 @@ def _with_depth(*columns: Any) -> Select[Any]:
     return select(*columns, depth).select_from(chats.outerjoin(messages, head))
 
 
-def _summary_fields(row: Row[Any]) -> dict[str, Any]:
-    workflow = json.loads(row.workflow) if row.workflow else None
+def _summary_fields(row: Any) -> dict[str, Any]:
     return {
         "id": row.id,
         "title": row.title,
@@ -222,10 +229,34 @@ def _summary_fields(row: Row[Any]) -> dict[str, Any]:
         "updated": parse_time(row.updated),
         "messages": row.depth,
         "state": row.state,
-        "pinned": row.pinned,
-        "unread": row.unread,
-        "workflow": WorkflowName(workflow["id"], workflow["name"]) if workflow else None,
+        "pinned": bool(row.pinned),
+        "unread": bool(row.unread),
+        "workflow": _workflow(row.workflow),
     }
+
+
+# The same few texts stand in most chats.
+
+
+@lru_cache
+def _tools(text: str) -> tuple[str, ...]:
+    return tuple(json.loads(text))
+
+
+@lru_cache
+def _params(text: str) -> ChatParams:
+    return ChatParams(**json.loads(text))
+
+
+@lru_cache
+def _workflow(text: str | None) -> WorkflowName | None:
+    found = json.loads(text) if text else None
+    return WorkflowName(found["id"], found["name"]) if found else None
+
+
+@lru_cache
+def _branch_point(text: str | None) -> BranchPoint | None:
+    return BranchPoint(**json.loads(text)) if text else None
 
 
 def next_activity() -> Any:

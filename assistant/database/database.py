@@ -83,6 +83,8 @@ class Database:
         self._engines: _Engines | None = None
         # The writer's own connection, of those engines; of the writer's thread only.
         self._writing: tuple[_Engines, Connection] | None = None
+        # How long that connection waits, if it was told.
+        self._patience: float | None = None
         self._closed = False
         self._opening = threading.Lock()
         self._writer = WriterThread(self._perform)
@@ -135,7 +137,9 @@ class Database:
         patience = BUSY_SECONDS if self.problem is None else IMPATIENT_SECONDS
         try:
             connection = self._connection()
-            driver_of(connection).execute(f"PRAGMA busy_timeout={int(patience * 1000)}")
+            if patience != self._patience:
+                driver_of(connection).execute(f"PRAGMA busy_timeout={int(patience * 1000)}")
+                self._patience = patience
             with connection.begin():
                 result = work(connection)
         except FAILURES as error:
@@ -220,6 +224,7 @@ class Database:
         if self._writing is None or self._writing[0] is not engines:
             self._drop_connection()
             self._writing = engines, engines.writer.connect()
+            self._patience = None
         return self._writing[1]
 
     def _drop_connection(self) -> None:

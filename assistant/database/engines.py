@@ -5,7 +5,7 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any, Final, TypeVar
+from typing import Any, Final, TypeVar, cast
 
 import sqlalchemy
 from sqlalchemy import Connection, Engine
@@ -50,9 +50,7 @@ def folder_of(connection: Connection) -> Path | None:
 def driver_of(connection: Connection) -> sqlite3.Connection:
     """The driver's connection, for constant statements in hot paths: SQLAlchemy's own work for a
     statement costs many times what SQLite's does."""
-    driver: Any = connection.connection.driver_connection
-    assert isinstance(driver, sqlite3.Connection)
-    return driver
+    return cast(sqlite3.Connection, connection.connection.dbapi_connection)
 
 
 def _engine(
