@@ -30,6 +30,7 @@ from .llm.resolver import Resolver
 from .routes.archive import archive_routes
 from .routes.chat import chat_routes
 from .routes.chats import chats_routes
+from .routes.events import events_routes
 from .routes.guard import Gate
 from .routes.health import health_routes
 from .routes.library import library_routes
@@ -91,13 +92,14 @@ class Assistant:
     def routes(self) -> list[web.RouteDef]:
         """All our routes, each behind the gate."""
         return [
-            *chat_routes(self.gate, lambda request: self.space(request).turns),
+            *chat_routes(self.gate, lambda request: self.space(request).sessions),
             *library_routes(self.gate, self.space),
-            *archive_routes(self.gate, lambda request: self.space(request).archive, self._secrets),
+            *archive_routes(self.gate, self.space, self._secrets),
+            *events_routes(self.gate, lambda request: self.space(request).sessions),
             *chats_routes(
                 self.gate,
                 lambda request: self.space(request).chats,
-                lambda request: self.space(request).turns,
+                lambda request: self.space(request).sessions,
             ),
             *user_context_routes(self.gate, self.space),
             *system_context_routes(self.gate, self.space),

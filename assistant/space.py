@@ -1,4 +1,4 @@
-"""What belongs to one ComfyUI user: folder, database, skills, rules, chats and running turns.
+"""What belongs to one ComfyUI user: folder, database, skills, rules, chats and their sessions.
 
 Users are separated, not protected from each other: ComfyUI does not authenticate them.
 """
@@ -18,10 +18,11 @@ from .context.tokens import text_tokens
 from .database import Database
 from .errors import StoreError
 from .prompts.composition import SystemPrompts
+from .sessions.sessions import Sessions
 from .tools.toolbox import Toolbox
+from .turn.launcher import Launcher
 from .turn.preparation import Model, Providers, Services
 from .turn.summariser import Summariser
-from .turn.turns import Turns
 from .user_context.environment import refresh_environment
 from .user_context.rules import UserContextStore
 from .user_context.skills import SkillLibrary
@@ -58,7 +59,8 @@ class UserSpace:
         self.search = HistorySearch(self.database, self.chats.keeper)
         self.archive = Archive(self.chats)
         self.trash = Trash(self.database, self.chats, self.search)
-        self.turns = Turns(services, self.chats, self.skills, summariser, self.search)
+        launcher = Launcher(services, self.chats, self.skills, summariser, self.search)
+        self.sessions = Sessions(launcher, self.chats)
 
     async def open(self) -> None:
         """Makes the tables, and turns what a crash cut into cut messages. Raises nothing: a
@@ -78,7 +80,7 @@ class UserSpace:
             logger.warning("The environment could not be counted: %s", ascii(str(error))[1:-1])
 
     async def close(self) -> None:
-        await self.turns.close()
+        await self.sessions.close()
         await self.trash.close()
         await self.chats.close()
         await self.database.close()

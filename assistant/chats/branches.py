@@ -48,6 +48,12 @@ class Branches:
 
         return await self._store.read(chat_id, work)
 
+    async def answers_to(self, chat_id: str, message_id: str) -> tuple[str, ...]:
+        """The ids of the answers that a message ever had, in the order in which they came."""
+        return await self._store.read(
+            chat_id, lambda connection: versions.answers_to(connection, chat_id, message_id)
+        )
+
     async def switch_version(self, chat_id: str, message_id: str) -> Chat:
         """The current path goes through this message, and on to the newest end of its branch; one
         that goes through it already stays."""

@@ -45,6 +45,19 @@ _NEIGHBOURS: Final = text(
 """The rows that follow the same message as one of `:rows` (`place`) does. A row that follows
 `parent` is the next one of its run, or the first of a run that grew from it."""
 
+_ANSWERS: Final = text(
+    """
+    SELECT c."row", c.message_id FROM messages q JOIN messages c
+        ON c.chat_id = :chat AND c."row" = q."row" + 1 AND c.parent_row = q."row"
+        WHERE q.chat_id = :chat AND q.message_id = :message AND c.role = 'assistant'
+    UNION ALL
+    SELECT c."row", c.message_id FROM messages q JOIN messages c
+        ON c.chat_id = :chat AND c.run_parent = q."row" AND c."row" = c.run_start
+        WHERE q.chat_id = :chat AND q.message_id = :message AND c.role = 'assistant'
+    ORDER BY 1
+    """
+)
+
 
 def of_messages(
     connection: Connection, chat_id: str, head_row: int | None, message_ids: Sequence[str]
@@ -105,3 +118,9 @@ def newest_end(connection: Connection, chat_id: str, row: int) -> int:
             if grew_from in behind and parent >= behind[grew_from]:
                 behind[number] = start
     return max(ends[number] for number in behind)
+
+
+def answers_to(connection: Connection, chat_id: str, message_id: str) -> tuple[str, ...]:
+    """The answers that ever followed a message, in the order in which they came."""
+    found = connection.execute(_ANSWERS, {"chat": chat_id, "message": message_id})
+    return tuple(dict.fromkeys(identity for _, identity in found))

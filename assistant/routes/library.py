@@ -24,7 +24,7 @@ from ..chats.search import HistorySearch
 from ..chats.trajectory import LONGEST_NAME
 from ..chats.trash import Trash
 from ..errors import InvalidRequest, NotFound
-from ..turn.turns import Turns
+from ..sessions.sessions import Sessions
 from .answers import answer, nothing
 from .body import only, optional_integer, optional_text, read_json, refuse_fields, text
 from .chat import LONGEST_ID
@@ -53,7 +53,7 @@ class Library(Protocol):
     def trash(self) -> Trash: ...
 
     @property
-    def turns(self) -> Turns: ...
+    def sessions(self) -> Sessions: ...
 
 
 LibraryOf = Callable[[web.Request], Library]
@@ -68,20 +68,24 @@ def library_routes(gate: Gate, library_of: LibraryOf) -> list[web.RouteDef]:
         only(body, "id", "title", "workflow")
         identity = optional_text(body, "id", most=LONGEST_ID)
         title = _title(body) if body.get("title") is not None else None
-        chat = await library_of(request).chats.create(
+        library = library_of(request)
+        chat = await library.chats.create(
             new_chat_id() if identity is None else identity,
             titles.NEW_CHAT if title is None else title,
             _workflow(body),
             "rule" if title is None else "user",
         )
+        library.sessions.created(chat)
         return answer(chat_json(chat), status=201)
 
     async def branch(request: web.Request) -> web.Response:
         body = await read_json(request)
         only(body, "message_id")
         message_id = text(body, "message_id", most=LONGEST_ID)
-        branches = Branches(library_of(request).chats)
+        library = library_of(request)
+        branches = Branches(library.chats)
         chat = await branches.branch(request.match_info["id"], message_id, new_chat_id())
+        library.sessions.created(chat)
         return answer({"id": chat.id}, status=201)
 
     async def clean_up(request: web.Request) -> web.Response:
@@ -91,8 +95,10 @@ def library_routes(gate: Gate, library_of: LibraryOf) -> list[web.RouteDef]:
         deleted: tuple[str, ...] = ()
         if not dry_run:
             for chat in old:
-                await library.turns.forget(chat.id)
+                await library.sessions.forget(chat.id)
             deleted = await library.trash.delete_all([chat.id for chat in old])
+            for identity in deleted:
+                library.sessions.deleted(identity)
         found = [chat for chat in old if dry_run or chat.id in frozenset(deleted)]
         chats = [
             {"id": chat.id, "title": chat.title, "updated": time_json(chat.updated)}
@@ -114,22 +120,27 @@ def library_routes(gate: Gate, library_of: LibraryOf) -> list[web.RouteDef]:
 
     async def change(request: web.Request) -> web.Response:
         title, pinned = _changes(await read_json(request))
-        identity = request.match_info["id"]
-        return answer(entry_json(await library_of(request).chats.change(identity, title, pinned)))
+        library = library_of(request)
+        chat = await library.chats.change(request.match_info["id"], title, pinned)
+        await library.sessions.changed(chat)
+        return answer(entry_json(chat))
 
     async def delete(request: web.Request) -> web.Response:
         library = library_of(request)
         identity = request.match_info["id"]
         if await library.chats.get(identity) is None:
             raise NotFound(f"There is no chat {identity!r}.")
-        await library.turns.forget(identity)
+        await library.sessions.forget(identity)
         await library.trash.delete(identity)
+        library.sessions.deleted(identity)
         return nothing()
 
     async def restore(request: web.Request) -> web.Response:
         await refuse_fields(request)
-        trash = library_of(request).trash
-        return answer(entry_json(await trash.restore(request.match_info["id"])))
+        library = library_of(request)
+        chat = await library.trash.restore(request.match_info["id"])
+        library.sessions.created(chat)
+        return answer(entry_json(chat))
 
     return [
         web.post("/chats", guarded(create, gate)),

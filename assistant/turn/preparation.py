@@ -9,6 +9,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Protocol
 
 from ...agent_prompts import SystemPrompt
+from ..chats import ChatParams
 from ..config import Settings
 from ..context.calibration import Calibration
 from ..context.chat_context import ChatContext
@@ -25,11 +26,15 @@ from ..tools.toolbox import Toolbox
 from ..user_context.skills import SkillSummary
 from .conversation import Conversation
 
+NO_PARAMS = ChatParams()
+"""A chat that wants what the settings say."""
+
 
 class Providers(Protocol):
-    """Who answers; `llm.resolver` knows."""
+    """Who answers; `llm.resolver` knows. `named` is for a chat that has chosen."""
 
     async def current(self) -> Provider: ...
+    async def named(self, name: str) -> Provider: ...
     async def window(self, provider: Provider) -> int | None: ...
 
 
@@ -144,12 +149,32 @@ def prices_of(provider: Provider) -> Prices:
     return PRICES["local" if provider.local else "automatic"]
 
 
+async def provider_for(providers: Providers, params: ChatParams) -> Provider:
+    """Who answers in a chat. Raises ProviderError when there is nobody, or not the one that the
+    chat has chosen (`no_provider`)."""
+    named = params.provider
+    provider = await (providers.current() if named is None else providers.named(named))
+    return provider if params.model is None else replace(provider, model=params.model)
+
+
+def settings_for(settings: Settings, params: ChatParams) -> Settings:
+    """The settings with what a chat has of its own."""
+    own: dict[str, Any] = {
+        "temperature": params.temperature,
+        "reasoning_effort": params.reasoning,
+    }
+    return replace(settings, **{name: value for name, value in own.items() if value is not None})
+
+
 async def prepare(
-    services: Services, history: tuple[Message, ...], conversation: Conversation
+    services: Services,
+    history: tuple[Message, ...],
+    conversation: Conversation,
+    params: ChatParams = NO_PARAMS,
 ) -> Preparation:
-    """Raises ProviderError when no provider is configured or found."""
-    settings = services.settings
-    provider = await services.providers.current()
+    """`params` are the chat's own. Raises ProviderError when no provider is configured or found."""
+    settings = settings_for(services.settings, params)
+    provider = await provider_for(services.providers, params)
     window = window_of(await services.providers.window(provider))
     tools = services.toolbox.schemas if provider.tools else ()
     spoken = tuple(message for message in history if message.role != "system")

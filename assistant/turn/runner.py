@@ -11,7 +11,7 @@ import logging
 from datetime import datetime, timezone
 from typing import Any
 
-from ..chats import ChatState
+from ..chats import ChatParams, ChatState
 from ..context.report_words import in_words
 from ..errors import AssistantError, ProviderError
 from ..messages import chunks
@@ -26,7 +26,7 @@ from .conversation import Conversation
 from .decisions import STOPPED
 from .measure import Measure
 from .opening import Opening
-from .preparation import Services, prepare
+from .preparation import NO_PARAMS, Preparation, Services, prepare
 from .recorder import Recorder
 from .running import RunningTurn
 from .slash import Slash, help_text, tokens_text
@@ -54,8 +54,10 @@ class TurnRunner:
         conversation: Conversation,
         scene: Scene,
         allowed: frozenset[str] = frozenset(),
+        params: ChatParams = NO_PARAMS,
     ) -> None:
         self._services = services
+        self._params = params
         self._opening = opening
         self._turn = turn
         self._emit = turn.emit
@@ -112,7 +114,7 @@ class TurnRunner:
         suspension = await self._go_on()
         if suspension:
             return self._suspend(suspension)
-        preparation = await prepare(self._services, self._opening.history, self._conversation)
+        preparation = await self._prepare()
         provider = preparation.provider
         self._emit(chunks.message_metadata({"model": provider.model, "provider": provider.name}))
         self._asking = Asking(
@@ -125,6 +127,10 @@ class TurnRunner:
             self._ids.free,
         )
         return await self._loop(self._asking)
+
+    async def _prepare(self) -> Preparation:
+        history = self._opening.history
+        return await prepare(self._services, history, self._conversation, self._params)
 
     async def _go_on(self) -> Suspension:
         """Settles what a suspended turn was waiting for; nothing for a new turn."""
@@ -162,7 +168,7 @@ class TurnRunner:
             return help_text()
         if slash.name == "tokens":
             return tokens_text(self._opening.history)
-        preparation = await prepare(self._services, self._opening.history, self._conversation)
+        preparation = await self._prepare()
         said = None
         if slash.name == "compact":
             said = await self._services.compact(preparation, slash.argument)
