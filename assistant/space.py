@@ -23,6 +23,7 @@ from .tools.toolbox import Toolbox
 from .turn.launcher import Launcher
 from .turn.preparation import Model, Providers, Services
 from .turn.summariser import Summariser
+from .turn.titling import Titling
 from .user_context.environment import refresh_environment
 from .user_context.rules import UserContextStore
 from .user_context.skills import SkillLibrary
@@ -59,8 +60,16 @@ class UserSpace:
         self.search = HistorySearch(self.database, self.chats.keeper)
         self.archive = Archive(self.chats)
         self.trash = Trash(self.database, self.chats, self.search)
-        launcher = Launcher(services, self.chats, self.skills, summariser, self.search)
+        titling = Titling(providers, model, settings, self.chats, self._name)
+        launcher = Launcher(services, self.chats, self.skills, summariser, self.search, titling)
         self.sessions = Sessions(launcher, self.chats)
+
+    async def _name(self, chat_id: str, title: str) -> None:
+        """A title that a model found."""
+        if await self.chats.set_title(chat_id, title, "model"):
+            chat = await self.chats.get(chat_id)
+            if chat is not None:
+                await self.sessions.changed(chat)
 
     async def open(self) -> None:
         """Makes the tables, and turns what a crash cut into cut messages. Raises nothing: a

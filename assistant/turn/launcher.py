@@ -34,6 +34,7 @@ from .recorder import AnswerStore, Nowhere, Recorder
 from .runner import TurnRunner
 from .running import RunningTurn
 from .summariser import Compaction, Summariser
+from .titling import Titling
 
 logger = logging.getLogger("comfyui_assistant")
 
@@ -76,6 +77,7 @@ class Launcher:
         skills: SkillLibrary,
         summariser: Summariser,
         search: HistorySearch | None = None,
+        titling: Titling | None = None,
         new_id: Callable[[], str] = _message_id,
     ) -> None:
         self._services = services
@@ -83,6 +85,7 @@ class Launcher:
         self._skills = skills
         self._summariser = summariser
         self._search = search
+        self._titling = titling
         self._conversations = Conversations(store, services.settings)
         self._new_id = new_id
         self._loose: set[RunningTurn] = set()
@@ -111,7 +114,7 @@ class Launcher:
     async def ready(self, chat_id: str, params: ChatParams) -> Ready:
         """What the chat's turn needs; what was done while the chat was idle stops. Raises
         NotFound and StoreError."""
-        self._summariser.turn_begins(chat_id)
+        self._turn_begins(chat_id)
         allowed = await self._store.allowed_tools(chat_id)
         return Ready(chat_id, await self._conversations.of_chat(chat_id), allowed, params)
 
@@ -141,7 +144,7 @@ class Launcher:
     async def compact(self, chat_id: str, focus: str, params: ChatParams) -> Compaction:
         """`/compact` without a message in the chat. Raises Conflict where there is nothing to
         compact, and ProviderError."""
-        self._summariser.turn_begins(chat_id)
+        self._turn_begins(chat_id)
         conversation = await self._conversations.of_chat(chat_id)
         path = await self._store.path(chat_id)
         preparation = await prepare(self._services, path, conversation, params)
@@ -180,7 +183,7 @@ class Launcher:
 
     def forget(self, chat_id: str) -> None:
         """Drops what is remembered of a chat that is deleted."""
-        self._summariser.turn_begins(chat_id)
+        self._turn_begins(chat_id)
         self._conversations.forget(chat_id)
         self.forget_workflow(chat_id)
 
@@ -188,6 +191,21 @@ class Launcher:
         """Stops the turns without a chat, and what idle chats do."""
         await asyncio.gather(*(turn.stop("shutdown") for turn in tuple(self._loose)))
         await self._summariser.close()
+        if self._titling is not None:
+            await self._titling.close()
+
+    def _turn_begins(self, chat_id: str) -> None:
+        """The chat is not idle any more."""
+        self._summariser.turn_begins(chat_id)
+        if self._titling is not None:
+            self._titling.turn_begins(chat_id)
+
+    def _turn_ended(self, ready: Ready, path: tuple[Message, ...]) -> None:
+        """The chat is idle: what takes its time may be done."""
+        keep = self._conversations.keep
+        self._summariser.turn_ended(ready.chat_id, ready.conversation, path, keep, ready.params)
+        if self._titling is not None:
+            self._titling.turn_ended(ready.chat_id, path, ready.params)
 
     def _scene(self, workflow: Snapshot, conversation: Conversation, chat_id: str | None) -> Scene:
         return Scene(self._skills, workflow, LoggedMemory(conversation, self._search, chat_id))
@@ -220,12 +238,6 @@ class Launcher:
             await witness.ended(turn)
             await self._conversations.keep(ready.chat_id)
             if state == "idle":
-                self._summariser.turn_ended(
-                    ready.chat_id,
-                    ready.conversation,
-                    (*history, turn.message),
-                    self._conversations.keep,
-                    ready.params,
-                )
+                self._turn_ended(ready, (*history, turn.message))
         except Exception:
             logger.exception("A turn could not be ended as it should")
