@@ -142,6 +142,7 @@ _READERS: Final[Mapping[str, tuple[tuple[str, ...], Callable[[Body], Command]]]]
     "resume_queue": ((), lambda body: ResumeQueue()),
     "take_over": ((), lambda body: TakeOver()),
 }
+COMMAND_TYPES: Final = tuple(_READERS)
 
 
 def _message(body: Body, role: str | None = None) -> Message:
