@@ -88,6 +88,11 @@ class Keeper:
         reason = problem or "The chats' file takes writes again."
         return Saving(False, f"{reason} Until then, what is said is kept in memory only.")
 
+    @property
+    def ready(self) -> bool:
+        """Whether `prepare` was run."""
+        return bool(self._prepared)
+
     async def prepare(self) -> Any:
         """Run `prepare` on the file, if it was not yet; what it returned then. Raises FileFailed
         when the file cannot be written; then it is tried again later."""

@@ -395,6 +395,7 @@ class ChatStore:
         return await self._keeper.read(chat_id, work)
 
     async def _prepare(self) -> None:
-        # A file that cannot be written now will be; what is said meanwhile is kept in memory.
-        with contextlib.suppress(FileFailed):
-            await self.recover()
+        if not self._keeper.ready:
+            # A file that cannot be written now will be; meanwhile all is kept in memory.
+            with contextlib.suppress(FileFailed):
+                await self.recover()

@@ -39,8 +39,12 @@ _FIND: Final = (
     " WHERE chat.id = ? AND chat.deleted IS NULL"
 )
 _SET_HEAD: Final = (
-    "UPDATE chats SET head_row = ?, log_chars = log_chars + ?, updated = ?,"
-    " activity = (SELECT max(activity) + 1 FROM chats) WHERE id = ?"
+    "UPDATE chats SET head_row = ?, log_chars = log_chars + ?, updated = ? WHERE id = ?"
+)
+# Not where it is the last already: that would cost another page of the file for each message.
+_SET_ACTIVITY: Final = (
+    "UPDATE chats SET activity = (SELECT max(activity) + 1 FROM chats)"
+    " WHERE id = ? AND activity < (SELECT max(activity) FROM chats)"
 )
 _SUMMARY = (
     chats.c.id,
@@ -152,7 +156,9 @@ def set_head(
     connection: Connection, chat_id: str, row: int | None, added_chars: int, now: datetime
 ) -> None:
     """The current path ends at `row` from now on; `added_chars` more are in the log."""
-    driver_of(connection).execute(_SET_HEAD, (row, added_chars, time_text(now), chat_id))
+    driver = driver_of(connection)
+    driver.execute(_SET_HEAD, (row, added_chars, time_text(now), chat_id))
+    driver.execute(_SET_ACTIVITY, (chat_id,))
 
 
 def set_state(connection: Connection, chat_id: str, state: ChatState) -> None:
