@@ -16,9 +16,11 @@ from datetime import datetime
 from sqlalchemy import Connection
 
 from ..database import driver_of
+from ..errors import Conflict
 from ..messages.parts import Message
 from . import log, ownership, table
 from .attachments import decode_row, encode_row
+from .chat import ChatState, Parent
 from .log import Added
 from .ownership import Owner, owner_of
 from .record import parse_time, time_text
@@ -42,16 +44,24 @@ def begin(
     connection: Connection,
     chat_id: str,
     message: Message,
-    parent_row: int | None,
+    parent: Parent,
     owner: Owner,
     now: datetime,
 ) -> None:
+    """The answer after `parent` begins; the path ends there, unless with an older version of it."""
+    settle(connection, chat_id, owner, now)
+    head = table.require(connection, chat_id).head_row
+    row = log.parent_row(connection, chat_id, head, parent)
+    log.check_fit(connection, chat_id, (message,), row)
+    if not log.is_version_of(connection, chat_id, head, message.id, row):
+        table.set_head(connection, chat_id, row, 0, now)
+    table.set_state(connection, chat_id, "generating")
     when = time_text(now)
     body = encode_row(connection, chat_id, message).text
     driver_of(connection).execute(
         "INSERT INTO running (chat_id, message_id, parent_row, started, body, owner, beat)"
         " VALUES (?, ?, ?, ?, ?, ?, ?)",
-        (chat_id, message.id, parent_row, when, body, owner.to_text(), when),
+        (chat_id, message.id, row, when, body, owner.to_text(), when),
     )
 
 
@@ -62,6 +72,17 @@ def save(connection: Connection, chat_id: str, message: Message, now: datetime) 
         "UPDATE running SET body = ?, beat = ? WHERE chat_id = ? AND message_id = ?",
         (body, time_text(now), chat_id, message.id),
     )
+
+
+def finish(
+    connection: Connection, chat_id: str, message: Message, state: ChatState, now: datetime
+) -> Added:
+    """The answer becomes a row of the log. Raises Conflict when it is not in progress."""
+    saved = take(connection, chat_id)
+    if saved is None or saved.message.id != message.id:
+        raise Conflict(f"No answer {message.id!r} is in progress in this chat.")
+    table.set_state(connection, chat_id, state)
+    return end_with(connection, chat_id, message, saved.parent_row, now)
 
 
 def take(connection: Connection, chat_id: str) -> Checkpoint | None:

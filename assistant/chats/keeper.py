@@ -74,7 +74,9 @@ class Keeper:
         self._sleep = sleep
         self._most_chars = most_chars
         self._prepared: list[Any] = []
-        self._salvaged: Path | None = None
+        # Which damaged file had been set aside when that was done: after another it is to be done
+        # again, since there is a new file.
+        self._prepared_beside: Path | None = None
         self._retry_at = 0.0
         self._told = Saving()
         self._loop: asyncio.AbstractEventLoop | None = None
@@ -91,12 +93,12 @@ class Keeper:
     @property
     def ready(self) -> bool:
         """Whether `prepare` was run."""
-        return bool(self._prepared)
+        return bool(self._prepared) and self._prepared_beside == self._database.set_aside
 
     async def prepare(self) -> Any:
         """Run `prepare` on the file, if it was not yet; what it returned then. Raises FileFailed
         when the file cannot be written; then it is tried again later."""
-        if not self._prepared:
+        if not self.ready:
             await self._in_writer(self._prepare_now)
         return self._prepared[0]
 
@@ -150,7 +152,7 @@ class Keeper:
 
     def elsewhere(self, chat_id: str) -> bool:
         """Whether the chat is not to be written to the file now."""
-        return chat_id in self.held or not self._prepared or self._clock() < self._retry_at
+        return chat_id in self.held or not self.ready or self._clock() < self._retry_at
 
     def write_elsewhere(self, chat_id: str, work: Work[Result], error: FileFailed | None) -> Result:
         """The work in memory, after the file failed by `error`, or was not asked (None); on the
@@ -177,7 +179,7 @@ class Keeper:
     def _read_elsewhere(self, chat_id: str, work: Work[Result], error: FileFailed) -> Result:
         """What cannot be read in the file: from a new file, else from memory."""
         try:
-            if error.damaged:
+            if error.damaged or (self._prepared and not self.ready):
                 self._mend(error)
                 return self._database.read_now(work)
         except FileFailed as failed:
@@ -213,12 +215,11 @@ class Keeper:
         self._prepare_now()
 
     def _prepare_now(self) -> None:
-        if self._prepared:
+        if self.ready:
             return
-        self._prepared.append(self._database.write_now(self._prepare))
-        set_aside = self._database.set_aside
-        if set_aside is not None and set_aside != self._salvaged:
-            self._salvaged = set_aside
+        self._prepared[:] = [self._database.write_now(self._prepare)]
+        before, self._prepared_beside = self._prepared_beside, self._database.set_aside
+        if self._prepared_beside != before:
             self._salvage()
 
     def _salvage(self) -> None:

@@ -18,9 +18,9 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Final, Protocol
 
-from sqlalchemy import Connection, func, select
+from sqlalchemy import Connection, select
 
-from ..database import Result, Work
+from ..database import Result, Work, driver_of
 from ..errors import StoreError
 from . import schema, search_index, table
 from .hits import Found, Hit, show
@@ -88,6 +88,14 @@ class HistorySearch:
         self, chat_id: str | None, query: str, k: int, before_row: int | None
     ) -> tuple[Hit, ...]:
         wanted = _Wanted(chat_id, query_terms(query), min(k, MOST_HITS), before_row)
+        if self._prepared and search_index.has_fts5():
+            # Mostly there is nothing to index, so that one look is enough.
+            try:
+                found = await self._database.read(lambda c: _look(c, wanted))
+                if found is not None:
+                    return found
+            except StoreError:
+                self._prepared = False  # it may be another file than it was
         indexed = await self._catch_up(chat_id)
         return await self._database.read(lambda c: _find(c, wanted, indexed))
 
@@ -158,18 +166,29 @@ def _make_tables(connection: Connection) -> None:
         search_index.prepare(connection)
 
 
+_BEHIND: Final = (
+    "SELECT chat.id FROM chats AS chat LEFT JOIN search_chats AS known ON known.chat_id = chat.id"
+    " WHERE chat.deleted IS NULL AND coalesce("
+    '(SELECT max("row") FROM messages WHERE messages.chat_id = chat.id), 0)'
+    " > coalesce(known.row_number, 0)"
+)
+
+
 def _behind(connection: Connection, chat_id: str | None) -> list[str]:
     """The chats, or this one, with rows that are not indexed."""
-    newest = select(func.max(messages.c.row)).where(messages.c.chat_id == chats.c.id)
-    query = select(chats.c.id, newest.scalar_subquery()).where(chats.c.deleted.is_(None))
-    if chat_id is not None:
-        query = query.where(chats.c.id == chat_id)
-    indexed = search_index.last_rows(connection, chat_id)
-    return [
-        identity
-        for identity, row in connection.execute(query)
-        if row is not None and row > indexed.get(identity, 0)
-    ]
+    driver = driver_of(connection)
+    if chat_id is None:
+        found = driver.execute(_BEHIND)
+    else:
+        found = driver.execute(f"{_BEHIND} AND chat.id = ?", (chat_id,))
+    return [identity for (identity,) in found]
+
+
+def _look(connection: Connection, wanted: _Wanted) -> tuple[Hit, ...] | None:
+    """What the index says, None where it lacks something."""
+    if _behind(connection, wanted.chat_id):
+        return None
+    return _find(connection, wanted, True)
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,6 +12,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass
 from functools import cache
+from itertools import chain
 from typing import Any, Final
 
 from sqlalchemy import Connection, text
@@ -78,14 +79,6 @@ def state(connection: Connection, chat_id: str) -> State | None:
     columns = "SELECT number, row_number, place, beat FROM search_chats WHERE chat_id = :chat"
     found = connection.execute(text(columns), {"chat": chat_id}).one_or_none()
     return State(*found) if found else None
-
-
-def last_rows(connection: Connection, chat_id: str | None) -> dict[str, int]:
-    """The last row that is indexed of each chat, or of this one."""
-    query = "SELECT chat_id, row_number FROM search_chats"
-    where = " WHERE chat_id = :chat" if chat_id is not None else ""
-    found = connection.execute(text(query + where), {"chat": chat_id} if where else {})
-    return {row.chat_id: row.row_number for row in found}
 
 
 def open_chat(connection: Connection, chat_id: str) -> int:
@@ -189,6 +182,8 @@ class IndexedPostings:
         match = f'"{term}"*' if prefix else f'"{term}"'
         query = "SELECT rowid FROM search_terms WHERE search_terms MATCH ?"
         found = self._rows(f"{query} AND rowid BETWEEN ? AND ?", (match, *self._span))
+        if not self._hidden:
+            return list(chain.from_iterable(found))
         return [place for (place,) in found if number_of(place) not in self._hidden]
 
     def entries(self, places: Iterable[int]) -> Mapping[int, Entry]:

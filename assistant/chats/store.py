@@ -206,14 +206,7 @@ class ChatStore:
         now = self._clock()
 
         def work(connection: Connection) -> None:
-            checkpoint.settle(connection, chat_id, self._owner, now)
-            head = table.require(connection, chat_id).head_row
-            row = log.parent_row(connection, chat_id, head, parent)
-            log.check_fit(connection, chat_id, (message,), row)
-            if not log.is_version_of(connection, chat_id, head, message.id, row):
-                table.set_head(connection, chat_id, row, 0, now)
-            checkpoint.begin(connection, chat_id, message, row, self._owner, now)
-            table.set_state(connection, chat_id, "generating")
+            checkpoint.begin(connection, chat_id, message, parent, self._owner, now)
 
         self._answering[chat_id] = message.id
         try:
@@ -236,11 +229,7 @@ class ChatStore:
         now = self._clock()
 
         def work(connection: Connection) -> Added:
-            saved = checkpoint.take(connection, chat_id)
-            if saved is None or saved.message.id != message.id:
-                raise Conflict(f"No answer {message.id!r} is in progress in this chat.")
-            table.set_state(connection, chat_id, state)
-            return checkpoint.end_with(connection, chat_id, message, saved.parent_row, now)
+            return checkpoint.finish(connection, chat_id, message, state, now)
 
         try:
             added = await self.write(chat_id, work)

@@ -85,13 +85,18 @@ class Database:
         self._writing: tuple[_Engines, Connection] | None = None
         # How long that connection waits, if it was told.
         self._patience: float | None = None
+        self._tables: list[MetaData] = []
+        self._doubted = False
         self._closed = False
         self._opening = threading.Lock()
         self._writer = WriterThread(self._perform)
         self._readers = ThreadPoolExecutor(READERS, thread_name_prefix="assistant-reader")
 
     async def create(self, metadata: MetaData) -> None:
-        """Create those of the tables that do not exist yet."""
+        """Create those of the tables that do not exist yet; again in a file that takes the place
+        of a damaged one."""
+        if metadata not in self._tables:
+            self._tables.append(metadata)
         await self.write(metadata.create_all)
 
     async def write(self, work: Work[Result], rescue: Rescue | None = None) -> Result:
@@ -261,7 +266,8 @@ class Database:
         with self._opening:
             if self._engines is None:
                 self.path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-                if self.path.exists() and is_damaged(self.path, BUSY_SECONDS):
+                known, doubted, self._doubted = self.set_aside, self._doubted, False
+                if self.path.exists() and is_damaged(self.path, BUSY_SECONDS, doubted):
                     self.set_aside = set_aside(self.path, self._clock())
                     log.error(
                         "Database: %s was damaged; it is kept as %s and a new one begins.",
@@ -270,14 +276,18 @@ class Database:
                     )
                 os.close(os.open(self.path, os.O_RDWR | os.O_CREAT, OWNER_ONLY))
                 os.chmod(self.path, OWNER_ONLY)
-                self._engines = _Engines(
-                    writing_engine(self.path), reading_engine(self.path, READERS + 1)
-                )
+                writer = writing_engine(self.path)
+                if self.set_aside != known:
+                    with writer.begin() as connection:
+                        for metadata in self._tables:
+                            metadata.create_all(connection)
+                self._engines = _Engines(writer, reading_engine(self.path, READERS + 1))
             return self._engines
 
     def _let_go(self) -> None:
         """Close the file, so that the next call looks at it anew; it may be damaged."""
         with self._opening:
+            self._doubted = True
             engines, self._engines = self._engines, None
         if engines is not None:
             engines.reader.dispose()

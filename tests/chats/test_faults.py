@@ -12,6 +12,7 @@ from plugin.assistant.chats.trash import Trash
 from plugin.assistant.database import Database
 from plugin.assistant.database import database as database_module
 from plugin.assistant.errors import Conflict, NotFound, StoreError
+from plugin.assistant.user_context.rules import UserContextStore
 
 from .examples import answer, user
 from .faults import FAULTS, LARGE, PAGE, Retries, damage, full, locked
@@ -316,3 +317,19 @@ async def test_a_chat_is_exported_and_imported_while_the_file_fails(
         assert (await archive.add(trajectory)).id == "copy"
     await retries.until_saved()
     assert await saved(database, "copy") == ["Hello", "Hi", "Unsaved"]
+
+
+async def test_whoever_comes_upon_the_damage_the_chats_are_in_the_new_file(
+    store: ChatStore, database: Database
+) -> None:
+    assert await texts(store) == ["Hello", "Hi"]
+    rules = UserContextStore(database)
+    await rules.add_rule("Be brief.")
+    await damage(database)
+    await database.in_writer(database._let_go)
+    assert (await rules.add_rule("Be kind.")).text == "Be kind."
+    assert database.set_aside is not None
+    assert await texts(store) == ["Hello", "Hi"]
+    await turn(store, 2)
+    assert (await saved(database))[-1] == "Answer 2"
+    assert store.saving.ok
