@@ -75,14 +75,27 @@ def save(connection: Connection, chat_id: str, message: Message, now: datetime) 
 
 
 def finish(
-    connection: Connection, chat_id: str, message: Message, state: ChatState, now: datetime
+    connection: Connection,
+    chat_id: str,
+    message: Message,
+    state: ChatState,
+    now: datetime,
+    begun_here: bool = False,
 ) -> Added:
-    """The answer becomes a row of the log. Raises Conflict when it is not in progress."""
-    saved = take(connection, chat_id)
-    if saved is None or saved.message.id != message.id:
+    """The answer becomes a row of the log. Raises Conflict when it is not in progress, unless it
+    was `begun_here`: then what said so was lost with a damaged file."""
+    driver = driver_of(connection)
+    query = "SELECT message_id, parent_row FROM running WHERE chat_id = ?"
+    found = driver.execute(query, (chat_id,)).fetchone()
+    if found is None and begun_here:
+        parent_row = _parent_row(connection, chat_id, message)
+    elif found is None or found[0] != message.id:
         raise Conflict(f"No answer {message.id!r} is in progress in this chat.")
+    else:
+        parent_row = found[1]
+    driver.execute("DELETE FROM running WHERE chat_id = ?", (chat_id,))
     table.set_state(connection, chat_id, state)
-    return end_with(connection, chat_id, message, saved.parent_row, now)
+    return end_with(connection, chat_id, message, parent_row, now)
 
 
 def take(connection: Connection, chat_id: str) -> Checkpoint | None:
@@ -145,6 +158,15 @@ def end_with(
     added = log.add_rows(connection, chat_id, (message,), parent_row, now)
     table.set_head(connection, chat_id, added.rows[-1], added.chars, now)
     return added
+
+
+def _parent_row(connection: Connection, chat_id: str, message: Message) -> int | None:
+    """The end of the current path, or what an older version of the message there follows."""
+    head = table.require(connection, chat_id).head_row
+    if head is None:
+        return None
+    before = log.parent_of(connection, chat_id, head)
+    return before if log.is_version_of(connection, chat_id, head, message.id, before) else head
 
 
 def as_cut(message: Message) -> Message:

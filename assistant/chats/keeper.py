@@ -74,9 +74,9 @@ class Keeper:
         self._sleep = sleep
         self._most_chars = most_chars
         self._prepared: list[Any] = []
-        # Which damaged file had been set aside when that was done: after another it is to be done
-        # again, since there is a new file.
-        self._prepared_beside: Path | None = None
+        # Of which file, and beside which damaged one.
+        self._generation = database.generation
+        self._salvaged: Path | None = None
         self._retry_at = 0.0
         self._told = Saving()
         self._loop: asyncio.AbstractEventLoop | None = None
@@ -93,7 +93,7 @@ class Keeper:
     @property
     def ready(self) -> bool:
         """Whether `prepare` was run."""
-        return bool(self._prepared) and self._prepared_beside == self._database.set_aside
+        return bool(self._prepared) and self._generation == self._database.generation
 
     async def prepare(self) -> Any:
         """Run `prepare` on the file, if it was not yet; what it returned then. Raises FileFailed
@@ -157,7 +157,7 @@ class Keeper:
     def write_elsewhere(self, chat_id: str, work: Work[Result], error: FileFailed | None) -> Result:
         """The work in memory, after the file failed by `error`, or was not asked (None); on the
         file after all, if it only was not ready."""
-        if error is not None and not error.damaged:
+        if error is not None and not error.damaged and self.ready:
             self._retry_at = self._clock() + RETRY_SECONDS
         if self._clock() >= self._retry_at and chat_id not in self.held:
             try:
@@ -209,7 +209,7 @@ class Keeper:
         return readable
 
     def _mend(self, error: FileFailed | None) -> None:
-        """Have a file that can be written; after damage that is a new one."""
+        """Have a file that can be written; after damage, or a loss, that is a new one."""
         if error is not None and error.damaged:
             self._prepared.clear()
         self._prepare_now()
@@ -218,21 +218,24 @@ class Keeper:
         if self.ready:
             return
         self._prepared[:] = [self._database.write_now(self._prepare)]
-        before, self._prepared_beside = self._prepared_beside, self._database.set_aside
-        if self._prepared_beside != before:
+        before, self._generation = self._generation, self._database.generation
+        if self._generation != before or self._database.set_aside != self._salvaged:
+            self._salvaged = self._database.set_aside
             self._salvage()
 
     def _salvage(self) -> None:
         """Into the new file, what can be read of the one that was set aside, chat by chat."""
         saved = 0
         try:
-            found = self._database.rescue_now(moving.ids)
+            found = self._rescue(moving.ids) or frozenset()
         except StoreError:
             found = frozenset()
         for chat_id in sorted(found | self._cache.chats()):
             try:
-                contents = self._database.rescue_now(lambda c, one=chat_id: moving.read(c, one))
+                contents = self._rescue(lambda c, one=chat_id: moving.read(c, one))
             except StoreError:
+                contents = None
+            if contents is None or contents.chat is None:
                 contents = moving.known(chat_id, self._cache.rows(chat_id), utc_now())
             if contents.chat is not None and chat_id not in self.held:
                 give = contents
@@ -241,6 +244,10 @@ class Keeper:
                 )
                 saved += 1
         logger.info("Chats: %d could be read in the damaged file and are in the new one.", saved)
+
+    def _rescue(self, work: Work[Result]) -> Result | None:
+        """The work on the file that was set aside; None where there is none."""
+        return None if self._database.set_aside is None else self._database.rescue_now(work)
 
     def _bring_back(self) -> None:
         """Give the file what is in memory; stops at the first chat that it does not take."""

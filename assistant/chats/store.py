@@ -226,10 +226,10 @@ class ChatStore:
 
         Returns the row. Raises Conflict when this answer is not in progress. After a StoreError it
         may be called again."""
-        now = self._clock()
+        now, begun = self._clock(), self._answering.get(chat_id) == message.id
 
         def work(connection: Connection) -> Added:
-            return checkpoint.finish(connection, chat_id, message, state, now)
+            return checkpoint.finish(connection, chat_id, message, state, now, begun)
 
         try:
             added = await self.write(chat_id, work)

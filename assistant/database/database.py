@@ -72,19 +72,22 @@ class Database:
     where it was the file), and what `work` itself raises after the transaction was rolled back.
 
     `problem` is None, or the sentence that says why the last write or the opening failed.
-    `set_aside` is where a damaged file went when it was found damaged, or None.
+    `set_aside` is where a damaged file went when it was found damaged, or None. `generation` grows
+    whenever another file has taken the place of the one that was open.
     """
 
     def __init__(self, path: Path, *, clock: Callable[[], datetime] = utc_now) -> None:
         self.path = path
         self.problem: str | None = None
         self.set_aside: Path | None = None
+        self.generation = 0
         self._clock = clock
         self._engines: _Engines | None = None
         # The writer's own connection, of those engines; of the writer's thread only.
         self._writing: tuple[_Engines, Connection] | None = None
         # How long that connection waits, if it was told.
         self._patience: float | None = None
+        self._file: tuple[int, int] | None = None
         self._tables: list[MetaData] = []
         self._doubted = False
         self._closed = False
@@ -225,6 +228,9 @@ class Database:
 
     def _connection(self) -> Connection:
         """The writer's connection to the file as it is open now."""
+        if self._engines is not None and _identity(self.path) != self._file:
+            # Another process has set the file aside, or somebody has removed it.
+            self._let_go()
         engines = self._open()
         if self._writing is None or self._writing[0] is not engines:
             self._drop_connection()
@@ -266,7 +272,7 @@ class Database:
         with self._opening:
             if self._engines is None:
                 self.path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-                known, doubted, self._doubted = self.set_aside, self._doubted, False
+                doubted, self._doubted = self._doubted, False
                 if self.path.exists() and is_damaged(self.path, BUSY_SECONDS, doubted):
                     self.set_aside = set_aside(self.path, self._clock())
                     log.error(
@@ -277,7 +283,9 @@ class Database:
                 os.close(os.open(self.path, os.O_RDWR | os.O_CREAT, OWNER_ONLY))
                 os.chmod(self.path, OWNER_ONLY)
                 writer = writing_engine(self.path)
-                if self.set_aside != known:
+                known, self._file = self._file, _identity(self.path)
+                if known is not None and self._file != known:
+                    self.generation += 1
                     with writer.begin() as connection:
                         for metadata in self._tables:
                             metadata.create_all(connection)
@@ -303,6 +311,15 @@ class Database:
                 self._drop_connection()
                 self._engines.writer.dispose()
                 self._engines = None
+
+
+def _identity(path: Path) -> tuple[int, int] | None:
+    """Which file has this path, whatever other ones had it before."""
+    try:
+        found = os.stat(path)
+    except OSError:
+        return None
+    return found.st_dev, found.st_ino
 
 
 def _is_elsewhere(job: Job) -> bool:

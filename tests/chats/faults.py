@@ -93,6 +93,7 @@ async def damage(database: Database, keep_pages: int = 1) -> None:
     kept = PAGE * keep_pages
     garbage = content[:kept] + os.urandom(len(content) - kept)
     await asyncio.to_thread(database.path.write_bytes, garbage)
+    await _pragma(database, "shrink_memory")  # no page is remembered
 
 
 async def _pragma(database: Database, text: str) -> None:

@@ -333,3 +333,30 @@ async def test_whoever_comes_upon_the_damage_the_chats_are_in_the_new_file(
     await turn(store, 2)
     assert (await saved(database))[-1] == "Answer 2"
     assert store.saving.ok
+
+
+@pytest.mark.parametrize("resumed", [False, True])
+async def test_an_answer_in_progress_survives_the_file(
+    store: ChatStore, database: Database, resumed: bool
+) -> None:
+    await store.append("c", user("u2"))
+    if resumed:
+        await store.append("c", answer("a2", "So"))
+    await texts(store)
+    await store.begin_answer("c", answer("a2", "So"), parent="u2")
+    await damage(database)
+    await store.checkpoint("c", answer("a2", "So far"))
+    await store.finish_answer("c", answer("a2", "So far, so good"))
+    assert await saved(database) == ["Hello", "Hi", "Hello", "So far, so good"]
+    assert database.set_aside is not None
+
+
+async def test_a_file_that_was_removed_or_set_aside_by_another_process_is_begun_anew(
+    store: ChatStore, database: Database
+) -> None:
+    assert await texts(store) == ["Hello", "Hi"]
+    for path in database.path.parent.glob("assistant.db*"):
+        path.rename(path.with_name("moved-" + path.name))
+    await turn(store, 2)
+    assert (await saved(database))[-1] == "Answer 2"
+    assert await texts(store) == await saved(database)
