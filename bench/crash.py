@@ -56,12 +56,13 @@ class Told:
     said: str = ""
     ended: bool = False
     queued: str | None = None
+    over: bool = False
     chunks: int = 0
     moved: asyncio.Event = field(default_factory=asyncio.Event)
 
     async def reach(self, chunks: int) -> None:
-        """Waits until so many chunks were read, or the answer has ended."""
-        while self.chunks < chunks and not self.ended:
+        """Waits until so many chunks were read, or no more will be."""
+        while self.chunks < chunks and not self.over:
             self.moved.clear()
             await self.moved.wait()
 
@@ -159,6 +160,15 @@ async def _killed_turn(server: Server, told: Told, pick: random.Random) -> None:
 
 
 async def _say(client: aiohttp.ClientSession, url: str, told: Told) -> None:
+    """A message and its answer, noted in `told`."""
+    try:
+        await _read(client, url, told)
+    finally:
+        told.over = True
+        told.moved.set()
+
+
+async def _read(client: aiohttp.ClientSession, url: str, told: Told) -> None:
     body = {"id": CHAT, "message": _message(told.user)}
     async with client.post(f"{url}/chat", json=body) as response:
         if response.status != 200:
