@@ -339,6 +339,11 @@ class ChatStore:
                 extra={"chat_id": chat_id},
             )
 
+    def check_saved(self, chat_id: str) -> None:
+        """Raises FileFailed while the chat is kept in memory only."""
+        if chat_id in self._keeper.held:
+            raise FileFailed(self.saving.message or "")
+
     def check_room(self, chat: Chat, added_chars: int) -> None:
         """Raises Refused (`chat_full`) when so much more is too much for the chat."""
         capacity.check_room(chat, added_chars, self._most_log_chars)

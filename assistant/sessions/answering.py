@@ -134,7 +134,9 @@ class Answering:
     async def finish_answer(self, chat_id: str, message: Message, state: ChatState) -> int:
         """The answer becomes a row; its last chunks follow, then `_ended` tells the rest."""
         self._state = state
-        return await self._store.finish_answer(chat_id, message, state)
+        row = await self._store.finish_answer(chat_id, message, state)
+        self._store.check_saved(chat_id)  # The turn says at its end what is not.
+        return row
 
     async def _launch(
         self, opening: Opening, client_id: str | None, workflow: Snapshot

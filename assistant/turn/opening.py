@@ -3,8 +3,9 @@
 `open_in_chat` carries out in the log what `chats.reconcile` says, and gives the history that the
 model reads and the answer that the turn writes: a new one, or a suspended one that goes on.
 
-What cannot be stored is refused before anything is asked (StoreError): an answer to a message that
-the log does not have would be lost with it, and the user can send the message again.
+What the store cannot even keep in memory is refused before anything is asked (StoreError): an
+answer to a message that the log does not have would be lost with it, and the user can send the
+message again.
 """
 
 from __future__ import annotations
