@@ -12,6 +12,7 @@ import os
 import sqlite3
 import time
 from collections.abc import Awaitable, Callable, Iterator, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -117,7 +118,7 @@ def json_lines(folder: Path, size: int) -> dict[str, Any]:
             file.flush()
             os.fsync(file.fileno())
 
-        appends = [_once(lambda number=number: append(number)) for number in range(APPENDS)]
+        appends = [_once(partial(append, number)) for number in range(APPENDS)]
 
     def page() -> None:
         with path.open(encoding="utf-8") as lines:
@@ -132,7 +133,7 @@ def json_lines(folder: Path, size: int) -> dict[str, Any]:
     return {
         **_spread("append", appends),
         "open_ms": _middle([_once(page) for _ in range(some)]),
-        "search_ms": _middle([_once(lambda n=n: search(QUERIES[n % 10])) for n in range(some)]),
+        "search_ms": _middle([_once(partial(search, QUERIES[n % 10])) for n in range(some)]),
         "file_mb": round(path.stat().st_size / 1e6, 2),
     }
 
@@ -158,7 +159,7 @@ async def _appends(
     added: Sequence[Message] = messages(source, APPENDS, size)
     appends, commits = [], []
     for message in added:
-        commits.append(_once(lambda text=message.text: bare.append(text)))
+        commits.append(_once(partial(bare.append, message.text)))
         started = time.perf_counter()
         await store.append(CHAT, message)
         appends.append((time.perf_counter() - started) * MILLISECONDS)

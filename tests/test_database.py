@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 import sqlalchemy
-from plugin.assistant.database import Database
+from plugin.assistant.database import Database, Work
 from plugin.assistant.errors import Conflict, FileFailed, StoreError
 from sqlalchemy import Column, Connection, Integer, MetaData, String, Table, insert, select
 
@@ -296,7 +296,7 @@ async def test_writes_that_wait_become_one_commit_and_each_succeeds_or_fails_alo
     def wrong(connection: Connection) -> None:
         connection.execute(insert(NOTES).values(row=1, text="a row that is there"))
 
-    works = [partial(add, text="one"), refused, partial(add, text="two")]
+    works: list[Work[None]] = [partial(add, text="one"), refused, partial(add, text="two")]
     waiting = [asyncio.create_task(database.write(work)) for work in works]
     await asyncio.sleep(0)
     may_go_on.set()

@@ -15,6 +15,7 @@ import logging
 import time
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any, Final, TypeVar, cast
 
@@ -224,30 +225,27 @@ class Keeper:
             self._salvage()
 
     def _salvage(self) -> None:
-        """Into the new file, what can be read of the one that was set aside, chat by chat."""
+        """Into the new file, what can be read of the one that was set aside, chat by chat, and what
+        is known besides."""
+        there = self._database.write_now(moving.ids) | self.held
+        every = self._cache.chats() | (self._rescued(moving.ids) or frozenset())
         saved = 0
-        try:
-            found = self._rescue(moving.ids) or frozenset()
-        except StoreError:
-            found = frozenset()
-        for chat_id in sorted(found | self._cache.chats()):
-            try:
-                contents = self._rescue(lambda c, one=chat_id: moving.read(c, one))
-            except StoreError:
-                contents = None
+        for chat_id in sorted(every - there):
+            contents = self._rescued(partial(moving.read, chat_id=chat_id))
             if contents is None or contents.chat is None:
                 contents = moving.known(chat_id, self._cache.rows(chat_id), utc_now())
-            if contents.chat is not None and chat_id not in self.held:
-                give = contents
-                self._database.write_now(
-                    lambda c, one=chat_id, it=give: moving.bring_back(c, one, it)
-                )
+            if contents.chat is not None:
+                back = partial(moving.bring_back, chat_id=chat_id, contents=contents)
+                self._database.write_now(back)
                 saved += 1
-        logger.info("Chats: %d could be read in the damaged file and are in the new one.", saved)
+        logger.info("Chats: %d of a file that is gone are in the new one.", saved)
 
-    def _rescue(self, work: Work[Result]) -> Result | None:
-        """The work on the file that was set aside; None where there is none."""
-        return None if self._database.set_aside is None else self._database.rescue_now(work)
+    def _rescued(self, work: Work[Result]) -> Result | None:
+        """The work on the file that was set aside; None where there is none to be read."""
+        try:
+            return None if self._database.set_aside is None else self._database.rescue_now(work)
+        except StoreError:
+            return None
 
     def _bring_back(self) -> None:
         """Give the file what is in memory; stops at the first chat that it does not take."""

@@ -154,7 +154,8 @@ def ids(connection: Connection) -> frozenset[str]:
 
 def chars(connection: Connection) -> int:
     """The length of all logs."""
-    return connection.execute(select(func.coalesce(func.sum(chats.c.log_chars), 0))).scalar_one()
+    length = func.coalesce(func.sum(chats.c.log_chars), 0)
+    return int(connection.execute(select(length)).scalar_one())
 
 
 def _add_missing(

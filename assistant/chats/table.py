@@ -102,7 +102,7 @@ def find(connection: Connection, chat_id: str) -> Chat | None:
     row = driver_of(connection).execute(_FIND, (chat_id,)).fetchone()
     if row is None:
         return None
-    found = _Found._make(row)
+    found: Any = _Found._make(row)
     return Chat(
         **_summary_fields(found),
         title_source=found.title_source,
