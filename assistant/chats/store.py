@@ -240,10 +240,8 @@ class ChatStore:
         return added.rows[-1]
 
     async def set_state(self, chat_id: str, state: ChatState) -> None:
-        now = self._clock()
-
         def work(connection: Connection) -> None:
-            checkpoint.check_here(connection, chat_id, self._owner, now)
+            self.check_here(connection, chat_id)
             table.set_state(connection, chat_id, state)
 
         await self._set(chat_id, work)
@@ -338,6 +336,10 @@ class ChatStore:
                 code="turn_running",
                 extra={"chat_id": chat_id},
             )
+
+    def check_here(self, connection: Connection, chat_id: str) -> None:
+        """Raises Conflict (`runs_elsewhere`) while another process gives the chat's answer."""
+        checkpoint.check_here(connection, chat_id, self._owner, self._clock())
 
     def check_saved(self, chat_id: str) -> None:
         """Raises FileFailed while the chat is kept in memory only."""

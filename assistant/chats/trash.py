@@ -82,11 +82,16 @@ class Trash:
             self._remove_in(chat_ids, deleted, min(left, UNDO))
 
     async def delete(self, chat_id: str) -> None:
-        """Hide the chat. Raises NotFound when there is none, Conflict (`turn_running`) while it is
-        being answered."""
+        """Hide the chat. Raises NotFound when there is none, Conflict (`turn_running`,
+        `runs_elsewhere`) while it is being answered."""
         now = parse_time(time_text(self._clock()))
         self._store.check_not_answering(check_chat_id(chat_id))
-        await self._store.write(chat_id, lambda c: _hide(c, chat_id, now))
+
+        def hide(connection: Connection) -> None:
+            self._store.check_here(connection, chat_id)
+            _hide(connection, chat_id, now)
+
+        await self._store.write(chat_id, hide)
         self._store.forget(chat_id)
         self._remove_in([chat_id], now, UNDO)
 

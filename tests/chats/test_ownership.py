@@ -12,6 +12,8 @@ from pathlib import Path
 import pytest
 from plugin.assistant.chats import ChatStore
 from plugin.assistant.chats.ownership import is_alive, is_same, owner_of, this_process
+from plugin.assistant.chats.search import HistorySearch
+from plugin.assistant.chats.trash import Trash
 from plugin.assistant.database import Database
 from plugin.assistant.errors import Conflict
 
@@ -56,6 +58,7 @@ async def test_a_chat_that_is_answered_in_another_process_is_left_to_it(
             store.append("theirs", user("u2")),
             store.begin_answer("theirs", answer("a2")),
             store.set_state("theirs", "idle"),
+            Trash(database, store, HistorySearch(database)).delete("theirs"),
         ):
             with pytest.raises(Conflict) as refused:
                 await change
