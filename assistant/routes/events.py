@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable
+from contextlib import suppress
 from typing import Any, Final
 
 from aiohttp import web
@@ -89,12 +90,13 @@ async def _stream(
             await _write(request, response, events)
             continue
         if request.transport is None or request.transport.is_closing():
-            break
+            return response  # There is nobody left to tell that it ends.
         silence += LOOK_SECONDS
         if silence >= KEEP_ALIVE_SECONDS:
             silence = 0.0
             await _write(request, response, KEEP_ALIVE)
-    await response.write_eof()
+    with suppress(ConnectionError):  # It may have gone in this moment.
+        await response.write_eof()
     return response
 
 

@@ -91,22 +91,6 @@ def test_the_meter_opens_the_report_in_words(panel: Panel, provider: ProviderThr
     expect(meter).to_be_focused()
 
 
-def test_while_it_answers_a_message_is_kept_and_not_sent(
-    panel: Panel, provider: ProviderThread
-) -> None:
-    rest = new_wait()
-    provider.queue(Script([{"text": "Busy"}, {"wait": rest}]))
-    panel.ask("First")
-    expect(panel.answer).to_contain_text("Busy")
-    panel.ask("Second")
-    expect(panel.root.get_by_text("You can send this when the answer is done.")).to_be_visible()
-    expect(panel.message).to_have_value("Second")
-    provider.release(rest)
-    panel.idle()
-    assert len(provider.requests) == 1
-    panel.message.fill("")
-
-
 # The control with the focus, and whether it or what it stands in looks different because of it.
 FOCUS = """() => {
     const at = document.activeElement

@@ -37,9 +37,16 @@ import { before, withDecisions } from "./messages.js";
 /** States in which the chat works without the user. */
 const BUSY = new Set(["generating", "executing_tools", "waiting_client"]);
 
+/** States between two turns: what waits in the queue comes next. */
+const BETWEEN = new Set(["idle", "completed"]);
+
 /** @param {ServerChat | null} server */
-export const works = (server) =>
-  server !== null && (server.stream !== null || BUSY.has(server.runtime.state));
+export function works(server) {
+  if (!server) return false;
+  const { stream, runtime, queue, held } = server;
+  const goesOn = queue.length > 0 && !held && BETWEEN.has(runtime.state);
+  return stream !== null || goesOn || BUSY.has(runtime.state);
+}
 
 /** @param {string} id @param {ServerChat | null} server @param {Local} local @returns {ChatState} */
 export function chatState(id, server, local) {

@@ -80,8 +80,9 @@ export function createChatRow(id, actions) {
     };
     field.addEventListener("keydown", (event) => {
       if (event.isComposing || (event.key !== "Enter" && event.key !== "Escape")) return;
-      // Escape would lead back to the chat.
+      // Escape would lead back to the chat, and Enter would press the button that comes back.
       event.stopPropagation();
+      event.preventDefault();
       end(event.key === "Enter");
       open.focus();
     });

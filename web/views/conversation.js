@@ -65,6 +65,8 @@ export function createConversation(actions) {
   /** @type {stretches.Stretch} the messages that are in the document */
   let stretch = { from: 0, to: 0 };
   let fetching = false;
+  /** Whether the reader has come to the top of what is known. */
+  let wanted = false;
   /** The version that was asked for: its arrows get the focus. */
   let switched = "";
 
@@ -90,6 +92,7 @@ export function createConversation(actions) {
     if (stretch.from > 0) move(stretches.earlier(stretch));
     else if (!fetching && drawn?.hasMore) {
       fetching = true;
+      wanted = true;
       await actions.loadOlder();
       fetching = false;
     }
@@ -202,6 +205,11 @@ export function createConversation(actions) {
         stretch = opened
           ? stretches.atEnd(chat.messages.length)
           : stretches.moved(stretch, before.messages, chat.messages, reading.atEnd());
+        if (opened) wanted = false;
+        if (wanted && stretch.from > 0) {
+          stretch = stretches.earlier(stretch);
+          wanted = false;
+        }
         arrange(chat);
         const from = opened ? Math.max(stretch.from, stretch.to - FIRST_BATCH) : stretch.from;
         fill(chat, from, stretch.to);
