@@ -34,6 +34,7 @@ from .routes.events import events_routes
 from .routes.guard import Gate
 from .routes.health import health_routes
 from .routes.library import library_routes
+from .routes.openapi import openapi_routes
 from .routes.session import session_routes
 from .routes.settings import settings_routes
 from .routes.system_context import system_context_routes
@@ -108,6 +109,7 @@ class Assistant:
                 self.gate, self._book, self.resolver, lambda provider: check(self.client, provider)
             ),
             *session_routes(self.gate, self.settings),
+            *openapi_routes(self.gate),
         ]
 
     def space(self, request: web.Request) -> UserSpace:

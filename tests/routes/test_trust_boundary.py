@@ -20,6 +20,9 @@ from plugin.tests.routes.site import QUIET, Site, error_of, raw, site
 TOKEN = "the right token"
 JSON_ROUTES = (
     ("POST", "/api/chat"),
+    ("POST", "/api/chats"),
+    ("POST", "/api/chats/cleanup"),
+    ("POST", "/api/chats/1/branch"),
     ("POST", "/api/chats/1/commands"),
     ("PATCH", "/api/chats/1"),
     ("POST", "/api/chats/1/restore"),
@@ -339,8 +342,10 @@ async def test_no_answer_and_no_log_line_holds_a_key_or_the_token(
             ("GET", "/api/assistant/models?provider=mine", None),
         ]
         for method, path, body in calls:
-            answer = await ours.client.request(method, path, json=body)
-            said.append(f"{method} {path}: {answer.headers} {await answer.text()}")
+            async with ours.client.request(method, path, json=body) as answer:
+                endless = path.endswith("/subscribe")
+                text = await (answer.content.readuntil(b"\n\n") if endless else answer.text())
+                said.append(f"{method} {path}: {answer.headers} {text!r}")
     said.extend(record.getMessage() for record in caplog.records)
     for line in said:
         assert PLANTED not in line and TOKEN not in line, line
