@@ -114,7 +114,10 @@ class Assistant:
 
     def space(self, request: web.Request) -> UserSpace:
         """The space of the user who asks; made on that user's first request."""
-        return self.space_of(self.host.user_of(request))
+        space = self.space_of(self.host.user_of(request))
+        if (address := _address(request)) is not None:
+            space.reached_at(address)
+        return space
 
     def space_of(self, user: str) -> UserSpace:
         space = self._spaces.get(user)
@@ -187,6 +190,12 @@ class Assistant:
         task = asyncio.get_running_loop().create_task(work)
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
+
+
+def _address(request: web.Request) -> str | None:
+    """Where the request came in, such as `127.0.0.1:8188`."""
+    found = request.transport.get_extra_info("sockname") if request.transport else None
+    return f"{found[0]}:{found[1]}" if isinstance(found, tuple) else None
 
 
 def folder_name(user: str) -> str:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from .chats import ChatStore
@@ -80,6 +81,11 @@ class UserSpace:
             await self.trash.open()
         except StoreError as error:
             logger.error("%s", ascii(error.message)[1:-1])
+
+    def reached_at(self, address: str) -> None:
+        """Where this ComfyUI answers, for another one that has the same chats open."""
+        if self.chats.owner.address != address:
+            self.chats.owner = replace(self.chats.owner, address=address)
 
     async def scan(self, node_types: int, model_folders: Sequence[Path]) -> None:
         """Counts what this ComfyUI has, for the environment line (R7)."""

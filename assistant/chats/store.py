@@ -67,7 +67,7 @@ class ChatStore:
         self._database = database
         self._clock = clock
         self._most_log_chars = most_log_chars
-        self._owner = owner or this_process()
+        self.owner = owner or this_process()  # who gives the answers here
         self._cache = RowCache()
         self._keeper = Keeper(database, self._recover, self._cache)
         # The answers in progress here. One that is only in the database was left by a crash.
@@ -206,7 +206,7 @@ class ChatStore:
         now = self._clock()
 
         def work(connection: Connection) -> None:
-            checkpoint.begin(connection, chat_id, message, parent, self._owner, now)
+            checkpoint.begin(connection, chat_id, message, parent, self.owner, now)
 
         self._answering[chat_id] = message.id
         try:
@@ -326,7 +326,7 @@ class ChatStore:
 
     def _recover(self, connection: Connection) -> tuple[str, ...]:
         schema.prepare(connection)
-        return checkpoint.recover(connection, self._owner, self._clock(), tuple(self._answering))
+        return checkpoint.recover(connection, self.owner, self._clock(), tuple(self._answering))
 
     def check_not_answering(self, chat_id: str) -> None:
         """Raises Conflict (`turn_running`) while an answer is in progress."""
@@ -339,7 +339,7 @@ class ChatStore:
 
     def check_here(self, connection: Connection, chat_id: str) -> None:
         """Raises Conflict (`runs_elsewhere`) while another process gives the chat's answer."""
-        checkpoint.check_here(connection, chat_id, self._owner, self._clock())
+        checkpoint.check_here(connection, chat_id, self.owner, self._clock())
 
     def check_saved(self, chat_id: str) -> None:
         """Raises FileFailed while the chat is kept in memory only."""
@@ -372,7 +372,7 @@ class ChatStore:
         now = self._clock()
 
         def settled(connection: Connection) -> Result:
-            checkpoint.settle(connection, chat_id, self._owner, now)
+            checkpoint.settle(connection, chat_id, self.owner, now)
             return work(connection, table.require(connection, chat_id), now)
 
         return await self.write(chat_id, settled)
