@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Final, Protocol
 
-from sqlalchemy import Connection, select
+from sqlalchemy import Connection, exists, select
 
 from ..database import Result, Work, driver_of
 from ..errors import StoreError
@@ -209,12 +209,23 @@ def _next_rows(connection: Connection, chat_id: str) -> _Rows:
 def _documents(
     connection: Connection, chat_id: str, first_row: int = 0, limit: int | None = None
 ) -> Iterator[Document]:
+    """The rows from `first_row` on. One that only says again what an older row of its message says,
+    since it was added anew on another path, has no pieces: it is found once."""
+    older = messages.alias()
+    again = exists().where(
+        older.c.chat_id == messages.c.chat_id,
+        older.c.message_id == messages.c.message_id,
+        older.c.row < messages.c.row,
+        older.c.body == messages.c.body,
+    )
     columns = (messages.c.row, messages.c.parent_row, messages.c.message_id, messages.c.body)
-    query = select(*columns).where(messages.c.chat_id == chat_id, messages.c.row >= first_row)
-    for row, parent_row, message_id, body in connection.execute(
+    query = select(*columns, again.label("again")).where(
+        messages.c.chat_id == chat_id, messages.c.row >= first_row
+    )
+    for row, parent_row, message_id, body, said in connection.execute(
         query.order_by(messages.c.row).limit(limit)
     ):
-        yield Document(row, parent_row, message_id, _pieces(body))
+        yield Document(row, parent_row, message_id, () if said else _pieces(body))
 
 
 def _pieces(body: str) -> tuple[Piece, ...]:

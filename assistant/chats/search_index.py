@@ -20,7 +20,7 @@ from sqlalchemy import Connection, text
 from .placing import CHAT_BITS, Origin, Placed, first_place, held, number_of
 from .ranking import Entry
 
-INDEX_VERSION: Final = 1
+INDEX_VERSION: Final = 2
 """Of the tables and of the rules by which text becomes terms; another one in the file is made
 anew."""
 

@@ -5,7 +5,7 @@ from collections.abc import AsyncIterator
 from pathlib import Path
 
 import pytest
-from plugin.assistant.chats import ChatStore, search, search_index
+from plugin.assistant.chats import Branches, ChatStore, search, search_index
 from plugin.assistant.chats.search import HistorySearch
 from plugin.assistant.database import Database
 from plugin.assistant.errors import InvalidRequest, NotFound, StoreError
@@ -113,6 +113,21 @@ async def test_an_answer_in_several_rows_is_found_once(
     assert hit.row == 3
     assert "a picture" in hit.snippet
     assert [passage.snippet for passage in hit.neighbours] == ["Hello", "Done."]
+
+
+@pytest.mark.parametrize("indexed", [True, False])
+async def test_messages_that_were_added_anew_are_found_once(
+    store: ChatStore, history: HistorySearch, monkeypatch: pytest.MonkeyPatch, indexed: bool
+) -> None:
+    monkeypatch.setattr(search_index, "has_fts5", lambda: indexed)
+    await told(store, "c", "An okapi", "A fox", "A badger")
+    for words in ("A zebra", "A quagga"):
+        await history.search("c", "badger")
+        await Branches(store).rewrite("c", "m0", user("m0", words))
+    for word, identity in (("fox", "m1"), ("badger", "m2"), ("zebra", "m0"), ("okapi", "m0")):
+        assert [hit.message_id for hit in await history.search("c", word)] == [identity]
+    await store.append("c", user("m3", "A lynx"))
+    assert [hit.message_id for hit in await history.search("c", "lynx")] == ["m3"]
 
 
 async def test_of_a_long_answer_the_call_is_shown_that_was_meant(
