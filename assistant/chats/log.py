@@ -199,7 +199,8 @@ def parent_row(
 def parent_of(connection: Connection, chat_id: str, row: int) -> int | None:
     """The row before `row`."""
     where = (messages.c.chat_id == chat_id) & (messages.c.row == row)
-    return connection.execute(select(messages.c.parent_row).where(where)).scalar_one()
+    found: int | None = connection.execute(select(messages.c.parent_row).where(where)).scalar_one()
+    return found
 
 
 def runs_after(

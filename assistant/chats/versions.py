@@ -96,8 +96,11 @@ def row_of(connection: Connection, chat_id: str, head_row: int | None, message_i
         raise NotFound(f"There is no message {message_id!r} in this chat.")
     parents = [found.before for found in candidates if found.before is not None]
     on_path = log.rows_on_path(connection, chat_id, head_row, parents)
-    beside = [one.row for one in candidates if one.before is None or one.before in on_path]
-    return max(beside or [one.row for one in candidates])
+    rows: list[int] = [one.row for one in candidates]
+    beside: list[int] = [
+        one.row for one in candidates if one.before is None or one.before in on_path
+    ]
+    return max(beside or rows)
 
 
 def newest_end(connection: Connection, chat_id: str, row: int) -> int:
@@ -106,8 +109,8 @@ def newest_end(connection: Connection, chat_id: str, row: int) -> int:
     runs = select(messages.c.row, messages.c.run_parent).where(first_rows)
     found = connection.execute(runs.order_by(messages.c.row)).all()
     newest = select(func.max(messages.c.row)).where(messages.c.chat_id == chat_id)
-    last = connection.execute(newest).scalar_one()
-    starts = [start for start, _ in found]
+    last: int = connection.execute(newest).scalar_one()
+    starts: list[int] = [start for start, _ in found]
     ends = [*(start - 1 for start in starts[1:]), last]
     # From which row on each run lies behind `row`; a run grows from an older one only.
     own = bisect_right(starts, row) - 1

@@ -176,7 +176,8 @@ class Paths(OnDisk):
         chat = self.run(self.store.get(CHAT))
         assert chat is not None
         by_row = {row.row: row for row in self.seen}
-        row, walked = chat.head_row, []
+        row = chat.head_row
+        walked: list[str] = []
         while row is not None:
             assert by_row[row].depth == chat.messages - len(walked)
             walked.append(by_row[row].message_id)

@@ -6,6 +6,7 @@ import sys
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
+from typing import Any
 
 import pytest
 from plugin.assistant.chats import ChatStore, migrations
@@ -60,21 +61,20 @@ def opened(path: Path) -> Iterator[Connection]:
         engine.dispose()
 
 
-def shape(connection: Connection) -> dict[str, list[object]]:
+def shape(connection: Connection) -> dict[str, list[tuple[Any, ...]]]:
     """Each table's columns (type, whether it may be null, default, key), references and indexes."""
 
-    def asked(query: str) -> list[object]:
-        return sorted(tuple(row) for row in connection.execute(text(query)))  # type: ignore[type-var]
+    def asked(query: str) -> list[tuple[Any, ...]]:
+        return sorted(tuple(row) for row in connection.execute(text(query)))
 
-    names = asked("SELECT name FROM sqlite_master WHERE type = 'table'")
-    found: dict[str, list[object]] = {}
-    for (name,) in names:  # type: ignore[misc]
+    found: dict[str, list[tuple[Any, ...]]] = {}
+    for (name,) in asked("SELECT name FROM sqlite_master WHERE type = 'table'"):
         columns = 'name, type, "notnull", coalesce(dflt_value, 0), pk'
-        found[name] = asked(f"SELECT {columns} FROM pragma_table_info('{name}')")
-        found[f"{name} refers to"] = asked(f"SELECT * FROM pragma_foreign_key_list('{name}')")
         indexes = (
             f"SELECT name, sql FROM sqlite_master WHERE type = 'index' AND tbl_name = '{name}'"
         )
+        found[name] = asked(f"SELECT {columns} FROM pragma_table_info('{name}')")
+        found[f"{name} refers to"] = asked(f"SELECT * FROM pragma_foreign_key_list('{name}')")
         found[f"{name} is found by"] = asked(f"{indexes} AND sql IS NOT NULL")
     return found
 
@@ -127,7 +127,7 @@ def test_an_upgraded_file_has_the_tables_of_a_new_one(tmp_path: Path, version: i
     for table, columns in found[1].items():
         assert len(found[0][table]) == len(columns), table
         if not table.endswith("is found by"):
-            assert [row[0] for row in found[0][table]] == [row[0] for row in columns], table  # type: ignore[index]
+            assert [row[0] for row in found[0][table]] == [row[0] for row in columns], table
 
 
 async def test_a_step_that_fails_leaves_the_file_as_it_was(path: Path) -> None:
