@@ -3,8 +3,7 @@
 import pytest
 from playwright.sync_api import expect
 from plugin.tests.e2e.panel import Panel, texts
-from plugin.tests.e2e.provider import ProviderThread, new_wait
-from plugin.tests.providers import Script
+from plugin.tests.e2e.provider import ProviderThread
 
 pytestmark = pytest.mark.e2e
 
@@ -132,7 +131,8 @@ def test_every_control_is_reached_by_tab_in_reading_order_and_shows_it(
         walked.append(place["name"])
         assert len(walked) < 30, walked
         panel.page.keyboard.press("Tab")
-    wanted = ["New chat", "Chats", "Settings", "Close", "Conversation", "Copy", "Edit"]
-    wanted += ["Copy", "Answer again", "Message", "Attach images or text files"]
+    wanted = ["New chat", "Chats", "Settings", "Close", "Conversation"]
+    wanted += ["Copy", "Edit", "Branch from here", "Copy", "Answer again", "Branch from here"]
+    wanted += ["Message", "Attach images or text files"]
     assert walked[: len(wanted)] == wanted
     assert walked[-1] == "Send"

@@ -1,4 +1,4 @@
-"""What is said while the chat answers: it waits in sight, can be taken back, and nothing is lost."""
+"""What is said while the chat answers waits in sight, can be taken back, and is never lost."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager

@@ -203,6 +203,7 @@ function answerTools(message, { last, busy, version }, actions) {
   ].filter(Boolean);
   const hasText = textOf(message) !== "";
   return [
+    version && createVersions(version, busy ? null : actions.showVersion),
     hasText && copyButton(t("message.copy"), t("message.copied"), () => textOf(message)),
     last &&
       !busy &&
@@ -216,7 +217,6 @@ function answerTools(message, { last, busy, version }, actions) {
       disabled: busy,
       onclick: () => actions.branch(message.id),
     }),
-    version && createVersions(version, busy ? null : actions.showVersion),
     told.length > 0 && h("span", { class: "ca-message__facts" }, told.join(" · ")),
   ];
 }
