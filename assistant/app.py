@@ -37,6 +37,7 @@ from .routes.library import library_routes
 from .routes.openapi import openapi_routes
 from .routes.session import session_routes
 from .routes.settings import settings_routes
+from .routes.slash import slash_routes
 from .routes.system_context import system_context_routes
 from .routes.user_context import user_context_routes
 from .space import UserSpace
@@ -109,6 +110,7 @@ class Assistant:
                 self.gate, self._book, self.resolver, lambda provider: check(self.client, provider)
             ),
             *session_routes(self.gate, self.settings),
+            *slash_routes(self.gate),
             *openapi_routes(self.gate),
         ]
 

@@ -5,11 +5,13 @@ Users are separated, not protected from each other: ComfyUI does not authenticat
 
 from __future__ import annotations
 
+import asyncio
 import logging
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
+from ..user_context_loader import UserContext, load_user_context
 from .chats import ChatStore
 from .chats.archive import Archive
 from .chats.search import HistorySearch
@@ -23,6 +25,7 @@ from .sessions.sessions import Sessions
 from .tools.toolbox import Toolbox
 from .turn.launcher import Launcher
 from .turn.preparation import Model, Providers, Services
+from .turn.replies import SlashReplies
 from .turn.summariser import Summariser
 from .turn.titling import Titling
 from .user_context.environment import refresh_environment
@@ -57,8 +60,16 @@ class UserSpace:
             system_path, folder, self.user_context, self.skills, settings, text_tokens, cache
         )
         summariser = Summariser(providers, model, settings)
-        services = Services(providers, model, prompts, toolbox, settings, summariser.answer)
         self.search = HistorySearch(self.database, self.chats.keeper)
+
+        async def kept() -> UserContext:
+            statements = await self.user_context.read()
+            return await asyncio.to_thread(load_user_context, folder, statements, cache)
+
+        replies = SlashReplies(self.chats, self.search, self.skills, providers, kept)
+        services = Services(
+            providers, model, prompts, toolbox, settings, summariser.answer, replies
+        )
         self.archive = Archive(self.chats)
         self.trash = Trash(self.database, self.chats, self.search)
         titling = Titling(providers, model, settings, self.chats, self._name)

@@ -167,7 +167,9 @@ class Answering:
                 await self._set_unread()
             self.turn = None
             self._view.finished(turn.message, state)
-            await self._path.refresh()
+            # The turn may have been a command that chose another model.
+            if (chat := await self._path.refresh()) is not None:
+                self.params = chat.params
         self._tell_ended(state, turn.stop_reason)
 
     async def _set_unread(self) -> None:

@@ -67,15 +67,16 @@ class ChatPath:
     async def messages(self) -> tuple[Message, ...]:
         return await self._store.path(self._id)
 
-    async def refresh(self) -> None:
+    async def refresh(self) -> Chat | None:
         """Tells what is new about the chat itself: its title, its length, when it was changed. A
         store that fails is no reason to stop."""
         try:
             chat = await self._store.get(self._id)
         except StoreError:
-            return
+            return None
         if chat is not None:
             self._view.chat_is(chat)
+        return chat
 
     async def target(self, command: RetryFromIndex | TruncateMessages) -> tuple[int, Message]:
         """The message of the path that a command names by its place or its id."""

@@ -25,6 +25,7 @@ from ..messages.parts import Message
 from ..tools.toolbox import Toolbox
 from ..user_context.skills import SkillSummary
 from .conversation import Conversation
+from .slash import Slash
 
 NO_PARAMS = ChatParams()
 """A chat that wants what the settings say."""
@@ -59,10 +60,26 @@ class Prompts(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
+class Reply:
+    """What a slash command is answered, and what the client is to do on its screen, if anything:
+    `{"action": "new_chat" | "open_chat" | "delete_chat", "chat_id"?}`."""
+
+    text: str
+    action: Mapping[str, Any] | None = None
+
+
+class Replies(Protocol):
+    """Who answers slash commands; `replies` does."""
+
+    async def to(self, slash: Slash, chat_id: str | None, history: Sequence[Message]) -> Reply: ...
+
+
+@dataclass(frozen=True, slots=True)
 class Services:
     """What every turn needs, built once by `app`. `compact` carries out `/compact` with a focus,
-    and says what it did. `clock` gives seconds, `calibrations` holds what was learned of each
-    model's tokens, and `alternating` the models that want user and assistant in turns.
+    and says what it did; `replies` answers the other commands. `clock` gives seconds,
+    `calibrations` holds what was learned of each model's tokens, and `alternating` the models that
+    want user and assistant in turns.
     """
 
     providers: Providers
@@ -71,6 +88,7 @@ class Services:
     toolbox: Toolbox
     settings: Settings
     compact: Callable[[Preparation, str], Awaitable[str]]
+    replies: Replies | None = None
     clock: Callable[[], float] = time.monotonic
     calibrations: dict[str, Calibration] = field(default_factory=dict)
     alternating: set[str] = field(default_factory=set)

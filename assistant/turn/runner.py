@@ -29,7 +29,7 @@ from .opening import Opening
 from .preparation import NO_PARAMS, Preparation, Services, prepare
 from .recorder import Recorder
 from .running import RunningTurn
-from .slash import Slash, help_text, tokens_text
+from .slash import Slash, help_text
 
 logger = logging.getLogger("comfyui_assistant")
 
@@ -164,10 +164,17 @@ class TurnRunner:
 
     async def _command(self, slash: Slash) -> str:
         """The answer to a command of the user (R41)."""
-        if slash.name == "help":
+        if slash.name in ("context", "compact"):
+            return await self._about_context(slash)
+        replies = self._services.replies
+        if replies is None:
             return help_text()
-        if slash.name == "tokens":
-            return tokens_text(self._opening.history)
+        reply = await replies.to(slash, self._turn.chat_id, self._opening.history)
+        if reply.action is not None:
+            self._emit(chunks.data("action", reply.action))
+        return reply.text
+
+    async def _about_context(self, slash: Slash) -> str:
         preparation = await self._prepare()
         said = None
         if slash.name == "compact":
