@@ -20,6 +20,7 @@ import argparse  # noqa: E402  the package has its name only now
 import asyncio  # noqa: E402
 import contextlib  # noqa: E402
 import json  # noqa: E402
+import logging  # noqa: E402
 import random  # noqa: E402
 import sqlite3  # noqa: E402
 import sys  # noqa: E402
@@ -101,6 +102,7 @@ class Server:
 
 async def crash(kills: int, folder: Path, seed: int) -> Result:
     """Kill the server so many times, each time in another turn of one chat."""
+    logging.getLogger("aiohttp.server").setLevel(logging.CRITICAL)  # clients die all the time
     pick, result = random.Random(seed), Result()
     provider = ScriptedProvider()
     await provider.start()
