@@ -110,13 +110,13 @@ def library_routes(gate: Gate, library_of: LibraryOf) -> list[web.RouteDef]:
         library = library_of(request)
         query = _query(request)
         hits = await library.search.search(None, query, limit_of(request, RESULTS))
-        titles = {}
+        named = {}
         for identity in {hit.chat_id for hit in hits}:
             if (chat := await library.chats.get(identity)) is not None:
-                titles[identity] = chat.title
+                named[identity] = chat.title
         # A chat that was deleted since the search has no title any more.
-        found = [hit for hit in hits if hit.chat_id in titles]
-        return answer({"results": [_result(hit, titles[hit.chat_id]) for hit in found]})
+        found = [hit for hit in hits if hit.chat_id in named]
+        return answer({"results": [_result(hit, named[hit.chat_id]) for hit in found]})
 
     async def change(request: web.Request) -> web.Response:
         title, pinned = _changes(await read_json(request))

@@ -136,6 +136,7 @@ async def test_every_success_is_as_it_is_described(tmp_path: Path) -> None:
 async def the_installation(checked: Checked, provider: ScriptedProvider) -> None:
     await checked.call("GET", "/api/assistant/openapi.json")
     await checked.call("GET", "/api/assistant/health")
+    await checked.call("GET", "/api/assistant/commands")
     fields = {"base_url": provider.base_url, "model": "scripted", "context_window": 32768}
     await checked.call("PUT", "/api/assistant/providers/Work", {**fields, "api_key": "k"})
     await checked.call("POST", "/api/assistant/providers/Work/activate")
