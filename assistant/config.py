@@ -178,6 +178,14 @@ class Settings:
         "The longest tool result outside the newest round; longer ones lose their middle (R17).",
         "characters",
     )
+    repeat_min_chars: int = _setting(
+        CONTEXT,
+        "LLM_REPEAT_MIN_CHARS",
+        400,
+        integer(0, MOST),
+        "A tool result or skill of so many characters that a request has twice is sent once (R18).",
+        "characters",
+    )
     summary: str = _setting(
         CONTEXT,
         "LLM_SUMMARY",

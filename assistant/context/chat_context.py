@@ -49,6 +49,9 @@ from .untold import ahead, of_cut
 from .validator import faults
 from .window import Budget
 
+ENOUGH = 2
+"""Times the room of a request: a tail that has so much as lines is sure to be cut."""
+
 
 class ChatContext:
     """Plans the requests of one chat. Not for several threads at once."""
@@ -132,7 +135,10 @@ class ChatContext:
         asked = self._log.last_user
         if asked is None or self._log.row(asked).is_empty:
             raise InvalidRequest("expected a last user message with some content", where="messages")
-        draft = self._fitted(self._committed(self._draft(self._projections)), asked)
+        draft = self._committed(self._draft(self._projections, enough=ENOUGH * self._room))
+        if draft.partial:
+            draft = self._committed(self._draft(self._projections))
+        draft = self._fitted(draft, asked)
         alternation = self._budget.alternation
         messages = alternate(draft.messages) if alternation else draft.messages
         if found := faults(messages, alternation=alternation):
@@ -210,7 +216,7 @@ class ChatContext:
         self._projections = changed
         return True
 
-    def _draft(self, projections: Projections) -> Draft:
+    def _draft(self, projections: Projections, enough: int = 0) -> Draft:
         return compose(
             self._log,
             projections,
@@ -218,6 +224,7 @@ class ChatContext:
             self._summary_message(projections),
             self._limits,
             self._shaper,
+            enough,
         )
 
     def _committed(self, draft: Draft) -> Draft:
@@ -229,7 +236,8 @@ class ChatContext:
         if draft.tokens <= min(self._limits.trigger, self._room):
             return draft
         place, shorter = self._masked(draft)
-        if mask_is_worth(draft, shorter, self._room, self._budget.prices):
+        worth = mask_is_worth(draft, shorter, self._room, self._budget.prices)
+        if worth and not draft.partial:
             self._projections = self._projections.with_mask(self._log, place)
             return shorter
         return self._cut(draft) if draft.tokens > self._room else draft
@@ -247,26 +255,25 @@ class ChatContext:
 
         Where prompts are cached the older rounds are masked with it: the prefix breaks anyway.
         """
-        projections, draft = self._projections, before
-        if self._limits.cached:
-            place, draft = self._masked(before)
-            projections = projections.with_mask(self._log, place) if place else projections
+        mask, draft = self._masked(before) if self._limits.cached else (0, before)
         summary = self._most_summary(sum(counted.tokens for counted in draft.system))
         asked = self._log.group_at(self._log.last_user or 0)
         fixed = draft.prefix_tokens + self._tool_tokens + summary
         count = len(draft.head or draft.whole[:1]) + bool(summary)
         choose = cut_place_by_hand if by_hand else cut_place
-        place = choose(draft.tail, asked, fixed, count, self._limits)
+        place = choose(draft.shaped, asked, fixed, count, self._limits)
         if place == 0:
             return before
         replaced = sum(group.tokens for group in draft.tail[:place])
         replaced += draft.summary.tokens if draft.summary else 0
-        changed = projections.with_cut(
+        changed = self._projections.with_cut(
             self._log,
-            draft.whole[:place],
+            self._log.groups_between(self._projections.end, draft.whole[place].first),
             most_head=self._limits.head,
             most_summary=min(summary, most_of_summary(replaced, by_hand=by_hand)),
         )
+        if mask > changed.end:
+            changed = changed.with_mask(self._log, mask)
         after = self._draft(changed)
         if not compacts(before, after, self._limits):
             return before

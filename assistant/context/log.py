@@ -57,6 +57,18 @@ class Group:
     def tokens(self) -> int:
         return sum(self.sizes)
 
+    def with_messages(self, messages: tuple[PromptMessage, ...]) -> Group:
+        """The group with these messages in the place of its own; what both have is not counted
+        again."""
+        group = replace(self, messages=messages)
+        known = self.__dict__.get("sizes")
+        if known is not None:
+            group.__dict__["sizes"] = tuple(
+                size if new is old else message_tokens(new)
+                for size, new, old in zip(known, messages, self.messages, strict=True)
+            )
+        return group
+
     def __len__(self) -> int:
         return len(self.messages)
 

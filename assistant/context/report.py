@@ -60,6 +60,7 @@ class Report:
     left_out: tuple[str, ...] = ()
     rounds_omitted: int = 0
     results_clamped: int = 0
+    results_repeated: int = 0
     messages_trimmed: int = 0
     messages_sent: int = 0
     repairs: int = 0
@@ -94,6 +95,7 @@ class Report:
             "limits_applied": list(self.limits_applied),
             "rounds_omitted": self.rounds_omitted,
             "results_clamped": self.results_clamped,
+            "results_repeated": self.results_repeated,
             "messages_trimmed": self.messages_trimmed,
             "messages_sent": self.messages_sent,
             "repairs": self.repairs,
@@ -113,6 +115,7 @@ class Report:
         """The report for a response header: no lists that grow, under 1 kB as compact JSON."""
         body = self.to_json()
         body["left_out"] = len(self.left_out)
-        for name in ("usage", "phase", "request", "reserve", "next_trigger", "emergency"):
+        only_in_body = ("usage", "phase", "request", "reserve", "next_trigger", "emergency")
+        for name in (*only_in_body, "results_repeated"):
             del body[name]
         return body

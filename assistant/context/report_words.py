@@ -57,5 +57,12 @@ def _left_out(report: Report) -> Iterator[str]:
         yield f"The results of {report.rounds_omitted} older steps are one line each."
     if report.results_clamped:
         yield f"{report.results_clamped} long results are shortened."
-    if report.messages_trimmed or report.rounds_omitted or report.results_clamped:
+    if report.results_repeated:
+        yield f"{report.results_repeated} results that came twice are sent once."
+    if (
+        report.messages_trimmed
+        or report.rounds_omitted
+        or report.results_clamped
+        or report.results_repeated
+    ):
         yield "All of it is kept: the model can look it up."

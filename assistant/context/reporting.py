@@ -12,6 +12,7 @@ from .left_out import LeftOut
 from .limits import Limits
 from .log import ChatLog
 from .projections import Projections
+from .repeats import is_repeat
 from .report import PARTS, Report, Size
 from .system import SystemText
 from .tokens import CHARS_PER_TOKEN, message_chars, schema_text, schema_tokens
@@ -30,13 +31,14 @@ def report_of(
 ) -> Report:
     """The report of a draft that is about to be sent."""
     used = None if log.systems else system
-    omitted, clamped = _shortened(draft)
+    omitted, clamped, repeated = _shortened(draft)
     cuts = projections.cuts
     handles = [range_handle(cuts[0].first, projections.end)] if cuts else []
     handles += [item.handle for item in shortened]
     cut = projections.end - cuts[0].first if cuts else 0
     cut += sum(len(group) for group in draft.dropped)
     changes = {
+        "LLM_REPEAT_MIN_CHARS": repeated,
         "LLM_TOOL_RESULT_KEEP_LAST_ROUNDS": omitted,
         "LLM_TOOL_OUTPUT_TRIM_CHARS": clamped,
         "LLM_CONTEXT_WINDOW" if limits.cached else "LLM_HISTORY_MAX_MESSAGES": cut,
@@ -51,10 +53,11 @@ def report_of(
         left_out=(*(used.left_out if used else ()), *handles),
         rounds_omitted=omitted,
         results_clamped=clamped,
+        results_repeated=repeated,
         messages_trimmed=cut,
         messages_sent=draft.count,
         repairs=log.repairs,
-        strength=_strength(omitted, clamped, cut),
+        strength=_strength(omitted, clamped + repeated, cut),
         summarised=projections.summary.messages if projections.summary else 0,
         cuts=len(cuts),
         emergency=draft.forced,
@@ -62,28 +65,32 @@ def report_of(
     )
 
 
-def _shortened(draft: Draft) -> tuple[int, int]:
-    """Rounds that are lines, and results that are clamped."""
-    omitted = clamped = 0
+def _shortened(draft: Draft) -> tuple[int, int, int]:
+    """Rounds that are lines, results that are clamped, and messages that are sent once only."""
+    omitted = clamped = repeated = 0
     for shaped, whole in zip(draft.tail, draft.whole, strict=True):
         if shaped is whole:
             continue
         changed = [
-            new for new, old in zip(shaped.results, whole.results, strict=True) if new is not old
+            new
+            for new, old in zip(shaped.messages, whole.messages, strict=True)
+            if new.content != old.content
         ]
-        lines = sum(is_digest(result) for result in changed)
+        lines = sum(is_digest(message) for message in changed)
+        again = sum(is_repeat(message) for message in changed)
         omitted += lines > 0
-        clamped += len(changed) - lines
-    return omitted, clamped
+        repeated += again
+        clamped += sum(message.role == "tool" for message in changed) - lines - again
+    return omitted, clamped, repeated
 
 
-def _strength(omitted: int, clamped: int, cut: int) -> str:
+def _strength(omitted: int, shorter: int, cut: int) -> str:
     """How strongly the request is compressed, in the words of R18."""
     if cut:
         return "High"
     if omitted:
         return "Medium"
-    return "Low" if clamped else "Absent"
+    return "Low" if shorter else "Absent"
 
 
 def _next_trigger(draft: Draft, limits: Limits) -> dict[str, Any]:

@@ -21,6 +21,7 @@ from .clamp import clamp_result
 from .digest import digest, is_digest
 from .handles import row_handle
 from .log import Group
+from .repeats import Repeats
 from .tokens import text_tokens
 
 IMAGE_NOTE = "[An image was here.]"
@@ -37,10 +38,11 @@ class Shape(IntEnum):
 @dataclass(frozen=True, slots=True)
 class ShapeLimits:
     """`admit` is the most tokens of a round's results together, `clamp` the most characters of one
-    result; 0 switches a limit off."""
+    result, `repeat` the least characters of what is sent once only; 0 switches a limit off."""
 
     admit: int = 0
     clamp: int = 0
+    repeat: int = 0
 
 
 class Shaper:
@@ -48,6 +50,7 @@ class Shaper:
 
     def __init__(self, limits: ShapeLimits) -> None:
         self.limits = limits
+        self.repeats = Repeats(limits.repeat)
         self._shaped: dict[tuple[int, int, Shape, bool], Group] = {}
 
     def __call__(self, group: Group, shape: Shape) -> Group:
@@ -72,6 +75,7 @@ class Shaper:
     def forget(self, before: int) -> None:
         """Drops what was kept of groups that end before the row `before`."""
         self._shaped = {key: g for key, g in self._shaped.items() if key[1] > before}
+        self.repeats.forget(before)
 
     def _shape(self, group: Group, shape: Shape) -> Group:
         if not group.is_round:
@@ -143,12 +147,12 @@ def without_images(group: Group) -> Group:
         else message
         for message in group.messages
     )
-    return Group(group.first, group.end, messages, group.rows)
+    return group.with_messages(messages)
 
 
 def without_reasoning(group: Group) -> Group:
     first = replace(group.messages[0], reasoning=None)
-    return Group(group.first, group.end, (first, *group.messages[1:]), group.rows)
+    return group.with_messages((first, *group.messages[1:]))
 
 
 def fair_share(sizes: Sequence[int], total: int) -> int:
@@ -180,7 +184,7 @@ def _with_results(group: Group, texts: Sequence[str]) -> Group:
     )
     if all(new is old for new, old in zip(results, group.results, strict=True)):
         return group
-    return Group(group.first, group.end, (group.messages[0], *results), group.rows)
+    return group.with_messages((group.messages[0], *results))
 
 
 def _handle(group: Group, place: int) -> str:

@@ -22,6 +22,7 @@ from .histories import HISTORIES, Messages
 OURS = SystemText("You are ComfyUI Assistant.", "full")
 TOOLS = ({"type": "function", "function": {"name": "getUserSkill", "parameters": {}}},)
 OFF = Settings(
+    repeat_min_chars=0,
     tool_result_keep_last_rounds=0,
     tool_output_trim_chars=0,
     history_max_messages=0,
@@ -41,6 +42,7 @@ LIMITS = st.builds(
     tool_result_keep_last_rounds=st.integers(0, 3),
     tool_output_trim_chars=st.sampled_from([0, 1, 17, 200, 2_000]),
     history_max_messages=st.sampled_from([0, 1, 2, 5, 24]),
+    repeat_min_chars=st.sampled_from([0, 60, 400]),
     min_recent_messages=st.sampled_from([0, 2, 6]),
 )
 BUDGETS = st.builds(
