@@ -33,6 +33,7 @@ from plugin.assistant.context.shapes import Shaper, changed_rows
 from plugin.assistant.context.summary.text import MARKER, MOST_WORDS, summary_text
 from plugin.assistant.context.tokens import (
     CHARS_PER_TOKEN,
+    TextTokens,
     message_tokens,
     schema_text,
     text_tokens,
@@ -745,10 +746,10 @@ def test_one_more_request_of_a_long_chat_counts_no_more_than_of_a_short_one(
 
     counted = 0
 
-    def counting(message: PromptMessage) -> int:
+    def counting(message: PromptMessage, count: TextTokens | None) -> int:
         nonlocal counted
         counted += 1
-        return message_tokens(message)
+        return message_tokens(message, count)
 
     monkeypatch.setattr(module, "message_tokens", counting)
     for settings in (Settings(), CACHED):

@@ -20,7 +20,7 @@ from .limits import Limits
 from .log import ChatLog, Group
 from .projections import Projections
 from .shapes import Shape, Shaper
-from .tokens import message_tokens
+from .tokens import TextTokens, message_tokens
 
 MANY = 400
 """Groups after the last cut; only a chat that is opened without its projections has more, or one
@@ -37,9 +37,26 @@ class Counted:
     tokens: int
 
     @classmethod
-    def of(cls, role: Literal["system", "user"], text: str) -> Counted:
+    def of(
+        cls, role: Literal["system", "user"], text: str, count: TextTokens | None = None
+    ) -> Counted:
         message = PromptMessage(role, text)
-        return cls(message, message_tokens(message))
+        return cls(message, message_tokens(message, count))
+
+
+@dataclass(frozen=True, slots=True)
+class Extra:
+    """What one turn's requests have besides the chat (`tail.Tail`): `recalled` stands before the
+    row `asked`, `note` before the row `note_row`."""
+
+    asked: int
+    recalled: Counted | None = None
+    note: Counted | None = None
+    note_row: int = 0
+
+    @property
+    def counted(self) -> tuple[Counted, ...]:
+        return tuple(one for one in (self.recalled, self.note) if one is not None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,12 +78,18 @@ class Draft:
     forced: bool = False
     dropped: tuple[Group, ...] = ()
     partial: bool = False
+    extra: Extra | None = None
 
     @property
     def fixed_tokens(self) -> int:
         """Of everything but the tail."""
         summary = self.summary.tokens if self.summary is not None else 0
-        return self.prefix_tokens + summary + _tokens(self.asked)
+        return self.prefix_tokens + summary + _tokens(self.asked) + self.extra_tokens
+
+    @property
+    def extra_tokens(self) -> int:
+        """Of what only this turn's requests have."""
+        return sum(counted.tokens for counted in self.extra.counted) if self.extra else 0
 
     @property
     def tokens(self) -> int:
@@ -77,7 +100,7 @@ class Draft:
         """Non-system messages; a summary is one of them (R15)."""
         groups = (*self.head, *self.asked, *self.tail)
         spoken = sum(len(group) for group in groups if group.role != "system")
-        return spoken + (self.summary is not None)
+        return spoken + (self.summary is not None) + (len(self.extra.counted) if self.extra else 0)
 
     @property
     def messages(self) -> tuple[PromptMessage, ...]:
@@ -90,8 +113,24 @@ class Draft:
             yield from group.messages
         if self.summary is not None:
             yield self.summary.message
+        if self.extra is None:
+            for group in (*self.asked, *self.tail):
+                yield from group.messages
+        else:
+            yield from self._with_extra(self.extra)
+
+    def _with_extra(self, extra: Extra) -> Iterator[PromptMessage]:
+        """What is asked and the tail, with what only this turn's requests have at its places."""
+        note = extra.note
         for group in (*self.asked, *self.tail):
+            if note is not None and group.first >= extra.note_row:
+                yield note.message
+                note = None
+            if extra.recalled is not None and group.first == extra.asked:
+                yield extra.recalled.message
             yield from group.messages
+        if note is not None:
+            yield note.message
 
 
 def compose(
@@ -101,6 +140,7 @@ def compose(
     summary: Counted | None,
     limits: Limits,
     shaper: Shaper,
+    extra: Extra | None = None,
     enough: int = 0,
 ) -> Draft:
     """The draft of a request. A system message of the client holds instead of ours (R3); those
@@ -130,6 +170,7 @@ def compose(
         whole=near,
         prefix_tokens=sum(counted.tokens for counted in front) + _tokens(head),
         partial=len(near) < len(whole),
+        extra=extra,
     )
     return masked(draft, projections.masked, log, limits, shaper)
 

@@ -15,7 +15,7 @@ from .projections import Projections
 from .repeats import is_repeat
 from .report import PARTS, Report, Size
 from .system import SystemText
-from .tokens import CHARS_PER_TOKEN, message_chars, schema_text, schema_tokens
+from .tokens import CHARS_PER_TOKEN, TextTokens, message_chars, schema_text, schema_tokens
 from .window import Budget
 
 
@@ -42,11 +42,13 @@ def report_of(
         "LLM_TOOL_RESULT_KEEP_LAST_ROUNDS": omitted,
         "LLM_TOOL_OUTPUT_TRIM_CHARS": clamped,
         "LLM_CONTEXT_WINDOW" if limits.cached else "LLM_HISTORY_MAX_MESSAGES": cut,
+        "LLM_RECALL_TOKENS": draft.extra is not None and draft.extra.recalled is not None,
+        "LLM_WRAP_UP_SHARE": draft.extra is not None and draft.extra.note is not None,
     }
     return Report(
         first_turn=log.first_turn,
         system_kind=used.kind if used else "client",
-        parts=_sizes(draft, used, tools),
+        parts=_sizes(draft, used, tools, budget.count),
         window=budget.window.tokens,
         reserve=budget.window.reserve,
         limits_applied=(*(used.limits if used else ()), *(n for n, c in changes.items() if c)),
@@ -61,7 +63,7 @@ def report_of(
         summarised=projections.summary.messages if projections.summary else 0,
         cuts=len(cuts),
         emergency=draft.forced,
-        next_trigger=_next_trigger(draft, limits),
+        next_trigger=_next_trigger(draft, limits) if limits.summarise else None,
     )
 
 
@@ -112,7 +114,10 @@ def _next_trigger(draft: Draft, limits: Limits) -> dict[str, Any]:
 
 
 def _sizes(
-    draft: Draft, system: SystemText | None, tools: tuple[Mapping[str, Any], ...]
+    draft: Draft,
+    system: SystemText | None,
+    tools: tuple[Mapping[str, Any], ...],
+    count: TextTokens | None,
 ) -> dict[str, Size]:
     """The parts of the report; `current` is the last user message, `system` without user
     context."""
@@ -121,6 +126,9 @@ def _sizes(
         sizes["system"] += _size(counted)
     if draft.summary is not None:
         sizes["summary"] = _size(draft.summary)
+    if draft.extra is not None:
+        sizes["recalled"] = _size(draft.extra.recalled) if draft.extra.recalled else Size()
+        sizes["history"] = _size(draft.extra.note) if draft.extra.note else Size()
     groups = (*draft.head, *draft.asked, *draft.tail)
     users = [n for n, group in enumerate(groups) if group.role == "user"]
     for number, group in enumerate(groups):
@@ -134,7 +142,7 @@ def _sizes(
         whole = sizes["system"]
         sizes["system"] = Size(whole.chars - share.chars, max(0, whole.tokens - share.tokens))
     schemas = schema_text(tools)
-    sizes["tool_schemas"] = Size(len(schemas), schema_tokens(schemas))
+    sizes["tool_schemas"] = Size(len(schemas), schema_tokens(schemas, count))
     return sizes
 
 

@@ -22,7 +22,7 @@ from .digest import digest, is_digest
 from .handles import row_handle
 from .log import Group
 from .repeats import Repeats
-from .tokens import text_tokens
+from .tokens import TextTokens, text_tokens
 
 IMAGE_NOTE = "[An image was here.]"
 
@@ -92,10 +92,11 @@ def admitted(group: Group, tokens: int) -> Group:
     """The round's results within `tokens` together; short ones stay, long ones share the rest."""
     if tokens <= 0:
         return group
-    sizes = [text_tokens(result.text) for result in group.results]
+    count = group.count or text_tokens
+    sizes = [count(result.text) for result in group.results]
     share = fair_share(sizes, tokens)
     shorter = [
-        text if size <= share else _within(text, size, share, _handle(group, place))
+        text if size <= share else _within(text, size, share, _handle(group, place), count)
         for place, (text, size) in enumerate(
             zip((result.text for result in group.results), sizes, strict=True), start=1
         )
@@ -166,11 +167,11 @@ def fair_share(sizes: Sequence[int], total: int) -> int:
     return max(sizes, default=0)
 
 
-def _within(text: str, size: int, tokens: int, handle: str) -> str:
+def _within(text: str, size: int, tokens: int, handle: str, count: TextTokens) -> str:
     """`text`, which has `size` tokens, within `tokens` of them, or as near as clamping comes."""
     limit = max(1, len(text) * tokens // size)
     shorter = clamp_result(text, limit, handle)
-    while text_tokens(shorter) > tokens and limit > 1:
+    while count(shorter) > tokens and limit > 1:
         # Head and tail may be denser than the whole.
         limit = limit * 3 // 4
         shorter = clamp_result(text, max(1, limit), handle)

@@ -131,3 +131,11 @@ async def test_help_names_every_command(chat: Chatting) -> None:
     stream = await chat.say("/help")
     for name in ("/skill", "/context", "/tokens", "/compact", "/help", "/new", "Shift + Enter"):
         assert name in stream.text
+
+
+async def test_without_summaries_nothing_speaks_of_the_next_one(tmp_path: Path) -> None:
+    async with chatting(tmp_path, {"LLM_SUMMARY": "off"}) as chat:
+        chat.provider.queue("Hello")
+        stream = await chat.say("Hi")
+        assert stream.of("data-context")[-1]["data"]["next_trigger"] is None
+        assert "next summary" not in (await chat.say("/context")).text
