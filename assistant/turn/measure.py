@@ -68,8 +68,9 @@ def cost_in(metadata: Mapping[str, Any]) -> float | None:
     """US dollars in the metadata of an answer; None for anything else, which may be a client's."""
     cost = metadata.get("cost")
     amount = cost.get("amount") if isinstance(cost, Mapping) else None
-    known = type(amount) in (int, float) and math.isfinite(amount) and amount >= 0
-    return float(amount) if known else None
+    if not isinstance(amount, (int, float)) or isinstance(amount, bool):
+        return None
+    return float(amount) if math.isfinite(amount) and amount >= 0 else None
 
 
 def _numbers(values: Any, names: tuple[str, ...]) -> dict[str, int]:

@@ -52,6 +52,7 @@ class Prompts(Protocol):
         *,
         first_turn: bool,
         window_tokens: int,
+        compact: bool,
         tools: bool,
         max_steps: int,
         pinned_skills: Sequence[SkillSummary],
@@ -187,6 +188,7 @@ async def prepare(
         made = await services.prompts.system_prompt(
             first_turn=conversation.context.first_turn,
             window_tokens=window.tokens,
+            compact=window.compact,
             tools=bool(tools),
             max_steps=settings.max_steps,
             pinned_skills=_pinned(history),
