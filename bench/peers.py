@@ -103,7 +103,7 @@ def main() -> None:
     parser.add_argument("--window", type=int, default=8_000, help="tokens")
     parser.add_argument("--log", type=Path, action="append", default=[], metavar="LOG.json")
     parser.add_argument(
-        "--only", action="append", metavar="NAME", help="a peer, such as litellm_trim"
+        "--only", action="append", metavar="NAME", help="such as litellm_trim"
     )
     parser.add_argument("--out", type=Path, default=ROOT / ".cache" / "bench", metavar="FOLDER")
     arguments = parser.parse_args()

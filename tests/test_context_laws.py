@@ -22,6 +22,7 @@ from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
 from plugin.assistant.config import Settings
 from plugin.assistant.context import draft as draft_module
+from plugin.assistant.context.chat_context import ChatContext
 from plugin.assistant.context.commitment import LEAST_SAVING
 from plugin.assistant.context.draft import Counted, Draft, compose
 from plugin.assistant.context.limits import limits_of
@@ -31,6 +32,7 @@ from plugin.assistant.context.projections import Projections
 from plugin.assistant.context.repeats import is_repeat
 from plugin.assistant.context.shapes import Shaper, changed_rows
 from plugin.assistant.context.summary.text import MARKER, MOST_WORDS, summary_text
+from plugin.assistant.context.tail import WRAP_UP, Tail
 from plugin.assistant.context.tokens import (
     CHARS_PER_TOKEN,
     TextTokens,
@@ -519,6 +521,61 @@ def test_switched_off_nothing_is_sent_once(log: Messages, budget: Budget) -> Non
     for request in requests(log, settings, replace(budget, alternation=False)):
         assert not any(map(is_repeat, request.messages))
         assert request.plan.report.results_repeated == 0
+
+
+# What only one turn's requests say
+
+
+class Turns:
+    """Gives each turn a tail: something recalled, and the note from its second request on."""
+
+    def __init__(self, recalled: str) -> None:
+        self._recalled, self._tail = recalled, Tail()
+
+    def tail_of(self, context: ChatContext) -> Tail:
+        asked = context.asked_row
+        if self._tail.asked != asked:
+            self._tail = Tail(asked, self._recalled)
+        else:
+            self._tail = self._tail.with_note(asked, len(context))
+        return self._tail
+
+
+RECALLS = st.sampled_from(["", "[Recalled] the seed was 42", "[Recalled] " + "a passage " * 150])
+
+
+@chat_law
+@given(LOGS, LIMITS, BUDGETS, RECALLS)
+def test_a_tail_keeps_requests_valid_within_the_window_and_its_rows_as_they_are(
+    log: Messages, settings: Settings, budget: Budget, recalled: str
+) -> None:
+    known = replace(budget, window=replace(budget.window, known=True))
+    for request in requests(log, settings, known, tail_of=Turns(recalled).tail_of):
+        body = body_of(request.messages)
+        assert strict_faults(body, alternation=budget.alternation) == []
+        assert faults(request.messages, alternation=budget.alternation) == ()
+        assert request.plan.tokens <= known.prompt
+        text = text_of(request.messages)
+        assert text.count(text_of([user(WRAP_UP)])[30:-3]) <= 1
+        if not budget.alternation:
+            recounted = sum(message_tokens(message) for message in request.messages)
+            assert request.plan.tokens == recounted + text_tokens(schema_text(TOOLS))
+
+
+@chat_law
+@given(LOGS, st.sampled_from(["extractive", "off"]), BUDGETS, RECALLS)
+def test_a_tail_stays_as_it_is_for_its_turn_without_a_commitment(
+    log: Messages, summary: str, budget: Budget, recalled: str
+) -> None:
+    settings = Settings(prompt_cache="auto", summary=summary)
+    orderly = tuple(message for message in log if message.role != "system")
+    budget = replace(budget, alternation=False)
+    chat = requests(orderly, settings, budget, tail_of=Turns(recalled).tail_of)
+    for last, request in pairwise(chat):
+        forced = last.plan.report.emergency or request.plan.report.emergency
+        if request.after is last.after and request.asked == last.asked and not forced:
+            before = body_of(last.messages)
+            assert body_of(request.messages)[: len(before)] == before
 
 
 # What is committed

@@ -90,9 +90,9 @@ class SystemPrompts:
     ) -> SystemPrompt:
         """The message for one request: byte-identical until one of its sources changes (R9).
 
-        Full or, in windows that ask for it, compact on the first turn and wherever prompts are cached (R50);
-        else the continuation (R1, R2). Never raises for a source that cannot be read: what is there
-        is used, and `left_out` says what is missing.
+        Full, or `compact` for small windows, on the first turn and wherever prompts are cached
+        (R50); else the continuation (R1, R2). Never raises for a source that cannot be read: what
+        is there is used, and `left_out` says what is missing.
         """
         missing: tuple[str, ...] = ()
         try:
