@@ -45,7 +45,7 @@ def _counter(encoding: str) -> TextTokens | None:
     def count(text: str) -> int:
         # A lone half of a surrogate pair is no text; it is sent as its replacement character.
         clean = text.encode("utf-8", "replace").decode("utf-8")
-        (tokens,) = toktok.batch_count([clean], encoding)
+        (tokens,) = toktok.batch_count([clean], encoding, threads=1)
         return int(tokens)
 
     return count

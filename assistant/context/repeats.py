@@ -38,6 +38,7 @@ class Repeats:
     def __init__(self, least: int) -> None:
         self._least = least
         self._made: dict[int, tuple[Group, tuple[int, ...], Group]] = {}
+        self._lines: dict[int, str] = {}
 
     def once(
         self, before: Iterable[Group], shaped: Sequence[Group], whole: Sequence[Group]
@@ -57,6 +58,7 @@ class Repeats:
     def forget(self, before: int) -> None:
         """Drops what was kept of groups that end before the row `before`."""
         self._made = {first: kept for first, kept in self._made.items() if kept[0].end > before}
+        self._lines = {row: line for row, line in self._lines.items() if row >= before}
 
     def _repeated(self, sent: Group, whole: Group, shown: dict[str, int]) -> tuple[int, ...]:
         """The places of the group's messages that were shown before; notes what it shows itself.
@@ -80,13 +82,19 @@ class Repeats:
 
     def _saves(self, whole: Group, place: int, size: int) -> bool:
         """Whether a line may stand there, and is at most half as long as what it stands for."""
-        if whole.rows[place] is None:
-            return False
-        message = whole.messages[place]
-        if message.role == "tool" and has_failed(message, parsed(message.text)):
-            return False
-        line = _line(whole, place)
-        return 2 * (len(line) - len(message.text) + len(_content(message))) <= size
+        message, line = whole.messages[place], self._line(whole, place)
+        return bool(line) and 2 * (len(line) - len(message.text) + len(_content(message))) <= size
+
+    def _line(self, whole: Group, place: int) -> str:
+        """What may stand for a message of the group; "" for an error, and for what is in no row."""
+        row = whole.rows[place]
+        if row is None:
+            return ""
+        if row not in self._lines:
+            message = whole.messages[place]
+            failed = message.role == "tool" and has_failed(message, parsed(message.text))
+            self._lines[row] = "" if failed else _line(whole, place)
+        return self._lines[row]
 
     def _lined(self, sent: Group, whole: Group, places: tuple[int, ...]) -> Group:
         if not places:
@@ -94,7 +102,7 @@ class Repeats:
         kept = self._made.get(whole.first)
         if kept is None or kept[0] is not sent or kept[1] != places:
             messages = tuple(
-                replace(message, content=_line(whole, place)) if place in places else message
+                replace(message, content=self._line(whole, place)) if place in places else message
                 for place, message in enumerate(sent.messages)
             )
             kept = (sent, places, sent.with_messages(messages))
