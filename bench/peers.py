@@ -102,9 +102,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description="The engine beside its peers.")
     parser.add_argument("--window", type=int, default=8_000, help="tokens")
     parser.add_argument("--log", type=Path, action="append", default=[], metavar="LOG.json")
-    parser.add_argument(
-        "--only", action="append", metavar="NAME", help="such as litellm_trim"
-    )
+    parser.add_argument("--only", action="append", metavar="NAME", help="such as litellm_trim")
     parser.add_argument("--out", type=Path, default=ROOT / ".cache" / "bench", metavar="FOLDER")
     arguments = parser.parse_args()
     arguments.out.mkdir(parents=True, exist_ok=True)
