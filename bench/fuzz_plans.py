@@ -28,7 +28,7 @@ from random import Random  # noqa: E402
 from plugin.assistant.config import Settings  # noqa: E402
 from plugin.assistant.context.chat_context import ChatContext  # noqa: E402
 from plugin.assistant.context.plan import Budget, Plan  # noqa: E402
-from plugin.assistant.context.repeats import is_repeat  # noqa: E402
+from plugin.assistant.context.repeats import SKILL_AGAIN  # noqa: E402
 from plugin.assistant.context.system import SystemText  # noqa: E402
 from plugin.assistant.context.window import Window  # noqa: E402
 from plugin.assistant.errors import AssistantError, ContextOverflow, InvalidRequest  # noqa: E402
@@ -134,7 +134,7 @@ def _request(chat: ChatContext, log: tuple[PromptMessage, ...], budget: Budget) 
         yield "lost_rows"
     asked = [message for message in log if message.role == "user"][-1]
     sent = [message for message in plan.messages if message.role == "user"][-1]
-    if not sent.text.endswith(asked.text) and not is_repeat(sent):
+    if not sent.text.endswith(asked.text) and SKILL_AGAIN not in sent.text:
         yield "input_not_last"
 
 

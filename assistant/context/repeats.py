@@ -28,7 +28,7 @@ BEGINNING = 40
 SKILL = '[The user activated the skill "'
 SKILL_ENDS = "\n\n[The user's message]\n\n"
 """How `prompts/skill_activation.j2` begins, and what stands before the user's own request."""
-_AGAIN = "[Its instructions stand in an earlier message above, word for word the same; "
+SKILL_AGAIN = "[Its instructions stand in an earlier message above, word for word the same; "
 
 
 class Repeats:
@@ -114,7 +114,7 @@ def is_repeat(message: PromptMessage) -> bool:
     """True for a message that says that its content was sent before."""
     if message.role == "tool":
         return message.text.startswith('{"_repeated":true')
-    return message.text.startswith(SKILL) and _AGAIN in message.text
+    return message.text.startswith(SKILL) and SKILL_AGAIN in message.text
 
 
 def _content(message: PromptMessage) -> str:
@@ -144,5 +144,5 @@ def _line(whole: Group, place: int) -> str:
         )
     content = _content(message)
     head = content.partition("\n")[0]
-    again = f"{head}\n\n{_AGAIN}recall_result {handle} gives them again.]"
+    again = f"{head}\n\n{SKILL_AGAIN}recall_result {handle} gives them again.]"
     return again + message.text[len(content) :]
