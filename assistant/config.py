@@ -207,11 +207,7 @@ class Settings:
         "extractive (by rule), model, off (R21).",
     )
     summary_model: str = _setting(
-        CONTEXT,
-        "LLM_SUMMARY_MODEL",
-        "",
-        TEXT,
-        "The model that summarises; empty: the chat's (R25).",
+        CONTEXT, "LLM_SUMMARY_MODEL", "", TEXT, "Who summarises; empty: the chat's model (R25)."
     )
     summary_trigger: float = _setting(
         CONTEXT,
@@ -283,11 +279,7 @@ class Settings:
         "tokens",
     )
     prices: Mapping[str, Rates] | None = _setting(
-        CONTEXT,
-        "LLM_PRICES",
-        None,
-        PRICES,
-        "What a million tokens costs in USD. Empty: what is known of hosted models.",
+        CONTEXT, "LLM_PRICES", None, PRICES, "USD for a million tokens. Empty: of hosted models."
     )
     prompt_cache: str = _setting(
         CONTEXT,
