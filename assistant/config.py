@@ -279,7 +279,7 @@ class Settings:
         "tokens",
     )
     prices: Mapping[str, Rates] | None = _setting(
-        CONTEXT, "LLM_PRICES", None, PRICES, "USD for a million tokens. Empty: of hosted models."
+        CONTEXT, "LLM_PRICES", None, PRICES, "What a million tokens costs in USD. Empty: our list."
     )
     prompt_cache: str = _setting(
         CONTEXT,
