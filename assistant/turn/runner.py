@@ -61,6 +61,7 @@ class TurnRunner:
         self._emit = turn.emit
         self._recorder = recorder
         self._conversation = conversation
+        self._memory = scene.memory
         self._calls = CallRunner(turn.emit, services.toolbox, scene, allowed)
         self._ids = CallIds((*opening.history, opening.answer))
         self._measure = Measure(services.clock, opening.answer.metadata)
@@ -112,7 +113,9 @@ class TurnRunner:
         suspension = await self._go_on()
         if suspension:
             return self._suspend(suspension)
-        preparation = await prepare(self._services, self._opening.history, self._conversation)
+        preparation = await prepare(
+            self._services, self._opening.history, self._conversation, self._memory
+        )
         provider = preparation.provider
         self._emit(chunks.message_metadata({"model": provider.model, "provider": provider.name}))
         self._asking = Asking(
