@@ -78,11 +78,6 @@ class SystemPrompt:
     left_out: tuple[str, ...] = ()
 
     @property
-    def system_chars(self) -> int:
-        """Characters of all that are not the user's words."""
-        return len(self.text) - self.user_context_chars
-
-    @property
     def revision(self) -> str:
         """Changes with the text, and only with it."""
         return hashlib.sha256(self.text.encode("utf-8", "replace")).hexdigest()[:12]

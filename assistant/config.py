@@ -11,7 +11,6 @@ A limit of 0 is switched off, for every setting whose unit is characters, messag
 from __future__ import annotations
 
 import dataclasses
-import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -19,7 +18,20 @@ from typing import Any
 
 from dotenv import dotenv_values
 
-from .formats import NAMES, PATH, SWITCH, TEXT, URL, Format, choice, integer, number
+from .formats import (
+    NAMES,
+    PATH,
+    PRICES,
+    SWITCH,
+    TEXT,
+    URL,
+    Format,
+    Rates,
+    choice,
+    integer,
+    number,
+    shown,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -180,6 +192,14 @@ class Settings:
         "The longest tool result outside the newest round; longer ones lose their middle (R17).",
         "characters",
     )
+    repeat_min_chars: int = _setting(
+        CONTEXT,
+        "LLM_REPEAT_MIN_CHARS",
+        400,
+        integer(0, MOST),
+        "A tool result or skill of so many characters that a request has twice is sent once (R18).",
+        "characters",
+    )
     summary: str = _setting(
         CONTEXT,
         "LLM_SUMMARY",
@@ -189,11 +209,7 @@ class Settings:
         "extractive (by rule), model, off (R21).",
     )
     summary_model: str = _setting(
-        CONTEXT,
-        "LLM_SUMMARY_MODEL",
-        "",
-        TEXT,
-        "The model that summarises; empty: the chat's (R25).",
+        CONTEXT, "LLM_SUMMARY_MODEL", "", TEXT, "Who summarises; empty: the chat's model (R25)."
     )
     summary_trigger: float = _setting(
         CONTEXT,
@@ -248,6 +264,24 @@ class Settings:
         integer(0, MOST),
         "The most requests to the model in one turn.",
         "steps",
+    )
+    wrap_up_share: float = _setting(
+        CONTEXT,
+        "LLM_WRAP_UP_SHARE",
+        0.90,
+        number(0, 1),
+        "Share of the window's room at which a turn's model is told to finish; 0: never (R30).",
+    )
+    recall_tokens: int = _setting(
+        CONTEXT,
+        "LLM_RECALL_TOKENS",
+        0,
+        integer(0, MOST),
+        "The most of what was cut that is shown again because it fits your message; 0: nothing.",
+        "tokens",
+    )
+    prices: Mapping[str, Rates] | None = _setting(
+        CONTEXT, "LLM_PRICES", None, PRICES, "What a million tokens costs in USD. Empty: our list."
     )
     prompt_cache: str = _setting(
         CONTEXT,
@@ -340,7 +374,7 @@ def load_settings(environ: Mapping[str, str], dotenv: Path | None = None) -> Loa
             chosen[setting.name] = format.parse(text)
         except (ValueError, RuntimeError):
             message = (
-                f"{variable} is {_shown(text)} and must be {format.takes};"
+                f"{variable} is {shown(text)} and must be {format.takes};"
                 f" {_instead(setting.default)}."
             )
             problems.append(Problem("invalid_setting", message, variable))
@@ -358,17 +392,6 @@ def _read(dotenv: Path) -> tuple[dict[str, str], list[Problem]]:
         message = f"{dotenv.name} could not be read ({reason}); its settings are not used."
         return {}, [Problem("invalid_setting", message)]
     return {name: value for name, value in found.items() if value}, []
-
-
-LONGEST_SHOWN = 60
-_LIKE_A_KEY = re.compile(r"[\w-]{20,}|@")
-
-
-def _shown(text: str) -> str:
-    """What a variable got, for its problem; nothing that may be a key, also in a wrong place."""
-    if _LIKE_A_KEY.search(text):
-        return f"a text of {len(text)} characters"
-    return repr(text if len(text) <= LONGEST_SHOWN else text[:LONGEST_SHOWN] + "...")
 
 
 def _instead(default: Any) -> str:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import json
+import re
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -66,8 +68,49 @@ def _list(text: str) -> tuple[str, ...]:
     return tuple(item.strip() for item in text.split(",") if item.strip())
 
 
+@dataclass(frozen=True, slots=True)
+class Rates:
+    """What a million tokens costs in US dollars: of input, of input that was read from a cache, of
+    output, and of input that was written into a cache, where that is not the price of input."""
+
+    input: float
+    cached: float
+    output: float
+    write: float | None = None
+
+
+MOST_RATE = 100_000.0
+
+
+def _rates_by_model(text: str) -> Mapping[str, Rates]:
+    """Rates by the name of a model; "" is any model."""
+    if not text.startswith("{"):
+        return {"": _rates(text)}
+    body = json.loads(text)
+    return {str(name): _rates(str(rates)) for name, rates in body.items()}
+
+
+def _rates(text: str) -> Rates:
+    read, cached, written = (_between(float(cost), 0.0, MOST_RATE) for cost in text.split("/"))
+    return Rates(read, cached, written)
+
+
+PRICES = Format(
+    'input/cached/output such as 2.5/0.25/15, or JSON such as {"a-model": "2.5/0.25/15"}',
+    _rates_by_model,
+)
 TEXT = Format("text", str)
 SWITCH = Format("1 or 0", _switch)
 URL = Format("a URL such as http://127.0.0.1:11434/v1", _url)
 NAMES = Format("a list with commas", _list)
 PATH = Format("a path", lambda text: Path(text).expanduser())
+
+LONGEST_SHOWN = 60
+_LIKE_A_KEY = re.compile(r"[\w-]{20,}|@")
+
+
+def shown(text: str) -> str:
+    """What a variable got, for its problem; nothing that may be a key, also in a wrong place."""
+    if _LIKE_A_KEY.search(text):
+        return f"a text of {len(text)} characters"
+    return repr(text if len(text) <= LONGEST_SHOWN else text[:LONGEST_SHOWN] + "...")

@@ -33,6 +33,12 @@ class Peer:
     environment: str
     packages: tuple[str, ...] = ()
     python: int = 10
+    options: tuple[str, ...] = ()
+    """What else the adapter is told, after its usual arguments."""
+
+    @property
+    def name(self) -> str:
+        return "_".join((self.adapter, *self.options))
 
 
 class PeerUnavailable(Exception):
@@ -44,10 +50,10 @@ def ask(
 ) -> list[dict[str, Any]]:
     """The peer's lines for the points of `blocks`. Raises PeerUnavailable."""
     python = python_of(peer)
-    asked, answered = folder / "blocks.json", folder / f"{peer.adapter}.jsonl"
+    asked, answered = folder / "blocks.json", folder / f"{peer.name}.jsonl"
     asked.write_text(json.dumps(blocks), encoding="utf-8")
     command = [python, ADAPTERS / f"{peer.adapter}.py", log, asked, limit, seconds, answered]
-    _run([str(part) for part in command], seconds + GRACE_SECONDS)
+    _run([*map(str, command), *peer.options], seconds + GRACE_SECONDS)
     lines = answered.read_text(encoding="utf-8").split("\n")
     return [json.loads(line) for line in lines if line]
 

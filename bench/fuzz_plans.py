@@ -28,6 +28,7 @@ from random import Random  # noqa: E402
 from plugin.assistant.config import Settings  # noqa: E402
 from plugin.assistant.context.chat_context import ChatContext  # noqa: E402
 from plugin.assistant.context.plan import Budget, Plan  # noqa: E402
+from plugin.assistant.context.repeats import SKILL_AGAIN  # noqa: E402
 from plugin.assistant.context.system import SystemText  # noqa: E402
 from plugin.assistant.context.window import Window  # noqa: E402
 from plugin.assistant.errors import AssistantError, ContextOverflow, InvalidRequest  # noqa: E402
@@ -102,6 +103,7 @@ def _settings(random: Random) -> Settings:
         tool_output_trim_chars=random.choice((0, 1, 17, 200, 2_000)),
         history_max_messages=random.choice((0, 1, 5, 24, 24)),
         min_recent_messages=random.choice((0, 2, 6)),
+        repeat_min_chars=random.choice((0, 60, 400)),
     )
 
 
@@ -124,14 +126,15 @@ def _request(chat: ChatContext, log: tuple[PromptMessage, ...], budget: Budget) 
     seen = [rendered(to_openai(_without_images(message))) for message in plan.messages]
     if sum(map(len, seen)) / CHARS_PER_TOKEN > budget.prompt:
         yield "over_window"
-    if (exact_tokens(body) or 0) > budget.prompt:
+    # The margin is kept free for what the estimate is wrong by.
+    margin = 0 if budget.exact else budget.window.margin
+    if (exact_tokens(body) or 0) > budget.prompt + margin:
         yield "over_window_exact"
     if any(True for _ in _lost_rows(chat, plan, log, merged=budget.alternation)):
         yield "lost_rows"
     asked = [message for message in log if message.role == "user"][-1]
-    if not [message for message in plan.messages if message.role == "user"][-1].text.endswith(
-        asked.text
-    ):
+    sent = [message for message in plan.messages if message.role == "user"][-1]
+    if not sent.text.endswith(asked.text) and SKILL_AGAIN not in sent.text:
         yield "input_not_last"
 
 

@@ -59,12 +59,13 @@ the issue's table; results that alone nearly fill the window."""
 PEERS = (
     Peer("litellm_trim", "litellm `trim_messages`", "litellm", ("litellm", "tiktoken")),
     Peer("supyagent_manager", "supyagent `ContextManager`", "supyagent", ("supyagent==0.5.12",)),
-    Peer("langchain_last", "langchain-core `trim_messages`", "langchain", ("langchain-core",)),
+    Peer("langchain_trim", "langchain-core `trim_messages`", "langchain", ("langchain-core",)),
     Peer(
-        "langchain_human",
+        "langchain_trim",
         'langchain-core with `start_on="human"`',
         "langchain",
         ("langchain-core",),
+        options=("human",),
     ),
     Peer(
         "llama_index_buffer",
@@ -101,7 +102,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description="The engine beside its peers.")
     parser.add_argument("--window", type=int, default=8_000, help="tokens")
     parser.add_argument("--log", type=Path, action="append", default=[], metavar="LOG.json")
-    parser.add_argument("--only", action="append", metavar="NAME", help="a peer's adapter")
+    parser.add_argument("--only", action="append", metavar="NAME", help="such as litellm_trim")
     parser.add_argument("--out", type=Path, default=ROOT / ".cache" / "bench", metavar="FOLDER")
     arguments = parser.parse_args()
     arguments.out.mkdir(parents=True, exist_ok=True)
@@ -109,7 +110,7 @@ def main() -> None:
     for one in inputs(arguments.log, arguments.out):
         rows = [*_ours(one, arguments.window), _reference(one, arguments.window)]
         for peer in PEERS:
-            if arguments.only is None or peer.adapter in arguments.only:
+            if arguments.only is None or peer.name in arguments.only:
                 rows.append(_peer(peer, one, arguments.window, arguments.out))
         result = {"log": one.name, "messages": len(one.log), "rows": rows}
         result["rules_cost"] = rules_cost(one.log, arguments.window)
@@ -179,7 +180,7 @@ def _searched(one: Input) -> dict[str, Any] | None:
 
 
 def _peer(peer: Peer, one: Input, window: int, folder: Path) -> dict[str, Any]:
-    row = {"name": peer.adapter, "title": peer.title}
+    row = {"name": peer.name, "title": peer.title}
     try:
         version = version_of(peer)
         lines = ask(peer, one.path, blocks_of(one.log), window, PEER_SECONDS, folder)

@@ -84,10 +84,12 @@ def _at(times: list[float], share: int) -> float:
 
 
 def endless(messages: list[dict[str, Any]]) -> Iterator[dict[str, Any]]:
-    """The session over and over, each time with call ids of its own."""
+    """The session over and over, each time with call ids of its own; its system message once."""
     round_number = 0
     while True:
         for message in messages:
+            if round_number and message["role"] == "system":
+                continue
             row = copy.deepcopy(message)
             if "tool_call_id" in row:
                 row["tool_call_id"] += f"_{round_number}"

@@ -31,6 +31,9 @@ IMAGE = ImageContent("data:image/png;base64,AAAA")
 GIANT = 40_000
 """Characters, at most."""
 
+LEAST_SEEN, MOST_SEEN = 200, 4
+"""Characters of a result that comes again, and how many of the last ones do."""
+
 
 class WildLog(tuple[PromptMessage, ...]):
     """A log that shows itself by where it comes from."""
@@ -57,6 +60,7 @@ class _Author:
         self._random = random
         self._disorder = disorder
         self._calls = 0
+        self._seen: list[str] = []
 
     def log(self, turns: int) -> Iterator[PromptMessage]:
         if self._wrong():
@@ -73,10 +77,21 @@ class _Author:
     def _wrong(self) -> bool:
         return self._random.random() < self._disorder
 
+    def _skill(self) -> str:
+        """One of two skills, as `/skill` has it sent; with a request of the user or without."""
+        random = self._random
+        name = random.choice(("moon", "water"))
+        said = f'[The user activated the skill "{name}" (`{name}`). Follow it.]\n\n'
+        said += f"Draw the {name} with care.\n" * 30
+        rest = random.choice(("", self._text(30)))
+        return said + (f"\n\n[The user's message]\n\n{rest}" if rest else "")
+
     def _asking(self, *, last: bool) -> Content:
         """What the user says; the last message is never empty."""
         if self._wrong() and not last:
             return self._random.choice(("", ()))
+        if self._random.random() < 0.06:
+            return self._skill()
         text = "Q" + self._text(self._random.choice((5, 30, 30, 200, 1_500)))
         if self._random.random() < 0.05:
             parts = (TextContent(text), IMAGE, TextContent(self._text(9)))
@@ -129,12 +144,17 @@ class _Author:
         if random.random() < 0.03:
             size = random.randint(9_000, GIANT)
         text = self._text(size)
+        if self._seen and random.random() < 0.2:
+            # Looking at the same thing again gives the same text.
+            return PromptMessage("tool", random.choice(self._seen), tool_call_id=call.id)
         if random.random() < 0.6:
             rows = [text[n : n + 150] for n in range(0, len(text), 150)]
             text = json.dumps({"id": 7, "rows": rows}, ensure_ascii=random.random() < 0.5)
         failed = random.random() < 0.1
         if failed:
             text = json.dumps({"error": "Value not in list: " + text[:900]})
+        elif len(text) > LEAST_SEEN:
+            self._seen = [*self._seen, text][-MOST_SEEN:]
         return PromptMessage("tool", text, tool_call_id=call.id, failed=failed)
 
     def _text(self, size: int) -> str:

@@ -21,6 +21,7 @@ from plugin.agent_prompts import (
 )
 from plugin.assistant.config import Settings
 from plugin.assistant.context.tokens import text_tokens
+from plugin.assistant.context.window import Window
 from plugin.assistant.database import Database
 from plugin.assistant.prompts.composition import SystemPrompts
 from plugin.user_context_loader import (
@@ -156,7 +157,6 @@ def test_the_full_message_stands_in_the_order_of_volatility() -> None:
     assert places == sorted(places)
     assert [prompt.text.count(mark) for mark in marks] == [1] * len(marks)
     assert prompt.user_context_chars == len("## The user's rules\n- be brief")
-    assert prompt.system_chars + prompt.user_context_chars == len(prompt.text)
     assert "\n\n\n" not in prompt.text
 
 
@@ -355,7 +355,9 @@ async def test_turn_window_and_cache_decide_which_message_it_is(
     house: House, first: bool, window: int, cache: str, kind: str
 ) -> None:
     prompts = house.prompts(Settings(prompt_cache=cache))
-    prompt = await prompts.system_prompt(first_turn=first, window_tokens=window, tools=True)
+    prompt = await prompts.system_prompt(
+        first_turn=first, window_tokens=window, compact=Window(window).compact, tools=True
+    )
     assert prompt.kind == kind
     assert prompt.limits == ()
 
@@ -364,8 +366,12 @@ async def test_the_message_is_byte_stable_until_a_source_changes(house: House) -
     prompts = house.prompts()
 
     async def revision() -> str:
-        asked = await prompts.system_prompt(first_turn=True, window_tokens=32_768, tools=True)
-        again = await prompts.system_prompt(first_turn=True, window_tokens=32_768, tools=True)
+        asked = await prompts.system_prompt(
+            first_turn=True, window_tokens=32_768, compact=False, tools=True
+        )
+        again = await prompts.system_prompt(
+            first_turn=True, window_tokens=32_768, compact=False, tools=True
+        )
         assert asked == again
         return asked.revision
 
@@ -397,7 +403,9 @@ async def test_no_message_takes_more_than_a_quarter_of_the_window(
     prompts = house.prompts(replace(Settings(), system_context_max_chars=0))
     (house.system / "30_huge.md").write_text("# Huge\n\n" + "many words " * 10_000)
     for first in (True, False):
-        prompt = await prompts.system_prompt(first_turn=first, window_tokens=window, tools=True)
+        prompt = await prompts.system_prompt(
+            first_turn=first, window_tokens=window, compact=Window(window).compact, tools=True
+        )
         assert text_tokens(prompt.text) <= window // 4
         assert "ComfyUI Assistant" in prompt.text or "You are it." in prompt.text
         if window >= 4_096:
@@ -410,7 +418,9 @@ async def test_no_message_takes_more_than_a_quarter_of_the_window(
 
 async def test_a_cap_on_the_system_context_is_reported(house: House) -> None:
     prompts = house.prompts(Settings(system_context_max_chars=1_000))
-    prompt = await prompts.system_prompt(first_turn=True, window_tokens=32_768, tools=True)
+    prompt = await prompts.system_prompt(
+        first_turn=True, window_tokens=32_768, compact=False, tools=True
+    )
     assert prompt.limits == ("LLM_SYSTEM_CONTEXT_MAX_CHARS",)
     assert prompt.left_out == ("20_more",)
 
@@ -420,9 +430,11 @@ async def test_when_the_database_fails_the_last_known_rules_hold_and_it_is_said(
 ) -> None:
     await house.store.add_rule("be brief")
     prompts = house.prompts()
-    await prompts.system_prompt(first_turn=True, window_tokens=32_768, tools=True)
+    await prompts.system_prompt(first_turn=True, window_tokens=32_768, compact=False, tools=True)
     await house.database.close()
-    prompt = await prompts.system_prompt(first_turn=True, window_tokens=32_768, tools=True)
+    prompt = await prompts.system_prompt(
+        first_turn=True, window_tokens=32_768, compact=False, tools=True
+    )
     assert "- be brief" in prompt.text
     assert "could not be read" in prompt.left_out[-1]
 

@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 from plugin.assistant.config import Loaded, Settings, load_settings
+from plugin.assistant.formats import Rates
 
 FIELDS = {field.metadata["variable"]: field for field in dataclasses.fields(Settings)}
 KEY = "sk-Ab12Cd34Ef56Gh78Ij90Kl12"
@@ -39,6 +40,10 @@ GOOD: dict[str, tuple[str, Any]] = {
     "LLM_SUMMARY_MAX_TURNS": ("5", 5),
     "LLM_MIN_RECENT_MESSAGES": ("4", 4),
     "LLM_MAX_STEPS": ("5", 5),
+    "LLM_REPEAT_MIN_CHARS": ("0", 0),
+    "LLM_WRAP_UP_SHARE": ("0.8", 0.8),
+    "LLM_RECALL_TOKENS": ("600", 600),
+    "LLM_PRICES": ('{"mine": "2/0.2/8"}', {"mine": Rates(2.0, 0.2, 8.0)}),
     "LLM_PROMPT_CACHE": ("AUTO", "auto"),
     "ASSISTANT_USER_DIR": ("data", Path("data")),
     "ASSISTANT_TOKEN": ("a secret", "a secret"),
@@ -76,6 +81,10 @@ BAD: dict[str, tuple[str, ...]] = {
     "LLM_SUMMARY_MAX_TURNS": ("-1",),
     "LLM_MIN_RECENT_MESSAGES": ("-1", "5000"),
     "LLM_MAX_STEPS": ("-1",),
+    "LLM_REPEAT_MIN_CHARS": ("-1",),
+    "LLM_WRAP_UP_SHARE": ("90", "-0.1"),
+    "LLM_RECALL_TOKENS": ("-1", "some"),
+    "LLM_PRICES": ("free", "1/2", "1/-2/3", "1/nan/3", "{", '{"mine": 3}', '{"mine": {}}'),
     "LLM_PROMPT_CACHE": ("always",),
     "ASSISTANT_USER_DIR": ("~nobody-of-this-name",),
     "ASSISTANT_DISCOVER": ("maybe",),

@@ -14,22 +14,28 @@ from collections.abc import Iterable
 from dataclasses import replace
 from itertools import pairwise, takewhile
 from pathlib import Path
+from random import Random
 
 import pytest
 from hypothesis import example, given
 from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
 from plugin.assistant.config import Settings
+from plugin.assistant.context import draft as draft_module
+from plugin.assistant.context.chat_context import ChatContext
 from plugin.assistant.context.commitment import LEAST_SAVING
 from plugin.assistant.context.draft import Counted, Draft, compose
 from plugin.assistant.context.limits import limits_of
 from plugin.assistant.context.log import ChatLog
 from plugin.assistant.context.plan import Budget, Plan
 from plugin.assistant.context.projections import Projections
-from plugin.assistant.context.shapes import Shaper
+from plugin.assistant.context.repeats import SKILL_AGAIN, is_repeat
+from plugin.assistant.context.shapes import Shaper, changed_rows
 from plugin.assistant.context.summary.text import MARKER, MOST_WORDS, summary_text
+from plugin.assistant.context.tail import WRAP_UP, Tail
 from plugin.assistant.context.tokens import (
     CHARS_PER_TOKEN,
+    TextTokens,
     message_tokens,
     schema_text,
     text_tokens,
@@ -91,7 +97,8 @@ def test_the_current_input_is_sent_once_unchanged_and_last(
     for request in requests(log, settings, replace(budget, alternation=False)):
         places = [n for n, m in enumerate(request.messages) if row_of(m) == request.asked]
         assert len(places) == 1
-        assert request.messages[places[0]] == request.log[request.asked]
+        sent = request.messages[places[0]]
+        assert sent == request.log[request.asked] or is_repeat(sent)
         assert all(message.role != "user" for message in request.messages[places[0] + 1 :])
 
 
@@ -103,7 +110,7 @@ def test_the_current_input_ends_the_last_user_message_where_roles_alternate(
     for request in requests(log, settings, replace(budget, alternation=True)):
         asked = request.log[request.asked]
         sent = [message for message in request.messages if message.role == "user"][-1]
-        assert sent.text.endswith(asked.text)
+        assert sent.text.endswith(asked.text) or SKILL_AGAIN in sent.text
         assert sent.images[len(sent.images) - len(asked.images) :] == asked.images
 
 
@@ -272,7 +279,14 @@ def test_the_system_segment_is_the_same_bytes_in_front(
 
 
 @chat_law
-@given(LONG_LOGS, st.sampled_from(["extractive", "off"]), BUDGETS)
+@given(
+    st.one_of(
+        LONG_LOGS,
+        st.builds(lambda n, seed: with_repeats(n, seed), st.integers(9, 25), st.integers(0)),
+    ),
+    st.sampled_from(["extractive", "off"]),
+    BUDGETS,
+)
 def test_without_a_commitment_the_next_request_extends_the_last_one(
     log: Messages, summary: str, budget: Budget
 ) -> None:
@@ -349,7 +363,9 @@ def test_with_every_limit_off_a_valid_history_is_sent_whole(log: Messages) -> No
     kept = [message for message in made.messages if message.text != OURS.text]
     if made.report.repairs == 0:
         finished = [m for m in log if m.text != OURS.text and m.reasoning is None]
-        assert [message for message in kept if message in finished] == finished
+        # Results follow the order of their calls.
+        sent = [message for message in kept if message in finished]
+        assert sorted(sent, key=repr) == sorted(finished, key=repr)
         assert len(kept) == len([message for message in log if message.text != OURS.text])
     assert made.report.limits_applied == ()
     assert made.report.messages_trimmed == 0
@@ -420,6 +436,146 @@ def test_head_cuts_and_tail_together_are_the_log(
         if request.after is not request.before:
             covered = ChatLog(request.log).digest(cuts[-1].first, cuts[-1].end)
             assert covered == cuts[-1].digest
+
+
+# What is sent once
+
+
+def with_repeats(turns: int, seed: int) -> Messages:
+    """A log whose results are three long texts, one of them a failure, and whose user activates
+    one skill again and again."""
+    random = Random(seed)
+    skill = '[The user activated the skill "moon" (`moon`).]\n\n' + "Draw it. " * 60
+    texts = ("a view of the workflow " * 30, json.dumps({"rows": ["word " * 90] * 3}))
+    failure = json.dumps({"error": "Value not in list. " * 30})
+    return joined(
+        (
+            user(random.choice((skill, skill + "\n\n[The user's message]\n\nmore", f"q{turn}"))),
+            *(
+                message
+                for number in range(random.randint(1, 3))
+                for message in a_round(
+                    *(f"c{turn}-{number}-{n}" for n in range(random.randint(1, 3))),
+                    text=random.choice((*texts, failure)),
+                )
+            ),
+            answer(f"done {turn}"),
+        )
+        for turn in range(turns)
+    )
+
+
+REPEATING: st.SearchStrategy[Messages] = st.one_of(
+    LONG_LOGS, st.builds(with_repeats, st.integers(1, 25), st.integers(0))
+)
+
+
+def skill_of(message: PromptMessage) -> str:
+    """What a message has that may be repeated: a result, or a skill without the user's words."""
+    return (
+        message.text.partition("\n\n[The user's message]")[0]
+        if message.role == "user"
+        else (message.text)
+    )
+
+
+@chat_law
+@given(REPEATING, LIMITS, BUDGETS)
+def test_what_is_sent_once_stands_earlier_in_the_same_request_with_as_much_of_it(
+    log: Messages, settings: Settings, budget: Budget
+) -> None:
+    """So nothing points to what is masked, cut or dropped, in the newest round or elsewhere."""
+    for request in requests(log, settings, replace(budget, alternation=False)):
+        shown: dict[str, int] = {}
+        for message in request.messages:
+            row = row_of(message)
+            if row is None:
+                continue
+            whole = skill_of(request.log[row])
+            if is_repeat(message) and message.content != request.log[row].content:
+                assert shown.get(whole, 0) > 0
+                assert not request.log[row].failed
+            elif not message.text.startswith('{"_omitted"'):
+                shown[whole] = max(shown.get(whole, 0), len(message.text))
+
+
+@chat_law
+@given(REPEATING, LIMITS, BUDGETS)
+def test_sending_once_never_costs_more_and_changes_nothing_else(
+    log: Messages, settings: Settings, budget: Budget
+) -> None:
+    for request in requests(log, settings, replace(budget, alternation=False)):
+        draft = drafted(request, request.after, settings, budget)
+        for sent, shaped in zip(draft.tail, draft.shaped, strict=True):
+            assert sent.tokens <= shaped.tokens
+            if sent is not shaped:
+                assert changed_rows(sent, shaped)
+                assert settings.repeat_min_chars > 0
+                assert sent.messages[0].tool_calls == shaped.messages[0].tool_calls
+
+
+@chat_law
+@given(st.builds(with_repeats, st.integers(1, 25), st.integers(0)), BUDGETS)
+def test_switched_off_nothing_is_sent_once(log: Messages, budget: Budget) -> None:
+    settings = Settings(repeat_min_chars=0)
+    for request in requests(log, settings, replace(budget, alternation=False)):
+        assert not any(map(is_repeat, request.messages))
+        assert request.plan.report.results_repeated == 0
+
+
+# What only one turn's requests say
+
+
+class Turns:
+    """Gives each turn a tail: something recalled, and the note from its second request on."""
+
+    def __init__(self, recalled: str) -> None:
+        self._recalled, self._tail = recalled, Tail()
+
+    def tail_of(self, context: ChatContext) -> Tail:
+        asked = context.asked_row
+        if self._tail.asked != asked:
+            self._tail = Tail(asked, self._recalled)
+        else:
+            self._tail = self._tail.with_note(asked, len(context))
+        return self._tail
+
+
+RECALLS = st.sampled_from(["", "[Recalled] the seed was 42", "[Recalled] " + "a passage " * 150])
+
+
+@chat_law
+@given(LOGS, LIMITS, BUDGETS, RECALLS)
+def test_a_tail_keeps_requests_valid_within_the_window_and_its_rows_as_they_are(
+    log: Messages, settings: Settings, budget: Budget, recalled: str
+) -> None:
+    known = replace(budget, window=replace(budget.window, known=True))
+    for request in requests(log, settings, known, tail_of=Turns(recalled).tail_of):
+        body = body_of(request.messages)
+        assert strict_faults(body, alternation=budget.alternation) == []
+        assert faults(request.messages, alternation=budget.alternation) == ()
+        assert request.plan.tokens <= known.prompt
+        text = text_of(request.messages)
+        assert text.count(text_of([user(WRAP_UP)])[30:-3]) <= 1
+        if not budget.alternation:
+            recounted = sum(message_tokens(message) for message in request.messages)
+            assert request.plan.tokens == recounted + text_tokens(schema_text(TOOLS))
+
+
+@chat_law
+@given(LOGS, st.sampled_from(["extractive", "off"]), BUDGETS, RECALLS)
+def test_a_tail_stays_as_it_is_for_its_turn_without_a_commitment(
+    log: Messages, summary: str, budget: Budget, recalled: str
+) -> None:
+    settings = Settings(prompt_cache="auto", summary=summary)
+    orderly = tuple(message for message in log if message.role != "system")
+    budget = replace(budget, alternation=False)
+    chat = requests(orderly, settings, budget, tail_of=Turns(recalled).tail_of)
+    for last, request in pairwise(chat):
+        forced = last.plan.report.emergency or request.plan.report.emergency
+        if request.after is last.after and request.asked == last.asked and not forced:
+            before = body_of(last.messages)
+            assert body_of(request.messages)[: len(before)] == before
 
 
 # What is committed
@@ -622,6 +778,23 @@ def test_another_process_hash_seed_and_locale_give_the_same_bytes(seed: str, loc
 # What it costs
 
 
+@pytest.mark.parametrize("cache", ["none", "auto"])
+@pytest.mark.parametrize("seed", [3, 4])
+def test_a_long_chat_is_opened_with_what_looking_at_all_of_it_would_give(
+    monkeypatch: pytest.MonkeyPatch, cache: str, seed: int
+) -> None:
+    """Rows that are sure to be cut are not shaped first."""
+    settings = Settings(prompt_cache=cache, repeat_min_chars=0)
+    log = numbered(wild_log(seed, 400))
+    context = a_context(settings, SMALL, log)
+    quick = plan_of(context)
+    monkeypatch.setattr(draft_module, "MANY", len(log))
+    whole = a_context(settings, SMALL, log)
+    assert quick is not None
+    assert quick == plan_of(whole)
+    assert context.projections == whole.projections
+
+
 def test_one_more_request_of_a_long_chat_counts_no_more_than_of_a_short_one(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
@@ -630,10 +803,10 @@ def test_one_more_request_of_a_long_chat_counts_no_more_than_of_a_short_one(
 
     counted = 0
 
-    def counting(message: PromptMessage) -> int:
+    def counting(message: PromptMessage, count: TextTokens | None) -> int:
         nonlocal counted
         counted += 1
-        return message_tokens(message)
+        return message_tokens(message, count)
 
     monkeypatch.setattr(module, "message_tokens", counting)
     for settings in (Settings(), CACHED):

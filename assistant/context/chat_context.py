@@ -29,7 +29,7 @@ from .commitment import (
     mask_place,
     most_of_summary,
 )
-from .draft import Counted, Draft, compose, masked
+from .draft import Counted, Draft, Extra, compose, masked
 from .emergency import fitted
 from .handles import recall
 from .left_out import cut_ranges, shortened_rows, unsent_rows
@@ -44,10 +44,14 @@ from .summary.state import Summary
 from .summary.telling import Telling
 from .summary.text import summary_text
 from .system import SystemText
+from .tail import Tail, recalled_text
 from .tokens import message_tokens, schema_text, schema_tokens
 from .untold import ahead, of_cut
 from .validator import faults
 from .window import Budget
+
+ENOUGH = 2
+"""Times the room of a request: a tail that has so much as lines is sure to be cut."""
 
 
 class ChatContext:
@@ -63,7 +67,9 @@ class ChatContext:
         projections: Projections | None = None,
     ) -> None:
         self._settings = settings
-        self._log = ChatLog(messages)
+        self._log = ChatLog(messages, budget.count)
+        self._count = budget.count
+        self._extra: tuple[Tail, Extra | None] = (Tail(), None)
         self._projections = valid(projections or Projections(), self._log)
         self._ranges = cut_ranges(self._projections)
         self._summary: tuple[Summary, int, Counted] | None = None
@@ -78,13 +84,18 @@ class ChatContext:
         if self._prepared == wanted:
             return
         self._prepared = wanted
+        if budget.count is not self._count:
+            # Another model counts otherwise; all is counted again.
+            self._count, self._summary, self._extra = budget.count, None, (Tail(), None)
+            self._log = ChatLog(self._log.rows(), budget.count)
         self._budget, self._system, self._tools = budget, system, tools
         self._limits = limits_of(self._settings, budget)
         self._shaper = Shaper(self._limits.shapes)
-        self._tool_tokens = schema_tokens(schema_text(tools))
-        opening = message_tokens(OPENING) if budget.alternation else 0
+        self._tool_tokens = schema_tokens(schema_text(tools), budget.count)
+        opening = message_tokens(OPENING, budget.count) if budget.alternation else 0
         self._room = self._limits.prompt - self._tool_tokens - opening
-        self._front = Counted.of("system", system.text) if system and system.text else None
+        text = system.text if system else ""
+        self._front = Counted.of("system", text, budget.count) if text else None
 
     @property
     def projections(self) -> Projections:
@@ -126,13 +137,25 @@ class ChatContext:
         """The whole content behind a handle. Raises NotFound."""
         return recall(self._log, handle)
 
-    def plan(self) -> Plan:
-        """The next request. Raises InvalidRequest when there is nothing to answer, ContextOverflow
-        when even what must be sent does not fit a window that is known."""
+    def recalled(self, found: Iterable[range], most_tokens: int) -> str:
+        """What of the rows `found`, best first, is worth a place in the turn's tail: passages that
+        no request has any more. Empty where there are none."""
+        visible = self._summary_message(self._projections)
+        shown = visible.message.text if visible else ""
+        return recalled_text(self._log, self._projections, found, most_tokens, shown)
+
+    def plan(self, tail: Tail | None = None) -> Plan:
+        """The next request, with what its turn says besides in `tail`. Raises InvalidRequest when
+        there is nothing to answer, ContextOverflow when even what must be sent does not fit a
+        window that is known."""
+        self._take(tail or Tail())
         asked = self._log.last_user
         if asked is None or self._log.row(asked).is_empty:
             raise InvalidRequest("expected a last user message with some content", where="messages")
-        draft = self._fitted(self._committed(self._draft(self._projections)), asked)
+        draft = self._committed(self._draft(self._projections, enough=ENOUGH * self._room))
+        if draft.partial:
+            draft = self._committed(self._draft(self._projections))
+        draft = self._fitted(draft, asked)
         alternation = self._budget.alternation
         messages = alternate(draft.messages) if alternation else draft.messages
         if found := faults(messages, alternation=alternation):
@@ -154,7 +177,8 @@ class ChatContext:
                 f"has {self._budget.window.tokens:,}: shorten it, or choose a model with a larger "
                 "window."
             )
-        return Plan(messages, self._tools, report, self._ranges, shortened)
+        earlier = (group.tokens for group in draft.tail if group.first < asked)
+        return Plan(messages, self._tools, report, self._ranges, shortened, sum(earlier))
 
     @property
     def tokens(self) -> int:
@@ -210,7 +234,7 @@ class ChatContext:
         self._projections = changed
         return True
 
-    def _draft(self, projections: Projections) -> Draft:
+    def _draft(self, projections: Projections, enough: int = 0) -> Draft:
         return compose(
             self._log,
             projections,
@@ -218,7 +242,22 @@ class ChatContext:
             self._summary_message(projections),
             self._limits,
             self._shaper,
+            self._extra[1],
+            enough,
         )
+
+    def _take(self, tail: Tail) -> None:
+        """What the turn's requests say besides; nothing of another turn's."""
+        if self._extra[0] == tail:
+            return
+        extra = None
+        if tail.asked is not None and tail.asked == self._log.last_user:
+            recalled, note = (
+                Counted.of("user", text, self._count) if text else None
+                for text in (tail.recalled, tail.note)
+            )
+            extra = Extra(tail.asked, recalled, note, tail.note_row)
+        self._extra = (tail, extra)
 
     def _committed(self, draft: Draft) -> Draft:
         """The draft after committing what is due, once for each state of the log (R27)."""
@@ -229,7 +268,8 @@ class ChatContext:
         if draft.tokens <= min(self._limits.trigger, self._room):
             return draft
         place, shorter = self._masked(draft)
-        if mask_is_worth(draft, shorter, self._room, self._budget.prices):
+        worth = mask_is_worth(draft, shorter, self._room, self._budget.prices)
+        if worth and not draft.partial:
             self._projections = self._projections.with_mask(self._log, place)
             return shorter
         return self._cut(draft) if draft.tokens > self._room else draft
@@ -247,26 +287,26 @@ class ChatContext:
 
         Where prompts are cached the older rounds are masked with it: the prefix breaks anyway.
         """
-        projections, draft = self._projections, before
-        if self._limits.cached:
-            place, draft = self._masked(before)
-            projections = projections.with_mask(self._log, place) if place else projections
+        mask, draft = self._masked(before) if self._limits.cached else (0, before)
         summary = self._most_summary(sum(counted.tokens for counted in draft.system))
         asked = self._log.group_at(self._log.last_user or 0)
-        fixed = draft.prefix_tokens + self._tool_tokens + summary
+        fixed = draft.prefix_tokens + self._tool_tokens + summary + draft.extra_tokens
         count = len(draft.head or draft.whole[:1]) + bool(summary)
+        count += len(draft.extra.counted) if draft.extra else 0
         choose = cut_place_by_hand if by_hand else cut_place
-        place = choose(draft.tail, asked, fixed, count, self._limits)
+        place = choose(draft.shaped, asked, fixed, count, self._limits)
         if place == 0:
             return before
         replaced = sum(group.tokens for group in draft.tail[:place])
         replaced += draft.summary.tokens if draft.summary else 0
-        changed = projections.with_cut(
+        changed = self._projections.with_cut(
             self._log,
-            draft.whole[:place],
+            self._log.groups_between(self._projections.end, draft.whole[place].first),
             most_head=self._limits.head,
             most_summary=min(summary, most_of_summary(replaced, by_hand=by_hand)),
         )
+        if mask > changed.end:
+            changed = changed.with_mask(self._log, mask)
         after = self._draft(changed)
         if not compacts(before, after, self._limits):
             return before
@@ -276,12 +316,15 @@ class ChatContext:
         return after
 
     def _fitted(self, draft: Draft, asked: int) -> Draft:
-        """The draft made to fit by force where it does not; its summary is shrunk last (R20)."""
+        """The draft made to fit by force where it does not: what was recalled goes first, and the
+        summary is shrunk last (R20)."""
+        if draft.tokens > self._room and draft.extra and draft.extra.recalled:
+            draft = replace(draft, forced=True, extra=replace(draft.extra, recalled=None))
         draft = fitted(draft, self._room, self._shaper, asked)
         excess = draft.tokens - self._room
         if excess > 0 and draft.summary is not None and self._projections.summary is not None:
             text = summary_text(self._projections.summary, draft.summary.tokens - excess)
-            draft = replace(draft, summary=Counted.of("user", text))
+            draft = replace(draft, summary=Counted.of("user", text, self._count))
         return draft
 
     def _most_summary(self, system_tokens: int) -> int:
@@ -300,7 +343,7 @@ class ChatContext:
         most = self._most_message(projections)
         if self._summary is None or self._summary[0] is not summary or self._summary[1] != most:
             text = summary_text(summary, most)
-            self._summary = (summary, most, Counted.of("user", text))
+            self._summary = (summary, most, Counted.of("user", text, self._count))
         return self._summary[2]
 
     def _most_message(self, projections: Projections) -> int:

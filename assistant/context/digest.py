@@ -31,7 +31,7 @@ About = Callable[[ToolCall, Any, str], Any]
 
 def digest(call: ToolCall, result: PromptMessage, handle: str = "") -> str:
     """The line as a JSON object; `_omitted` marks it for the model and for tests."""
-    value = _parsed(result.text)
+    value = parsed(result.text)
     failed = has_failed(result, value)
     line: dict[str, Any] = {
         "_omitted": True,
@@ -95,7 +95,8 @@ _ABOUT: Mapping[str, About] = {"listUserSkills": _listed, "listSystemSkills": _l
 """What is particular to a tool; the generic line serves for the others."""
 
 
-def _parsed(text: str) -> Any:
+def parsed(text: str) -> Any:
+    """The JSON object or list that a text is; None for any other."""
     if text.lstrip()[:1] not in ("{", "["):
         return None
     try:

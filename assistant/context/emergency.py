@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from .draft import Draft
+from .draft import Draft, once
 from .limits import LEAST_ROUND
 from .log import Group
 from .shapes import Shape, Shaper, admitted
@@ -22,7 +22,12 @@ def fitted(draft: Draft, room: int, shaper: Shaper, answered: int) -> Draft:
     message to answer."""
     if draft.tokens <= room:
         return draft
-    draft = replace(draft, forced=True)
+    return once(
+        _forced(replace(draft, forced=True, tail=draft.shaped), room, shaper, answered), shaper
+    )
+
+
+def _forced(draft: Draft, room: int, shaper: Shaper, answered: int) -> Draft:
     for shape in (Shape.CLAMPED, Shape.LINES, Shape.BARE):
         if draft.tokens <= room:
             return draft

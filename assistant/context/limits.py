@@ -92,6 +92,7 @@ def limits_of(settings: Settings, budget: Budget) -> Limits:
             # Not by the factor: what was admitted stays as it is.
             admit=max(LEAST_ROUND, int(whole * share)),
             clamp=settings.tool_output_trim_chars,
+            repeat=settings.repeat_min_chars,
         ),
     )
 

@@ -12,13 +12,13 @@ from __future__ import annotations
 import hashlib
 from bisect import bisect_left
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 from ..messages.conversion import INTERRUPTED, output_text
 from ..messages.json_text import json_text, mended
 from ..messages.prompt import PromptMessage, ToolCall, to_openai
-from .tokens import message_tokens
+from .tokens import TextTokens, message_tokens
 
 
 @dataclass(frozen=True)
@@ -31,6 +31,8 @@ class Group:
     end: int
     messages: tuple[PromptMessage, ...]
     rows: tuple[int | None, ...]
+    count: TextTokens | None = field(default=None, compare=False, repr=False)
+    """Counts the tokens of a text; None: they are estimated."""
 
     @property
     def role(self) -> str:
@@ -51,11 +53,23 @@ class Group:
     @cached_property
     def sizes(self) -> tuple[int, ...]:
         """Tokens of each message."""
-        return tuple(message_tokens(message) for message in self.messages)
+        return tuple(message_tokens(message, self.count) for message in self.messages)
 
     @cached_property
     def tokens(self) -> int:
         return sum(self.sizes)
+
+    def with_messages(self, messages: tuple[PromptMessage, ...]) -> Group:
+        """The group with these messages in the place of its own; what both have is not counted
+        again."""
+        group = replace(self, messages=messages)
+        known = self.__dict__.get("sizes")
+        if known is not None:
+            group.__dict__["sizes"] = tuple(
+                size if new is old else message_tokens(new, self.count)
+                for size, new, old in zip(known, messages, self.messages, strict=True)
+            )
+        return group
 
     def __len__(self) -> int:
         return len(self.messages)
@@ -69,7 +83,10 @@ class ChatLog:
     request may have, and `repairs` counts all that would have made a request invalid.
     """
 
-    def __init__(self, messages: Iterable[PromptMessage] = ()) -> None:
+    def __init__(
+        self, messages: Iterable[PromptMessage] = (), count: TextTokens | None = None
+    ) -> None:
+        self._count = count
         self._rows: list[PromptMessage] = []
         self._closed: list[Group] = []
         self._open: _OpenRound | None = None
@@ -117,10 +134,13 @@ class ChatLog:
             same = all(new is old for new, old in zip(calls, message.tool_calls, strict=True))
             self._repairs += not same
             self._open = _OpenRound(
-                index, message if same else replace(message, tool_calls=calls), message.tool_calls
+                index,
+                message if same else replace(message, tool_calls=calls),
+                message.tool_calls,
+                self._count,
             )
         else:
-            self._closed.append(Group(index, index + 1, (message,), (index,)))
+            self._closed.append(Group(index, index + 1, (message,), (index,), self._count))
 
     def groups_from(self, row: int) -> tuple[Group, ...]:
         """The groups that begin at `row` or later, an open round as it stands."""
@@ -190,8 +210,15 @@ def _first(group: Group) -> int:
 class _OpenRound:
     """A round whose results are still coming."""
 
-    def __init__(self, first: int, message: PromptMessage, original: tuple[ToolCall, ...]) -> None:
+    def __init__(
+        self,
+        first: int,
+        message: PromptMessage,
+        original: tuple[ToolCall, ...],
+        count: TextTokens | None,
+    ) -> None:
         self._first = first
+        self._count = count
         self._message = message
         self._original = original
         self._answers: dict[int, tuple[int, PromptMessage]] = {}
@@ -218,6 +245,6 @@ class _OpenRound:
                 result = replace(result, tool_call_id=call.id)
             messages.append(result)
             rows.append(row)
-        group = Group(self._first, end, tuple(messages), tuple(rows))
+        group = Group(self._first, end, tuple(messages), tuple(rows), self._count)
         self._made = (end, group)
         return group

@@ -17,13 +17,15 @@ __all__ = ["Budget", "LeftOut", "Plan"]
 @dataclass(frozen=True, slots=True)
 class Plan:
     """One request: its messages, its tools as they are sent, the report, and what was left out: the
-    ranges of cuts, which are as many as the chat had, and single rows."""
+    ranges of cuts, which are as many as the chat had, and single rows. `earlier_tokens` are those
+    of messages before the user's last one, which a cut could take away."""
 
     messages: tuple[PromptMessage, ...]
     tools: tuple[Mapping[str, Any], ...]
     report: Report
     ranges: tuple[LeftOut, ...] = ()
     shortened: tuple[LeftOut, ...] = ()
+    earlier_tokens: int = 0
 
     @property
     def left_out(self) -> tuple[LeftOut, ...]:

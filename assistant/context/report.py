@@ -6,11 +6,14 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
+CENTS = 6
+"""Digits after the point: a millionth of a dollar."""
 PARTS = (
     "system",
     "user_context",
     "tool_schemas",
     "summary",
+    "recalled",
     "history",
     "tool_results",
     "current",
@@ -44,6 +47,18 @@ class Usage:
 
 
 @dataclass(frozen=True, slots=True)
+class Cost:
+    """US dollars of one request, and of its chat so far as far as that is known."""
+
+    request: float
+    chat: float
+
+    def to_json(self) -> dict[str, Any]:
+        request, chat = round(self.request, CENTS), round(self.chat, CENTS)
+        return {"currency": "USD", "request": request, "chat": chat}
+
+
+@dataclass(frozen=True, slots=True)
 class Report:
     """One request's plan in figures. `window` and `reserve` are tokens; counts are of messages,
     rounds and results. `limits_applied` names the settings that changed something, `summarised`
@@ -60,6 +75,7 @@ class Report:
     left_out: tuple[str, ...] = ()
     rounds_omitted: int = 0
     results_clamped: int = 0
+    results_repeated: int = 0
     messages_trimmed: int = 0
     messages_sent: int = 0
     repairs: int = 0
@@ -71,14 +87,16 @@ class Report:
     request: int = 1
     phase: str = "request"
     usage: Usage | None = field(default=None)
+    cost: Cost | None = None
 
     @property
     def total(self) -> Size:
         return sum(self.parts.values(), Size())
 
-    def answered(self, usage: Usage | None) -> Report:
-        """The same report after the answer, with the provider's own count."""
-        return replace(self, phase="answer", usage=usage)
+    def answered(self, usage: Usage | None, cost: Cost | None = None) -> Report:
+        """The same report after the answer, with the provider's own count, and what it cost where
+        that is known."""
+        return replace(self, phase="answer", usage=usage, cost=cost)
 
     def to_json(self) -> dict[str, Any]:
         """The body of the `data-context` chunk; without any text of the conversation."""
@@ -94,6 +112,7 @@ class Report:
             "limits_applied": list(self.limits_applied),
             "rounds_omitted": self.rounds_omitted,
             "results_clamped": self.results_clamped,
+            "results_repeated": self.results_repeated,
             "messages_trimmed": self.messages_trimmed,
             "messages_sent": self.messages_sent,
             "repairs": self.repairs,
@@ -104,6 +123,7 @@ class Report:
             "emergency": self.emergency,
             "next_trigger": dict(self.next_trigger) if self.next_trigger else None,
             "usage": None,
+            "cost": self.cost.to_json() if self.cost else None,
         }
         if self.usage is not None:
             body["usage"] = {**asdict(self.usage), "cached_share": self.usage.cached_share}
@@ -113,6 +133,8 @@ class Report:
         """The report for a response header: no lists that grow, under 1 kB as compact JSON."""
         body = self.to_json()
         body["left_out"] = len(self.left_out)
-        for name in ("usage", "phase", "request", "reserve", "next_trigger", "emergency"):
+        only_in_body = ("usage", "phase", "request", "reserve", "next_trigger", "emergency")
+        for name in (*only_in_body, "results_repeated", "cost"):
             del body[name]
+        del body["parts"]["recalled"]
         return body

@@ -11,12 +11,15 @@ NAMES = {
     "user_context": "What you told about yourself",
     "tool_schemas": "Tools",
     "summary": "Summary of earlier messages",
+    "recalled": "Recalled for your message",
     "history": "Recent messages",
     "tool_results": "Tool results",
     "current": "Your message",
 }
 
 
+LEAST_SHOWN = 0.0001
+"""Dollars."""
 NOTHING = "This chat has sent nothing to a model since ComfyUI was started."
 
 
@@ -46,6 +49,16 @@ def _lines(report: Report) -> Iterator[str]:
         share = report.usage.cached_share
         cached = f", {share:.0%} of it cached" if share is not None else ""
         yield f"The provider counted {report.usage.input_tokens:,} tokens{cached}."
+    if report.cost is not None:
+        request, chat = dollars(report.cost.request), dollars(report.cost.chat)
+        yield f"That request cost about {request}, the chat so far {chat}."
+
+
+def dollars(amount: float) -> str:
+    """An amount as people read it, such as "$1.20" or "$0.0042"."""
+    if 0 < amount < LEAST_SHOWN:
+        return f"less than ${LEAST_SHOWN}"
+    return f"${amount:,.2f}" if amount >= 1 or not amount else f"${amount:.4f}"
 
 
 def _left_out(report: Report) -> Iterator[str]:
@@ -57,5 +70,12 @@ def _left_out(report: Report) -> Iterator[str]:
         yield f"The results of {report.rounds_omitted} older steps are one line each."
     if report.results_clamped:
         yield f"{report.results_clamped} long results are shortened."
-    if report.messages_trimmed or report.rounds_omitted or report.results_clamped:
+    if report.results_repeated:
+        yield f"{report.results_repeated} results that came twice are sent once."
+    if (
+        report.messages_trimmed
+        or report.rounds_omitted
+        or report.results_clamped
+        or report.results_repeated
+    ):
         yield "All of it is kept: the model can look it up."

@@ -12,9 +12,10 @@ from .left_out import LeftOut
 from .limits import Limits
 from .log import ChatLog
 from .projections import Projections
+from .repeats import is_repeat
 from .report import PARTS, Report, Size
 from .system import SystemText
-from .tokens import CHARS_PER_TOKEN, message_chars, schema_text, schema_tokens
+from .tokens import CHARS_PER_TOKEN, TextTokens, message_chars, schema_text, schema_tokens
 from .window import Budget
 
 
@@ -30,60 +31,68 @@ def report_of(
 ) -> Report:
     """The report of a draft that is about to be sent."""
     used = None if log.systems else system
-    omitted, clamped = _shortened(draft)
+    omitted, clamped, repeated = _shortened(draft)
     cuts = projections.cuts
     handles = [range_handle(cuts[0].first, projections.end)] if cuts else []
     handles += [item.handle for item in shortened]
     cut = projections.end - cuts[0].first if cuts else 0
     cut += sum(len(group) for group in draft.dropped)
     changes = {
+        "LLM_REPEAT_MIN_CHARS": repeated,
         "LLM_TOOL_RESULT_KEEP_LAST_ROUNDS": omitted,
         "LLM_TOOL_OUTPUT_TRIM_CHARS": clamped,
         "LLM_CONTEXT_WINDOW" if limits.cached else "LLM_HISTORY_MAX_MESSAGES": cut,
+        "LLM_RECALL_TOKENS": draft.extra is not None and draft.extra.recalled is not None,
+        "LLM_WRAP_UP_SHARE": draft.extra is not None and draft.extra.note is not None,
     }
     return Report(
         first_turn=log.first_turn,
         system_kind=used.kind if used else "client",
-        parts=_sizes(draft, used, tools),
+        parts=_sizes(draft, used, tools, budget.count),
         window=budget.window.tokens,
         reserve=budget.window.reserve,
         limits_applied=(*(used.limits if used else ()), *(n for n, c in changes.items() if c)),
         left_out=(*(used.left_out if used else ()), *handles),
         rounds_omitted=omitted,
         results_clamped=clamped,
+        results_repeated=repeated,
         messages_trimmed=cut,
         messages_sent=draft.count,
         repairs=log.repairs,
-        strength=_strength(omitted, clamped, cut),
+        strength=_strength(omitted, clamped + repeated, cut),
         summarised=projections.summary.messages if projections.summary else 0,
         cuts=len(cuts),
         emergency=draft.forced,
-        next_trigger=_next_trigger(draft, limits),
+        next_trigger=_next_trigger(draft, limits) if limits.summarise else None,
     )
 
 
-def _shortened(draft: Draft) -> tuple[int, int]:
-    """Rounds that are lines, and results that are clamped."""
-    omitted = clamped = 0
+def _shortened(draft: Draft) -> tuple[int, int, int]:
+    """Rounds that are lines, results that are clamped, and messages that are sent once only."""
+    omitted = clamped = repeated = 0
     for shaped, whole in zip(draft.tail, draft.whole, strict=True):
         if shaped is whole:
             continue
         changed = [
-            new for new, old in zip(shaped.results, whole.results, strict=True) if new is not old
+            new
+            for new, old in zip(shaped.messages, whole.messages, strict=True)
+            if new.content != old.content
         ]
-        lines = sum(is_digest(result) for result in changed)
+        lines = sum(is_digest(message) for message in changed)
+        again = sum(is_repeat(message) for message in changed)
         omitted += lines > 0
-        clamped += len(changed) - lines
-    return omitted, clamped
+        repeated += again
+        clamped += sum(message.role == "tool" for message in changed) - lines - again
+    return omitted, clamped, repeated
 
 
-def _strength(omitted: int, clamped: int, cut: int) -> str:
+def _strength(omitted: int, shorter: int, cut: int) -> str:
     """How strongly the request is compressed, in the words of R18."""
     if cut:
         return "High"
     if omitted:
         return "Medium"
-    return "Low" if clamped else "Absent"
+    return "Low" if shorter else "Absent"
 
 
 def _next_trigger(draft: Draft, limits: Limits) -> dict[str, Any]:
@@ -105,7 +114,10 @@ def _next_trigger(draft: Draft, limits: Limits) -> dict[str, Any]:
 
 
 def _sizes(
-    draft: Draft, system: SystemText | None, tools: tuple[Mapping[str, Any], ...]
+    draft: Draft,
+    system: SystemText | None,
+    tools: tuple[Mapping[str, Any], ...],
+    count: TextTokens | None,
 ) -> dict[str, Size]:
     """The parts of the report; `current` is the last user message, `system` without user
     context."""
@@ -114,6 +126,9 @@ def _sizes(
         sizes["system"] += _size(counted)
     if draft.summary is not None:
         sizes["summary"] = _size(draft.summary)
+    if draft.extra is not None:
+        sizes["recalled"] = _size(draft.extra.recalled) if draft.extra.recalled else Size()
+        sizes["history"] = _size(draft.extra.note) if draft.extra.note else Size()
     groups = (*draft.head, *draft.asked, *draft.tail)
     users = [n for n, group in enumerate(groups) if group.role == "user"]
     for number, group in enumerate(groups):
@@ -127,7 +142,7 @@ def _sizes(
         whole = sizes["system"]
         sizes["system"] = Size(whole.chars - share.chars, max(0, whole.tokens - share.tokens))
     schemas = schema_text(tools)
-    sizes["tool_schemas"] = Size(len(schemas), schema_tokens(schemas))
+    sizes["tool_schemas"] = Size(len(schemas), schema_tokens(schemas, count))
     return sizes
 
 

@@ -21,7 +21,8 @@ from .clamp import clamp_result
 from .digest import digest, is_digest
 from .handles import row_handle
 from .log import Group
-from .tokens import text_tokens
+from .repeats import Repeats
+from .tokens import TextTokens, text_tokens
 
 IMAGE_NOTE = "[An image was here.]"
 
@@ -37,10 +38,11 @@ class Shape(IntEnum):
 @dataclass(frozen=True, slots=True)
 class ShapeLimits:
     """`admit` is the most tokens of a round's results together, `clamp` the most characters of one
-    result; 0 switches a limit off."""
+    result, `repeat` the least characters of what is sent once only; 0 switches a limit off."""
 
     admit: int = 0
     clamp: int = 0
+    repeat: int = 0
 
 
 class Shaper:
@@ -48,6 +50,7 @@ class Shaper:
 
     def __init__(self, limits: ShapeLimits) -> None:
         self.limits = limits
+        self.repeats = Repeats(limits.repeat)
         self._shaped: dict[tuple[int, int, Shape, bool], Group] = {}
 
     def __call__(self, group: Group, shape: Shape) -> Group:
@@ -72,6 +75,7 @@ class Shaper:
     def forget(self, before: int) -> None:
         """Drops what was kept of groups that end before the row `before`."""
         self._shaped = {key: g for key, g in self._shaped.items() if key[1] > before}
+        self.repeats.forget(before)
 
     def _shape(self, group: Group, shape: Shape) -> Group:
         if not group.is_round:
@@ -88,10 +92,11 @@ def admitted(group: Group, tokens: int) -> Group:
     """The round's results within `tokens` together; short ones stay, long ones share the rest."""
     if tokens <= 0:
         return group
-    sizes = [text_tokens(result.text) for result in group.results]
+    count = group.count or text_tokens
+    sizes = [count(result.text) for result in group.results]
     share = fair_share(sizes, tokens)
     shorter = [
-        text if size <= share else _within(text, size, share, _handle(group, place))
+        text if size <= share else _within(text, size, share, _handle(group, place), count)
         for place, (text, size) in enumerate(
             zip((result.text for result in group.results), sizes, strict=True), start=1
         )
@@ -143,12 +148,12 @@ def without_images(group: Group) -> Group:
         else message
         for message in group.messages
     )
-    return Group(group.first, group.end, messages, group.rows)
+    return group.with_messages(messages)
 
 
 def without_reasoning(group: Group) -> Group:
     first = replace(group.messages[0], reasoning=None)
-    return Group(group.first, group.end, (first, *group.messages[1:]), group.rows)
+    return group.with_messages((first, *group.messages[1:]))
 
 
 def fair_share(sizes: Sequence[int], total: int) -> int:
@@ -162,11 +167,11 @@ def fair_share(sizes: Sequence[int], total: int) -> int:
     return max(sizes, default=0)
 
 
-def _within(text: str, size: int, tokens: int, handle: str) -> str:
+def _within(text: str, size: int, tokens: int, handle: str, count: TextTokens) -> str:
     """`text`, which has `size` tokens, within `tokens` of them, or as near as clamping comes."""
     limit = max(1, len(text) * tokens // size)
     shorter = clamp_result(text, limit, handle)
-    while text_tokens(shorter) > tokens and limit > 1:
+    while count(shorter) > tokens and limit > 1:
         # Head and tail may be denser than the whole.
         limit = limit * 3 // 4
         shorter = clamp_result(text, max(1, limit), handle)
@@ -180,7 +185,7 @@ def _with_results(group: Group, texts: Sequence[str]) -> Group:
     )
     if all(new is old for new, old in zip(results, group.results, strict=True)):
         return group
-    return Group(group.first, group.end, (group.messages[0], *results), group.rows)
+    return group.with_messages((group.messages[0], *results))
 
 
 def _handle(group: Group, place: int) -> str:

@@ -9,12 +9,15 @@ high side, because a request that is too long fails and one that is a little sho
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from functools import lru_cache
 from typing import Any
 
 from ..messages.json_text import json_text
 from ..messages.prompt import PromptMessage, to_openai
+
+TextTokens = Callable[[str], int]
+"""Text -> its tokens: the estimate of this module, or an exact count (`exact`)."""
 
 CHARS_PER_TOKEN = 4
 MESSAGE_TOKENS = 4
@@ -127,16 +130,18 @@ def message_chars(message: PromptMessage) -> int:
     return len(message.text) + calls
 
 
-def message_tokens(message: PromptMessage) -> int:
-    """Estimated tokens of a whole message, and never under a quarter of its characters as JSON:
-    some servers and gateways count that way."""
-    tokens = MESSAGE_TOKENS + text_tokens(message.text)
+def message_tokens(message: PromptMessage, count: TextTokens | None = None) -> int:
+    """Tokens of a whole message. Where they are estimated, never under a quarter of its characters
+    as JSON: some servers and gateways count that way."""
+    of = count or text_tokens
+    tokens = MESSAGE_TOKENS + of(message.text)
     for call in message.tool_calls:
-        tokens += MESSAGE_TOKENS + text_tokens(call.name) + text_tokens(call.arguments)
+        tokens += MESSAGE_TOKENS + of(call.name) + of(call.arguments)
     if message.reasoning:
-        tokens += text_tokens(json_text(message.reasoning))
-    if message.images:
-        return tokens + IMAGE_TOKENS * len(message.images)
+        tokens += of(json_text(message.reasoning))
+    tokens += IMAGE_TOKENS * len(message.images)
+    if message.images or count is not None:
+        return tokens
     return max(tokens, len(json_text(to_openai(message))) // CHARS_PER_TOKEN + 1)
 
 
@@ -146,6 +151,6 @@ def schema_text(tools: tuple[Mapping[str, Any], ...]) -> str:
 
 
 @lru_cache(maxsize=64)
-def schema_tokens(text: str) -> int:
+def schema_tokens(text: str, count: TextTokens | None = None) -> int:
     """The tokens of a schema text: the same in every request of a chat."""
-    return text_tokens(text)
+    return (count or text_tokens)(text)

@@ -8,6 +8,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from .tokens import TextTokens
+
 DEFAULT_WINDOW = 32_768
 """Assumed where neither a setting nor the server says: small enough for most local set-ups."""
 MOST_RESERVE = 4_096
@@ -15,7 +17,8 @@ MOST_RESERVE = 4_096
 MARGIN_SHARE = 0.05
 """Kept free, because the estimate of tokens is one."""
 COMPACT_BELOW = 16_384
-"""Under this window the compact system message and tool set serve (design: Windows)."""
+"""Under this window the compact system message and tool set serve, and no model is asked for
+summaries (design: Windows)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,13 +76,14 @@ def window_of(reported: int | None) -> Window:
 class Budget:
     """What a plan must fit. `alternation`: the server wants user and assistant in turns. `exact` is
     set when the limit is of messages alone, with nothing kept free. `factor` is the model's count
-    of tokens divided by our estimate."""
+    of tokens divided by our estimate; `count` is its own count, where there is one (`exact`)."""
 
     window: Window = field(default_factory=Window)
     alternation: bool = False
     prices: Prices = PRICES["automatic"]
     exact: bool = False
     factor: float = 1.0
+    count: TextTokens | None = None
 
     @classmethod
     def of_messages(cls, tokens: int) -> Budget:

@@ -206,10 +206,13 @@ def _usage(chunk: Json) -> Usage | None:
         _count(usage, "cache_read_input_tokens"),
         _count(usage, "cached_tokens"),
     )
+    written = _first(
+        _count(usage, "cache_creation_input_tokens"),
+        _count(_inner(usage, "prompt_tokens_details"), "cache_write_tokens"),
+    )
     sent = _count(usage, "prompt_tokens")
     if sent is None and (fresh := _count(usage, "input_tokens")) is not None:
         # Anthropic's own count leaves out what was read from the cache or written to it.
-        written = _count(usage, "cache_creation_input_tokens")
         sent = fresh + (_count(usage, "cache_read_input_tokens") or 0) + (written or 0)
     found = Usage(
         input_tokens=sent,
@@ -219,6 +222,7 @@ def _usage(chunk: Json) -> Usage | None:
             _count(_inner(usage, "completion_tokens_details"), "reasoning_tokens"),
             _count(usage, "reasoning_tokens"),
         ),
+        written_tokens=written,
     )
     return None if found == Usage() else found
 

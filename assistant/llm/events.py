@@ -54,13 +54,15 @@ class ToolCallDelta:
 class Usage:
     """Tokens as the server counted them; None where it does not say.
 
-    `input_tokens` includes `cached_tokens`, and `output_tokens` includes `reasoning_tokens`.
+    `input_tokens` includes `cached_tokens` and `written_tokens`, those that were written into a
+    cache; `output_tokens` includes `reasoning_tokens`.
     """
 
     input_tokens: int | None = None
     output_tokens: int | None = None
     cached_tokens: int | None = None
     reasoning_tokens: int | None = None
+    written_tokens: int | None = None
 
 
 @dataclass(frozen=True, slots=True)

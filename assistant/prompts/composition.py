@@ -40,8 +40,6 @@ from .user_block import BLOCK_LIMIT
 
 log = logging.getLogger("comfyui_assistant")
 
-COMPACT_BELOW_TOKENS = 16_384
-"""Windows under 16k get the compact message and tool set (design.md, Windows)."""
 WINDOW_SHARE = 4
 """The system message has at most a quarter of the window (design.md, Windows)."""
 USER_SHARE = 3
@@ -85,15 +83,16 @@ class SystemPrompts:
         *,
         first_turn: bool,
         window_tokens: int,
+        compact: bool,
         tools: bool,
         max_steps: int = 0,
         pinned_skills: Sequence[Skill | SkillSummary] = (),
     ) -> SystemPrompt:
         """The message for one request: byte-identical until one of its sources changes (R9).
 
-        Full or, in small windows, compact on the first turn and wherever prompts are cached (R50);
-        else the continuation (R1, R2). Never raises for a source that cannot be read: what is there
-        is used, and `left_out` says what is missing.
+        Full, or `compact` for small windows, on the first turn and wherever prompts are cached
+        (R50); else the continuation (R1, R2). Never raises for a source that cannot be read: what
+        is there is used, and `left_out` says what is missing.
         """
         missing: tuple[str, ...] = ()
         try:
@@ -103,7 +102,7 @@ class SystemPrompts:
             missing = ("changes of rules and preferences (the database could not be read)",)
         again = not first_turn and self._settings.prompt_cache != "auto"
         prompt = await asyncio.to_thread(
-            self._compose, again, window_tokens, tools, max_steps, tuple(pinned_skills)
+            self._compose, again, window_tokens, compact, tools, max_steps, tuple(pinned_skills)
         )
         return replace(prompt, left_out=prompt.left_out + missing)
 
@@ -111,6 +110,7 @@ class SystemPrompts:
         self,
         again: bool,
         window_tokens: int,
+        compact: bool,
         tools: bool,
         max_steps: int,
         pinned_skills: tuple[Skill | SkillSummary, ...],
@@ -119,7 +119,7 @@ class SystemPrompts:
         limit = window_tokens // WINDOW_SHARE
         if again:
             render, cap = self._continuation(user_context, tools, pinned_skills)
-        elif window_tokens < COMPACT_BELOW_TOKENS:
+        elif compact:
             render, cap = self._compact(user_context, tools), limit * CHARS_PER_TOKEN
         else:
             user_chars = self._user_chars(user_context, limit // USER_SHARE)

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
-from ..context.report import Report
+from collections.abc import Iterable
+
+from ..context.report import Cost, Report
 from ..context.report import Usage as ReportUsage
 from ..llm.events import Usage
+from ..messages.parts import Message
+from .measure import cost_in
 
 
 def report_usage(usage: Usage | None) -> ReportUsage | None:
@@ -12,6 +16,24 @@ def report_usage(usage: Usage | None) -> ReportUsage | None:
     if usage is None:
         return None
     return ReportUsage(usage.input_tokens, usage.output_tokens, usage.cached_tokens)
+
+
+def tokens_of(report: Report) -> int:
+    """What a request and its answer had, as the provider counted or else as it was estimated."""
+    usage = report.usage or ReportUsage()
+    read = report.total.tokens if usage.input_tokens is None else usage.input_tokens
+    return read + (usage.output_tokens or 0)
+
+
+def chat_cost(
+    request: float | None, answer: float | None, history: Iterable[Message]
+) -> Cost | None:
+    """What a request cost, and the chat with it: the answers in `history`, and the one that is
+    being written, which cost `answer` so far. None where the request's price is not known."""
+    if request is None:
+        return None
+    earlier = sum(cost_in(message.metadata) or 0.0 for message in history)
+    return Cost(request, earlier + (answer or 0.0))
 
 
 def log_line(provider: str, report: Report) -> str:

@@ -9,12 +9,14 @@ from collections.abc import Callable
 from ..context.calibration import Calibration
 from ..context.plan import Plan
 from ..context.report import Report
+from ..context.tail import almost_full
 from ..errors import ContextOverflow, ProviderError, RolesRefused, ToolsRefused
 from ..llm.events import ReasoningDelta, TextDelta, ToolCallStart
+from ..llm.pricing import cost_of
 from ..llm.provider import Provider
 from ..llm.resolver import silently_cut
 from ..messages import chunks
-from .account import log_line, report_usage
+from .account import chat_cost, log_line, report_usage, tokens_of
 from .conversation import Conversation
 from .measure import Measure
 from .preparation import Preparation, Services
@@ -112,7 +114,15 @@ class Asking:
         raise error
 
     async def _plan(self, step: int) -> Plan:
-        made = await self._preparation.plan(self._turn.message, step)
+        preparation = self._preparation
+        before = self._conversation.context.projections
+        made = await preparation.plan(self._turn.message, step)
+        usable, share = preparation.window.prompt, preparation.settings.wrap_up_share
+        compacted = self._conversation.context.projections is not before
+        # The last report is of this turn's request before, also where the turn was suspended since.
+        last = self._conversation.report if step > 1 else None
+        if last and almost_full(tokens_of(last), usable, share) and not compacted:
+            made = await preparation.wrapped_up(self._turn.message, step, made)
         self._turn.planned(made.report)
         self._emit(chunks.data("context", made.report.to_json(), transient=True))
         return made
@@ -139,10 +149,13 @@ class Asking:
     def _account(self, report: Report, writer: AnswerWriter) -> None:
         """What the request cost, for the report, the metadata and the log."""
         preparation = self._preparation
-        self._measure.add(writer.usage)
-        answered = report.answered(report_usage(writer.usage))
+        cost = cost_of(preparation.provider, writer.usage, preparation.settings.prices)
+        self._measure.add(writer.usage, cost)
+        chat = chat_cost(cost, self._measure.cost, preparation.history)
+        answered = report.answered(report_usage(writer.usage), chat)
         self._conversation.report = answered
-        self._calibrate(preparation.provider.model, answered)
+        if preparation.count is None:
+            self._calibrate(preparation.provider.model, answered)
         self._emit(chunks.data("context", answered.to_json(), transient=True))
         if writer.model:
             self._emit(chunks.message_metadata({"model": writer.model}))

@@ -14,6 +14,7 @@ from ..config import Settings
 from ..context.chat_context import ChatContext
 from ..context.projections import Projections
 from ..context.report import Report
+from ..context.tail import Tail
 from ..context.window import Budget
 from ..messages.conversion import rows_of
 from ..messages.parts import Message
@@ -25,7 +26,8 @@ class Conversation:
 
     Work on it is done in threads, and a thread goes on when the turn that waits for it is stopped:
     so whoever feeds, plans or compacts holds `lock`. `report` is that of the last request that was
-    answered, or of the one that would be sent after a compaction.
+    answered, or of the one that would be sent after a compaction. `tail` is what the current turn's
+    requests say besides the chat; it is frozen until the next turn.
     """
 
     def __init__(self, settings: Settings, projections: Projections | None = None) -> None:
@@ -34,6 +36,7 @@ class Conversation:
         self._fed: list[tuple[Message, int]] = []
         self.lock = threading.Lock()
         self.report: Report | None = None
+        self.tail = Tail()
         self.context = ChatContext(settings, Budget())
 
     def feed(self, messages: Sequence[Message]) -> ChatContext:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from ..context.report import CENTS
 from ..llm.events import Usage
 
 COUNTS = ("input_tokens", "output_tokens", "cached_tokens", "reasoning_tokens")
@@ -24,31 +26,51 @@ class Measure:
         self._before_ms = timing.get("total_ms", 0)
         self._first_ms = timing.get("first_token_ms")
         self._usage = _numbers(before.get("usage"), COUNTS)
+        self._cost = cost_in(before)
 
     def first_token(self) -> None:
         """Something of the answer arrived; only the first time counts."""
         if self._first_ms is None:
             self._first_ms = self._elapsed_ms()
 
-    def add(self, usage: Usage | None) -> None:
-        """Adds one request's usage as the provider counted it."""
+    @property
+    def cost(self) -> float | None:
+        """US dollars of the answer so far; None where none of it has a known price."""
+        return self._cost
+
+    def add(self, usage: Usage | None, cost: float | None = None) -> None:
+        """Adds one request's usage as the provider counted it, and what it cost, if that is
+        known."""
+        if cost is not None:
+            self._cost = (self._cost or 0.0) + cost
         for name in COUNTS:
             value = getattr(usage, name, None)
             if value is not None:
                 self._usage[name] = self._usage.get(name, 0) + value
 
     def to_json(self) -> dict[str, Any]:
-        """The `usage` and `timing` of `messageMetadata`; milliseconds and tokens."""
+        """The `usage`, `timing` and `cost` of `messageMetadata`; tokens, milliseconds, dollars."""
         timing = {"total_ms": self._elapsed_ms()}
         if self._first_ms is not None:
             timing["first_token_ms"] = self._first_ms
         body: dict[str, Any] = {"timing": timing}
         if self._usage:
             body["usage"] = dict(self._usage)
+        if self._cost is not None:
+            body["cost"] = {"currency": "USD", "amount": round(self._cost, CENTS)}
         return body
 
     def _elapsed_ms(self) -> int:
         return self._before_ms + round((self._clock() - self._started) * 1000)
+
+
+def cost_in(metadata: Mapping[str, Any]) -> float | None:
+    """US dollars in the metadata of an answer; None for anything else, which may be a client's."""
+    cost = metadata.get("cost")
+    amount = cost.get("amount") if isinstance(cost, Mapping) else None
+    if not isinstance(amount, (int, float)) or isinstance(amount, bool):
+        return None
+    return float(amount) if math.isfinite(amount) and amount >= 0 else None
 
 
 def _numbers(values: Any, names: tuple[str, ...]) -> dict[str, int]:

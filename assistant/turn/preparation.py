@@ -13,18 +13,23 @@ from ..chats import ChatParams
 from ..config import Settings
 from ..context.calibration import Calibration
 from ..context.chat_context import ChatContext
+from ..context.exact import counter_of
 from ..context.plan import Plan
 from ..context.report import Report
 from ..context.system import SystemText
+from ..context.tail import EARLIER_SHARE
+from ..context.tokens import TextTokens
 from ..context.window import PRICES, Budget, Prices, Window, window_of
 from ..errors import ContextOverflow, InvalidRequest
 from ..llm.events import Event
 from ..llm.provider import Provider
 from ..llm.request import LLMRequest
 from ..messages.parts import Message
+from ..tools.tool import ChatMemory
 from ..tools.toolbox import Toolbox
 from ..user_context.skills import SkillSummary
 from .conversation import Conversation
+from .recalling import recall_into_tail
 from .slash import Slash
 
 NO_PARAMS = ChatParams()
@@ -53,6 +58,7 @@ class Prompts(Protocol):
         *,
         first_turn: bool,
         window_tokens: int,
+        compact: bool,
         tools: bool,
         max_steps: int,
         pinned_skills: Sequence[SkillSummary],
@@ -96,7 +102,8 @@ class Services:
 
 @dataclass(frozen=True, slots=True)
 class Preparation:
-    """Fixed for a turn. `window.known` is False where the window is only assumed."""
+    """Fixed for a turn. `window.known` is False where the window is only assumed; `count` counts
+    tokens as the model does, where that is possible, and then there is no `factor` to learn."""
 
     provider: Provider
     window: Window
@@ -107,6 +114,7 @@ class Preparation:
     conversation: Conversation
     factor: float = 1.0
     alternation: bool = False
+    count: TextTokens | None = None
 
     async def plan(self, answer: Message, number: int) -> Plan:
         """The plan of the turn's request `number`, which goes on with `answer`. Made in a thread:
@@ -115,10 +123,21 @@ class Preparation:
         def work() -> Plan:
             with self.conversation.lock:
                 self.conversation.feed((*self.history, answer))
-                return self.ready().plan()
+                return self.ready().plan(self.conversation.tail)
 
         made = await asyncio.to_thread(work)
         return replace(made, report=replace(made.report, request=number))
+
+    async def wrapped_up(self, answer: Message, number: int, made: Plan) -> Plan:
+        """The plan with the note that it is time to finish, which stays for the rest of the turn;
+        `made` itself where that would be too early, since a cut makes room (R30)."""
+        conversation = self.conversation
+        if made.earlier_tokens > EARLIER_SHARE * made.tokens:
+            return made
+        with conversation.lock:
+            asked, row = conversation.context.asked_row, len(conversation.context)
+            conversation.tail = conversation.tail.with_note(asked, row)
+        return await self.plan(answer, number)
 
     async def outlook(self) -> Report | None:
         """The report of a request that would be sent now; None where there is nothing to send, or
@@ -137,7 +156,8 @@ class Preparation:
 
     def ready(self) -> ChatContext:
         """The conversation's context, prepared for this turn's requests."""
-        budget = Budget(self.window, self.alternation, prices_of(self.provider), factor=self.factor)
+        prices = prices_of(self.provider)
+        budget = Budget(self.window, self.alternation, prices, factor=self.factor, count=self.count)
         self.conversation.context.prepare(budget, self.system, self.tools)
         return self.conversation.context
 
@@ -189,8 +209,12 @@ async def prepare(
     history: tuple[Message, ...],
     conversation: Conversation,
     params: ChatParams = NO_PARAMS,
+    memory: ChatMemory | None = None,
 ) -> Preparation:
-    """`params` are the chat's own. Raises ProviderError when no provider is configured or found."""
+    """`params` are the chat's own. With a `memory`, what of the chat is relevant to its last
+    message is recalled into the turn's tail.
+
+    Raises ProviderError when no provider is configured or found."""
     settings = settings_for(services.settings, params)
     provider = await provider_for(services.providers, params)
     window = window_of(await services.providers.window(provider))
@@ -207,6 +231,7 @@ async def prepare(
         made = await services.prompts.system_prompt(
             first_turn=conversation.context.first_turn,
             window_tokens=window.tokens,
+            compact=window.compact,
             tools=bool(tools),
             max_steps=settings.max_steps,
             pinned_skills=_pinned(history),
@@ -214,6 +239,10 @@ async def prepare(
         system = SystemText(
             made.text, made.kind, made.user_context_chars, made.limits, made.left_out
         )
+    if memory is not None:
+        await recall_into_tail(conversation, memory, history, settings.recall_tokens)
+    count = counter_of(provider.model)
+    known = services.calibrations.get(provider.model, Calibration())
     return Preparation(
         provider,
         window,
@@ -222,8 +251,9 @@ async def prepare(
         settings,
         spoken,
         conversation,
-        services.calibrations.get(provider.model, Calibration()).factor,
+        1.0 if count is not None else known.factor,
         provider.model in services.alternating,
+        count,
     )
 
 

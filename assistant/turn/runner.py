@@ -18,7 +18,7 @@ from ..messages import chunks
 from ..messages.chunks import Chunk
 from ..messages.fold import fold
 from ..messages.parts import StepStart, ToolPart
-from ..tools.tool import Scene
+from ..tools.tool import ChatMemory, Scene
 from .asking import Asking
 from .call_ids import CallIds
 from .calls import CallRunner, Suspension
@@ -63,6 +63,7 @@ class TurnRunner:
         self._emit = turn.emit
         self._recorder = recorder
         self._conversation = conversation
+        self._memory = scene.memory
         self._calls = CallRunner(turn.emit, services.toolbox, scene, allowed)
         self._ids = CallIds((*opening.history, opening.answer))
         self._measure = Measure(services.clock, opening.answer.metadata)
@@ -114,7 +115,7 @@ class TurnRunner:
         suspension = await self._go_on()
         if suspension:
             return self._suspend(suspension)
-        preparation = await self._prepare()
+        preparation = await self._prepare(self._memory)
         provider = preparation.provider
         self._emit(chunks.message_metadata({"model": provider.model, "provider": provider.name}))
         self._asking = Asking(
@@ -128,9 +129,9 @@ class TurnRunner:
         )
         return await self._loop(self._asking)
 
-    async def _prepare(self) -> Preparation:
+    async def _prepare(self, memory: ChatMemory | None = None) -> Preparation:
         history = self._opening.history
-        return await prepare(self._services, history, self._conversation, self._params)
+        return await prepare(self._services, history, self._conversation, self._params, memory)
 
     async def _go_on(self) -> Suspension:
         """Settles what a suspended turn was waiting for; nothing for a new turn."""

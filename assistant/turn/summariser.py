@@ -78,15 +78,22 @@ class Failures:
 
 @dataclass(frozen=True, slots=True)
 class Compaction:
-    """What `/compact` did. `told` is False where the extractive summary serves alone."""
+    """What `/compact` did. `told` is False where the extractive summary serves alone, `summarised`
+    where there is none at all."""
 
     saving: Saving
     told: bool
+    summarised: bool = True
 
     @property
     def in_words(self) -> str:
         """For the user."""
         before, after = self.saving.before, self.saving.after
+        if not self.summarised:
+            return (
+                f"The older messages are not sent any more: the chat takes about {after:,} tokens "
+                f"now, where it took {before:,}. All of them stay in the chat and can be searched."
+            )
         how = "" if self.told else " It was made by rule, since no model's summary could be used."
         return (
             f"The older messages are summarised: the chat takes about {after:,} tokens now, where "
@@ -174,7 +181,7 @@ class Summariser:
             telling = context.telling(_most_read(preparation.window), focus)
         told = await self._answer(conversation, provider, telling) if telling else None
         if telling is None or told is None:
-            return Compaction(saving, told=False)
+            return Compaction(saving, told=False, summarised=self._settings.summary != "off")
         most = most_after(saving.before)
         if not context.retell(told, telling.end, at_once=True, most_tokens=most):
             return Compaction(saving, told=False)

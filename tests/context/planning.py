@@ -1,7 +1,7 @@
 """A chat planned request by request, as it would run, for the tests of the laws."""
 
 import json
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import Any
@@ -12,6 +12,7 @@ from plugin.assistant.context.chat_context import ChatContext
 from plugin.assistant.context.plan import Budget, Plan
 from plugin.assistant.context.projections import Projections
 from plugin.assistant.context.system import SystemText
+from plugin.assistant.context.tail import Tail
 from plugin.assistant.context.window import Window
 from plugin.assistant.errors import ContextOverflow, InvalidRequest
 from plugin.assistant.messages.prompt import PromptMessage, to_openai
@@ -22,6 +23,7 @@ from .histories import HISTORIES, Messages
 OURS = SystemText("You are ComfyUI Assistant.", "full")
 TOOLS = ({"type": "function", "function": {"name": "getUserSkill", "parameters": {}}},)
 OFF = Settings(
+    repeat_min_chars=0,
     tool_result_keep_last_rounds=0,
     tool_output_trim_chars=0,
     history_max_messages=0,
@@ -41,6 +43,7 @@ LIMITS = st.builds(
     tool_result_keep_last_rounds=st.integers(0, 3),
     tool_output_trim_chars=st.sampled_from([0, 1, 17, 200, 2_000]),
     history_max_messages=st.sampled_from([0, 1, 2, 5, 24]),
+    repeat_min_chars=st.sampled_from([0, 60, 400]),
     min_recent_messages=st.sampled_from([0, 2, 6]),
 )
 BUDGETS = st.builds(
@@ -76,10 +79,10 @@ def a_context(
     return ChatContext(settings, budget, OURS, TOOLS, log, projections)
 
 
-def plan_of(context: ChatContext) -> Plan | None:
+def plan_of(context: ChatContext, tail: Tail | None = None) -> Plan | None:
     """The plan, or None where the law allows to refuse. Any other exception fails the test."""
     try:
-        return context.plan()
+        return context.plan(tail)
     except (InvalidRequest, ContextOverflow):
         return None
 
@@ -109,8 +112,15 @@ class Request:
         return max(row for row, message in enumerate(self.log) if message.role == "user")
 
 
+TailOf = Callable[[ChatContext], Tail | None]
+
+
 def requests(
-    log: Messages, settings: Settings, budget: Budget, context: ChatContext | None = None
+    log: Messages,
+    settings: Settings,
+    budget: Budget,
+    context: ChatContext | None = None,
+    tail_of: TailOf = lambda context: None,
 ) -> Iterator[Request]:
     """The requests of a chat that runs through the log: one before each assistant message, and one
     at its end."""
@@ -119,7 +129,7 @@ def requests(
     for row in range(len(log) + 1):
         if row == len(log) or log[row].role == "assistant":
             before = context.projections
-            plan = plan_of(context)
+            plan = plan_of(context, tail_of(context))
             if plan is not None:
                 yield Request(log[:row], plan, before, context.projections)
         if row < len(log):

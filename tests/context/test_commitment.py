@@ -29,7 +29,7 @@ def limits(**settings: object) -> Limits:
 
 
 def drafted(messages: Messages, mask: int = 0, cache: str = "none") -> Draft:
-    numbers = limits(prompt_cache=cache)
+    numbers = limits(prompt_cache=cache, repeat_min_chars=0)
     log = ChatLog(messages)
     made = Projections().with_mask(log, mask) if mask else Projections()
     return compose(log, made, None, None, numbers, Shaper(numbers.shapes))

@@ -13,7 +13,7 @@ from plugin.assistant.messages.prompt import ImageContent, PromptMessage, TextCo
 
 from .histories import Messages, a_round, answer, rounds, system, user
 
-LIMITS = limits_of(Settings(prompt_cache="auto"), Budget.of_messages(100_000))
+LIMITS = limits_of(Settings(prompt_cache="auto", repeat_min_chars=0), Budget.of_messages(100_000))
 LONG = "word " * 500
 
 

@@ -249,7 +249,7 @@ def test_usage_in_every_chunk_counts_once_and_the_last_holds() -> None:
                 "cache_read_input_tokens": 5,
                 "cache_creation_input_tokens": 3,
             },
-            Usage(10, 4, 5),
+            Usage(10, 4, 5, written_tokens=3),
         ),
         ({"prompt_tokens": 1, "prompt_tokens_details": None}, Usage(1)),
     ],

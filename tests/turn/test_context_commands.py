@@ -131,3 +131,19 @@ async def test_help_names_every_command(chat: Chatting) -> None:
     stream = await chat.say("/help")
     for name in ("/skill", "/context", "/tokens", "/compact", "/help", "/new", "Shift + Enter"):
         assert name in stream.text
+
+
+async def test_without_summaries_nothing_speaks_of_the_next_one(tmp_path: Path) -> None:
+    async with chatting(tmp_path, {"LLM_SUMMARY": "off"}) as chat:
+        chat.provider.queue("Hello")
+        stream = await chat.say("Hi")
+        assert stream.of("data-context")[-1]["data"]["next_trigger"] is None
+        assert "next summary" not in (await chat.say("/context")).text
+
+
+async def test_compact_without_summaries_does_not_speak_of_one(tmp_path: Path) -> None:
+    async with chatting(tmp_path, {"LLM_SUMMARY": "off"}) as chat:
+        await talk(chat)
+        answer = (await chat.say("/compact")).text
+        assert "The older messages are not sent any more" in answer
+        assert "summar" not in answer

@@ -1,4 +1,9 @@
-"""langchain-core `trim_messages`: the last messages that fit, the system message kept."""
+"""langchain-core `trim_messages`: the last messages that fit, the system message kept.
+
+With the option `human` as its documentation advises: beginning at a human message.
+"""
+
+import sys
 
 from harness import serve
 from langchain_core.messages.utils import (
@@ -8,6 +13,8 @@ from langchain_core.messages.utils import (
     trim_messages,
 )
 
+OPTIONS = {"start_on": "human", "end_on": ("human", "tool")} if "human" in sys.argv else {}
+
 
 def trim(history: list, limit: int) -> list:
     return trim_messages(
@@ -16,6 +23,7 @@ def trim(history: list, limit: int) -> list:
         token_counter=count_tokens_approximately,
         strategy="last",
         include_system=True,
+        **OPTIONS,
     )
 
 

@@ -1,0 +1,122 @@
+"""Content that came twice is sent once (R18)."""
+
+import json
+
+import pytest
+from plugin.agent_prompts import skill_activation
+from plugin.assistant.config import Settings
+from plugin.assistant.context.chat_context import ChatContext
+from plugin.assistant.context.plan import Budget, Plan
+from plugin.assistant.context.repeats import SKILL, SKILL_ENDS, is_repeat
+from plugin.assistant.messages.prompt import PromptMessage
+from plugin.assistant.user_context.skills import Skill
+
+from .histories import Messages, a_round, answer, calling, result, rounds, user
+
+VIEW = "#1 KSampler seed=1\n" * 40
+SETTINGS = Settings(tool_result_keep_last_rounds=0)
+WIDE = Budget.of_messages(100_000)
+
+
+def plan(messages: Messages, settings: Settings = SETTINGS, budget: Budget = WIDE) -> Plan:
+    return ChatContext(settings, budget, messages=messages).plan()
+
+
+def repeats(made: Plan) -> list[PromptMessage]:
+    return [message for message in made.messages if is_repeat(message)]
+
+
+def skill(request: str = "") -> PromptMessage:
+    whole = Skill("moon", "Moon", "Moons.", "Draw the moon with care.\n" * 40, "user")
+    return user(skill_activation(whole, request))
+
+
+def test_the_second_copy_becomes_a_line_that_names_its_handle() -> None:
+    messages = (user(), *a_round("a", text=VIEW), *a_round("b", text=VIEW))
+    made = plan(messages)
+    assert [message.text for message in made.messages[:3]] == [m.text for m in messages[:3]]
+    line = json.loads(made.messages[4].text)
+    assert (line["tool"], line["handle"]) == ("getUserSkill", "r4")
+    assert VIEW.startswith(line["begins"].partition("\n... [")[0])
+    assert "r4" in [item.handle for item in made.left_out]
+
+
+def test_its_handle_gives_it_back_word_for_word() -> None:
+    messages = (user(), *a_round("a", text=VIEW), *a_round("b", text=VIEW))
+    assert ChatContext(SETTINGS, WIDE, messages=messages).recall("r4") == VIEW
+
+
+def test_two_copies_within_one_round_are_sent_once() -> None:
+    made = plan((user(), *a_round("a", "b", text=VIEW)))
+    assert [is_repeat(message) for message in made.messages] == [False, False, False, True]
+
+
+def test_what_differs_in_a_letter_is_sent() -> None:
+    made = plan((user(), *a_round("a", text=VIEW), *a_round("b", text=VIEW + "!")))
+    assert not repeats(made)
+
+
+def test_short_texts_and_failures_are_sent_each_time() -> None:
+    short = (*a_round("a", text="ok " * 99), *a_round("b", text="ok " * 99))
+    failure = json.dumps({"error": "Value not in list. " * 40})
+    failed = (calling("c"), result("c", failure), calling("d"), result("d", failure))
+    assert not repeats(plan((user(), *short, *failed)))
+
+
+def test_a_copy_whose_first_one_is_shortened_is_sent_as_it_would_be() -> None:
+    """The first one is outside the newest round, so it is clamped; the newest shows more."""
+    long = VIEW * 4
+    messages = (user(), *a_round("a", text=long), *a_round("b", text=long))
+    made = plan(messages, Settings())
+    assert len(made.messages[2].text) <= 2_000
+    assert made.messages[4].text == long
+
+
+def test_a_copy_is_sent_again_when_a_mask_takes_the_first_one_away() -> None:
+    budget = Budget.of_messages(2_000)
+    settings = Settings(prompt_cache="auto", tool_result_keep_last_rounds=1)
+    context = ChatContext(settings, budget, messages=(user(), *a_round("a", text=VIEW[:200])))
+    masked = False
+    for number in range(30):
+        for message in a_round(f"c{number}", text=VIEW[: 500 if number % 3 else 600]):
+            context.append(message)
+        made = context.plan()
+        shown = {m.text for m in made.messages if m.role == "tool"}
+        for message in repeats(made):
+            content = context.recall(json.loads(message.text)["handle"])
+            assert content in shown
+        masked = masked or context.projections.masked > 0
+    assert masked
+
+
+def test_a_skill_that_is_activated_again_is_not_spelt_out_again() -> None:
+    made = plan((skill(), answer("Done."), skill("Now at night.")))
+    sent = made.messages[2]
+    assert sent.text.startswith('[The user activated the skill "Moon" (`moon`).')
+    assert "recall_result r2" in sent.text
+    assert sent.text.rstrip().endswith("[The user's message]\n\nNow at night.")
+    assert len(sent.text) < len(skill().text) / 2
+
+
+def test_a_message_of_the_user_is_sent_each_time() -> None:
+    made = plan((user(VIEW), answer(), user(VIEW), answer(), user(VIEW)))
+    assert [m.text for m in made.messages if m.role == "user"] == [VIEW] * 3
+
+
+def test_the_wording_of_an_activated_skill_is_known() -> None:
+    assert skill().text.startswith(SKILL)
+    assert SKILL_ENDS + "Now at night." in skill("Now at night.").text
+
+
+@pytest.mark.parametrize("cache", ["none", "auto"])
+def test_the_report_counts_and_names_it(cache: str) -> None:
+    settings = Settings(tool_result_keep_last_rounds=0, prompt_cache=cache)
+    report = plan((user(), *rounds(3, text=VIEW)), settings).report
+    assert report.results_repeated == 2
+    assert report.strength == "Low"
+    assert "LLM_REPEAT_MIN_CHARS" in report.limits_applied
+
+
+def test_switched_off_all_is_sent() -> None:
+    settings = Settings(tool_result_keep_last_rounds=0, repeat_min_chars=0)
+    assert not repeats(plan((user(), *rounds(3, text=VIEW)), settings))
