@@ -154,9 +154,7 @@ def _seeds(weighted: list[Weighted]) -> list[int]:
 def _enough(weights: Mapping[int, float], left: float) -> bool:
     """Whether no place that is not among these can come to weigh as much as the best of them."""
     more = left + ROUNDING
-    return len(weights) >= MOST_SEEDS and (
-        sum(map(more.__lt__, weights.values())) >= MOST_SEEDS
-    )
+    return len(weights) >= MOST_SEEDS and (sum(map(more.__lt__, weights.values())) >= MOST_SEEDS)
 
 
 def _scores(weighted: list[Weighted], entries: Mapping[int, Entry]) -> dict[int, float]:
