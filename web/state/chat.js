@@ -111,7 +111,10 @@ export function createChat(services, id, { known = false, report = null, hooks =
       local = { ...local, outgoing: null };
     }
     if (!works(server) && local.stopping) local = { ...local, stopping: false };
-    if (event?.type === "snapshot") local = { ...local, loading: false, lost: false };
+    if (event?.type === "snapshot") {
+      const failure = unsent ? local.failure : null;
+      local = { ...local, loading: false, lost: false, failure };
+    }
     if (server && draft !== null && event?.type === "thread_updated" && "draft" in event) {
       draft = server.draft === draft ? null : draft;
     }
@@ -314,13 +317,16 @@ export function createChat(services, id, { known = false, report = null, hooks =
     },
 
     async stop() {
-      if (!works(stream.server())) {
+      const begun = works(stream.server());
+      if (!begun && (local.lost || !local.known)) {
         giveUp();
         return;
       }
+      const abort = () => api.command(id, { type: "abort" });
       set({ stopping: true, failure: null });
       try {
-        await api.command(id, { type: "abort" });
+        // What is still on its way must be there before it can be stopped.
+        await (begun ? abort() : inLine(abort));
       } catch (error) {
         set({ stopping: false, failure: failureOf(error, "action") });
         return;
