@@ -346,7 +346,7 @@ class Settings:
         "ASSISTANT_MAX_STREAMS",
         64,
         integer(1, 10_000),
-        "The most answers that may be followed at a time, by all browsers together.",
+        "The most answers, chats and lists that may be followed at a time, by all together.",
         "streams",
     )
 

@@ -358,7 +358,7 @@ export interface ChatState {
   failure: Failure | null;
   /** Milliseconds that a part took, by `partKey`; known only for parts that were watched live. */
   durations: Record<string, number>;
-  queue: Queued[];
+  queue: readonly Queued[];
   /** The queue goes on only when the user says so. */
   held: boolean;
   /** What the server keeps of the text that was not sent yet. */

@@ -168,6 +168,8 @@ class Keeper:
                 error = failed
                 self._retry_at = self._clock() + RETRY_SECONDS
         readable = self._hold(chat_id)
+        if self.memory.run(moving.chars) > self._most_chars:
+            raise self._failed(error)
         try:
             return self.memory.run(work)
         except NotFound:

@@ -103,14 +103,21 @@ class Trash:
         return await self._database.read(lambda c: table.untouched_since(c, earliest))
 
     async def delete_all(self, chat_ids: Sequence[str]) -> tuple[str, ...]:
-        """Hide these chats at once; says which. One that is gone or being answered is passed
-        over."""
+        """Hide these chats at once; says which. One that is gone, being answered (here or
+        elsewhere) or not saved now is passed over."""
         now = parse_time(time_text(self._clock()))
         await self._store.recover()
         free = [chat_id for chat_id in chat_ids if self._is_free(chat_id)]
-        hidden = await self._database.write(
-            lambda c: [chat_id for chat_id in free if _hide_if_there(c, chat_id, now)]
-        )
+
+        def hide(connection: Connection, chat_id: str) -> bool:
+            try:
+                self._store.check_here(connection, chat_id)
+                _hide(connection, chat_id, now)
+            except (NotFound, Conflict):
+                return False
+            return True
+
+        hidden = await self._database.write(lambda c: [one for one in free if hide(c, one)])
         for chat_id in hidden:
             self._store.forget(chat_id)
         if hidden:
@@ -139,7 +146,7 @@ class Trash:
             self._store.check_not_answering(check_chat_id(chat_id))
         except Conflict:
             return False
-        return True
+        return chat_id not in self._store.keeper.held
 
     def _remove_in(self, chat_ids: Sequence[str], deleted: datetime, left: timedelta) -> None:
         work = self._remove(chat_ids, deleted, max(0.0, left.total_seconds()))
@@ -181,14 +188,6 @@ def _hide(connection: Connection, chat_id: str, now: datetime) -> None:
     table.require(connection, chat_id)
     values = {"deleted": time_text(now)}
     connection.execute(update(chats).where(chats.c.id == chat_id).values(values))
-
-
-def _hide_if_there(connection: Connection, chat_id: str, now: datetime) -> bool:
-    try:
-        _hide(connection, chat_id, now)
-    except NotFound:
-        return False
-    return True
 
 
 def _show(connection: Connection, chat_id: str, earliest: datetime) -> ChatSummary:

@@ -12,6 +12,7 @@ session's to say.
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import replace
 
 from ..chats import ChatParams, ChatState, Parent, Versions
@@ -162,21 +163,17 @@ class Answering:
     async def _ended(self, turn: RunningTurn) -> None:
         """The turn has ended, is kept, and all its chunks are out."""
         async with self._path.lock:
-            state, unread = self._state, not self._view.watched
-            if unread:
-                await self._set_unread()
+            state = self._state
+            if not self._view.watched:
+                # The mark is not worth more than the answer.
+                with suppress(StoreError):
+                    await self._store.set_unread(self._id, True)
             self.turn = None
             self._view.finished(turn.message, state)
             # The turn may have been a command that chose another model.
             if (chat := await self._path.refresh()) is not None:
                 self.params = chat.params
         self._tell_ended(state, turn.stop_reason)
-
-    async def _set_unread(self) -> None:
-        try:
-            await self._store.set_unread(self._id, True)
-        except StoreError:
-            return  # The mark is not worth more than the answer.
 
     async def _waits_on(self, message: Message, parent: Parent, state: ChatState) -> None:
         """The suspended answer in a newer version; for who holds the path's lock."""

@@ -14,14 +14,14 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator, Callable, Coroutine
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field, replace
 from typing import Any, TypeVar
 
 from ..chats import Chat, ChatState
 from ..chats.entry import entry_json
 from ..chats.identity import new_chat_id
-from ..errors import Conflict, InvalidRequest, NotFound
+from ..errors import Conflict, InvalidRequest, NotFound, StoreError
 from ..turn.command import has_content
 from ..turn.decisions import Decision, ToolResult
 from ..turn.opening import REGENERATE, SUBMIT, TurnRequest
@@ -101,7 +101,9 @@ class ChatSession:
         self.view.came(client_id)
         try:
             if self.view.unread:
-                await self._parts.store.set_unread(self.id, False)
+                # A mark that cannot be stored now is no reason to refuse a reader.
+                with suppress(StoreError):
+                    await self._parts.store.set_unread(self.id, False)
                 self.view.unread_is(False)
             yield
         finally:
@@ -149,9 +151,11 @@ class ChatSession:
 
     async def _command(self, command: commands.Command, asker: Asker) -> str | None:
         if isinstance(command, commands.Abort):
-            return await self._abort()
+            await self._abort()
+            return None
         if isinstance(command, commands.Compact):
-            return await self._compact(command)
+            await self._compact(command)
+            return None
         async with self._turns:
             await self._check_here()
             verdict = GATES[commands.type_of(command), self._state]

@@ -189,6 +189,8 @@ class ChatView:
 
     def started(self, message: Message, version: Versions | None) -> None:
         self._stream = _Stream(message, version, MergedChunks())
+        if message.parts:
+            self._known -= 1  # It goes on: readers had it among the messages, and will again.
         self._about(message)
         self.tell_runtime()
         self.log.add("stream_started", _with_version({"message": message_to_ui(message)}, version))
@@ -196,11 +198,13 @@ class ChatView:
     def chunk(self, chunk: Chunk) -> None:
         if self._stream is None:
             return
-        if chunk["type"] == CONTEXT:
-            self._context = chunk["data"]
         self._stream.chunks.add(chunk)
         body = {"message_id": self._stream.message.id, "chunk": chunk}
         self.log.add("stream_delta", body)
+        if chunk["type"] == CONTEXT:
+            before, self._context = self._context, chunk["data"]
+            if before is not None and chunk["data"]["cuts"] > before["cuts"]:
+                self.compacted(chunk["data"])
 
     def finished(self, message: Message, state: ChatState) -> None:
         """The answer is whole, or as far as it comes; the chat enters `state`."""
@@ -222,7 +226,8 @@ class ChatView:
             ]
             self.log.add("pause_required", {"calls": calls})
 
-    def compacted(self, report: Json | None, text: str | None) -> None:
+    def compacted(self, report: Json | None, text: str | None = None) -> None:
+        """Older messages are not sent any more from now on; a summary stands for them."""
         self._context = report
         body: Json = {"report": report}
         if text is not None:

@@ -68,7 +68,7 @@ COMMANDS = (
 )
 SKILL = "skill"
 """The one that changes what the model reads, in place of being answered."""
-_NAMES = {name: one.name for one in COMMANDS for name in (one.name, *one.aliases)}
+_BY_NAME = {name: one for one in COMMANDS for name in (one.name, *one.aliases)}
 KEYS = (
     "In the panel `/` lists all of them: arrow keys choose, Tab completes, Esc closes. Enter "
     "sends, Shift + Enter begins a new line."
@@ -76,12 +76,14 @@ KEYS = (
 
 
 def slash_in(text: str) -> Slash | None:
-    """The command that a message is and that is to be answered; None for any other text."""
+    """The command that a message is and that is to be answered; None for any other text, such as
+    words behind a command that takes none: `/history of art` is a question."""
     found = _COMMAND.match(text)
-    name = _NAMES.get(found["name"]) if found is not None else None
-    if found is None or name is None or name == SKILL:
+    command = _BY_NAME.get(found["name"]) if found is not None else None
+    if found is None or command is None or command.name == SKILL:
         return None
-    return Slash(name, (found["argument"] or "").strip())
+    argument = (found["argument"] or "").strip()
+    return Slash(command.name, argument) if command.argument or not argument else None
 
 
 def help_text() -> str:

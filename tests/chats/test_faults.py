@@ -181,8 +181,15 @@ async def test_memory_is_bounded(store: ChatStore, database: Database, retries: 
     async with locked(database):
         with pytest.raises(StoreError):
             await store.append("c", user("u2"))
+    store.keeper._most_chars = 1_000
     retries.due()
-    await store.append("c", user("u2"))
+    async with locked(database):
+        await store.append("c", user("u2", "x" * 1_000))
+        with pytest.raises(StoreError):
+            await store.append("c", user("u3"))
+    await retries.until_saved()
+    assert (await saved(database))[-1] == "x" * 1_000
+    await store.append("c", user("u3"))
 
 
 async def test_what_is_in_memory_is_saved_at_the_end_if_it_can_be(

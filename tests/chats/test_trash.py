@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 from plugin.assistant.chats import ChatQueue, ChatStore, Queued, search_index
+from plugin.assistant.chats.ownership import Owner
 from plugin.assistant.chats.search import HistorySearch
 from plugin.assistant.chats.trash import REMOVED_TOGETHER, UNDO, Trash
 from plugin.assistant.context.projections import Covered, Projections
@@ -16,6 +17,7 @@ from plugin.assistant.database import Database
 from plugin.assistant.errors import Conflict, NotFound
 
 from .examples import answer, user
+from .faults import read_only
 
 WORD = "qvzxwonderfox"
 """Stands in no other text; the index holds it as it is."""
@@ -291,3 +293,15 @@ async def test_chats_that_are_cleaned_up_can_be_brought_back_each(
     await chats.emptied("c0")
     held = files(tmp_path)
     assert [one for one, word in words.items() if word.encode() in held] == ["c1", "c5"]
+
+
+async def test_a_clean_up_passes_over_what_runs_elsewhere_or_is_not_saved(chats: Chats) -> None:
+    for identity in ("free", "unsaved", "elsewhere"):
+        await chats.store.create(identity)
+    elsewhere = Owner(1, 1.0, "another machine")
+    other = ChatStore(chats.database, clock=lambda: chats.time.now, owner=elsewhere)
+    async with read_only(chats.database):
+        await chats.store.append("unsaved", user("u1"))
+    assert chats.store.keeper.held == {"unsaved"}
+    await other.begin_answer("elsewhere", answer("a1"))
+    assert await chats.trash.delete_all(["free", "unsaved", "elsewhere"]) == ("free",)

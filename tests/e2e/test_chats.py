@@ -191,3 +191,23 @@ def test_what_is_typed_is_kept_with_its_chat(library: Panel, provider: ProviderT
     row(library, "Draft here").click()
     expect(library.message).to_have_value("half a sentence")
     library.message.fill("")
+
+
+def test_commands_open_and_delete_chats_from_where_they_are_typed(
+    library: Panel, provider: ProviderThread
+) -> None:
+    a_chat(library, provider, "A lighthouse at night", "With a lamp.")
+    library.new_chat()
+    library.message.press_sequentially("/op")
+    expect(library.options.first).to_contain_text("/open")
+    library.page.keyboard.press("Tab")
+    library.page.keyboard.type("lighthouse")
+    library.page.keyboard.press("Enter")
+    expect(library.articles.first).to_contain_text("A lighthouse at night")
+    library.ask("/delete")
+    expect(library.root.get_by_text("“A lighthouse at night” was deleted.")).to_be_visible()
+    expect(library.articles).to_have_count(0)
+    library.button("Undo").click()
+    expect(library.articles.first).to_contain_text("A lighthouse at night")
+    library.reload()
+    expect(library.articles.first).to_contain_text("A lighthouse at night")

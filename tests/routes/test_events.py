@@ -22,6 +22,7 @@ from plugin.tests.turn.tools import Bench
 
 PIECES = 60
 CUTS = 200
+LONG = "The sampler of the portrait is euler and its steps are twenty. " * 12
 WORDS = ("a ", "fox ", "\u00fcber ", "\n\n")
 LONGEST_READ = 3_000
 """Bytes that a client reads before its connection is cut; an event has some 150 to 1,500."""
@@ -301,6 +302,22 @@ async def test_commands_to_nobody_and_of_nobody_are_refused(chat: Chatting) -> N
         refused = await chat.command(**body)
         assert refused.status == 400
         assert (await refused.json())["error"]["where"] == where
+
+
+async def test_a_summary_of_the_older_messages_is_told(tmp_path: Path) -> None:
+    async with chatting(tmp_path, {"LLM_SUMMARY": "extractive"}) as chat:
+        for number in range(10):
+            chat.provider.queue(f"Answer {number}. {LONG}")
+            await chat.say(f"Question {number}. {LONG}")
+        panel = Panel(chat)
+        async with panel.connected() as stream:
+            first = await panel.until(stream, "snapshot")
+            assert first["context"]["cuts"] == 0
+            chat.provider.queue("Goal: a portrait with euler and twenty steps.")
+            assert (await chat.command(type="compact")).status == 202
+            told = await panel.until(stream, "context_compacted")
+            assert told["report"]["cuts"] == 1
+            assert "summarised" in told["text"]
 
 
 async def test_a_waiting_call_is_told_with_its_panel(chat: Chatting) -> None:

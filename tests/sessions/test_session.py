@@ -381,11 +381,11 @@ async def test_a_draft_is_kept_and_told(scene: Stage) -> None:
 async def test_an_answer_that_nobody_watched_is_unread_until_somebody_looks(scene: Stage) -> None:
     session = await scene.session()
     await say(scene, session, "u1")
-    assert session.view.unread
+    assert (await session.snapshot())["chat"]["unread"]
     async with session.watched(None):
-        assert not session.view.unread
+        assert not (await session.snapshot())["chat"]["unread"]
         await say(scene, session, "u2")
-    assert not session.view.unread
+    assert not (await session.snapshot())["chat"]["unread"]
     chat = await scene.store.get("c1")
     assert chat is not None and not chat.unread
 

@@ -8,7 +8,7 @@ from plugin.tests.chatting import Chatting, chatting
 
 
 async def status(chat: Chatting, method: str, path: str, **more: object) -> int:
-    async with chat.client.request(method, f"/api{path}", **more) as response:  # type: ignore[arg-type]
+    async with chat.client.request(method, f"/api{path}", **more) as response:
         return response.status
 
 

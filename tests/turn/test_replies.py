@@ -61,7 +61,9 @@ async def test_every_command_is_answered_without_the_model(chat: Chatting, name:
     assert len(chat.provider.requests) == asked
 
 
-@pytest.mark.parametrize("text", ["/newer", "new", "/skill fox", "/help\nme", "/ help"])
+@pytest.mark.parametrize(
+    "text", ["/newer", "new", "/skill fox", "/help\nme", "/ help", "/history of art"]
+)
 def test_other_text_is_no_command(text: str) -> None:
     assert slash_in(text) is None
 

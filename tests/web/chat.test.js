@@ -354,6 +354,23 @@ test("stopping asks the server, and what was written stays", async () => {
   assert.deepEqual([commands(), texts(chat)], [[{ type: "abort" }], ["Hi", "Hel"]]);
 });
 
+test("stopping what is on its way stops it as soon as it is there", async () => {
+  /** @type {(() => void)[]} */
+  const waiting = [];
+  const command = () => new Promise((resolve) => waiting.push(() => resolve(ACCEPTED)));
+  const { chat, events, commands } = await openChat({}, { routes: { command } });
+  void chat.send("Hi", []);
+  await eventually(() => waiting.length === 1);
+  void chat.stop();
+  waiting[0]();
+  await eventually(() => waiting.length === 2);
+  assert.deepEqual(
+    commands().map(({ type }) => type),
+    ["user_message", "abort"],
+  );
+  events.cut();
+});
+
 test("an allowed call is shown as allowed, and goes on where the answer stopped", async () => {
   const { chat, events, commands } = await openChat(asking());
   const decided = chat.approve(["t"], true);

@@ -163,6 +163,21 @@ test("each chat has its own draft, and so has a chat that is new", async () => {
   assert.equal(panel.draft(), "in a new one");
 });
 
+test("what is typed while a new chat is being made stays with that chat", async () => {
+  /** @type {(() => void)[]} */
+  const making = [];
+  const { panel, memory } = open({
+    createChat: () => new Promise((resolve) => making.push(() => resolve(undefined))),
+  });
+  const sent = panel.send("first", []);
+  panel.keepDraft("second");
+  await eventually(() => making.length === 1);
+  making[0]();
+  await sent;
+  const { id } = panel.get().chat;
+  assert.deepEqual(JSON.parse(memory.get("drafts") ?? ""), { [id]: "second" });
+});
+
 test("a draft of another visit comes with the chat", async () => {
   const { panel } = open({}, { chat: "c" }, { draft: "from there" });
   await panel.start();

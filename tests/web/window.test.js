@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { around, atEnd, earlier, later, MOST, moved, STEP } from "../../web/state/window.js";
+import { around, atEnd, earlier, isSame, later, MOST, moved, STEP } from "../../web/state/window.js";
 
 const messages = (/** @type {number} */ from, /** @type {number} */ to) =>
   Array.from({ length: to - from }, (_each, index) => ({ id: `m${from + index}` }));
@@ -56,4 +56,11 @@ test("another path is shown from its end", () => {
   const next = moved({ from: 0, to: 60 }, messages(0, 60), messages(500, 1000), false);
   assert.deepEqual(next, atEnd(500));
   assert.ok(STEP < MOST);
+});
+
+test("an answer that grows changes nothing about what is in the document", () => {
+  const stretch = { from: 2, to: 5 };
+  assert.equal(isSame(stretch, messages(0, 5), messages(0, 5)), true);
+  assert.equal(isSame(stretch, messages(0, 5), messages(0, 6)), false);
+  assert.equal(isSame(stretch, messages(0, 5), messages(1, 6)), false);
 });

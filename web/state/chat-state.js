@@ -34,6 +34,8 @@ import { before, withDecisions } from "./messages.js";
  * @property {ChatState["report"]} report of an earlier page
  */
 
+/** @type {ChatState["queue"]} */
+const NONE = [];
 /** States in which the chat works without the user. */
 const BUSY = new Set(["generating", "executing_tools", "waiting_client"]);
 
@@ -63,7 +65,7 @@ export function chatState(id, server, local) {
     report: server?.report ?? local.report,
     failure: local.failure ?? errorOf(server, local),
     durations: local.durations,
-    queue: [...(server?.queue ?? [])],
+    queue: server?.queue ?? NONE,
     held: server?.held ?? false,
     draft: server?.draft ?? "",
     waitsFor: waitsFor(server, local.clientId),

@@ -5,9 +5,10 @@
  * belong to the server.
  */
 
-import { ApiError, NetworkError } from "../services/api.js";
+import { ApiError } from "../services/api.js";
 import { createChatStream } from "./chat-stream.js";
 import { arrived, chatState, works } from "./chat-state.js";
+import { createDelivery } from "./delivery.js";
 import { failureOf } from "./failure.js";
 import * as list from "./messages.js";
 import { createPanelCalls } from "./panel-calls.js";
@@ -43,8 +44,6 @@ import { createStore } from "./store.js";
 
 /** Milliseconds that a stopped turn may take to say so. */
 const STOP_PATIENCE = 5000;
-/** Milliseconds until a chat that could not be made is tried again. */
-const CREATE_RETRY = 2000;
 /** Messages per page on the way to a message far above: as many as the server gives. */
 const FAR_PAGE = 200;
 
@@ -80,19 +79,21 @@ export function createChat(services, id, { known = false, report = null, hooks =
     refused,
   });
   const calls = createPanelCalls(services, id, stream.fresh);
+  const delivery = createDelivery(services, id, stream, {
+    isKnown: () => local.known,
+    known: () => set({ known: true, lost: false }),
+    lost: () => set({ lost: true }),
+  });
+  const { inLine } = delivery;
   /** @type {{command: Command, outgoing: Outgoing | null} | null} one that the server did not take */
   let unsent = null;
   /** Whether the server has taken what is on its way. */
   let accepted = false;
-  /** Ends waiting for a server that is away. */
-  let giveUp = () => {};
   /** The draft that this panel sent last; null: the server's word counts. @type {string | null} */
   let draft = null;
   /** What this panel asked. @type {Set<string>} */
   const asked = new Set();
   let drawing = false;
-  // One after the other, or a second message could overtake the first.
-  let line = Promise.resolve();
 
   const publish = () => store.set(chatState(id, stream.server(), local));
 
@@ -111,7 +112,10 @@ export function createChat(services, id, { known = false, report = null, hooks =
       local = { ...local, outgoing: null };
     }
     if (!works(server) && local.stopping) local = { ...local, stopping: false };
-    if (event?.type === "snapshot") local = { ...local, loading: false, lost: false };
+    if (event?.type === "snapshot") {
+      const failure = unsent ? local.failure : null;
+      local = { ...local, loading: false, lost: false, failure };
+    }
     if (server && draft !== null && event?.type === "thread_updated" && "draft" in event) {
       draft = server.draft === draft ? null : draft;
     }
@@ -151,46 +155,6 @@ export function createChat(services, id, { known = false, report = null, hooks =
     } else set({ loading: false, failure: failureOf(error) });
   }
 
-  /** A new chat becomes the server's with the first thing that is sent. */
-  async function makeKnown() {
-    if (!local.known) {
-      const open = services.workflow();
-      const workflow = open?.name ? { id: open.id, name: open.name } : undefined;
-      await api.createChat(id, workflow).catch((error) => {
-        if (!(error instanceof ApiError && error.code === "chat_exists")) throw error;
-      });
-      set({ known: true, lost: false });
-    }
-    stream.open();
-  }
-
-  /**
-   * Sends until the server has it, also over a connection that comes and goes.
-   * @param {Command} command
-   * @param {Outgoing | null} outgoing
-   */
-  async function deliver(command, outgoing) {
-    /** @type {Promise<never>} */
-    const givenUp = new Promise((_resolve, reject) => {
-      giveUp = () => reject(new NetworkError());
-    });
-    givenUp.catch(() => undefined);
-    for (;;) {
-      try {
-        await makeKnown();
-        await api.command(id, command);
-        return;
-      } catch (error) {
-        if (!(error instanceof NetworkError)) throw error;
-        set({ lost: true });
-      }
-      if (local.known) {
-        const server = await Promise.race([stream.fresh(), givenUp]);
-        if (server && outgoing && arrived(server, outgoing)) return;
-      } else await Promise.race([services.wait(CREATE_RETRY), givenUp]);
-    }
-  }
-
   /**
    * @param {Command} command
    * @param {Outgoing | null} outgoing shown before the server tells it
@@ -202,7 +166,7 @@ export function createChat(services, id, { known = false, report = null, hooks =
     const shown = works(stream.server()) ? null : outgoing;
     set({ failure: null, outgoing: shown, sending: local.sending + 1 });
     try {
-      await deliver({ ...command, workflow: services.workflow() }, outgoing);
+      await delivery.send({ ...command, workflow: services.workflow() }, outgoing);
       accepted = true;
       return true;
     } catch (error) {
@@ -219,16 +183,6 @@ export function createChat(services, id, { known = false, report = null, hooks =
     if (keeps) unsent = { command, outgoing: shown };
     set({ failure: failureOf(error), outgoing: keeps ? shown : null });
     return keeps;
-  }
-
-  /** @template T @param {() => Promise<T>} send @returns {Promise<T>} */
-  function inLine(send) {
-    const sent = line.then(send);
-    line = sent.then(
-      () => undefined,
-      () => undefined,
-    );
-    return sent;
   }
 
   /** A command without a message. @param {Command} command @returns {Promise<any>} null: failed */
@@ -314,13 +268,16 @@ export function createChat(services, id, { known = false, report = null, hooks =
     },
 
     async stop() {
-      if (!works(stream.server())) {
-        giveUp();
+      const begun = works(stream.server());
+      if (!begun && (local.lost || !local.known)) {
+        delivery.giveUp();
         return;
       }
+      const abort = () => api.command(id, { type: "abort" });
       set({ stopping: true, failure: null });
       try {
-        await api.command(id, { type: "abort" });
+        // What is still on its way must be there before it can be stopped.
+        await (begun ? abort() : inLine(abort));
       } catch (error) {
         set({ stopping: false, failure: failureOf(error, "action") });
         return;

@@ -41,9 +41,6 @@ export function createDrafts(memory, later, save) {
     /** @param {string} id @param {string} stored what the server has @returns {string} */
     of: (id, stored) => kept()[id] ?? stored,
 
-    /** @param {string} id */
-    unsaved: (id) => id in kept(),
-
     /** @param {string} id @param {string} text */
     type(id, text) {
       cancel();
@@ -51,6 +48,14 @@ export function createDrafts(memory, later, save) {
       cancel = later(async () => {
         if ((await save(id, text)) && kept()[id] === text) keep(id, null);
       }, REST);
+    },
+
+    /** What was typed in a chat before it had its name. @param {string} from @param {string} to */
+    move(from, to) {
+      const text = kept()[from];
+      if (text === undefined) return;
+      keep(from, null);
+      this.type(to, text);
     },
 
     /** The message was sent. @param {string} id */

@@ -101,8 +101,12 @@ export function createPanel(services) {
     let busy = isBusy(chat.get());
     return chat.subscribe(() => {
       const next = chat.get();
-      if (next.known && !store.get().chat.known) memory.set("chat", next.id);
+      const made = next.known && !store.get().chat.known;
       store.set({ chat: next });
+      if (made) {
+        memory.set("chat", next.id);
+        drafts.move(NEW, next.id);
+      }
       if (busy && !isBusy(next) && next.report) {
         memory.set("report", JSON.stringify({ chat: next.id, report: next.report }));
       }

@@ -33,6 +33,20 @@ export function around(index, length) {
 }
 
 /**
+ * Whether the messages in the document are the same, in number and place.
+ * @param {Stretch} stretch
+ * @param {readonly {id: string}[]} before
+ * @param {readonly {id: string}[]} next
+ */
+export function isSame({ from, to }, before, next) {
+  if (before.length !== next.length) return false;
+  for (let index = from; index < to; index += 1) {
+    if (before[index].id !== next[index].id) return false;
+  }
+  return true;
+}
+
+/**
  * The same messages after the list has changed.
  * @param {Stretch} stretch
  * @param {readonly {id: string}[]} before

@@ -155,8 +155,9 @@ export function createComposer(actions) {
     restore("");
     dirty = true;
     attachments.set([]);
+    const asked = chat;
     const taken = await actions.send(value, files);
-    if (taken || text.value) return;
+    if (taken || text.value || chat !== asked) return;
     setValue(value);
     attachments.set(files);
   };

@@ -201,20 +201,11 @@ export function createConversation(actions) {
       const opened =
         before?.id !== chat.id || (before.messages.length === 0 && chat.messages.length > 0);
       drawn = chat;
-      reading.keep(() => {
-        stretch = opened
-          ? stretches.atEnd(chat.messages.length)
-          : stretches.moved(stretch, before.messages, chat.messages, reading.atEnd());
-        if (opened) wanted = false;
-        if (wanted && stretch.from > 0) {
-          stretch = stretches.earlier(stretch);
-          wanted = false;
-        }
-        arrange(chat);
-        const from = opened ? Math.max(stretch.from, stretch.to - FIRST_BATCH) : stretch.from;
-        fill(chat, from, stretch.to);
-        if (from > stretch.from) requestAnimationFrame(() => fillEarlier(from));
-      });
+      if (opened) begin(chat);
+      else if (stretches.isSame(stretch, before.messages, chat.messages)) {
+        show(earlier, stretch.from > 0 || chat.hasMore);
+        fill(chat, stretch.from, stretch.to);
+      } else follow(chat, before);
       drawFailure(chat, before);
       drawWait(chat, model);
       if (opened || asked) reading.toEnd();
@@ -224,9 +215,32 @@ export function createConversation(actions) {
     },
   };
 
+  /** Another chat, from its end. @param {ChatState} chat */
+  function begin(chat) {
+    wanted = false;
+    stretch = stretches.atEnd(chat.messages.length);
+    arrange(chat);
+    const from = Math.max(stretch.from, stretch.to - FIRST_BATCH);
+    fill(chat, from, stretch.to);
+    if (from > stretch.from) requestAnimationFrame(() => fillEarlier(from));
+  }
+
+  /** Other messages in the same chat. @param {ChatState} chat @param {ChatState} before */
+  function follow(chat, before) {
+    reading.keep(() => {
+      stretch = stretches.moved(stretch, before.messages, chat.messages, reading.atEnd());
+      if (wanted && stretch.from > 0) {
+        stretch = stretches.earlier(stretch);
+        wanted = false;
+      }
+      arrange(chat);
+      fill(chat, stretch.from, stretch.to);
+    });
+  }
+
   /** @param {ChatState} chat @param {ChatState | null} before */
   function drawFailure(chat, before) {
-    if (chat.failure === before?.failure) return;
+    if (JSON.stringify(chat.failure) === JSON.stringify(before?.failure ?? null)) return;
     failure.replaceChildren(
       ...(chat.failure ? [createErrorCard(chat.failure, actions.answer.act)] : []),
     );
