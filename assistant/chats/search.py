@@ -215,7 +215,8 @@ def _documents(
     again = exists().where(
         older.c.chat_id == messages.c.chat_id,
         older.c.message_id == messages.c.message_id,
-        older.c.row < messages.c.row,
+        # Not by the index of the rows, which would look through all older ones for each.
+        older.c.row + 0 < messages.c.row,
         older.c.body == messages.c.body,
     )
     columns = (messages.c.row, messages.c.parent_row, messages.c.message_id, messages.c.body)

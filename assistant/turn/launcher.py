@@ -2,8 +2,8 @@
 
     opening = await launcher.open(request, "c1")        the log has what is new
     turn = launcher.launch(opening, await launcher.ready("c1"), ...)
-    text = await launcher.compact("c1", focus, params)
-    await launcher.forget("c1")                         nothing of it is left in memory
+    done = await launcher.compact("c1", focus, params)
+    launcher.forget("c1")                               nothing of it is left in memory
 
 Which turn may run in a chat, what waits for it and who is told is the business of `sessions`.
 """

@@ -11,7 +11,9 @@ import { foldFeed } from "./fold-events.js";
 /** @typedef {import("../types.js").ChatEvent} ChatEvent */
 /** @typedef {import("../types.js").PanelState} PanelState */
 
-/** Chats per page of the list. */
+/** Chats that the snapshot of the list holds at most. */
+const LISTED = 200;
+/** Chats per page below it. */
 const PAGE = 50;
 /** Milliseconds without a key after which the search begins. */
 const REST = 180;
@@ -56,7 +58,7 @@ export function createChatsList(services, store, shown) {
       const oldest = folded.at(-1)?.updated ?? "";
       const known = new Set(folded.map((chat) => chat.id));
       const below = before.filter((chat) => !known.has(chat.id) && chat.updated < oldest);
-      const moreChats = below.length ? store.get().moreChats : folded.length >= PAGE;
+      const moreChats = below.length ? store.get().moreChats : folded.length >= LISTED;
       store.set({ chats: [...folded, ...below], moreChats });
     }
     return true;

@@ -232,7 +232,8 @@ export function createPanelView(panel, host, close) {
     if (page === drawn?.page || drawn === null) return;
     popover.close();
     if (page === "chat") {
-      if (!state.chat.target) composer.focus();
+      // A search has led to a message: that one has the focus.
+      if (state.chat.target === drawn.chat.target) composer.focus();
     } else if (page === "chats") pages.chats.focus();
     else title.focus();
   };

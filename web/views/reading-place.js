@@ -81,8 +81,11 @@ export function createReadingPlace(log, messages, stretch) {
       show(latest, true);
       const centre = () => element.scrollIntoView({ block: "center" });
       centre();
-      // What comes into view gets its real height only now.
-      requestAnimationFrame(centre);
+      requestAnimationFrame(() => {
+        // What comes into view gets its real height only now.
+        centre();
+        read();
+      });
     },
     /** What is read stays where it is, whatever comes or goes above it. @param {() => void} change */
     keep(change) {
