@@ -86,7 +86,8 @@ def test_a_chat_that_is_not_saved_says_why_and_one_that_waits_can_be_taken_over(
         expect(saving).to_be_visible()
         with panel.page.expect_request(re.compile(r"/commands$")) as sent:
             panel.button("Go on here").click()
-        assert sent.value.post_data_json["type"] == "take_over"
+        command = sent.value.post_data_json
+        assert command is not None and command["type"] == "take_over"
     finally:
         panel.page.unroute(SUBSCRIBE)
         panel.reload()
