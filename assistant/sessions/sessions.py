@@ -137,7 +137,11 @@ class Sessions:
         session = self.known(identity)
         if session is not None:
             await session.close("user", DELETED)
-            self._drop(session)
+            # Also while its readers are still on their way out: it takes nothing any more, and a
+            # chat that comes back begins with a new one.
+            if self._sessions.get(session.id) is session:
+                del self._sessions[session.id]
+                del self._used[session.id]
         self._launcher.forget(identity)
 
     def sweep(self) -> None:

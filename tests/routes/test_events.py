@@ -201,6 +201,19 @@ async def test_a_deleted_chats_stream_ends_with_the_reason(chat: Chatting) -> No
         assert await stream.content.read() == b""
 
 
+async def test_a_chat_that_was_deleted_before_a_reader_takes_messages_once_it_is_back(
+    chat: Chatting,
+) -> None:
+    await chat.client.post("/api/chats", json={"id": "c1"})
+    panel = Panel(chat)
+    async with panel.connected() as stream:
+        await panel.until(stream, "snapshot")
+        await chat.client.delete("/api/chats/c1")
+        assert (await chat.client.post("/api/chats/c1/restore")).status == 200
+        kept = await chat.command(type="set_draft", text="Still here")
+    assert kept.status == 202
+
+
 @pytest.mark.parametrize(
     ("query", "status", "code"),
     [
