@@ -1,7 +1,8 @@
 """/chats: the stored chats, what a chat sends, and commands to it.
 
 GET  /api/chats?limit=&before=             {"chats": [...]}, newest first
-GET  /api/chats/{id}?limit=&before=        one chat, its messages paged from the end
+GET  /api/chats/{id}?limit=&before=        one chat, its messages paged from the end; with `around=`
+                                           or `after=` a page there
 GET  /api/chats/{id}/context               {"report", "text"}: what its last request held (R32)
 POST /api/chats/{id}/commands              {"type": "abort"}, ... -> 202 (R36)
 """
@@ -14,10 +15,11 @@ from typing import Any
 
 from aiohttp import web
 
-from ..chats import Branches, ChatStore
+from ..chats import Branches, ChatStore, pages
 from ..chats.entry import chat_json, entry_json
 from ..context.report_words import in_words
 from ..errors import InvalidRequest, NotFound
+from ..messages.parts import Message
 from ..sessions.parsing import command_from
 from ..sessions.session import Asker
 from ..sessions.shapes import messages_json, versions_json
@@ -28,6 +30,8 @@ from .guard import Gate, guarded
 
 StoreOf = Callable[[web.Request], ChatStore]
 DEFAULT_PAGE = 50
+PLACES = ("before", "around", "after")
+"""Where a page of a chat may be, other than at its end; each names a message."""
 
 
 def chats_routes(gate: Gate, store_of: StoreOf, sessions_of: SessionsOf) -> list[web.RouteDef]:
@@ -41,17 +45,18 @@ def chats_routes(gate: Gate, store_of: StoreOf, sessions_of: SessionsOf) -> list
         chat = await store.get(identity)
         if chat is None:
             raise NotFound(f"There is no chat {identity!r}.")
-        before = request.query.get("before") or None
-        messages, more = await store.page(identity, before, limit_of(request))
-        versions = await Branches(store).versions(identity, [message.id for message in messages])
+        # Read before the messages: what happens meanwhile comes again, and is not missed.
         session = sessions_of(request).known(identity)
+        seq = session.log.seq if session is not None else 0
+        messages, paging = await _page(request, store)
+        versions = await Branches(store).versions(identity, [message.id for message in messages])
         body: dict[str, Any] = {
             **chat_json(chat),
             "draft": chat.draft,
-            "seq": session.log.seq if session is not None else 0,
+            "seq": seq,
             "messages": messages_json(messages),
             "versions": versions_json(versions),
-            "has_more": more,
+            **paging,
         }
         return answer(body)
 
@@ -77,6 +82,22 @@ def chats_routes(gate: Gate, store_of: StoreOf, sessions_of: SessionsOf) -> list
         web.get("/chats/{id}/context", guarded(show_context, gate)),
         web.post("/chats/{id}/commands", guarded(command, gate)),
     ]
+
+
+async def _page(
+    request: web.Request, store: ChatStore
+) -> tuple[tuple[Message, ...], dict[str, bool]]:
+    """The messages that a request wants, and whether there are others before and after them."""
+    identity, limit = request.match_info["id"], limit_of(request)
+    asked = {name: request.query[name] for name in PLACES if request.query.get(name)}
+    if len(asked) > 1:
+        raise InvalidRequest(f"expected at most one of {', '.join(PLACES)}", where="before")
+    if "around" in asked or "after" in asked:
+        read = pages.around if "around" in asked else pages.after
+        found = await read(store, identity, *asked.values(), limit)
+        return found.messages, {"has_more": found.has_more, "has_later": found.has_later}
+    messages, more = await store.page(identity, asked.get("before"), limit)
+    return messages, {"has_more": more}
 
 
 def limit_of(request: web.Request, usual: int = DEFAULT_PAGE) -> int:

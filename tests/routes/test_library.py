@@ -303,3 +303,22 @@ async def test_a_wrong_clean_up_deletes_nothing(ours: Site, body: dict[str, Any]
     refused = await ours.client.post("/api/chats/cleanup", json=body)
     assert refused.status == 400
     assert len(await listed(ours)) == 1
+
+
+# Pages
+
+
+async def test_a_page_around_a_message_says_what_lies_before_and_after(ours: Site) -> None:
+    said = tuple((answer if number % 2 else user)(f"m{number}") for number in range(9))
+    await ours.assistant.space_of("default").chats.import_messages("c", said)
+
+    async def page(query: str) -> tuple[list[str], bool, bool]:
+        body = await (await ours.client.get(f"/api/chats/c?{query}")).json()
+        return [one["id"] for one in body["messages"]], body["has_more"], body["has_later"]
+
+    assert await page("around=m4&limit=3") == (["m3", "m4", "m5"], True, True)
+    assert await page("after=m5&limit=9") == (["m6", "m7", "m8"], True, False)
+    for query, status in (("around=no", 404), ("after=no", 404), ("around=m1&before=m2", 400)):
+        refused = await ours.client.get(f"/api/chats/c?{query}")
+        assert refused.status == status
+        error_of(await refused.json())
