@@ -21,7 +21,12 @@ from ..messages.json_text import json_text
 MOST_EVENTS: Final = 4_096
 """Kept for readers that fell behind or come back: minutes of a fast answer."""
 MOST_BYTES: Final = 4 * 1024 * 1024
-"""Kept at most, but for the newest event, which a reader must get however long it is."""
+"""Kept at most, but for the newest events."""
+NEWEST: Final = 32
+"""Events that follow each other without a pause: readers come to see none of them before the last.
+They are kept even where one has an image of megabytes."""
+MOST_NEWEST_BYTES: Final = 64 * 1024 * 1024
+"""Kept of those; twice what a request may hold."""
 EPOCH_CHARS: Final = 12
 TOO_SLOW: Final = "too_slow"
 DELETED: Final = "deleted"
@@ -135,7 +140,8 @@ class EventLog:
         keep_events, keep_bytes = self._most_events * 3 // 4, self._most_bytes * 3 // 4
         count, size = 0, 0
         for event in reversed(self._events):
-            if count and (count >= keep_events or size + len(event) > keep_bytes):
+            most_bytes = MOST_NEWEST_BYTES if count < NEWEST else keep_bytes
+            if count and (count >= keep_events or size + len(event) > most_bytes):
                 break
             count += 1
             size += len(event)

@@ -126,6 +126,8 @@ class ChatView:
         stream = self._stream
         shown = [message for message in page.messages if message.id != self.streams]
         kept = shown[-PAGE:]
+        # From now on somebody has no more than these, whatever other readers have seen grow.
+        self._known = min(self._known, PAGE)
         found = {message.id: page.versions.get(message.id) for message in kept}
         if stream is not None:
             found[stream.message.id] = stream.version

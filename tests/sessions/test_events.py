@@ -3,7 +3,7 @@
 import asyncio
 from typing import Any
 
-from plugin.assistant.sessions.events import DELETED, EventLog, new_epoch
+from plugin.assistant.sessions.events import DELETED, NEWEST, EventLog, new_epoch
 
 from .stage import events_in
 
@@ -78,12 +78,25 @@ async def test_a_reader_that_falls_behind_is_cut_off_with_the_reason() -> None:
 
 async def test_memory_is_bounded_by_bytes_but_the_newest_event_is_always_there() -> None:
     events = log(most_bytes=1_000)
-    for _ in range(50):
+    for _ in range(200):
         events.add("word", {"word": "x" * 100})
-    assert sum(len(event) for event in events._events) <= 1_000
+    assert len(events._events) <= NEWEST + 1
     events.add("word", {"word": "y" * 5_000})
     [event] = await all_after(events, events.seq - 1)
     assert event["word"] == "y" * 5_000
+
+
+async def test_an_event_with_an_image_reaches_who_reads_after_the_next_one() -> None:
+    events = log(most_bytes=1_000)
+    events.add("word", {"word": "before"})
+    reading = events.follow(0)
+    await anext(reading)
+    events.add("word", {"word": "y" * 5_000})
+    events.add("word", {"word": "after"})
+    piece = await anext(reading)
+    assert piece is not None
+    assert [event.get("seq") for event in events_in(piece)] == [2, 3]
+    await reading.aclose()
 
 
 async def test_a_number_of_another_time_is_not_held() -> None:

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 from plugin.assistant.errors import AssistantError, Conflict, InvalidRequest, NotFound, Refused
-from plugin.assistant.messages.parts import Message
+from plugin.assistant.messages.parts import FilePart, Message, TextPart
 from plugin.assistant.sessions import commands
 from plugin.assistant.sessions.commands import Command
 from plugin.assistant.sessions.folding import EVENT_TYPES, shown
@@ -13,7 +13,7 @@ from plugin.assistant.sessions.parsing import command_from
 from plugin.assistant.sessions.session import Asker, ChatSession
 from plugin.assistant.turn.decisions import Decision, ToolResult
 from plugin.assistant.turn.opening import TurnRequest
-from plugin.tests.chats.examples import user
+from plugin.tests.chats.examples import answer, user
 
 from .stage import Reader, Stage, reading
 
@@ -525,3 +525,33 @@ async def test_every_type_of_event_is_folded() -> None:
         "message_updated", "message_removed", "messages_truncated", "thread_updated",
         "queue_updated", "runtime_updated", "pause_required", "context_compacted",
     } == EVENT_TYPES  # fmt: skip
+
+
+async def test_who_came_late_to_a_chat_that_grew_gets_a_snapshot_where_it_needs_one(
+    scene: Stage,
+) -> None:
+    said = tuple((answer if number % 2 else user)(f"m{number}") for number in range(60))
+    await scene.store.import_messages("c1", said)
+    session = await scene.sessions.of("c1")
+    for number in range(3):
+        await say(scene, session, f"u{number}")
+    late = await reading(session)
+    # Of the old ones it has m16 and what follows it.
+    await send(session, commands.TruncateMessages(message_id="m12"))
+    later = await reading(session)
+    state = await late.read()
+    assert state == later.state
+    assert ids(late)[-1] == "m11"
+
+
+async def test_a_message_with_a_large_image_cuts_nobody_off(scene: Stage) -> None:
+    session = await scene.session()
+    reader = await reading(session)
+    image = FilePart("image/png", "data:image/png;base64," + "A" * 5_000_000)
+    await send(session, commands.UserMessage(Message("u1", "user", (TextPart("Look"), image))))
+    await reader.read()
+    assert not reader.ended
+    assert ids(reader)[0] == "u1"
+    await scene.model.asked()
+    scene.model.say("Yes")
+    await scene.settled(session)
