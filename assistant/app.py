@@ -30,11 +30,14 @@ from .llm.resolver import Resolver
 from .routes.archive import archive_routes
 from .routes.chat import chat_routes
 from .routes.chats import chats_routes
+from .routes.events import events_routes
 from .routes.guard import Gate
 from .routes.health import health_routes
 from .routes.library import library_routes
+from .routes.openapi import openapi_routes
 from .routes.session import session_routes
 from .routes.settings import settings_routes
+from .routes.slash import slash_routes
 from .routes.system_context import system_context_routes
 from .routes.user_context import user_context_routes
 from .space import UserSpace
@@ -91,13 +94,14 @@ class Assistant:
     def routes(self) -> list[web.RouteDef]:
         """All our routes, each behind the gate."""
         return [
-            *chat_routes(self.gate, lambda request: self.space(request).turns),
+            *chat_routes(self.gate, lambda request: self.space(request).sessions),
             *library_routes(self.gate, self.space),
-            *archive_routes(self.gate, lambda request: self.space(request).archive, self._secrets),
+            *archive_routes(self.gate, self.space, self._secrets),
+            *events_routes(self.gate, lambda request: self.space(request).sessions),
             *chats_routes(
                 self.gate,
                 lambda request: self.space(request).chats,
-                lambda request: self.space(request).turns,
+                lambda request: self.space(request).sessions,
             ),
             *user_context_routes(self.gate, self.space),
             *system_context_routes(self.gate, self.space),
@@ -106,11 +110,16 @@ class Assistant:
                 self.gate, self._book, self.resolver, lambda provider: check(self.client, provider)
             ),
             *session_routes(self.gate, self.settings),
+            *slash_routes(self.gate),
+            *openapi_routes(self.gate),
         ]
 
     def space(self, request: web.Request) -> UserSpace:
         """The space of the user who asks; made on that user's first request."""
-        return self.space_of(self.host.user_of(request))
+        space = self.space_of(self.host.user_of(request))
+        if (address := _address(request)) is not None:
+            space.reached_at(address)
+        return space
 
     def space_of(self, user: str) -> UserSpace:
         space = self._spaces.get(user)
@@ -183,6 +192,12 @@ class Assistant:
         task = asyncio.get_running_loop().create_task(work)
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
+
+
+def _address(request: web.Request) -> str | None:
+    """Where the request came in, such as `127.0.0.1:8188`."""
+    found = request.transport.get_extra_info("sockname") if request.transport else None
+    return f"{found[0]}:{found[1]}" if isinstance(found, tuple) else None
 
 
 def folder_name(user: str) -> str:

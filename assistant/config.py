@@ -46,6 +46,8 @@ class Problem:
 PROVIDER = "The provider"
 CONTEXT = "What the model is sent"
 INSTALLATION = "The installation"
+TEMPERATURES = (0, 2)
+REASONING_EFFORTS = ("none", "minimal", "low", "medium", "high", "xhigh")
 
 
 def _setting(
@@ -81,7 +83,7 @@ class Settings:
         PROVIDER,
         "LLM_TEMPERATURE",
         None,
-        number(0, 2),
+        number(*TEMPERATURES),
         "Sampling temperature. Empty: the server's own.",
     )
     max_output_tokens: int | None = _setting(
@@ -96,7 +98,7 @@ class Settings:
         PROVIDER,
         "LLM_REASONING_EFFORT",
         None,
-        choice("none", "minimal", "low", "medium", "high", "xhigh"),
+        choice(*REASONING_EFFORTS),
         "How long the model may think. Empty: the server's own.",
     )
     gguf: Path | None = _setting(
@@ -331,12 +333,20 @@ class Settings:
         SWITCH,
         "Serve the demo model when nothing else is there. scripts/run.py sets it by itself.",
     )
+    titles: str = _setting(
+        INSTALLATION,
+        "ASSISTANT_TITLES",
+        "rule",
+        choice("rule", "model"),
+        "Who names a chat: rule (its first message, at once, no call), model (one short request "
+        "when the chat is idle after its first answer). A name that you give stays.",
+    )
     max_streams: int = _setting(
         INSTALLATION,
         "ASSISTANT_MAX_STREAMS",
         64,
         integer(1, 10_000),
-        "The most answers that may be followed at a time, by all browsers together.",
+        "The most answers, chats and lists that may be followed at a time, by all together.",
         "streams",
     )
 

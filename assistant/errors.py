@@ -6,6 +6,7 @@
     +-- NotFound                   404
     +-- Conflict                   409: the thing exists already, or is busy
     +-- StoreError                 the database could not be read or written
+        +-- FileFailed             ... because its file fails: full, read-only, locked, damaged
     +-- ToolError                  a tool could not do its work; the model reads the sentence
     +-- ProviderError              the LLM's server failed us; says the user's next steps
         +-- ContextOverflow        the request is larger than the model's window
@@ -94,6 +95,15 @@ class StoreError(AssistantError):
 
     code = "store_failed"
     status = 503
+
+
+class FileFailed(StoreError):
+    """The database's file cannot be read or written now. It may go on by itself. `damaged` says
+    that it is because of what is in it."""
+
+    def __init__(self, message: str, *, damaged: bool = False) -> None:
+        super().__init__(message)
+        self.damaged = damaged
 
 
 class ToolError(AssistantError):

@@ -1,14 +1,17 @@
-"""What belongs to one ComfyUI user: folder, database, skills, rules, chats and running turns.
+"""What belongs to one ComfyUI user: folder, database, skills, rules, chats and their sessions.
 
 Users are separated, not protected from each other: ComfyUI does not authenticate them.
 """
 
 from __future__ import annotations
 
+import asyncio
 import logging
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
+from ..user_context_loader import UserContext, load_user_context
 from .chats import ChatStore
 from .chats.archive import Archive
 from .chats.search import HistorySearch
@@ -18,10 +21,13 @@ from .context.tokens import text_tokens
 from .database import Database
 from .errors import StoreError
 from .prompts.composition import SystemPrompts
+from .sessions.sessions import Sessions
 from .tools.toolbox import Toolbox
+from .turn.launcher import Launcher
 from .turn.preparation import Model, Providers, Services
+from .turn.replies import SlashReplies
 from .turn.summariser import Summariser
-from .turn.turns import Turns
+from .turn.titling import Titling
 from .user_context.environment import refresh_environment
 from .user_context.rules import UserContextStore
 from .user_context.skills import SkillLibrary
@@ -54,11 +60,28 @@ class UserSpace:
             system_path, folder, self.user_context, self.skills, settings, text_tokens, cache
         )
         summariser = Summariser(providers, model, settings)
-        services = Services(providers, model, prompts, toolbox, settings, summariser.answer)
-        self.search = HistorySearch(self.database)
-        self.archive = Archive(self.database, self.chats)
+        self.search = HistorySearch(self.database, self.chats.keeper)
+
+        async def kept() -> UserContext:
+            statements = await self.user_context.read()
+            return await asyncio.to_thread(load_user_context, folder, statements, cache)
+
+        replies = SlashReplies(self.chats, self.search, self.skills, providers, kept)
+        services = Services(
+            providers, model, prompts, toolbox, settings, summariser.answer, replies
+        )
+        self.archive = Archive(self.chats)
         self.trash = Trash(self.database, self.chats, self.search)
-        self.turns = Turns(services, self.chats, self.skills, summariser, self.search)
+        titling = Titling(providers, model, settings, self.chats, self._name)
+        launcher = Launcher(services, self.chats, self.skills, summariser, self.search, titling)
+        self.sessions = Sessions(launcher, self.chats)
+
+    async def _name(self, chat_id: str, title: str) -> None:
+        """A title that a model found."""
+        if await self.chats.set_title(chat_id, title, "model"):
+            chat = await self.chats.get(chat_id)
+            if chat is not None:
+                await self.sessions.changed(chat)
 
     async def open(self) -> None:
         """Makes the tables, and turns what a crash cut into cut messages. Raises nothing: a
@@ -70,6 +93,11 @@ class UserSpace:
         except StoreError as error:
             logger.error("%s", ascii(error.message)[1:-1])
 
+    def reached_at(self, address: str) -> None:
+        """Where this ComfyUI answers, for another one that has the same chats open."""
+        if self.chats.owner.address != address:
+            self.chats.owner = replace(self.chats.owner, address=address)
+
     async def scan(self, node_types: int, model_folders: Sequence[Path]) -> None:
         """Counts what this ComfyUI has, for the environment line (R7)."""
         try:
@@ -78,6 +106,7 @@ class UserSpace:
             logger.warning("The environment could not be counted: %s", ascii(str(error))[1:-1])
 
     async def close(self) -> None:
-        await self.turns.close()
+        await self.sessions.close()
         await self.trash.close()
+        await self.chats.close()
         await self.database.close()

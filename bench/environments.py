@@ -49,7 +49,7 @@ def ask(
     peer: Peer, log: Path, blocks: list[list[int]], limit: int, seconds: float, folder: Path
 ) -> list[dict[str, Any]]:
     """The peer's lines for the points of `blocks`. Raises PeerUnavailable."""
-    python = _ready(peer)
+    python = python_of(peer)
     asked, answered = folder / "blocks.json", folder / f"{peer.name}.jsonl"
     asked.write_text(json.dumps(blocks), encoding="utf-8")
     command = [python, ADAPTERS / f"{peer.adapter}.py", log, asked, limit, seconds, answered]
@@ -64,11 +64,11 @@ def version_of(peer: Peer) -> str:
         return "-"
     package = peer.packages[0].split("==")[0]
     program = f"import importlib.metadata as m; print(m.version({package!r}))"
-    return f"{package} {_run([str(_ready(peer)), '-c', program], GRACE_SECONDS).strip()}"
+    return f"{package} {_run([str(python_of(peer)), '-c', program], GRACE_SECONDS).strip()}"
 
 
-def _ready(peer: Peer) -> Path:
-    """The Python of the peer's environment, which is made when it is missing."""
+def python_of(peer: Peer) -> Path:
+    """The Python of the peer's environment, made when it is missing. Raises PeerUnavailable."""
     folder = ENVIRONMENTS / peer.environment
     python = folder / ("Scripts/python.exe" if sys.platform == "win32" else "bin/python")
     done = folder / "installed.txt"

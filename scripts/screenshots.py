@@ -166,6 +166,60 @@ def context(panel: Panel, provider: ProviderThread) -> None:
     panel.root.get_by_role("button", name="Show what the model sees").click()
 
 
+TALKED = (
+    ("Batch of 40 product shots on white", "Queue them in four batches of ten."),
+    ("Why is my ControlNet ignored?", "Its strength is 0.0, so it changes nothing."),
+    ("Flux portrait study, soft window light", "A large window from the left gives soft light."),
+    ("Which upscaler keeps skin natural?", "Try 4x UltraSharp, then resize to half of it."),
+)
+WAITING = "And once more without the negative prompt."
+
+
+def several_chats(panel: Panel, provider: ProviderThread) -> None:
+    for asked, said in TALKED:
+        provider.queue(said)
+        panel.new_chat()
+        panel.ask(asked)
+        expect(panel.answer).to_contain_text(said)
+        panel.idle()
+    panel.root.page.evaluate(PIN_FIRST)
+
+
+PIN_FIRST = """async () => {
+    const {chats} = await (await fetch('/api/chats')).json()
+    await fetch(`/api/chats/${chats.at(-1).id}`, {method: 'PATCH', body: '{"pinned": true}',
+        headers: {'Content-Type': 'application/json'}})
+}"""
+
+
+def chats(panel: Panel, provider: ProviderThread) -> None:
+    several_chats(panel, provider)
+    panel.button("Chats").click()
+    expect(panel.root.get_by_text("Pinned")).to_be_visible()
+
+
+def search(panel: Panel, provider: ProviderThread) -> None:
+    several_chats(panel, provider)
+    panel.button("Chats").click()
+    panel.page.keyboard.type("light")
+    expect(panel.root.locator("mark").first).to_be_visible()
+
+
+def versions(panel: Panel, provider: ProviderThread) -> None:
+    """A question asked in other words, its answer on its way, and a message that waits for it."""
+    explained(panel, provider)
+    panel.root.get_by_role("article").first.hover()
+    panel.button("Edit").first.click()
+    box = panel.root.get_by_role("textbox", name="Edit what you asked")
+    box.fill("Explain this workflow in two sentences.")
+    begun = {"text": "It makes a **1024 × 1024** picture with Z-Image Turbo in 8 steps. "}
+    provider.queue(Script([begun, {"wait": "rest"}, {"text": "Nothing else runs."}]))
+    box.press("Enter")
+    expect(panel.answer).to_contain_text("in 8 steps")
+    panel.ask(WAITING)
+    expect(panel.root.get_by_text(WAITING)).to_be_visible()
+
+
 def settings(panel: Panel, provider: ProviderThread) -> None:
     panel.button("Settings").click()
     provider.queue(text("Ready."), Script([tool_call("ping", {"word": "pong"})]))
@@ -189,6 +243,9 @@ SCENES = (
     Scene("approval", approval),
     Scene("meter", meter),
     Scene("context", context),
+    Scene("chats", chats),
+    Scene("search", search),
+    Scene("versions", versions),
     Scene("settings", settings),
     Scene("error", error),
 )

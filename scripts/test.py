@@ -93,7 +93,9 @@ def steps(arguments: argparse.Namespace, environ: Mapping[str, str]) -> list[Ste
     python = str(PYTHON)
     # A browser on a machine that is busy with other things now and then loses a click or a frame.
     browser_tests = Step("pytest: e2e", pytest("e2e", "--reruns", "2"))
-    tests = [Step("pytest", pytest("not e2e and not oracle"))]
+    # By files on all processors: what a file's tests share is made once.
+    side_by_side = ("-n", "auto", "--dist", "loadfile")
+    tests = [Step("pytest", pytest("not e2e and not oracle", *side_by_side))]
     if not arguments.fast:
         tests += [Step("pytest: oracle", pytest("oracle")), browser_tests]
     if arguments.k:

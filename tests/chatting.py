@@ -96,14 +96,16 @@ class Chatting:
         return await self.client.post(f"/api/chats/{chat}/commands", json=command)
 
     async def stored(self, chat: str = "c1") -> dict[str, Any]:
+        """The chat as it is stored, without the number of its last event."""
         async with self.client.get(f"/api/chats/{chat}") as response:
             assert response.status == 200, await response.text()
             body: dict[str, Any] = await response.json()
+            del body["seq"]
             return body
 
     async def idle(self, chat: str = "c1") -> None:
         """Waits for the running turn of a chat to end."""
-        turn = self.assistant.space_of("default").turns.running(chat)
+        turn = self.assistant.space_of("default").sessions.running(chat)
         if turn is not None:
             await turn.finished()
 

@@ -51,6 +51,7 @@ GOOD: dict[str, tuple[str, Any]] = {
     "ASSISTANT_ALLOWED_ORIGINS": ("https://nas.example", ("https://nas.example",)),
     "ASSISTANT_DISCOVER": ("no", False),
     "ASSISTANT_DEMO_MODEL": ("on", True),
+    "ASSISTANT_TITLES": ("model", "model"),
     "ASSISTANT_MAX_STREAMS": ("8", 8),
 }
 
@@ -88,6 +89,7 @@ BAD: dict[str, tuple[str, ...]] = {
     "ASSISTANT_USER_DIR": ("~nobody-of-this-name",),
     "ASSISTANT_DISCOVER": ("maybe",),
     "ASSISTANT_DEMO_MODEL": ("2",),
+    "ASSISTANT_TITLES": ("auto", "on"),
     "ASSISTANT_MAX_STREAMS": ("0",),
 }
 # These take any text, or (the two lists) are checked entry by entry where they are used.

@@ -14,8 +14,8 @@ from pathlib import Path
 
 import pytest
 import sqlalchemy
-from plugin.assistant.database import Database
-from plugin.assistant.errors import Conflict, StoreError
+from plugin.assistant.database import Database, Work
+from plugin.assistant.errors import Conflict, FileFailed, StoreError
 from sqlalchemy import Column, Connection, Integer, MetaData, String, Table, insert, select
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -254,3 +254,57 @@ async def test_all_that_was_told_stored_is_there_after_a_kill(tmp_path: Path) ->
         assert database.set_aside is None
     finally:
         await database.close()
+
+
+async def test_a_large_file_is_looked_through_when_damage_shows_not_when_it_is_opened(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("plugin.assistant.database.damage.LARGEST_CHECKED", 0)
+    path = tmp_path / "assistant.db"
+    database = Database(path, clock=lambda: NOW)
+    await database.create(METADATA)
+    await database.write(lambda connection: add(connection, "x" * 500_000))
+    await database.close()
+    content = path.read_bytes()
+    path.write_bytes(content[: 4096 * 4] + b"\xff" * (len(content) - 4096 * 4))
+    again = Database(path, clock=lambda: NOW)
+    try:
+        with pytest.raises(FileFailed) as failed:
+            await again.read(texts)
+        assert failed.value.damaged
+        await again.create(METADATA)
+        assert await again.read(texts) == []
+        assert again.set_aside is not None
+    finally:
+        await again.close()
+
+
+async def test_writes_that_wait_become_one_commit_and_each_succeeds_or_fails_alone(
+    database: Database,
+) -> None:
+    commits: list[int] = []
+    database._open()
+    assert database._engines is not None
+    sqlalchemy.event.listen(database._engines.writer, "commit", lambda _: commits.append(1))
+    may_go_on = threading.Event()
+    blocker = asyncio.create_task(database.write(lambda _connection: may_go_on.wait(10)))
+
+    def refused(connection: Connection) -> None:
+        add(connection, "refused")
+        raise Conflict("taken")
+
+    def wrong(connection: Connection) -> None:
+        connection.execute(insert(NOTES).values(row=1, text="a row that is there"))
+
+    works: list[Work[None]] = [partial(add, text="one"), refused, partial(add, text="two")]
+    waiting = [asyncio.create_task(database.write(work)) for work in works]
+    await asyncio.sleep(0)
+    may_go_on.set()
+    await blocker
+    results = await asyncio.gather(*waiting, return_exceptions=True)
+    assert [type(result) for result in results] == [type(None), Conflict, type(None)]
+    assert await database.read(texts) == ["one", "two"]
+    assert len(commits) <= 2
+    with pytest.raises(StoreError):
+        await database.write(wrong)
+    assert await database.read(texts) == ["one", "two"]

@@ -9,9 +9,10 @@ import { app } from "../../scripts/app.js";
 // @ts-ignore
 import { api as hostApi } from "../../scripts/api.js";
 import { createApi } from "./services/api.js";
+import { download } from "./services/files.js";
 import { createHost } from "./services/host.js";
 import { createPanelTools } from "./services/panel-tools.js";
-import { createPause } from "./services/pause.js";
+import { createPause, later } from "./services/pause.js";
 import { createMemory, newId } from "./services/storage.js";
 import { createWorkflowReader } from "./services/workflow.js";
 import { createPanel } from "./state/panel.js";
@@ -37,22 +38,31 @@ function openPanel() {
   const workflow = createWorkflowReader(host);
   const made = createPanel({
     api: createApi(host.fetch, clientId),
+    clientId,
     tools: createPanelTools(),
     memory: createMemory(host.user(), () => localStorage),
     workflow: workflow.snapshot,
     summary: workflow.summary,
     wait: pause.wait,
     wake: pause.wake,
+    later,
+    download,
     frame: (draw) => requestAnimationFrame(draw),
     now: () => new Date(),
     newId,
   });
   window.addEventListener("online", pause.wake);
+  document.addEventListener("visibilitychange", tellShown);
   host.onReconnected(made.tryNow);
   host.onGraphChanged(made.refreshWorkflow);
   void made.start();
   panel = made;
   return made;
+}
+
+/** Whether anybody can see the panel. */
+function tellShown() {
+  panel?.setShown(view !== null && !document.hidden);
 }
 
 function addStyles() {
@@ -80,10 +90,12 @@ const tab = {
     view = createPanelView(opened, host, () => host.run(`Workspace.ToggleSidebarTab.${TAB}`));
     element.classList.add("ca-mount");
     element.replaceChildren(view.element);
+    tellShown();
   },
   destroy() {
     view?.destroy();
     view = null;
+    tellShown();
   },
 };
 

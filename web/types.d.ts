@@ -125,7 +125,7 @@ export interface ContextReport {
   parts: Record<
     "system" | "user_context" | "tool_schemas" | "summary" | "history" | "tool_results" | "current",
     Amount
-  >;
+  > & { recalled?: Amount };
   total: Amount;
   window: number;
   reserve: number;
@@ -151,6 +151,8 @@ export interface ContextReport {
     cached_tokens?: number;
     cached_share?: number;
   };
+  /** What the provider charges, in `currency`; missing where its prices are not known. */
+  cost?: { currency: string; request: number; chat: number } | null;
 }
 
 export type ProviderSource = "settings" | "environment" | "local" | "gguf" | "demo";
@@ -215,6 +217,12 @@ export interface SkillEntry {
   yours: boolean;
 }
 
+export interface WorkflowName {
+  id?: string;
+  name?: string;
+}
+
+/** What a chat is to the list. */
 export interface ChatEntry {
   id: string;
   title: string;
@@ -222,15 +230,81 @@ export interface ChatEntry {
   updated: string;
   messages: number;
   state: string;
+  pinned?: boolean;
+  /** An answer ended while nobody watched. */
+  unread?: boolean;
+  workflow?: WorkflowName | null;
 }
 
+/** One page of a chat, from its end. */
 export interface StoredChat {
   id: string;
   title: string;
   state: string;
-  seq?: number;
   messages: UIMessage[];
   has_more: boolean;
+  versions?: Versions;
+}
+
+/** Where a message stands among its versions; `index` counts from 0. */
+export interface Version {
+  index: number;
+  ids: string[];
+}
+export type Versions = Record<string, Version>;
+
+/** A command that waits in the chat's queue. */
+export interface Queued {
+  id: string;
+  type: string;
+  priority?: boolean;
+  message?: UIMessage;
+  created?: string;
+}
+
+export interface Saving {
+  ok: boolean;
+  message?: string;
+}
+
+/** What runs in a chat, and who is asked. */
+export interface Runtime {
+  state: string;
+  /** The panel that a tool call is addressed to, and whether it is there. */
+  client_id: string | null;
+  client_present: boolean;
+  /** Tool calls that a panel is to run. */
+  waiting: string[];
+  error?: { code: string; message: string } | null;
+  saving: Saving;
+}
+
+/** One event of a stream of events; `type` decides which other fields are there. */
+export interface ChatEvent {
+  seq: number;
+  type: string;
+  epoch: string;
+  chat_id?: string;
+  [field: string]: any;
+}
+
+/** A passage that a search found. `marks`: start and end in code points of the snippet. */
+export interface SearchResult {
+  chat_id: string;
+  message_id: string;
+  title: string;
+  snippet: string;
+  marks: [number, number][];
+}
+
+/** A slash command, as the server lists it. */
+export interface CommandEntry {
+  name: string;
+  aliases?: string[];
+  /** "<words>" when it needs one, "[name]" when it takes one, else empty. */
+  argument?: string | null;
+  line: string;
+  place?: "server" | "client";
 }
 
 export interface WorkflowSnapshot {
@@ -243,6 +317,7 @@ export interface WorkflowSnapshot {
 
 /** What the empty state says about the open workflow. */
 export interface WorkflowSummary {
+  id: string;
   name: string;
   nodes: number;
   missingNodes: number;
@@ -258,7 +333,8 @@ export interface Attachment {
   url: string;
 }
 
-export type ChatStatus = "idle" | "sending" | "streaming" | "stopping" | "reconnecting";
+/** "working": it runs, and nothing is written (a panel's tool, the time before the first word). */
+export type ChatStatus = "idle" | "sending" | "working" | "streaming" | "stopping";
 
 /** Why a request of the panel itself failed; shown as a card below the messages. */
 export interface Failure extends TurnError {
@@ -267,15 +343,32 @@ export interface Failure extends TurnError {
 
 export interface ChatState {
   id: string;
+  /** Whether the server has it: a new chat is made with its first message. */
+  known: boolean;
   title: string;
+  /** From somewhere above to the end, with the answer that is being written. */
   messages: UIMessage[];
+  versions: Versions;
   hasMore: boolean;
   loading: boolean;
   status: ChatStatus;
+  /** Whether the server cannot be reached. */
+  lost: boolean;
   report: ContextReport | null;
   failure: Failure | null;
   /** Milliseconds that a part took, by `partKey`; known only for parts that were watched live. */
   durations: Record<string, number>;
+  queue: readonly Queued[];
+  /** The queue goes on only when the user says so. */
+  held: boolean;
+  /** What the server keeps of the text that was not sent yet. */
+  draft: string;
+  /** The panel that a tool waits for: this one, another one, or one that is gone. */
+  waitsFor: "" | "here" | "elsewhere" | "gone";
+  saving: Saving;
+  workflow: WorkflowName | null;
+  /** The message that the user came for. */
+  target: { id: string } | null;
 }
 
 /** Something that must be settled before the panel can talk to its server. */
@@ -288,10 +381,28 @@ export interface Gate {
 
 export type Page = "chat" | "chats" | "settings" | "skills";
 
+export interface Search {
+  query: string;
+  /** null: not answered yet. */
+  results: SearchResult[] | null;
+  failed: string;
+}
+
+/** A sentence above the composer that goes by itself. */
+export type Toast =
+  | { kind: "deleted"; chat: { id: string; title: string }; open: boolean }
+  | { kind: "said"; text: string };
+
 export interface PanelState {
   page: Page;
   chat: ChatState;
   chats: ChatEntry[] | null;
+  /** Whether the list goes on below. */
+  moreChats: boolean;
+  search: Search;
+  toast: Toast | null;
+  /** The server's slash commands; null until they are known. */
+  commands: CommandEntry[] | null;
   skills: SkillEntry[];
   health: Health | null;
   settings: ProviderSettings | null;

@@ -1,7 +1,20 @@
 """Chats: an append-only log, the paths through it, and what a request means against it."""
 
-from .chat import HEAD, Chat, ChatState, ChatSummary, Parent, WorkflowName
+from .branches import Branches
+from .chat import (
+    HEAD,
+    BranchPoint,
+    Chat,
+    ChatParams,
+    ChatState,
+    ChatSummary,
+    Parent,
+    Versions,
+    WorkflowName,
+)
 from .identity import chat_id
+from .keeper import Saving
+from .queue import ChatQueue, Queued
 from .reconcile import Append, Branch, Import, Intention, Regenerate, Resume, reconcile, replace
 from .store import ChatStore
 from .titles import title_for
@@ -10,15 +23,22 @@ __all__ = [
     "HEAD",
     "Append",
     "Branch",
+    "BranchPoint",
+    "Branches",
     "Chat",
+    "ChatParams",
+    "ChatQueue",
     "ChatState",
     "ChatStore",
     "ChatSummary",
     "Import",
     "Intention",
     "Parent",
+    "Queued",
     "Regenerate",
     "Resume",
+    "Saving",
+    "Versions",
     "WorkflowName",
     "chat_id",
     "reconcile",

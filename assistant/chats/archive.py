@@ -2,25 +2,19 @@
 
 from __future__ import annotations
 
-import uuid
 from collections.abc import Callable
 from datetime import datetime
 
 from sqlalchemy import Connection
 
-from ..database import Database, utc_now
+from ..database import utc_now
 from ..messages.parts import Message
 from . import log, table
 from .chat import Chat
-from .identity import chat_id as check_chat_id
-from .identity import may_name_a_chat
-from .reconcile import pending
+from .identity import may_name_a_chat, new_chat_id
+from .reconcile import state_after
 from .store import ChatStore
 from .trajectory import LogRow, Trajectory
-
-
-def _new_id() -> str:
-    return f"chat-{uuid.uuid4().hex}"
 
 
 class Archive:
@@ -28,28 +22,26 @@ class Archive:
 
     def __init__(
         self,
-        database: Database,
         store: ChatStore,
         *,
         clock: Callable[[], datetime] = utc_now,
-        new_id: Callable[[], str] = _new_id,
+        new_id: Callable[[], str] = new_chat_id,
     ) -> None:
-        self._database = database
         self._store = store
         self._clock = clock
         self._new_id = new_id
 
     async def read(self, chat_id: str) -> Trajectory:
         """The chat with all that was said in it, but for an answer in progress. Raises NotFound."""
-        check_chat_id(chat_id)
-        await self._store.recover()
-        return await self._database.read(lambda c: _read(c, chat_id))
+        return await self._store.read(chat_id, lambda c: _read(c, chat_id))
 
     async def add(self, trajectory: Trajectory) -> Chat:
         """A new chat as the trajectory says; with another id where its own is taken or none."""
-        await self._store.recover()
         now, other = self._clock(), self._new_id()
-        return await self._database.write(lambda c: _add(c, trajectory, other, now))
+        wanted = trajectory.id if trajectory.id and may_name_a_chat(trajectory.id) else other
+        taken = await self._store.read(wanted, lambda c: table.is_taken(c, wanted))
+        identity = other if taken else wanted
+        return await self._store.write(identity, lambda c: _add(c, trajectory, identity, now))
 
 
 def _read(connection: Connection, chat_id: str) -> Trajectory:
@@ -66,10 +58,7 @@ def _read(connection: Connection, chat_id: str) -> Trajectory:
     )
 
 
-def _add(connection: Connection, trajectory: Trajectory, other: str, now: datetime) -> Chat:
-    wanted = trajectory.id
-    usable = wanted is not None and may_name_a_chat(wanted)
-    identity = wanted if wanted and usable and not table.is_taken(connection, wanted) else other
+def _add(connection: Connection, trajectory: Trajectory, identity: str, now: datetime) -> Chat:
     table.insert_chat(connection, identity, trajectory.title, trajectory.workflow, now)
     table.set_title(connection, identity, trajectory.title, trajectory.title_source)
     if trajectory.created is not None:
@@ -77,9 +66,8 @@ def _add(connection: Connection, trajectory: Trajectory, other: str, now: dateti
     chars = _add_rows(connection, identity, trajectory.rows, now)
     if trajectory.rows:
         table.set_head(connection, identity, trajectory.head, chars, now)
-    if trajectory.path and (left := pending(trajectory.path[-1])):
-        asks = any(part.state == "approval-requested" for part in left)
-        table.set_state(connection, identity, "paused" if asks else "waiting_client")
+    if trajectory.path:
+        table.set_state(connection, identity, state_after(trajectory.path[-1]))
     return table.require(connection, identity)
 
 

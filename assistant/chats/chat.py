@@ -2,16 +2,27 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from datetime import datetime
 from enum import Enum
-from typing import Final, Literal
+from typing import Any, Final, Literal
 
-ChatState = Literal["idle", "generating", "executing_tools", "paused", "waiting_client", "error"]
+ChatState = Literal[
+    "idle",
+    "generating",
+    "executing_tools",
+    "paused",
+    "waiting_client",
+    "waiting_user_input",
+    "completed",
+    "error",
+]
+"""R35's states."""
 ACTIVE_STATES: Final = ("generating", "executing_tools")
 """States that only a running turn can be in: none of them outlives its process (R35)."""
 
-TitleSource = Literal["rule", "user"]
+TitleSource = Literal["rule", "model", "user"]
+"""Who gave a chat its title: a title of a later one is not undone by an earlier one."""
 
 
 class Place(Enum):
@@ -35,8 +46,40 @@ class WorkflowName:
 
 
 @dataclass(frozen=True, slots=True)
+class ChatParams:
+    """What a chat wants other than the settings say; None is what they say."""
+
+    provider: str | None = None
+    model: str | None = None
+    temperature: float | None = None
+    reasoning: str | None = None
+
+    def to_json(self) -> dict[str, Any]:
+        """Those that are set."""
+        return {name: value for name, value in asdict(self).items() if value is not None}
+
+
+@dataclass(frozen=True, slots=True)
+class BranchPoint:
+    """Where a chat was branched from: another chat, after one of its messages."""
+
+    chat_id: str
+    message_id: str
+
+
+@dataclass(frozen=True, slots=True)
+class Versions:
+    """A message among those that stand, or stood, in its place: `ids` in the order in which they
+    came, `index` (from 0) its own place among them."""
+
+    index: int
+    ids: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class ChatSummary:
-    """A chat in a list. `messages` counts those on the current path; times are UTC."""
+    """A chat in a list. `messages` counts those on the current path; times are UTC; `unread` says
+    that an answer ended while nobody looked."""
 
     id: str
     title: str
@@ -45,16 +88,20 @@ class ChatSummary:
     messages: int
     state: ChatState
     pinned: bool
+    unread: bool
+    workflow: WorkflowName | None
 
 
 @dataclass(frozen=True, slots=True)
 class Chat(ChatSummary):
     """One chat. `head_row` is the row that ends the current path, None while the chat is empty;
     `allowed_tools` are the tools that need not ask in this chat; `log_chars` is the length of all
-    its rows as JSON."""
+    its rows as JSON; `draft` is what the user typed and has not sent."""
 
     title_source: TitleSource
     head_row: int | None
     allowed_tools: tuple[str, ...]
-    workflow: WorkflowName | None
     log_chars: int
+    params: ChatParams
+    draft: str | None
+    branched_from: BranchPoint | None

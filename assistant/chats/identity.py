@@ -8,6 +8,7 @@ exports), hence the device names; ids of messages never do.
 from __future__ import annotations
 
 import re
+import uuid
 
 from ..errors import InvalidRequest
 
@@ -29,6 +30,11 @@ def chat_id(text: str) -> str:
     if text.partition(".")[0].upper() in _DEVICES or text in _WORDS:
         raise InvalidRequest(f"{text!r} is a reserved name; choose another chat id", where="id")
     return text
+
+
+def new_chat_id() -> str:
+    """An id that no chat has."""
+    return f"chat-{uuid.uuid4().hex}"
 
 
 def may_name_a_chat(text: str) -> bool:

@@ -92,6 +92,10 @@ class _Open:
         return Window(self.place, tuple(sorted((self.place, *self.taken))), self.score)
 
 
+ROUNDING: Final = 1e-9
+"""More than sums of weights differ by the order of their terms."""
+
+
 def rank(terms: Sequence[str], postings: Postings, hits: int) -> tuple[Window, ...]:
     """Up to `hits` windows of at most three messages each, no message in two of them, the best
     first. The same input gives the same order."""
@@ -124,9 +128,17 @@ def _rarity(places: int, total: int) -> float:
 def _seeds(weighted: list[Weighted]) -> list[int]:
     """The places with the most weight of terms."""
     weights: dict[int, float] = {}
-    for places, weight in weighted:
-        for place in places:
-            weights[place] = weights.get(place, 0.0) + weight
+    left = sum(weight for _, weight in weighted)
+    # The rarest first: of common words there are tens of thousands of places, of which those that
+    # hold nothing rarer are not worth to be looked at when others weigh more already.
+    for places, weight in sorted(weighted, key=lambda one: -one[1]):
+        if _enough(weights, left):
+            for place in weights.keys() & places:
+                weights[place] += weight
+        else:
+            for place in places:
+                weights[place] = weights.get(place, 0.0) + weight
+        left -= weight
     # Few sums differ, so sorting those is cheaper than sorting all places.
     alike: dict[float, list[int]] = {}
     for place, weight in weights.items():
@@ -137,6 +149,12 @@ def _seeds(weighted: list[Weighted]) -> list[int]:
         if len(seeds) == MOST_SEEDS:
             break
     return seeds
+
+
+def _enough(weights: Mapping[int, float], left: float) -> bool:
+    """Whether no place that is not among these can come to weigh as much as the best of them."""
+    more = left + ROUNDING
+    return len(weights) >= MOST_SEEDS and (sum(map(more.__lt__, weights.values())) >= MOST_SEEDS)
 
 
 def _scores(weighted: list[Weighted], entries: Mapping[int, Entry]) -> dict[int, float]:

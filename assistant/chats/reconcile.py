@@ -16,6 +16,7 @@ from dataclasses import dataclass
 
 from ..errors import InvalidRequest, NotFound
 from ..messages.parts import DataPart, Message, Part, StepStart, TextPart, ToolPart
+from .chat import ChatState
 
 SUBMIT = "submit-message"
 REGENERATE = "regenerate-message"
@@ -115,6 +116,14 @@ def merge(stored: Message, sent: Message) -> Message:
 def pending(message: Message) -> tuple[ToolPart, ...]:
     """The calls that wait for a person's decision or for a panel's result."""
     return tuple(part for part in message.tool_parts if _waits(part))
+
+
+def state_after(message: Message) -> ChatState:
+    """What a chat that ends with this message does: it waits, or nothing."""
+    waiting = pending(message)
+    if any(part.state == "approval-requested" for part in waiting):
+        return "paused"
+    return "waiting_client" if waiting else "idle"
 
 
 def _submit(stored: Sequence[Message], sent: Sequence[Message]) -> Intention:

@@ -14,6 +14,8 @@ from ..errors import InvalidRequest, StoreError
 from ..messages.parts import Message
 from ..messages.ui import message_from_ui, message_to_ui
 
+_UNREADABLE = "A saved message cannot be read; the chat's file is damaged."
+
 
 def canonical(value: Any) -> str:
     """`value` as JSON text without spaces, keys sorted."""
@@ -29,19 +31,36 @@ def canonical(value: Any) -> str:
 
 
 def encode(message: Message) -> str:
-    """The text of a row. Raises InvalidRequest for a message that JSON cannot hold."""
+    """The text of a message. Raises InvalidRequest for one that JSON cannot hold."""
+    return canonical_message(message_to_ui(message))
+
+
+def canonical_message(body: Mapping[str, Any]) -> str:
+    """`canonical` for a message's JSON value. Raises InvalidRequest where it is too deep."""
     try:
-        return canonical(message_to_ui(message))
+        return canonical(body)
     except RecursionError:
         raise InvalidRequest("the message is nested too deeply", where="message") from None
 
 
 def decode(body: str) -> Message:
-    """The message of a row. Raises StoreError for a text that we cannot have written."""
+    """The message of a row, without its attachments (`attachments`). Raises StoreError for a text
+    that we cannot have written."""
     try:
-        return message_from_ui(json.loads(body))
-    except (ValueError, InvalidRequest) as error:
-        raise StoreError("A saved message cannot be read; the chat's file is damaged.") from error
+        return message_from_ui(parsed(body))
+    except InvalidRequest as error:
+        raise StoreError(_UNREADABLE) from error
+
+
+def parsed(body: str) -> dict[str, Any]:
+    """The JSON object of a row. Raises StoreError as `decode` does."""
+    try:
+        found = json.loads(body)
+    except (ValueError, RecursionError) as error:
+        raise StoreError(_UNREADABLE) from error
+    if not isinstance(found, dict):
+        raise StoreError(_UNREADABLE)
+    return found
 
 
 def time_text(moment: datetime) -> str:

@@ -12,8 +12,6 @@ per message, and a page of a long chat costs what a page of a short one does.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
 from sqlalchemy import (
     Boolean,
     Column,
@@ -29,18 +27,10 @@ from sqlalchemy import (
 )
 
 from ..errors import StoreError
+from . import migrations
 
-SCHEMA_VERSION = 3
-"""`PRAGMA user_version` of a file with these tables. Version 1 had no `cuts` and `projections`,
-version 2 no chats that are pinned or deleted."""
-
-STEPS: Mapping[int, tuple[str, ...]] = {
-    2: (
-        "ALTER TABLE chats ADD COLUMN pinned BOOLEAN NOT NULL DEFAULT 0",
-        "ALTER TABLE chats ADD COLUMN deleted VARCHAR",
-    ),
-}
-"""What brings the tables of a version to the next one; tables that are new are made anyway."""
+SCHEMA_VERSION = 4
+"""`PRAGMA user_version` of a file with these tables; `migrations` has a step to each."""
 
 metadata = MetaData()
 
@@ -60,6 +50,14 @@ chats = Table(
     Column("workflow", Text),
     Column("log_chars", Integer, nullable=False),
     Column("pinned", Boolean, nullable=False, server_default="0"),
+    # An answer ended while nobody looked.
+    Column("unread", Boolean, nullable=False, server_default="0"),
+    # What the chat wants other than the settings say, as JSON.
+    Column("params", Text, nullable=False, server_default="{}"),
+    # What the user typed and has not sent.
+    Column("draft", Text),
+    # The chat and the message that this one was branched from, as JSON.
+    Column("branched_from", Text),
     # When the user deleted the chat: it is hidden from then on, and removed a while later (trash).
     Column("deleted", String),
     Index("chats_by_activity", "activity"),
@@ -80,6 +78,8 @@ messages = Table(
     Column("run_parent", Integer),
     Column("body", Text, nullable=False),
     Index("messages_by_id", "chat_id", "message_id"),
+    # The first rows of runs, by what they grew from: an entry for each branch, not for each row.
+    Index("messages_by_branch", "chat_id", "run_parent", sqlite_where=text('"row" = run_start')),
 )
 
 running = Table(
@@ -90,8 +90,38 @@ running = Table(
     Column("parent_row", Integer),
     Column("started", String, nullable=False),
     Column("body", Text, nullable=False),
+    # The process that gives it (`ownership`), and when that one last wrote.
+    Column("owner", Text),
+    Column("beat", String),
 )
 """The checkpoint of each answer in progress; its rows are overwritten."""
+
+queue = Table(
+    "queue",
+    metadata,
+    Column("chat_id", String, ForeignKey("chats.id"), primary_key=True),
+    Column("id", String, primary_key=True),
+    # Grows by one within the chat: what came first has the smallest.
+    Column("number", Integer, nullable=False),
+    Column("type", String, nullable=False),
+    Column("priority", Boolean, nullable=False),
+    Column("created", String, nullable=False),
+    Column("message", Text),
+    Column("details", Text, nullable=False),
+)
+"""What waits until the chat is free."""
+
+attachments = Table(
+    "attachments",
+    metadata,
+    Column("chat_id", String, ForeignKey("chats.id"), primary_key=True),
+    Column("sha256", String, primary_key=True),
+    Index("attachments_by_content", "sha256"),
+)
+"""Which files beside the database (`attachments`) the rows of a chat refer to."""
+
+attachments_gone = Table("attachments_gone", metadata, Column("sha256", String, primary_key=True))
+"""Files that no chat refers to any more; those that are left are removed at the next start."""
 
 cuts = Table(
     "cuts",
@@ -123,10 +153,9 @@ def prepare(connection: Connection) -> None:
             f"The chats were saved by a newer version of the assistant (format {found}; this one "
             f"reads up to {SCHEMA_VERSION}). Update the assistant to open them."
         )
-    # Version 0 is a file without our tables.
-    for version in range(found, SCHEMA_VERSION) if found else ():
-        for step in STEPS.get(version, ()):
-            connection.execute(text(step))
+    if 0 < found < SCHEMA_VERSION:
+        migrations.upgrade(connection, found)
+    # A file without our tables, of which the other rooms may have made some.
     metadata.create_all(connection)
     if found < SCHEMA_VERSION:
         connection.execute(text(f"PRAGMA user_version = {SCHEMA_VERSION}"))

@@ -13,18 +13,19 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import Final
+from typing import Final, Protocol
 
-from sqlalchemy import Connection, func, select
+from sqlalchemy import Connection, exists, select
 
-from ..database import Database
+from ..database import Result, Work, driver_of
 from ..errors import StoreError
 from . import schema, search_index, table
 from .hits import Found, Hit, show
 from .identity import chat_id as check_chat_id
+from .keeper import Keeper
 from .placing import Document, Origin, Piece, Placed, first_place, place_all
 from .ranking import rank
 from .record import decode
@@ -41,11 +42,22 @@ ROWS_PER_STEP: Final = 200
 """Rows that are read and indexed at once, so that a turn's own writes never wait long."""
 
 
-class HistorySearch:
-    """Search over the chats in one database. For one event loop; raises StoreError."""
+class Readable(Protocol):
+    """A database with the chats' tables."""
 
-    def __init__(self, database: Database) -> None:
+    async def read(self, work: Work[Result]) -> Result: ...
+
+    async def write(self, work: Work[Result]) -> Result: ...
+
+
+class HistorySearch:
+    """Search over the chats in one database and, while its file fails, over those in memory too
+    (`keeper`). For one event loop; raises StoreError."""
+
+    def __init__(self, database: Readable, keeper: Keeper | None = None) -> None:
         self._database = database
+        self._keeper = keeper
+        self._unsaved = HistorySearch(keeper.memory) if keeper is not None else None
         self._indexing = asyncio.Lock()
         self._prepared = False
         self._said = False
@@ -58,18 +70,45 @@ class HistorySearch:
         `before_row` leaves out that row and what came after it, such as the question that is being
         answered. Raises NotFound for an unknown chat, InvalidRequest for an id that names none."""
         identity = None if chat_id is None else check_chat_id(chat_id)
-        wanted = _Wanted(identity, query_terms(query), min(k, MOST_HITS), before_row)
+        held = self._keeper.held if self._keeper is not None else frozenset()
+        if self._unsaved is None or not held or (identity is not None and identity not in held):
+            return await self._search(identity, query, k, before_row)
+        unsaved = await self._unsaved.search(identity, query, k, before_row)
+        if identity is not None:
+            return unsaved
+        try:
+            # Of a chat in memory, what the file has of it is there too.
+            found = await self._search(None, query, k, before_row)
+            saved = [hit for hit in found if hit.chat_id not in held]
+        except StoreError:
+            saved = []
+        return tuple(sorted([*unsaved, *saved], key=lambda hit: -hit.score)[:k])
+
+    async def _search(
+        self, chat_id: str | None, query: str, k: int, before_row: int | None
+    ) -> tuple[Hit, ...]:
+        wanted = _Wanted(chat_id, query_terms(query), min(k, MOST_HITS), before_row)
+        if self._prepared and search_index.has_fts5():
+            # Mostly there is nothing to index, so that one look is enough.
+            try:
+                found = await self._database.read(lambda c: _look(c, wanted))
+                if found is not None:
+                    return found
+            except StoreError:
+                self._prepared = False  # it may be another file than it was
         indexed = await self._catch_up(chat_id)
         return await self._database.read(lambda c: _find(c, wanted, indexed))
 
-    async def forget(self, chat_id: str, work: Callable[[Connection], bool]) -> bool:
-        """Drop all words of a chat from the index in the transaction of `work`, which removes the
-        chat itself and says whether it did."""
+    async def forget(
+        self, chat_ids: Sequence[str], work: Callable[[Connection, str], bool]
+    ) -> list[str]:
+        """Drop all words of these chats from the index in the transaction of `work`, which removes
+        a chat itself and says whether it did; returns those that it removed."""
 
-        def both(connection: Connection) -> bool:
-            removed = work(connection)
+        def both(connection: Connection) -> list[str]:
+            removed = [chat_id for chat_id in chat_ids if work(connection, chat_id)]
             if removed and search_index.has_fts5():
-                search_index.remove(connection, chat_id)
+                search_index.remove(connection, *removed)
             return removed
 
         async with self._indexing:
@@ -127,18 +166,29 @@ def _make_tables(connection: Connection) -> None:
         search_index.prepare(connection)
 
 
+_BEHIND: Final = (
+    "SELECT chat.id FROM chats AS chat LEFT JOIN search_chats AS known ON known.chat_id = chat.id"
+    " WHERE chat.deleted IS NULL AND coalesce("
+    '(SELECT max("row") FROM messages WHERE messages.chat_id = chat.id), 0)'
+    " > coalesce(known.row_number, 0)"
+)
+
+
 def _behind(connection: Connection, chat_id: str | None) -> list[str]:
     """The chats, or this one, with rows that are not indexed."""
-    newest = select(func.max(messages.c.row)).where(messages.c.chat_id == chats.c.id)
-    query = select(chats.c.id, newest.scalar_subquery()).where(chats.c.deleted.is_(None))
-    if chat_id is not None:
-        query = query.where(chats.c.id == chat_id)
-    indexed = search_index.last_rows(connection, chat_id)
-    return [
-        identity
-        for identity, row in connection.execute(query)
-        if row is not None and row > indexed.get(identity, 0)
-    ]
+    driver = driver_of(connection)
+    if chat_id is None:
+        found = driver.execute(_BEHIND)
+    else:
+        found = driver.execute(f"{_BEHIND} AND chat.id = ?", (chat_id,))
+    return [identity for (identity,) in found]
+
+
+def _look(connection: Connection, wanted: _Wanted) -> tuple[Hit, ...] | None:
+    """What the index says, None where it lacks something."""
+    if _behind(connection, wanted.chat_id):
+        return None
+    return _find(connection, wanted, True)
 
 
 @dataclass(frozen=True, slots=True)
@@ -159,12 +209,24 @@ def _next_rows(connection: Connection, chat_id: str) -> _Rows:
 def _documents(
     connection: Connection, chat_id: str, first_row: int = 0, limit: int | None = None
 ) -> Iterator[Document]:
+    """The rows from `first_row` on. One that only says again what an older row of its message says,
+    since it was added anew on another path, has no pieces: it is found once."""
+    older = messages.alias()
+    again = exists().where(
+        older.c.chat_id == messages.c.chat_id,
+        older.c.message_id == messages.c.message_id,
+        # Not by the index of the rows, which would look through all older ones for each.
+        older.c.row + 0 < messages.c.row,
+        older.c.body == messages.c.body,
+    )
     columns = (messages.c.row, messages.c.parent_row, messages.c.message_id, messages.c.body)
-    query = select(*columns).where(messages.c.chat_id == chat_id, messages.c.row >= first_row)
-    for row, parent_row, message_id, body in connection.execute(
+    query = select(*columns, again.label("again")).where(
+        messages.c.chat_id == chat_id, messages.c.row >= first_row
+    )
+    for row, parent_row, message_id, body, said in connection.execute(
         query.order_by(messages.c.row).limit(limit)
     ):
-        yield Document(row, parent_row, message_id, _pieces(body))
+        yield Document(row, parent_row, message_id, () if said else _pieces(body))
 
 
 def _pieces(body: str) -> tuple[Piece, ...]:

@@ -12,6 +12,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass
 from functools import cache
+from itertools import chain
 from typing import Any, Final
 
 from sqlalchemy import Connection, text
@@ -19,7 +20,7 @@ from sqlalchemy import Connection, text
 from .placing import CHAT_BITS, Origin, Placed, first_place, held, number_of
 from .ranking import Entry
 
-INDEX_VERSION: Final = 1
+INDEX_VERSION: Final = 2
 """Of the tables and of the rules by which text becomes terms; another one in the file is made
 anew."""
 
@@ -80,14 +81,6 @@ def state(connection: Connection, chat_id: str) -> State | None:
     return State(*found) if found else None
 
 
-def last_rows(connection: Connection, chat_id: str | None) -> dict[str, int]:
-    """The last row that is indexed of each chat, or of this one."""
-    query = "SELECT chat_id, row_number FROM search_chats"
-    where = " WHERE chat_id = :chat" if chat_id is not None else ""
-    found = connection.execute(text(query + where), {"chat": chat_id} if where else {})
-    return {row.chat_id: row.row_number for row in found}
-
-
 def open_chat(connection: Connection, chat_id: str) -> int:
     """Make a number for a chat that has none; it holds nothing until something is added."""
     values = {"chat": chat_id}
@@ -137,19 +130,24 @@ def add(connection: Connection, number: int, placed: Sequence[Placed]) -> None:
     connection.execute(text(update), reached)
 
 
-def remove(connection: Connection, chat_id: str) -> None:
-    """Forget all words of a chat; one that is not indexed is fine."""
-    known = state(connection, chat_id)
-    if known is None:
-        return
-    span = {"first": first_place(known.number), "last": first_place(known.number + 1) - 1}
+def remove(connection: Connection, *chat_ids: str) -> None:
+    """Forget all words of these chats; one that is not indexed is fine."""
+    known = filter(None, [state(connection, chat_id) for chat_id in chat_ids])
+    numbers = [one.number for one in known]
+    for number in numbers:
+        _remove(connection, number)
+    if numbers:
+        # FTS5 only notes what is deleted; the words themselves go when it writes its index anew.
+        connection.execute(text("INSERT INTO search_terms (search_terms) VALUES ('optimize')"))
+
+
+def _remove(connection: Connection, number: int) -> None:
+    span = {"first": first_place(number), "last": first_place(number + 1) - 1}
     for table, column in (("search_terms", "rowid"), ("search_entries", "place")):
         where = f"DELETE FROM {table} WHERE {column} BETWEEN :first AND :last"
         connection.execute(text(where), span)
     delete = text("DELETE FROM search_chats WHERE number = :number")
-    connection.execute(delete, {"number": known.number})
-    # FTS5 only notes what is deleted; the words themselves go when it writes its index anew.
-    connection.execute(text("INSERT INTO search_terms (search_terms) VALUES ('optimize')"))
+    connection.execute(delete, {"number": number})
 
 
 class IndexedPostings:
@@ -184,6 +182,8 @@ class IndexedPostings:
         match = f'"{term}"*' if prefix else f'"{term}"'
         query = "SELECT rowid FROM search_terms WHERE search_terms MATCH ?"
         found = self._rows(f"{query} AND rowid BETWEEN ? AND ?", (match, *self._span))
+        if not self._hidden:
+            return list(chain.from_iterable(found))
         return [place for (place,) in found if number_of(place) not in self._hidden]
 
     def entries(self, places: Iterable[int]) -> Mapping[int, Entry]:

@@ -15,8 +15,7 @@ means is `reconcile`'s to say, what runs is `turn`'s; this room knows no provide
 
 from __future__ import annotations
 
-import asyncio
-import logging
+import contextlib
 from collections.abc import Callable, Sequence
 from datetime import datetime
 from typing import Final, TypeVar
@@ -25,24 +24,29 @@ from sqlalchemy import Connection
 
 from ..context.projections import Projections
 from ..database import Database, utc_now
-from ..errors import Conflict, NotFound, Refused
+from ..errors import Conflict, FileFailed, NotFound
 from ..messages.parts import Message
-from . import checkpoint, log, projections, schema, table, titles
+from . import capacity, checkpoint, listing, log, projections, queue, schema, table, titles
 from .cache import RowCache
-from .chat import HEAD, Chat, ChatState, ChatSummary, Parent, TitleSource, WorkflowName
+from .chat import (
+    HEAD,
+    Chat,
+    ChatParams,
+    ChatState,
+    ChatSummary,
+    Parent,
+    TitleSource,
+    WorkflowName,
+)
 from .identity import chat_id as check_chat_id
-from .log import Stored
-
-logger = logging.getLogger("comfyui_assistant")
+from .keeper import Keeper, Saving
+from .log import Added, Stored
+from .ownership import Owner, this_process
 
 Result = TypeVar("Result")
 
 MOST_PER_PAGE: Final = 200
 """Chats or messages; a longer page helps no panel."""
-MOST_LOG_CHARS: Final = 256_000_000
-"""Longest log of one chat, images included (`contracts/trust-boundary.md`, rule 6)."""
-FULL_RETRY_SECONDS: Final = 3600
-"""A full chat does not become emptier by itself; the header is the contract's."""
 
 
 class ChatStore:
@@ -57,32 +61,49 @@ class ChatStore:
         database: Database,
         *,
         clock: Callable[[], datetime] = utc_now,
-        most_log_chars: int = MOST_LOG_CHARS,
+        most_log_chars: int = capacity.MOST_LOG_CHARS,
+        owner: Owner | None = None,
     ) -> None:
         self._database = database
         self._clock = clock
         self._most_log_chars = most_log_chars
+        self.owner = owner or this_process()  # who gives the answers here
         self._cache = RowCache()
-        self._opening = asyncio.Lock()
-        self._recovered: tuple[str, ...] | None = None
+        self._keeper = Keeper(database, self._recover, self._cache)
         # The answers in progress here. One that is only in the database was left by a crash.
         self._answering: dict[str, str] = {}
 
     async def recover(self) -> tuple[str, ...]:
         """Make the tables, and turn what a crash left in progress into cut messages; says in which
         chats. Happens once, at the latest with the first call of another method."""
-        async with self._opening:
-            if self._recovered is None:
-                self._recovered = await self._database.write(self._recover)
-                if self._recovered:
-                    logger.info("Chats: %d answers were cut by a crash.", len(self._recovered))
-            return self._recovered
+        cut: tuple[str, ...] = await self._keeper.prepare()
+        return cut
+
+    @property
+    def saving(self) -> Saving:
+        """Whether what is said is saved, and why not: it is kept in memory meanwhile, and saved as
+        soon as that can be done."""
+        return self._keeper.saving
+
+    @property
+    def keeper(self) -> Keeper:
+        """Where the chats are now, for the other modules of this room."""
+        return self._keeper
+
+    async def close(self) -> None:
+        """Try for the last time to save what could not be saved."""
+        await self._keeper.close()
 
     async def create(
-        self, chat_id: str, title: str = titles.NEW_CHAT, workflow: WorkflowName | None = None
+        self,
+        chat_id: str,
+        title: str = titles.NEW_CHAT,
+        workflow: WorkflowName | None = None,
+        source: TitleSource = "rule",
     ) -> Chat:
-        """A new, empty chat. Raises Conflict when it exists."""
-        return await self.import_messages(chat_id, (), title, workflow)
+        """A new, empty chat. Raises Conflict (`chat_exists`, `chat_deleted`) for an id that is
+        taken."""
+        return await self.import_messages(chat_id, (), title, workflow, source)
 
     async def import_messages(
         self,
@@ -90,28 +111,29 @@ class ChatStore:
         messages: Sequence[Message],
         title: str = titles.NEW_CHAT,
         workflow: WorkflowName | None = None,
+        source: TitleSource = "rule",
     ) -> Chat:
         """A new chat with these messages: all of them or, when it raises, nothing."""
         now = self._clock()
 
         def work(connection: Connection) -> Chat:
-            table.insert_chat(connection, chat_id, titles.clean_title(title), workflow, now)
+            table.insert_chat(connection, chat_id, titles.clean_title(title), workflow, now, source)
             self._add(connection, table.require(connection, chat_id), messages, HEAD, now)
             return table.require(connection, chat_id)
 
-        return await self._write(chat_id, work)
+        return await self.write(chat_id, work)
 
     async def get(self, chat_id: str) -> Chat | None:
         """The chat, or None when there is none."""
-        return await self._read(chat_id, lambda connection: table.find(connection, chat_id))
+        return await self.read(chat_id, lambda connection: table.find(connection, chat_id))
 
     async def list(self, limit: int = 50, before: str | None = None) -> tuple[ChatSummary, ...]:
         """Up to `limit` chats, last changed first; `before` is the last id of the page before.
 
         Raises NotFound for an unknown `before`."""
-        await self.recover()
+        await self._prepare()
         bounded = max(1, min(limit, MOST_PER_PAGE))
-        return await self._database.read(lambda c: table.newest(c, bounded, before))
+        return await listing.newest(self._keeper, bounded, before)
 
     async def path(self, chat_id: str) -> tuple[Message, ...]:
         """All messages of the current path, the first first."""
@@ -124,7 +146,7 @@ class ChatStore:
             read = log.read_rows(connection, chat_id, missing)
             return {row: known[row] if row in known else read[row] for row in rows}
 
-        found = await self._read(chat_id, work)
+        found = await self.read(chat_id, work)
         self._cache.keep(chat_id, found)
         return tuple(stored.message for stored in found.values())
 
@@ -143,29 +165,37 @@ class ChatStore:
             read = log.read_rows(connection, chat_id, rows)
             return tuple(read[row].message for row in rows), more
 
-        return await self._read(chat_id, work)
+        return await self.read(chat_id, work)
 
-    async def append(self, chat_id: str, message: Message, parent: Parent = HEAD) -> int:
+    async def append(
+        self, chat_id: str, message: Message, parent: Parent = HEAD, from_queue: str | None = None
+    ) -> int:
         """Add a message after `parent`; it ends the current path then. Returns its row.
 
         A message with the id of one that already follows `parent` is its newer version; an id that
         is used earlier on the path raises InvalidRequest, a full chat Refused (`chat_full`), a chat
         whose answer is in progress Conflict (`turn_running`)."""
-        return (await self.append_all(chat_id, (message,), parent))[-1]
+        return (await self.append_all(chat_id, (message,), parent, from_queue))[-1]
 
     async def append_all(
-        self, chat_id: str, messages: Sequence[Message], parent: Parent = HEAD
+        self,
+        chat_id: str,
+        messages: Sequence[Message],
+        parent: Parent = HEAD,
+        from_queue: str | None = None,
     ) -> tuple[int, ...]:
-        """Add messages that follow each other, the first after `parent`: all or none."""
-        self.check_not_answering(chat_id)
-        now = self._clock()
+        """Add messages that follow each other, the first after `parent`: all or none.
 
-        def work(connection: Connection) -> tuple[int, ...]:
-            self._settle(connection, chat_id, now)
-            chat = table.require(connection, chat_id)
+        `from_queue` leaves the queue in the same transaction; NotFound when it is not there."""
+
+        def work(connection: Connection, chat: Chat, now: datetime) -> Added:
+            if from_queue is not None:
+                queue.take(connection, chat_id, from_queue)
             return self._add(connection, chat, messages, parent, now)
 
-        return await self._write(chat_id, work)
+        added = await self.extend(chat_id, work)
+        self._cache.grow(chat_id, messages, added)
+        return tuple(added.rows)
 
     async def begin_answer(self, chat_id: str, message: Message, parent: Parent = HEAD) -> None:
         """An answer after `parent` begins, with what `message` holds already; state `generating`.
@@ -176,18 +206,11 @@ class ChatStore:
         now = self._clock()
 
         def work(connection: Connection) -> None:
-            self._settle(connection, chat_id, now)
-            head = table.require(connection, chat_id).head_row
-            row = log.parent_row(connection, chat_id, head, parent)
-            log.check_fit(connection, chat_id, (message,), row)
-            if not log.is_version_of(connection, chat_id, head, message.id, row):
-                table.set_head(connection, chat_id, row, 0, now)
-            checkpoint.begin(connection, chat_id, message, row, now)
-            table.set_state(connection, chat_id, "generating")
+            checkpoint.begin(connection, chat_id, message, parent, self.owner, now)
 
         self._answering[chat_id] = message.id
         try:
-            await self._write(chat_id, work)
+            await self.write(chat_id, work)
         except BaseException:
             del self._answering[chat_id]
             raise
@@ -195,46 +218,39 @@ class ChatStore:
     async def checkpoint(self, chat_id: str, message: Message) -> None:
         """Save how far the answer is; the caller decides how often. Does nothing when that answer
         is not in progress any more."""
-        await self._write(chat_id, lambda c: checkpoint.save(c, chat_id, message))
+        now = self._clock()
+        await self.write(chat_id, lambda c: checkpoint.save(c, chat_id, message, now))
 
     async def finish_answer(self, chat_id: str, message: Message, state: ChatState = "idle") -> int:
         """The answer is done (or suspended, or failed): it becomes a row, and the chat has `state`.
 
         Returns the row. Raises Conflict when this answer is not in progress. After a StoreError it
         may be called again."""
-        now = self._clock()
+        now, begun = self._clock(), self._answering.get(chat_id) == message.id
 
-        def work(connection: Connection) -> int:
-            saved = checkpoint.take(connection, chat_id)
-            if saved is None or saved.message.id != message.id:
-                raise Conflict(f"No answer {message.id!r} is in progress in this chat.")
-            table.set_state(connection, chat_id, state)
-            return _end_with(connection, chat_id, message, saved.parent_row, now)
+        def work(connection: Connection) -> Added:
+            return checkpoint.finish(connection, chat_id, message, state, now, begun)
 
         try:
-            return await self._write(chat_id, work)
+            added = await self.write(chat_id, work)
         finally:
             if self._answering.get(chat_id) == message.id:
                 del self._answering[chat_id]
+        self._cache.grow(chat_id, (message,), added)
+        return added.rows[-1]
 
     async def set_state(self, chat_id: str, state: ChatState) -> None:
         def work(connection: Connection) -> None:
-            table.require(connection, chat_id)
+            self.check_here(connection, chat_id)
             table.set_state(connection, chat_id, state)
 
-        await self._write(chat_id, work)
+        await self._set(chat_id, work)
 
     async def set_title(self, chat_id: str, title: str, source: TitleSource = "user") -> bool:
-        """Rename the chat; a rule does not undo what a user chose. Says whether it was renamed."""
-
-        def work(connection: Connection) -> bool:
-            chat = table.require(connection, chat_id)
-            if chat.title_source == "user" and source != "user":
-                return False
-            table.set_title(connection, chat_id, titles.clean_title(title), source)
-            return True
-
-        return await self._write(chat_id, work)
+        """Rename the chat; neither a rule nor a model undoes what a user chose. Says whether it
+        was renamed."""
+        clean = titles.clean_title(title)
+        return await self.write(chat_id, lambda c: table.retitle(c, chat_id, clean, source))
 
     async def change(
         self, chat_id: str, title: str | None = None, pinned: bool | None = None
@@ -249,17 +265,24 @@ class ChatStore:
                 table.set_pinned(connection, chat_id, pinned)
             return table.require(connection, chat_id)
 
-        return await self._write(chat_id, work)
+        return await self.write(chat_id, work)
+
+    async def set_params(self, chat_id: str, params: ChatParams) -> None:
+        """What the chat wants other than the settings say, from its next turn on."""
+        await self._set(chat_id, lambda c: table.set_params(c, chat_id, params))
+
+    async def set_draft(self, chat_id: str, draft: str | None) -> None:
+        """What the user typed and has not sent; None when there is nothing."""
+        await self._set(chat_id, lambda c: table.set_draft(c, chat_id, draft or None))
+
+    async def set_unread(self, chat_id: str, unread: bool) -> None:
+        """Whether an answer ended while nobody looked."""
+        await self._set(chat_id, lambda c: table.set_unread(c, chat_id, unread))
 
     async def keep_projections(self, chat_id: str, committed: Projections) -> None:
         """What the chat's context leaves out from now on, in the place of what it left out before
         (R28). Costs what has changed, not what the chat is long."""
-
-        def work(connection: Connection) -> None:
-            table.require(connection, chat_id)
-            projections.keep(connection, chat_id, committed)
-
-        await self._write(chat_id, work)
+        await self._set(chat_id, lambda c: projections.keep(c, chat_id, committed))
 
     async def projections(self, chat_id: str) -> Projections:
         """What the chat's context leaves out; empty for a chat that leaves out nothing, and where
@@ -269,7 +292,7 @@ class ChatStore:
             table.require(connection, chat_id)
             return projections.read(connection, chat_id)
 
-        return await self._read(chat_id, work)
+        return await self.read(chat_id, work)
 
     async def allow_tool(self, chat_id: str, tool_name: str) -> None:
         """This tool need not ask in this chat any more."""
@@ -278,7 +301,7 @@ class ChatStore:
             chat = table.require(connection, chat_id)
             table.set_allowed_tools(connection, chat_id, (*chat.allowed_tools, tool_name))
 
-        await self._write(chat_id, work)
+        await self.write(chat_id, work)
 
     async def allowed_tools(self, chat_id: str) -> frozenset[str]:
         chat = await self.get(chat_id)
@@ -293,36 +316,17 @@ class ChatStore:
         messages: Sequence[Message],
         parent: Parent,
         now: datetime,
-    ) -> tuple[int, ...]:
+    ) -> Added:
         row = log.parent_row(connection, chat.id, chat.head_row, parent)
         added = log.add_rows(connection, chat.id, messages, row, now)
-        if chat.log_chars + added.chars > self._most_log_chars:
-            raise Refused(
-                "This chat has reached its largest size; go on in a new chat.",
-                code="chat_full",
-                status=429,
-                retry_after=FULL_RETRY_SECONDS,
-            )
+        self.check_room(chat, added.chars)
         if messages:
             table.set_head(connection, chat.id, added.rows[-1], added.chars, now)
-        return tuple(added.rows)
+        return added
 
     def _recover(self, connection: Connection) -> tuple[str, ...]:
         schema.prepare(connection)
-        now = self._clock()
-        cut = checkpoint.chats_with_one(connection)
-        for chat_id in cut:
-            self._settle(connection, chat_id, now)
-        table.end_active(connection)
-        return cut
-
-    def _settle(self, connection: Connection, chat_id: str, now: datetime) -> None:
-        """An answer that nobody is giving any more becomes a cut message."""
-        left = checkpoint.take(connection, chat_id)
-        if left is not None:
-            message = checkpoint.as_cut(left.message)
-            _end_with(connection, chat_id, message, left.parent_row, now)
-            table.set_state(connection, chat_id, "idle")
+        return checkpoint.recover(connection, self.owner, self._clock(), tuple(self._answering))
 
     def check_not_answering(self, chat_id: str) -> None:
         """Raises Conflict (`turn_running`) while an answer is in progress."""
@@ -333,25 +337,61 @@ class ChatStore:
                 extra={"chat_id": chat_id},
             )
 
+    def check_here(self, connection: Connection, chat_id: str) -> None:
+        """Raises Conflict (`runs_elsewhere`) while another process gives the chat's answer."""
+        checkpoint.check_here(connection, chat_id, self.owner, self._clock())
+
+    def check_saved(self, chat_id: str) -> None:
+        """Raises FileFailed while the chat is kept in memory only."""
+        if chat_id in self._keeper.held:
+            raise FileFailed(self.saving.message or "")
+
+    def check_room(self, chat: Chat, added_chars: int) -> None:
+        """Raises Refused (`chat_full`) when so much more is too much for the chat."""
+        capacity.check_room(chat, added_chars, self._most_log_chars)
+
     def forget(self, chat_id: str) -> None:
         """Drop what is in memory of the chat; for one that is deleted."""
         self._cache.forget(chat_id)
 
-    async def _write(self, chat_id: str, work: Callable[[Connection], Result]) -> Result:
+    async def _set(self, chat_id: str, work: Callable[[Connection], None]) -> None:
+        def checked(connection: Connection) -> None:
+            table.require(connection, chat_id)
+            work(connection)
+
+        await self.write(chat_id, checked)
+
+    # For the other modules of this room, which work on a chat in one transaction.
+
+    async def extend(
+        self, chat_id: str, work: Callable[[Connection, Chat, datetime], Result]
+    ) -> Result:
+        """A transaction that adds to the log or moves the path. Raises Conflict (`turn_running`)
+        while an answer is in progress."""
+        self.check_not_answering(chat_id)
+        now = self._clock()
+
+        def settled(connection: Connection) -> Result:
+            checkpoint.settle(connection, chat_id, self.owner, now)
+            return work(connection, table.require(connection, chat_id), now)
+
+        return await self.write(chat_id, settled)
+
+    def now(self) -> datetime:
+        return self._clock()
+
+    async def write(self, chat_id: str, work: Callable[[Connection], Result]) -> Result:
         check_chat_id(chat_id)
-        await self.recover()
-        return await self._database.write(work)
+        await self._prepare()
+        return await self._keeper.write(chat_id, work)
 
-    async def _read(self, chat_id: str, work: Callable[[Connection], Result]) -> Result:
+    async def read(self, chat_id: str, work: Callable[[Connection], Result]) -> Result:
         check_chat_id(chat_id)
-        await self.recover()
-        return await self._database.read(work)
+        await self._prepare()
+        return await self._keeper.read(chat_id, work)
 
-
-def _end_with(
-    connection: Connection, chat_id: str, message: Message, parent_row: int | None, now: datetime
-) -> int:
-    """Add the answer; the current path ends with it, and it is kept even in a full chat."""
-    added = log.add_rows(connection, chat_id, (message,), parent_row, now)
-    table.set_head(connection, chat_id, added.rows[-1], added.chars, now)
-    return added.rows[-1]
+    async def _prepare(self) -> None:
+        if not self._keeper.ready:
+            # A file that cannot be written now will be; meanwhile all is kept in memory.
+            with contextlib.suppress(FileFailed):
+                await self.recover()

@@ -6,23 +6,70 @@ Functions over a connection, to be called inside one transaction of `store`.
 from __future__ import annotations
 
 import json
+from collections import namedtuple
+from collections.abc import Collection
+from dataclasses import asdict
 from datetime import datetime
-from typing import Any
+from functools import lru_cache
+from typing import Any, Final, get_args
 
-from sqlalchemy import Connection, Row, Select, func, insert, select, update
+from sqlalchemy import Connection, Select, func, insert, select, update
 
+from ..database import driver_of
 from ..errors import Conflict, NotFound
-from .chat import ACTIVE_STATES, Chat, ChatState, ChatSummary, WorkflowName
+from .chat import (
+    ACTIVE_STATES,
+    BranchPoint,
+    Chat,
+    ChatParams,
+    ChatState,
+    ChatSummary,
+    TitleSource,
+    WorkflowName,
+)
 from .record import canonical, parse_time, time_text
-from .schema import chats, messages
+from .schema import chats, messages, running
+
+_Found: Final = namedtuple("_Found", [*chats.c.keys(), "depth"])  # type: ignore[misc]
+# Constant SQL, since every message that is added has to do with these.
+_FIND: Final = (
+    f"SELECT {', '.join(f'chat.{column.name}' for column in chats.c)}, coalesce(head.depth, 0)"
+    " FROM chats AS chat"
+    ' LEFT JOIN messages AS head ON head.chat_id = chat.id AND head."row" = chat.head_row'
+    " WHERE chat.id = ? AND chat.deleted IS NULL"
+)
+_SET_HEAD: Final = (
+    "UPDATE chats SET head_row = ?, log_chars = log_chars + ?, updated = ? WHERE id = ?"
+)
+# Not where it is the last already: that would cost another page of the file for each message.
+_SET_ACTIVITY: Final = (
+    "UPDATE chats SET activity = (SELECT max(activity) + 1 FROM chats)"
+    " WHERE id = ? AND activity < (SELECT max(activity) FROM chats)"
+)
+_SUMMARY = (
+    chats.c.id,
+    chats.c.title,
+    chats.c.created,
+    chats.c.updated,
+    chats.c.state,
+    chats.c.pinned,
+    chats.c.unread,
+    chats.c.workflow,
+)
 
 
 def insert_chat(
-    connection: Connection, chat_id: str, title: str, workflow: WorkflowName | None, now: datetime
+    connection: Connection,
+    chat_id: str,
+    title: str,
+    workflow: WorkflowName | None,
+    now: datetime,
+    source: TitleSource = "rule",
 ) -> None:
-    """Raises Conflict when the chat exists, or was deleted a moment ago (`chat_deleted`)."""
+    """Raises Conflict when the chat exists (`chat_exists`), or was deleted a moment ago
+    (`chat_deleted`)."""
     if find(connection, chat_id) is not None:
-        raise Conflict(f"The chat {chat_id!r} exists already.")
+        raise Conflict(f"The chat {chat_id!r} exists already.", code="chat_exists")
     if is_taken(connection, chat_id):
         raise Conflict(
             "This chat was deleted. Bring it back, or go on in a new chat.", code="chat_deleted"
@@ -32,10 +79,10 @@ def insert_chat(
         insert(chats).values(
             id=chat_id,
             title=title,
-            title_source="rule",
+            title_source=source,
             created=time_text(now),
             updated=time_text(now),
-            activity=_next_activity(),
+            activity=next_activity(),
             state="idle",
             allowed_tools="[]",
             workflow=named,
@@ -52,18 +99,19 @@ def is_taken(connection: Connection, chat_id: str) -> bool:
 
 def find(connection: Connection, chat_id: str) -> Chat | None:
     """The chat; None where there is none, or it is deleted."""
-    where = (chats.c.id == chat_id) & chats.c.deleted.is_(None)
-    found = connection.execute(_with_depth(chats).where(where)).one_or_none()
-    if found is None:
+    row = driver_of(connection).execute(_FIND, (chat_id,)).fetchone()
+    if row is None:
         return None
-    workflow = json.loads(found.workflow) if found.workflow else None
+    found: Any = _Found._make(row)
     return Chat(
         **_summary_fields(found),
         title_source=found.title_source,
         head_row=found.head_row,
-        allowed_tools=tuple(json.loads(found.allowed_tools)),
-        workflow=WorkflowName(workflow["id"], workflow["name"]) if workflow else None,
+        allowed_tools=_tools(found.allowed_tools),
         log_chars=found.log_chars,
+        params=_params(found.params),
+        draft=found.draft,
+        branched_from=_branch_point(found.branched_from),
     )
 
 
@@ -75,11 +123,14 @@ def require(connection: Connection, chat_id: str) -> Chat:
     return chat
 
 
-def newest(connection: Connection, limit: int, before: str | None) -> tuple[ChatSummary, ...]:
-    """Chats by their last change, newest first. Raises NotFound for an unknown `before`."""
-    query = _with_depth(
-        chats.c.id, chats.c.title, chats.c.created, chats.c.updated, chats.c.state, chats.c.pinned
-    ).where(chats.c.deleted.is_(None))
+def newest(
+    connection: Connection, limit: int, before: str | None, hidden: Collection[str] = ()
+) -> tuple[ChatSummary, ...]:
+    """Chats by their last change, newest first, but for the hidden ones. Raises NotFound for an
+    unknown `before`."""
+    query = _with_depth(*_SUMMARY).where(chats.c.deleted.is_(None))
+    if hidden:
+        query = query.where(chats.c.id.not_in(sorted(hidden)))
     if before is not None:
         require(connection, before)
         reached = select(chats.c.activity).where(chats.c.id == before).scalar_subquery()
@@ -88,26 +139,45 @@ def newest(connection: Connection, limit: int, before: str | None) -> tuple[Chat
     return tuple(ChatSummary(**_summary_fields(row)) for row in found)
 
 
+def untouched_since(connection: Connection, moment: datetime) -> tuple[ChatSummary, ...]:
+    """The chats that nobody has pinned and that did not change since, last changed first; none
+    that is being answered."""
+    query = _with_depth(*_SUMMARY).where(
+        chats.c.deleted.is_(None),
+        chats.c.pinned.is_(False),
+        chats.c.state.not_in(ACTIVE_STATES),
+        chats.c.updated <= time_text(moment),
+    )
+    found = connection.execute(query.order_by(chats.c.activity.desc()))
+    return tuple(ChatSummary(**_summary_fields(row)) for row in found)
+
+
 def set_head(
     connection: Connection, chat_id: str, row: int | None, added_chars: int, now: datetime
 ) -> None:
     """The current path ends at `row` from now on; `added_chars` more are in the log."""
-    values = {
-        "head_row": row,
-        "log_chars": chats.c.log_chars + added_chars,
-        "updated": time_text(now),
-        "activity": _next_activity(),
-    }
-    connection.execute(update(chats).where(chats.c.id == chat_id).values(values))
+    driver = driver_of(connection)
+    driver.execute(_SET_HEAD, (row, added_chars, time_text(now), chat_id))
+    driver.execute(_SET_ACTIVITY, (chat_id,))
 
 
 def set_state(connection: Connection, chat_id: str, state: ChatState) -> None:
-    connection.execute(update(chats).where(chats.c.id == chat_id).values(state=state))
+    driver_of(connection).execute("UPDATE chats SET state = ? WHERE id = ?", (state, chat_id))
 
 
-def set_title(connection: Connection, chat_id: str, title: str, source: str) -> None:
+def set_title(connection: Connection, chat_id: str, title: str, source: TitleSource) -> None:
     values = {"title": title, "title_source": source}
     connection.execute(update(chats).where(chats.c.id == chat_id).values(values))
+
+
+def retitle(connection: Connection, chat_id: str, title: str, source: TitleSource) -> bool:
+    """`set_title`, unless the chat has a title that counts for more; says which."""
+    order = get_args(TitleSource)
+    chat = require(connection, chat_id)
+    if order.index(chat.title_source) > order.index(source):
+        return False
+    set_title(connection, chat_id, title, source)
+    return True
 
 
 def set_created(connection: Connection, chat_id: str, created: datetime) -> None:
@@ -120,14 +190,34 @@ def set_pinned(connection: Connection, chat_id: str, pinned: bool) -> None:
     connection.execute(update(chats).where(chats.c.id == chat_id).values(pinned=pinned))
 
 
+def set_unread(connection: Connection, chat_id: str, unread: bool) -> None:
+    connection.execute(update(chats).where(chats.c.id == chat_id).values(unread=unread))
+
+
+def set_params(connection: Connection, chat_id: str, params: ChatParams) -> None:
+    values = {"params": canonical(params.to_json())}
+    connection.execute(update(chats).where(chats.c.id == chat_id).values(values))
+
+
+def set_draft(connection: Connection, chat_id: str, draft: str | None) -> None:
+    connection.execute(update(chats).where(chats.c.id == chat_id).values(draft=draft))
+
+
+def set_branched_from(connection: Connection, chat_id: str, point: BranchPoint) -> None:
+    values = {"branched_from": canonical(asdict(point))}
+    connection.execute(update(chats).where(chats.c.id == chat_id).values(values))
+
+
 def set_allowed_tools(connection: Connection, chat_id: str, tools: tuple[str, ...]) -> None:
     values = {"allowed_tools": canonical(sorted(set(tools)))}
     connection.execute(update(chats).where(chats.c.id == chat_id).values(values))
 
 
 def end_active(connection: Connection) -> None:
-    """Whatever ran when the last process died does not run now (R35)."""
-    connection.execute(update(chats).where(chats.c.state.in_(ACTIVE_STATES)).values(state="idle"))
+    """Whatever ran when the last process died does not run now (R35); what is in `running` does."""
+    here = select(running.c.chat_id)
+    left = chats.c.state.in_(ACTIVE_STATES) & chats.c.id.not_in(here)
+    connection.execute(update(chats).where(left).values(state="idle"))
 
 
 def _with_depth(*columns: Any) -> Select[Any]:
@@ -137,7 +227,7 @@ def _with_depth(*columns: Any) -> Select[Any]:
     return select(*columns, depth).select_from(chats.outerjoin(messages, head))
 
 
-def _summary_fields(row: Row[Any]) -> dict[str, Any]:
+def _summary_fields(row: Any) -> dict[str, Any]:
     return {
         "id": row.id,
         "title": row.title,
@@ -145,10 +235,37 @@ def _summary_fields(row: Row[Any]) -> dict[str, Any]:
         "updated": parse_time(row.updated),
         "messages": row.depth,
         "state": row.state,
-        "pinned": row.pinned,
+        "pinned": bool(row.pinned),
+        "unread": bool(row.unread),
+        "workflow": _workflow(row.workflow),
     }
 
 
-def _next_activity() -> Any:
+# The same few texts stand in most chats.
+
+
+@lru_cache
+def _tools(text: str) -> tuple[str, ...]:
+    return tuple(json.loads(text))
+
+
+@lru_cache
+def _params(text: str) -> ChatParams:
+    return ChatParams(**json.loads(text))
+
+
+@lru_cache
+def _workflow(text: str | None) -> WorkflowName | None:
+    found = json.loads(text) if text else None
+    return WorkflowName(found["id"], found["name"]) if found else None
+
+
+@lru_cache
+def _branch_point(text: str | None) -> BranchPoint | None:
+    return BranchPoint(**json.loads(text)) if text else None
+
+
+def next_activity() -> Any:
+    """As an expression: the chat is the last that was changed."""
     counted = chats.alias()
     return select(func.coalesce(func.max(counted.c.activity), 0) + 1).scalar_subquery()

@@ -1,4 +1,5 @@
-"""A chat's first title: by rule, from its first user message, without a call to any model."""
+"""A chat's title: by rule, from its first user message and without a call to any model; or what a
+model or a person wrote, as one line."""
 
 from __future__ import annotations
 
@@ -23,6 +24,9 @@ _LINK = re.compile(r"!?\[([^\[\]]*)\]\([^()\s]*\)")
 _STRONG = re.compile(r"(\*\*|__|~~)(?=\S)(.+?)(?<=\S)\1")
 _EMPHASIS = re.compile(r"(?<!\w)([*_])(?=\S)([^*_]+)(?<=\S)\1(?!\w)")
 _SENTENCE_END = re.compile(r"[.!?](?=\s)|[。！？]")
+_LABEL = re.compile(r"^(?:title|titel|titre|título)\s*:\s*", re.IGNORECASE)
+_AROUND = " \"'`*_“”„‘’«»「」"
+"""Quotation marks and Markdown."""
 _BIDI = frozenset("\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")
 _ZERO_WIDTH_JOINER = "\u200d"
 
@@ -41,6 +45,13 @@ def title_for(message: Message) -> str:
         if isinstance(part, FilePart) and part.filename and _plain(part.filename):
             return _shorten(_plain(part.filename))
     return NEW_CHAT
+
+
+def title_from(text: str) -> str | None:
+    """A title that a model wrote, without what models put around one; None for an empty one."""
+    line = _LABEL.sub("", _first_line(text[:LOOKED_AT_CHARS]))
+    plain = line.strip(_AROUND).rstrip(" .:;,")
+    return _shorten(plain) if plain else None
 
 
 def clean_title(text: str) -> str:

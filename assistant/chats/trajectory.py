@@ -45,8 +45,8 @@ class LogRow:
 
 @dataclass(frozen=True, slots=True)
 class Trajectory:
-    """A chat with its log. `head` is the row that ends the current path, None without rows; `id`
-    and `created` are None where a file does not say."""
+    """A chat with its log. `head` is the row that ends the current path, None for an empty one;
+    `id` and `created` are None where a file does not say."""
 
     id: str | None
     title: str
@@ -165,14 +165,17 @@ def _repaired(
             numbers[body["row"]] = row
     head = header.get("head")
     ends = numbers.get(head) if _is_number(head) else None
+    if "head" not in header or head is not None:
+        # Only a file that says so has a path without messages.
+        ends = ends or (len(rows) or None)
     return Trajectory(
         id=header["id"] if isinstance(header.get("id"), str) else None,
         title=_title(header, rows),
-        title_source="user" if header.get("title_source") == "user" else "rule",
+        title_source=_title_source(header),
         created=_time(header.get("created")),
         workflow=_workflow(header.get("workflow")),
         rows=tuple(_with_unique_ids(rows)),
-        head=ends or (len(rows) or None),
+        head=ends,
     )
 
 
@@ -227,6 +230,11 @@ def _title(header: Mapping[str, Any], rows: list[LogRow]) -> str:
     asked = (one.message for one in rows if one.message.role == "user")
     first = next(asked, None)
     return titles.title_for(first) if first else titles.NEW_CHAT
+
+
+def _title_source(header: Mapping[str, Any]) -> TitleSource:
+    found = header.get("title_source")
+    return next((source for source in get_args(TitleSource) if source == found), "rule")
 
 
 def _time(value: Any) -> datetime | None:

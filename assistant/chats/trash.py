@@ -3,6 +3,8 @@
     await trash.open()                 removes what an earlier process left
     await trash.delete("c1")           no list, no search and no path shows it any more
     await trash.restore("c1")          as if nothing had happened
+    await trash.untouched(90)          what a clean-up would delete
+    await trash.delete_all(ids)
 
 For good means that nothing of the chat is left in the file: its rows, what its context left out,
 the answer in progress and its words in the index go in one transaction, SQLite overwrites them, and
@@ -13,15 +15,16 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Awaitable, Callable
+from collections import defaultdict
+from collections.abc import Awaitable, Callable, Sequence
 from datetime import datetime, timedelta
 from typing import Final
 
 from sqlalchemy import Connection, delete, select, update
 
 from ..database import Database, utc_now
-from ..errors import NotFound, StoreError
-from . import schema, table
+from ..errors import Conflict, NotFound, StoreError
+from . import attachments, schema, table
 from .chat import ChatSummary
 from .identity import chat_id as check_chat_id
 from .record import parse_time, time_text
@@ -33,8 +36,17 @@ logger = logging.getLogger("comfyui_assistant")
 
 UNDO: Final = timedelta(minutes=1)
 """How long a deleted chat can be brought back (the panel's undo)."""
-REMOVED_FROM: Final = (schema.messages, schema.running, schema.cuts, schema.projections)
-"""All tables with rows of a chat but that of the chats, which the others refer to."""
+REMOVED_TOGETHER: Final = 20
+"""Chats in one transaction, so that a clean-up of thousands lets others write in between."""
+REMOVED_FROM: Final = (
+    schema.messages,
+    schema.running,
+    schema.queue,
+    schema.cuts,
+    schema.projections,
+)
+"""All tables with rows of a chat but that of the chats, which the others refer to, and that of its
+attachments."""
 
 
 class Trash:
@@ -60,28 +72,63 @@ class Trash:
     async def open(self) -> None:
         """Sees to the chats that were deleted before: each is removed when its minute is over."""
         await self._store.recover()
+        await self._database.write(attachments.remove_gone)
+        together: defaultdict[datetime, list[str]] = defaultdict(list)
         for chat_id, deleted in await self._database.read(_deleted):
+            together[deleted].append(chat_id)
+        for deleted, chat_ids in together.items():
             left = deleted + UNDO - self._clock()
             # A clock that was set back must not keep a chat for longer than its minute.
-            self._remove_in(chat_id, deleted, min(left, UNDO))
+            self._remove_in(chat_ids, deleted, min(left, UNDO))
 
     async def delete(self, chat_id: str) -> None:
-        """Hide the chat. Raises NotFound when there is none, Conflict (`turn_running`) while it is
-        being answered."""
+        """Hide the chat. Raises NotFound when there is none, Conflict (`turn_running`,
+        `runs_elsewhere`) while it is being answered."""
+        now = parse_time(time_text(self._clock()))
+        self._store.check_not_answering(check_chat_id(chat_id))
+
+        def hide(connection: Connection) -> None:
+            self._store.check_here(connection, chat_id)
+            _hide(connection, chat_id, now)
+
+        await self._store.write(chat_id, hide)
+        self._store.forget(chat_id)
+        self._remove_in([chat_id], now, UNDO)
+
+    async def untouched(self, days: int) -> tuple[ChatSummary, ...]:
+        """The chats in which nothing happened for so many days, the last changed first; without
+        those that are pinned, and those that are being answered."""
+        await self._store.recover()
+        earliest = self._clock() - timedelta(days=days)
+        return await self._database.read(lambda c: table.untouched_since(c, earliest))
+
+    async def delete_all(self, chat_ids: Sequence[str]) -> tuple[str, ...]:
+        """Hide these chats at once; says which. One that is gone, being answered (here or
+        elsewhere) or not saved now is passed over."""
         now = parse_time(time_text(self._clock()))
         await self._store.recover()
-        self._store.check_not_answering(check_chat_id(chat_id))
-        await self._database.write(lambda c: _hide(c, chat_id, now))
-        self._store.forget(chat_id)
-        self._remove_in(chat_id, now, UNDO)
+        free = [chat_id for chat_id in chat_ids if self._is_free(chat_id)]
+
+        def hide(connection: Connection, chat_id: str) -> bool:
+            try:
+                self._store.check_here(connection, chat_id)
+                _hide(connection, chat_id, now)
+            except (NotFound, Conflict):
+                return False
+            return True
+
+        hidden = await self._database.write(lambda c: [one for one in free if hide(c, one)])
+        for chat_id in hidden:
+            self._store.forget(chat_id)
+        if hidden:
+            self._remove_in(hidden, now, UNDO)
+        return tuple(hidden)
 
     async def restore(self, chat_id: str) -> ChatSummary:
         """Show the chat again, as it was. Raises NotFound when it was not deleted, or more than a
         minute ago."""
-        check_chat_id(chat_id)
-        await self._store.recover()
         earliest = self._clock() - UNDO
-        return await self._database.write(lambda c: _show(c, chat_id, earliest))
+        return await self._store.write(chat_id, lambda c: _show(c, chat_id, earliest))
 
     async def close(self) -> None:
         """Stop waiting; what is left is removed by the next `open`."""
@@ -89,23 +136,46 @@ class Trash:
             task.cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)
 
-    def _remove_in(self, chat_id: str, deleted: datetime, left: timedelta) -> None:
-        work = self._remove(chat_id, deleted, max(0.0, left.total_seconds()))
-        task = asyncio.get_running_loop().create_task(work, name=f"removal of {chat_id}")
+    def _check_in_file(self, chat_ids: Sequence[str]) -> None:
+        """Raises StoreError while one of these chats is in memory: its file fails."""
+        if not self._store.keeper.held.isdisjoint(chat_ids):
+            raise StoreError(self._store.saving.message or "The file cannot be written.")
+
+    def _is_free(self, chat_id: str) -> bool:
+        try:
+            self._store.check_not_answering(check_chat_id(chat_id))
+        except Conflict:
+            return False
+        return chat_id not in self._store.keeper.held
+
+    def _remove_in(self, chat_ids: Sequence[str], deleted: datetime, left: timedelta) -> None:
+        work = self._remove(chat_ids, deleted, max(0.0, left.total_seconds()))
+        name = f"removal of {chat_ids[0]}"
+        task = asyncio.get_running_loop().create_task(work, name=name)
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
 
-    async def _remove(self, chat_id: str, deleted: datetime, seconds: float) -> None:
-        """Remove the chat after so long, unless it was brought back meanwhile."""
+    async def _remove(self, chat_ids: Sequence[str], deleted: datetime, seconds: float) -> None:
+        """Remove these chats after so long, but for those that were brought back meanwhile."""
         await self._sleep(seconds)
+        removed: list[str] = []
         try:
-            if await self._search.forget(chat_id, lambda c: _remove(c, chat_id, deleted)):
+            for start in range(0, len(chat_ids), REMOVED_TOGETHER):
+                some = chat_ids[start : start + REMOVED_TOGETHER]
+                self._check_in_file(some)
+                removed += await self._search.forget(some, lambda c, one: _remove(c, one, deleted))
+            for chat_id in removed:
                 self._store.forget(chat_id)
+            if removed:
+                await self._database.write(attachments.remove_gone)
                 await self._database.scrub()
-                logger.info("Chats: a deleted chat was removed for good.")
+                logger.info("Chats: deleted chats were removed for good: %d.", len(removed))
         except StoreError as error:
             reason = ascii(error.message)[1:-1]
-            logger.warning("Chats: a deleted chat stays until the next start: %s", reason)
+            logger.warning("Chats: deleted chats stay for now: %s", reason)
+            if not self._store.saving.ok:
+                left = [chat_id for chat_id in chat_ids if chat_id not in removed]
+                self._remove_in(left, deleted, UNDO)
 
 
 def _deleted(connection: Connection) -> list[tuple[str, datetime]]:
@@ -132,6 +202,7 @@ def _remove(connection: Connection, chat_id: str, deleted: datetime) -> bool:
     """Remove the chat that was deleted at this moment; says whether it was there."""
     if dict(_deleted(connection)).get(chat_id) != deleted:
         return False
+    attachments.let_go(connection, chat_id)
     for rows in REMOVED_FROM:
         connection.execute(delete(rows).where(rows.c.chat_id == chat_id))
     connection.execute(delete(chats).where(chats.c.id == chat_id))

@@ -88,9 +88,15 @@ def spans(text: str, terms: frozenset[str]) -> Iterator[tuple[int, int, frozense
     """Where in `text` some of `terms` stand: start, end and which, from left to right."""
     for match in _NAME.finditer(text):
         for piece in re.finditer(f"[{_UNSPACED}]{{1,2}}|[^{_UNSPACED}]+", match.group()):
-            found = index_terms(piece.group()) & terms
+            found = _terms_of_word(piece.group()) & terms
             if found:
                 yield match.start() + piece.start(), match.start() + piece.end(), found
+
+
+@lru_cache(maxsize=KNOWN_NAMES)
+def _terms_of_word(word: str) -> frozenset[str]:
+    """`index_terms` of a single word, which most texts have again and again."""
+    return index_terms(word)
 
 
 def _names(text: str) -> Iterator[str]:

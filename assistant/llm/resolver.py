@@ -67,6 +67,17 @@ class Resolver:
             raise await self._nothing_found()
         return await self._with_model(first)
 
+    async def named(self, name: str) -> Provider:
+        """The provider of this name, of any source, with a model. Raises `ProviderError`."""
+        for provider in await self.providers():
+            if provider.name == name:
+                return await self._with_model(provider)
+        raise ProviderError(
+            f"There is no provider named {name!r} any more: choose another one for this chat.",
+            code="no_provider",
+            actions=("choose-model", "open-settings"),
+        )
+
     async def providers(self) -> tuple[Provider, ...]:
         """All that could answer now, in their order; those of the panel first."""
         saved = await asyncio.to_thread(self._book.list)

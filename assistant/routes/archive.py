@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 import re
 from collections.abc import Callable
-from typing import Final, cast
+from typing import Final, Protocol, cast
 
 from aiohttp import web
 
@@ -17,6 +17,7 @@ from ..chats.archive import Archive
 from ..chats.markdown import to_markdown
 from ..chats.trajectory import FORMATS, Format, Trajectory, from_text, to_text, without
 from ..errors import InvalidRequest
+from ..sessions.sessions import Sessions
 from .answers import answer
 from .body import MAX_BODY_BYTES, only, read_json, text
 from .guard import Gate, guarded
@@ -31,17 +32,29 @@ FILES: Final = {
 LONGEST_FILE_NAME: Final = 60
 _UNSAFE = re.compile(r"[^A-Za-z0-9]+")
 
-ArchiveOf = Callable[[web.Request], Archive]
+
+class Shelf(Protocol):
+    """One user's chats, as files see them."""
+
+    @property
+    def archive(self) -> Archive: ...
+
+    @property
+    def sessions(self) -> Sessions: ...
+
+
+ShelfOf = Callable[[web.Request], Shelf]
+"""The chats of the user who asks."""
 Secrets = Callable[[], frozenset[str]]
 """The keys that no export may hold."""
 
 
-def archive_routes(gate: Gate, archive_of: ArchiveOf, secrets: Secrets) -> list[web.RouteDef]:
+def archive_routes(gate: Gate, shelf_of: ShelfOf, secrets: Secrets) -> list[web.RouteDef]:
     async def export(request: web.Request) -> web.Response:
         form = request.query.get("format", "")
         if form not in FILES:
             raise InvalidRequest(f"expected one of {', '.join(FILES)}", where="format")
-        stored = await archive_of(request).read(request.match_info["id"])
+        stored = await shelf_of(request).archive.read(request.match_info["id"])
         # In threads: a long chat has megabytes.
         trajectory = await asyncio.to_thread(without, stored, secrets())
         content = await asyncio.to_thread(_content, trajectory, form)
@@ -60,7 +73,9 @@ def archive_routes(gate: Gate, archive_of: ArchiveOf, secrets: Secrets) -> list[
         content = text(body, "content", most=MAX_BODY_BYTES)
         form = cast(Format, body["format"])
         trajectory = await asyncio.to_thread(from_text, content, form)
-        chat = await archive_of(request).add(trajectory)
+        shelf = shelf_of(request)
+        chat = await shelf.archive.add(trajectory)
+        shelf.sessions.created(chat)
         return answer({"id": chat.id}, status=201)
 
     return [

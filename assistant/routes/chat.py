@@ -16,8 +16,8 @@ from aiohttp import web
 from ..chats import chat_id
 from ..errors import InvalidRequest
 from ..messages.ui import message_from_ui, messages_from_ui
+from ..sessions.sessions import Sessions
 from ..turn.opening import REGENERATE, SUBMIT, TurnRequest
-from ..turn.turns import Turns
 from ..workflow.view import Snapshot
 from .answers import nothing
 from .body import optional_text, read_json
@@ -31,17 +31,17 @@ LONGEST_NAME = 200
 MOST_SELECTED = 1_000
 """Nodes of a selection that are kept."""
 
-TurnsOf = Callable[[web.Request], Turns]
-"""The turns of the user who asks."""
+SessionsOf = Callable[[web.Request], Sessions]
+"""The chats in use of the user who asks."""
 
 
-def chat_routes(gate: Gate, turns_of: TurnsOf) -> list[web.RouteDef]:
+def chat_routes(gate: Gate, sessions_of: SessionsOf) -> list[web.RouteDef]:
     async def chat(request: web.Request) -> web.StreamResponse:
         # In a thread: a list of messages may have megabytes.
         asked = await asyncio.to_thread(turn_request_from, await read_json(request))
-        turns = turns_of(request)
+        sessions = sessions_of(request)
         with gate.stream_slot():
-            turn = await turns.start(asked)
+            turn = await sessions.start(asked)
             try:
                 return await stream_turn(request, turn, debug=_debug(request))
             finally:
@@ -50,7 +50,7 @@ def chat_routes(gate: Gate, turns_of: TurnsOf) -> list[web.RouteDef]:
                     await turn.stop()
 
     async def join(request: web.Request) -> web.StreamResponse:
-        turn = turns_of(request).running(request.match_info["id"])
+        turn = sessions_of(request).running(request.match_info["id"])
         if turn is None:
             return nothing()
         with gate.stream_slot():

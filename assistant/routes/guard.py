@@ -45,6 +45,8 @@ SAFE_METHODS = frozenset(("GET", "HEAD", "OPTIONS"))
 OWN_SITES = frozenset(("same-origin", "none"))
 """Values of Sec-Fetch-Site: our own page, and the user's own doing (address bar, bookmark)."""
 FETCH_HEADERS = ("Sec-Fetch-Site", "Sec-Fetch-Mode", "Sec-Fetch-Dest", "Sec-Fetch-User")
+CLIENT_GONE = 499
+"""For the access log, as other servers note a client that left before its answer was whole."""
 RETRY_STREAM_SECONDS = 5
 """When a client that found all streams taken may come again."""
 
@@ -179,7 +181,8 @@ def guarded(handler: Handler, gate: Gate, *, token_needed: bool = True) -> Handl
             response = await handler(request)
         except Exception as error:
             if isinstance(error, ConnectionError) and _gone(request):
-                raise
+                # Nobody reads it. Raised, aiohttp would log each closed tab as an error of ours.
+                return web.Response(status=CLIENT_GONE)
             response = _answer_to(error, request)
             if _has_begun(request):
                 # The status is sent already: hanging up is all that can still tell the client.

@@ -10,6 +10,7 @@ from typing import Any, Protocol
 from aiohttp import web
 
 from .. import __version__
+from ..chats import Saving
 from ..config import Problem
 from ..context.window import DEFAULT_WINDOW
 from ..errors import ProviderError
@@ -33,10 +34,14 @@ class Kept(Protocol):
     """Where a user's chats are kept (`database`)."""
 
     @property
-    def problem(self) -> str | None: ...
+    def set_aside(self) -> Path | None: ...
+
+
+class Chats(Protocol):
+    """The user's chats (`chats`)."""
 
     @property
-    def set_aside(self) -> Path | None: ...
+    def saving(self) -> Saving: ...
 
 
 class HealthSpace(Protocol):
@@ -47,6 +52,9 @@ class HealthSpace(Protocol):
 
     @property
     def database(self) -> Kept: ...
+
+    @property
+    def chats(self) -> Chats: ...
 
 
 class HealthHost(Protocol):
@@ -93,7 +101,7 @@ def health_routes(gate: Gate, installation: Installation) -> list[web.RouteDef]:
                 "comfyui": installation.host.comfyui_version,
                 "preview": installation.host.preview,
                 "skills": await asyncio.to_thread(_count_skills, space.skills),
-                "saving": _saving_json(space.database),
+                "saving": space.chats.saving.to_json(),
             }
         )
 
@@ -133,12 +141,6 @@ def _set_aside(database: Kept) -> list[Problem]:
         " and a new one was begun."
     )
     return [Problem("database_set_aside", message)]
-
-
-def _saving_json(database: Kept) -> dict[str, Any]:
-    if database.problem is None:
-        return {"ok": True}
-    return {"ok": False, "message": database.problem}
 
 
 def _problem_json(problem: Problem) -> dict[str, str]:

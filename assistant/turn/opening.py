@@ -3,8 +3,9 @@
 `open_in_chat` carries out in the log what `chats.reconcile` says, and gives the history that the
 model reads and the answer that the turn writes: a new one, or a suspended one that goes on.
 
-What cannot be stored is refused before anything is asked (StoreError): an answer to a message that
-the log does not have would be lost with it, and the user can send the message again.
+What the store cannot even keep in memory is refused before anything is asked (StoreError): an
+answer to a message that the log does not have would be lost with it, and the user can send the
+message again.
 """
 
 from __future__ import annotations
@@ -58,6 +59,9 @@ class Opening:
     `history` ends with the user message, `answer` is the message to write (it has parts already
     when a suspended turn goes on), `reply` is an answer that needs no model, `slash` a command that
     the server answers itself, and `parent` is where the answer stands in the log.
+
+    What became of the chat's path: after the message `after` of it (None: from its beginning)
+    `left` messages were dropped and `added` came. The answer is not counted.
     """
 
     history: tuple[Message, ...]
@@ -65,6 +69,9 @@ class Opening:
     reply: str | None = None
     parent: Parent = HEAD
     slash: Slash | None = None
+    after: str | None = None
+    left: int = 0
+    added: tuple[Message, ...] = ()
 
 
 async def open_without_chat(request: TurnRequest, skills: SkillLibrary, new_id: str) -> Opening:
@@ -85,9 +92,15 @@ async def open_without_chat(request: TurnRequest, skills: SkillLibrary, new_id: 
 
 
 async def open_in_chat(
-    request: TurnRequest, chat_id: str, store: ChatStore, skills: SkillLibrary, new_id: str
+    request: TurnRequest,
+    chat_id: str,
+    store: ChatStore,
+    skills: SkillLibrary,
+    new_id: str,
+    from_queue: str | None = None,
 ) -> Opening:
-    """The opening of a request of a chat; what is new is in the log when this returns.
+    """The opening of a request of a chat; what is new is in the log when this returns, and what it
+    was in the queue (the entry `from_queue`) is not there any more.
 
     Raises InvalidRequest, NotFound and Conflict as `reconcile` and the store do.
     """
@@ -100,18 +113,25 @@ async def open_in_chat(
     asked = [await expand(message, skills) for message in (new or kept[-1:])]
     expanded = tuple(item.message for item in asked)
     before = kept if new else kept[:-1]
+    added: tuple[Message, ...] = ()
     if not exists:
         first = next(message for message in expanded if message.role == "user")
         await store.import_messages(chat_id, expanded, title_for(first), _workflow(request))
-        parent = HEAD
+        parent, added = HEAD, expanded
     elif new or (expanded != kept[-1:] and not answer.parts):
         # Asked again, a command may name a skill that there was not before: the log has its text.
         after = parent if new else (before[-1].id if before else None)
-        await store.append_all(chat_id, expanded, after)
-        parent = HEAD
+        await store.append_all(chat_id, expanded, after, from_queue)
+        parent, added = HEAD, expanded
+        if not stored:
+            first = next(message for message in expanded if message.role == "user")
+            await store.set_title(chat_id, title_for(first), "rule")
     reply, slash = _without_model(asked[-1], answer)
-    messages = (*_system(request.messages), *before, *expanded)
-    return Opening(messages, answer, reply, parent, slash)
+    history = (*_system(request.messages), *before, *expanded)
+    stays = before if added else kept
+    left = sum(message.id != answer.id for message in stored[len(stays) :])
+    last = stays[-1].id if stays else None
+    return Opening(history, answer, reply, parent, slash, last, left, added)
 
 
 def _without_model(asked: Expanded, answer: Message) -> tuple[str | None, Slash | None]:

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Protocol
 
 from ...agent_prompts import SystemPrompt
+from ..chats import ChatParams
 from ..config import Settings
 from ..context.calibration import Calibration
 from ..context.chat_context import ChatContext
@@ -29,12 +30,17 @@ from ..tools.toolbox import Toolbox
 from ..user_context.skills import SkillSummary
 from .conversation import Conversation
 from .recalling import recall_into_tail
+from .slash import Slash
+
+NO_PARAMS = ChatParams()
+"""A chat that wants what the settings say."""
 
 
 class Providers(Protocol):
-    """Who answers; `llm.resolver` knows."""
+    """Who answers; `llm.resolver` knows. `named` is for a chat that has chosen."""
 
     async def current(self) -> Provider: ...
+    async def named(self, name: str) -> Provider: ...
     async def window(self, provider: Provider) -> int | None: ...
 
 
@@ -60,10 +66,26 @@ class Prompts(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
+class Reply:
+    """What a slash command is answered, and what the client is to do on its screen, if anything:
+    `{"action": "new_chat" | "open_chat" | "delete_chat", "chat_id"?}`."""
+
+    text: str
+    action: Mapping[str, Any] | None = None
+
+
+class Replies(Protocol):
+    """Who answers slash commands; `replies` does."""
+
+    async def to(self, slash: Slash, chat_id: str | None, history: Sequence[Message]) -> Reply: ...
+
+
+@dataclass(frozen=True, slots=True)
 class Services:
     """What every turn needs, built once by `app`. `compact` carries out `/compact` with a focus,
-    and says what it did. `clock` gives seconds, `calibrations` holds what was learned of each
-    model's tokens, and `alternating` the models that want user and assistant in turns.
+    and says what it did; `replies` answers the other commands. `clock` gives seconds,
+    `calibrations` holds what was learned of each model's tokens, and `alternating` the models that
+    want user and assistant in turns.
     """
 
     providers: Providers
@@ -72,6 +94,7 @@ class Services:
     toolbox: Toolbox
     settings: Settings
     compact: Callable[[Preparation, str], Awaitable[str]]
+    replies: Replies | None = None
     clock: Callable[[], float] = time.monotonic
     calibrations: dict[str, Calibration] = field(default_factory=dict)
     alternating: set[str] = field(default_factory=set)
@@ -164,16 +187,36 @@ def prices_of(provider: Provider) -> Prices:
     return PRICES["local" if provider.local else "automatic"]
 
 
+async def provider_for(providers: Providers, params: ChatParams) -> Provider:
+    """Who answers in a chat. Raises ProviderError when there is nobody, or not the one that the
+    chat has chosen (`no_provider`)."""
+    named = params.provider
+    provider = await (providers.current() if named is None else providers.named(named))
+    return provider if params.model is None else replace(provider, model=params.model)
+
+
+def settings_for(settings: Settings, params: ChatParams) -> Settings:
+    """The settings with what a chat has of its own."""
+    own: dict[str, Any] = {
+        "temperature": params.temperature,
+        "reasoning_effort": params.reasoning,
+    }
+    return replace(settings, **{name: value for name, value in own.items() if value is not None})
+
+
 async def prepare(
     services: Services,
     history: tuple[Message, ...],
     conversation: Conversation,
+    params: ChatParams = NO_PARAMS,
     memory: ChatMemory | None = None,
 ) -> Preparation:
-    """Raises ProviderError when no provider is configured or found. With a `memory`, what of the
-    chat is relevant to its last message is recalled into the turn's tail."""
-    settings = services.settings
-    provider = await services.providers.current()
+    """`params` are the chat's own. With a `memory`, what of the chat is relevant to its last
+    message is recalled into the turn's tail.
+
+    Raises ProviderError when no provider is configured or found."""
+    settings = settings_for(services.settings, params)
+    provider = await provider_for(services.providers, params)
     window = window_of(await services.providers.window(provider))
     tools = services.toolbox.schemas if provider.tools else ()
     spoken = tuple(message for message in history if message.role != "system")

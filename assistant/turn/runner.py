@@ -11,14 +11,14 @@ import logging
 from datetime import datetime, timezone
 from typing import Any
 
-from ..chats import ChatState
+from ..chats import ChatParams, ChatState
 from ..context.report_words import in_words
 from ..errors import AssistantError, ProviderError
 from ..messages import chunks
 from ..messages.chunks import Chunk
 from ..messages.fold import fold
 from ..messages.parts import StepStart, ToolPart
-from ..tools.tool import Scene
+from ..tools.tool import ChatMemory, Scene
 from .asking import Asking
 from .call_ids import CallIds
 from .calls import CallRunner, Suspension
@@ -26,10 +26,10 @@ from .conversation import Conversation
 from .decisions import STOPPED
 from .measure import Measure
 from .opening import Opening
-from .preparation import Services, prepare
+from .preparation import NO_PARAMS, Preparation, Services, prepare
 from .recorder import Recorder
 from .running import RunningTurn
-from .slash import Slash, help_text, tokens_text
+from .slash import Slash, help_text
 
 logger = logging.getLogger("comfyui_assistant")
 
@@ -54,8 +54,10 @@ class TurnRunner:
         conversation: Conversation,
         scene: Scene,
         allowed: frozenset[str] = frozenset(),
+        params: ChatParams = NO_PARAMS,
     ) -> None:
         self._services = services
+        self._params = params
         self._opening = opening
         self._turn = turn
         self._emit = turn.emit
@@ -113,9 +115,7 @@ class TurnRunner:
         suspension = await self._go_on()
         if suspension:
             return self._suspend(suspension)
-        preparation = await prepare(
-            self._services, self._opening.history, self._conversation, self._memory
-        )
+        preparation = await self._prepare(self._memory)
         provider = preparation.provider
         self._emit(chunks.message_metadata({"model": provider.model, "provider": provider.name}))
         self._asking = Asking(
@@ -128,6 +128,10 @@ class TurnRunner:
             self._ids.free,
         )
         return await self._loop(self._asking)
+
+    async def _prepare(self, memory: ChatMemory | None = None) -> Preparation:
+        history = self._opening.history
+        return await prepare(self._services, history, self._conversation, self._params, memory)
 
     async def _go_on(self) -> Suspension:
         """Settles what a suspended turn was waiting for; nothing for a new turn."""
@@ -161,11 +165,18 @@ class TurnRunner:
 
     async def _command(self, slash: Slash) -> str:
         """The answer to a command of the user (R41)."""
-        if slash.name == "help":
+        if slash.name in ("context", "compact"):
+            return await self._about_context(slash)
+        replies = self._services.replies
+        if replies is None:
             return help_text()
-        if slash.name == "tokens":
-            return tokens_text(self._opening.history)
-        preparation = await prepare(self._services, self._opening.history, self._conversation)
+        reply = await replies.to(slash, self._turn.chat_id, self._opening.history)
+        if reply.action is not None:
+            self._emit(chunks.data("action", reply.action))
+        return reply.text
+
+    async def _about_context(self, slash: Slash) -> str:
+        preparation = await self._prepare()
         said = None
         if slash.name == "compact":
             said = await self._services.compact(preparation, slash.argument)

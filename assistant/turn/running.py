@@ -7,7 +7,7 @@ one list of chunks, so that a slow one costs nothing.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Coroutine
+from collections.abc import AsyncIterator, Callable, Coroutine
 from typing import Any, Literal
 
 from ..context.report import Report
@@ -20,11 +20,17 @@ StopReason = Literal["user", "shutdown"]
 
 
 class RunningTurn:
-    """One turn. For the event loop in which it is made."""
+    """One turn. For the event loop in which it is made; `witness` sees each chunk."""
 
-    def __init__(self, answer: Message, chat_id: str | None = None) -> None:
+    def __init__(
+        self,
+        answer: Message,
+        chat_id: str | None = None,
+        witness: Callable[[Chunk], None] | None = None,
+    ) -> None:
         self.chat_id = chat_id
         self.stop_reason: StopReason | None = None
+        self._witness = witness
         self._loop = asyncio.get_running_loop()
         self._fold = MessageFold(answer)
         self._chunks: list[Chunk] = []
@@ -54,6 +60,8 @@ class RunningTurn:
         """One more chunk, for the message and for every reader."""
         self._fold.add(chunk)
         self._chunks.append(chunk)
+        if self._witness is not None:
+            self._witness(chunk)
         self._wake()
 
     def planned(self, report: Report) -> None:

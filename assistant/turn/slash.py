@@ -1,16 +1,19 @@
-"""Slash commands that the server answers itself, without asking the chat's model (R41).
+"""The slash commands: one list for panel, HTTP and terminal, and how a message is one (R41).
 
-`/skill` is not one of them: it changes what the model reads (`command`). A command and its answer
-stay in the chat for the user to see, and are never sent to a model (R19).
+All but `/skill` are answered without asking the chat's model: what they answer is `replies`'. A
+command and its answer stay in the chat for the user to see, and are never sent to a model (R19).
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
+from typing import Any, Literal
 
 from ..messages.parts import Message
+
+Place = Literal["server", "client"]
 
 _COMMAND = re.compile(r"\s*/(?P<name>[a-z]+)(?:[ \t]+(?P<argument>[^\n]*))?\s*\Z")
 
@@ -23,34 +26,74 @@ class Slash:
     argument: str = ""
 
 
-COMMANDS = {
-    "context": "what the model was sent, what was left out, and why",
-    "tokens": "what this chat has used so far",
-    "compact": "summarise the older messages now; /compact <topic> keeps more of a topic",
-    "help": "this list",
-}
-PANEL = (
-    "In the panel also `/new`, `/skills`, `/model` and `/settings`. `/` lists all of them: arrow "
-    "keys choose, Tab completes, Esc closes. Enter sends, Shift + Enter begins a new line."
+@dataclass(frozen=True, slots=True)
+class SlashCommand:
+    """A command as all clients list it. `argument` is `<words>` where it needs one, `[words]` where
+    it takes one, else None; what is done at the `client` changes what is on the screen: the server
+    only says what."""
+
+    name: str
+    line: str
+    argument: str | None = None
+    aliases: tuple[str, ...] = ()
+    place: Place = "server"
+
+    def to_json(self) -> dict[str, Any]:
+        return {**asdict(self), "aliases": list(self.aliases)}
+
+
+COMMANDS = (
+    SlashCommand("new", "begin a new chat", place="client"),
+    SlashCommand("chats", "your last chats"),
+    SlashCommand("open", "open the chat that has these words", "<words>", place="client"),
+    SlashCommand("rename", "give this chat another title", "<title>"),
+    SlashCommand("delete", "delete this chat; for a minute it can be brought back", place="client"),
+    SlashCommand("export", "this chat as a file"),
+    SlashCommand("history", "what was said in this chat lately"),
+    SlashCommand("search", "find words in all chats", "<words>"),
+    SlashCommand("context", "what the model was sent, what was left out, and why"),
+    SlashCommand("tokens", "what this chat has used so far"),
+    SlashCommand(
+        "compact",
+        "summarise the older messages now; with a topic, keep more of that",
+        "[topic]",
+        ("summarize", "summarise"),
+    ),
+    SlashCommand("skill", "use one of your skills or a model guide", "<name>"),
+    SlashCommand("skills", "your skills and the model guides"),
+    SlashCommand("memory", "what the assistant keeps about you: rules, goals, preferences"),
+    SlashCommand("model", "which model answers here, or another one for this chat", "[name]"),
+    SlashCommand("settings", "providers, keys and preferences", place="client"),
+    SlashCommand("help", "this list"),
 )
-"""What a user of the panel wants to know as well."""
-SAME = {"summarize": "compact", "summarise": "compact"}
+SKILL = "skill"
+"""The one that changes what the model reads, in place of being answered."""
+_BY_NAME = {name: one for one in COMMANDS for name in (one.name, *one.aliases)}
+KEYS = (
+    "In the panel `/` lists all of them: arrow keys choose, Tab completes, Esc closes. Enter "
+    "sends, Shift + Enter begins a new line."
+)
 
 
 def slash_in(text: str) -> Slash | None:
-    """The command that a message is; None for any other text."""
+    """The command that a message is and that is to be answered; None for any other text, such as
+    words behind a command that takes none: `/history of art` is a question."""
     found = _COMMAND.match(text)
-    if found is None:
+    command = _BY_NAME.get(found["name"]) if found is not None else None
+    if found is None or command is None or command.name == SKILL:
         return None
-    name = SAME.get(found["name"], found["name"])
-    return Slash(name, (found["argument"] or "").strip()) if name in COMMANDS else None
+    argument = (found["argument"] or "").strip()
+    return Slash(command.name, argument) if command.argument or not argument else None
 
 
 def help_text() -> str:
     """All commands, one line each."""
-    lines = [f"- `/{name}`: {about}" for name, about in COMMANDS.items()]
-    skill = "- `/skill <name>`: use one of your skills or a model guide"
-    return "\n".join([skill, *lines, "", PANEL])
+    lines = []
+    for one in COMMANDS:
+        taken = f" {one.argument}" if one.argument else ""
+        others = "".join(f" or `/{name}`" for name in one.aliases[:1])
+        lines.append(f"- `/{one.name}{taken}`{others}: {one.line}")
+    return "\n".join([*lines, "", KEYS])
 
 
 def tokens_text(messages: Iterable[Message]) -> str:

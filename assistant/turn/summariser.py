@@ -22,6 +22,7 @@ from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, replace
 from weakref import WeakKeyDictionary
 
+from ..chats import ChatParams
 from ..config import Settings
 from ..context.chat_context import ChatContext
 from ..context.commitment import Saving, most_after
@@ -34,7 +35,7 @@ from ..llm.provider import Provider
 from ..llm.request import LLMRequest
 from ..messages.parts import Message
 from .conversation import Conversation
-from .preparation import Model, Preparation, Providers
+from .preparation import NO_PARAMS, Model, Preparation, Providers, provider_for
 
 logger = logging.getLogger("comfyui_assistant")
 
@@ -56,12 +57,13 @@ Keep = Callable[[str], Awaitable[None]]
 
 @dataclass(frozen=True, slots=True)
 class Idle:
-    """A chat between two turns; `path` are its messages."""
+    """A chat between two turns; `path` are its messages, `params` what it has of its own."""
 
     chat_id: str
     conversation: Conversation
     path: tuple[Message, ...]
     keep: Keep
+    params: ChatParams = NO_PARAMS
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,12 +127,17 @@ class Summariser:
         self._failures: WeakKeyDictionary[Conversation, Failures] = WeakKeyDictionary()
 
     def turn_ended(
-        self, chat_id: str, conversation: Conversation, messages: Sequence[Message], keep: Keep
+        self,
+        chat_id: str,
+        conversation: Conversation,
+        messages: Sequence[Message],
+        keep: Keep,
+        params: ChatParams = NO_PARAMS,
     ) -> None:
         """The chat is idle from now on; `messages` are its path, the answer included."""
         self.turn_begins(chat_id)
         if self._settings.summary in AUTOMATIC:
-            idle = Idle(chat_id, conversation, tuple(messages), keep)
+            idle = Idle(chat_id, conversation, tuple(messages), keep, params)
             work = self._when_idle(idle)
             self._tasks[chat_id] = asyncio.get_running_loop().create_task(work)
 
@@ -191,7 +198,7 @@ class Summariser:
         try:
             await self._sleep(IDLE_SECONDS)
             async with self._asking:
-                provider = await self._provider()
+                provider = await self._provider(idle.params)
                 window = window_of(await self._providers.window(provider))
                 if provider.demo or window.compact or self._waits(idle.conversation):
                     return
@@ -266,9 +273,9 @@ class Summariser:
                     return text if event.reason != "length" else None
         return text
 
-    async def _provider(self) -> Provider:
+    async def _provider(self, params: ChatParams) -> Provider:
         """Who is asked automatically (R25)."""
-        provider = await self._providers.current()
+        provider = await provider_for(self._providers, params)
         model = self._settings.summary_model
         return replace(provider, model=model) if model else provider
 

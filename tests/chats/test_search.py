@@ -5,7 +5,7 @@ from collections.abc import AsyncIterator
 from pathlib import Path
 
 import pytest
-from plugin.assistant.chats import ChatStore, search, search_index
+from plugin.assistant.chats import Branches, ChatStore, search, search_index
 from plugin.assistant.chats.search import HistorySearch
 from plugin.assistant.database import Database
 from plugin.assistant.errors import InvalidRequest, NotFound, StoreError
@@ -115,6 +115,21 @@ async def test_an_answer_in_several_rows_is_found_once(
     assert [passage.snippet for passage in hit.neighbours] == ["Hello", "Done."]
 
 
+@pytest.mark.parametrize("indexed", [True, False])
+async def test_messages_that_were_added_anew_are_found_once(
+    store: ChatStore, history: HistorySearch, monkeypatch: pytest.MonkeyPatch, indexed: bool
+) -> None:
+    monkeypatch.setattr(search_index, "has_fts5", lambda: indexed)
+    await told(store, "c", "An okapi", "A fox", "A badger")
+    for words in ("A zebra", "A quagga"):
+        await history.search("c", "badger")
+        await Branches(store).rewrite("c", "m0", user("m0", words))
+    for word, identity in (("fox", "m1"), ("badger", "m2"), ("zebra", "m0"), ("okapi", "m0")):
+        assert [hit.message_id for hit in await history.search("c", word)] == [identity]
+    await store.append("c", user("m3", "A lynx"))
+    assert [hit.message_id for hit in await history.search("c", "lynx")] == ["m3"]
+
+
 async def test_of_a_long_answer_the_call_is_shown_that_was_meant(
     store: ChatStore, history: HistorySearch
 ) -> None:
@@ -164,8 +179,8 @@ async def test_a_forgotten_chat_has_no_words_left(store: ChatStore, database: Da
     await told(store, "c1", "An okapi")
     await told(store, "c2", "An okapi")
     await history.search(None, "okapi")
-    await history.forget("c1", lambda connection: True)
-    await history.forget("nobody", lambda connection: True)
+    assert await history.forget(["c1", "nobody"], lambda connection, chat_id: True)
+    assert await history.forget(["c2"], lambda connection, chat_id: False) == []
     assert await entries(database) == 1
 
 

@@ -5,7 +5,7 @@ from collections.abc import Callable
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from plugin.assistant.chats import search_index
+from plugin.assistant.chats import ranking, search_index
 from plugin.assistant.chats.memory_index import MemoryIndex
 from plugin.assistant.chats.placing import Document, Piece, Placed
 from plugin.assistant.chats.scan import ScannedPostings
@@ -112,3 +112,27 @@ def test_hits_are_within_their_bounds_and_the_same_each_time(
     assert all(0 <= index < len(texts) for index in shown)
     assert [hit.index for hit in hits] == [hit.index for hit in scanned(texts).search(query, k)]
     assert hits == MemoryIndex.of(texts).search(query, k)
+
+
+@given(
+    st.lists(
+        st.tuples(
+            st.frozensets(st.integers(0, 30), min_size=1), st.sampled_from([0.1, 0.5, 1.0, 2.5])
+        ),
+        max_size=5,
+    ),
+    st.integers(1, 8),
+)
+def test_common_words_are_passed_over_only_where_that_changes_nothing(
+    weighted: list[ranking.Weighted], most: int
+) -> None:
+    sums: dict[int, float] = {}
+    for places, weight in sorted(weighted, key=lambda one: -one[1]):
+        for place in places:
+            sums[place] = sums.get(place, 0.0) + weight
+    best = sorted(sums, key=lambda place: (-sums[place], place))[:most]
+    before, ranking.MOST_SEEDS = ranking.MOST_SEEDS, most  # type: ignore[misc]
+    try:
+        assert ranking._seeds(weighted) == best
+    finally:
+        ranking.MOST_SEEDS = before  # type: ignore[misc]

@@ -1,9 +1,9 @@
-"""A chat's title by rule."""
+"""A chat's title, by rule or by a model, as one line."""
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from plugin.assistant.chats.titles import NEW_CHAT, TITLE_CHARS, clean_title, title_for
+from plugin.assistant.chats.titles import NEW_CHAT, TITLE_CHARS, clean_title, title_for, title_from
 from plugin.assistant.messages.parts import Message
 
 from .examples import attachment, skill, user
@@ -71,6 +71,30 @@ def test_an_attachment_without_a_name_is_a_new_chat() -> None:
 def test_a_typed_title_becomes_one_line() -> None:
     assert clean_title("  My\nchat \x07 ") == "My chat"
     assert clean_title(" \n") == NEW_CHAT
+
+
+@pytest.mark.parametrize(
+    ("written", "title"),
+    [
+        ("Sharper foxes in the snow", "Sharper foxes in the snow"),
+        (' "Sharper foxes."\n', "Sharper foxes"),
+        ("**Title: Sharper foxes**", "Sharper foxes"),
+        ("\n# Titel: «Schärfere Füchse»\n\nMore", "Schärfere Füchse"),
+        ("「雪中的狐狸」", "雪中的狐狸"),
+        ("word " * 40, "word " * 11 + "word…"),
+        ("", None),
+        (' "" \n', None),
+        ("\x07", None),
+    ],
+)
+def test_a_model_s_title_loses_what_models_put_around_it(written: str, title: str | None) -> None:
+    assert title_from(written) == title
+
+
+@given(st.text(st.characters(), max_size=400))
+def test_any_text_of_a_model_gives_a_short_line_or_none(text: str) -> None:
+    title = title_from(text)
+    assert title is None or (0 < len(title) <= TITLE_CHARS + 1 and "\n" not in title)
 
 
 @given(st.text(st.characters(), max_size=400))

@@ -55,11 +55,11 @@ def trajectories(draw: st.DrawFn) -> Trajectory:
     return Trajectory(
         "c",
         draw(st.sampled_from(["A fox", "狐", 'O\'Fox \\ "x"'])),
-        draw(st.sampled_from(["rule", "user"])),
+        draw(st.sampled_from(["rule", "model", "user"])),
         CREATED,
         draw(st.none() | st.just(WorkflowName("w1", "folder/Portrait"))),
         tuple(rows),
-        draw(st.sampled_from([one.row for one in rows])) if rows else None,
+        draw(st.sampled_from([None, *(one.row for one in rows)])),
     )
 
 
@@ -100,7 +100,7 @@ def test_an_export_that_is_imported_gives_an_equal_chat(chat: Trajectory, form: 
     async def there_and_back(folder: Path) -> None:
         database = Database(folder / "assistant.db")
         store = ChatStore(database)
-        archive = Archive(database, store, new_id=lambda: "copy")
+        archive = Archive(store, new_id=lambda: "copy")
         assert (await archive.add(chat)).id == "c"
         original = await archive.read("c")
         assert original == chat
@@ -129,7 +129,7 @@ def test_an_export_that_is_imported_gives_an_equal_chat(chat: Trajectory, form: 
 
 async def test_an_imported_chat_that_waits_goes_on_waiting(tmp_path: Path) -> None:
     database = Database(tmp_path / "assistant.db")
-    archive = Archive(database, ChatStore(database))
+    archive = Archive(ChatStore(database))
     chat = await archive.add(linear(user("u1"), with_tools("a1", asking())))
     assert chat.state == "paused"
     with pytest.raises(NotFound):
@@ -142,7 +142,7 @@ async def test_a_chat_whose_id_cannot_be_used_gets_another(
     tmp_path: Path, identity: str | None
 ) -> None:
     database = Database(tmp_path / "assistant.db")
-    archive = Archive(database, ChatStore(database), new_id=lambda: "other")
+    archive = Archive(ChatStore(database), new_id=lambda: "other")
     assert (await archive.add(replace(linear(user("u1")), id=identity))).id == "other"
     await database.close()
 

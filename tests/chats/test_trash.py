@@ -7,15 +7,17 @@ from datetime import datetime, timedelta, timezone
 from pathlib import Path
 
 import pytest
-from plugin.assistant.chats import ChatStore, search_index
+from plugin.assistant.chats import ChatQueue, ChatStore, Queued, search_index
+from plugin.assistant.chats.ownership import Owner
 from plugin.assistant.chats.search import HistorySearch
-from plugin.assistant.chats.trash import UNDO, Trash
+from plugin.assistant.chats.trash import REMOVED_TOGETHER, UNDO, Trash
 from plugin.assistant.context.projections import Covered, Projections
 from plugin.assistant.context.summary.state import Summary
 from plugin.assistant.database import Database
 from plugin.assistant.errors import Conflict, NotFound
 
 from .examples import answer, user
+from .faults import read_only
 
 WORD = "qvzxwonderfox"
 """Stands in no other text; the index holds it as it is."""
@@ -83,6 +85,9 @@ async def fill(chats: Chats, identity: str = "c", word: str = WORD, turns: int =
         await chats.store.finish_answer(identity, reply)
     summary = Summary(0, 1, told=f"Goal: {word}", told_end=1)
     await chats.store.keep_projections(identity, Projections((Covered(0, 1, word),), summary))
+    await chats.store.set_draft(identity, f"And the other {word}?")
+    waiting = Queued("q", "user_message", chats.time.now, user("q", f"A {word} waits"))
+    await ChatQueue(chats.store).enqueue(identity, waiting)
 
 
 def files(folder: Path) -> bytes:
@@ -250,3 +255,53 @@ async def test_a_chat_that_is_being_answered_is_not_deleted(chats: Chats) -> Non
         await chats.trash.delete("c")
     assert refused.value.code == "turn_running"
     assert await chats.store.get("c") is not None
+
+
+DAY = timedelta(days=1)
+
+
+async def test_a_clean_up_finds_what_was_not_touched_for_so_long(chats: Chats) -> None:
+    for identity in ("first", "pinned", "answered", "second", "deleted"):
+        await chats.store.create(identity)
+        await chats.store.append(identity, user("u1"))
+    await chats.store.change("pinned", pinned=True)
+    await chats.store.begin_answer("answered", answer("a1"))
+    await chats.trash.delete("deleted")
+    await chats.time.move(30 * DAY - MOMENT)
+    await chats.store.create("new")
+    assert await chats.trash.untouched(30) == ()
+    await chats.time.move(MOMENT)
+    assert [chat.id for chat in await chats.trash.untouched(30)] == ["second", "first"]
+    await chats.store.append("first", user("u2"))
+    assert [chat.id for chat in await chats.trash.untouched(30)] == ["second"]
+
+
+async def test_chats_that_are_cleaned_up_can_be_brought_back_each(
+    chats: Chats, tmp_path: Path
+) -> None:
+    words = {f"c{number}": f"qvzx{number:02d}fox" for number in range(REMOVED_TOGETHER + 3)}
+    for identity, word in words.items():
+        await fill(chats, identity, word)
+    await chats.search.search(None, "fox")
+    await chats.store.begin_answer("c5", answer("a"))
+    gone = await chats.trash.delete_all([*words, "nobody"])
+    assert gone == tuple(identity for identity in words if identity != "c5")
+    assert [chat.id for chat in await chats.store.list()] == ["c5"]
+    assert await chats.trash.delete_all(["c1", "c2"]) == ()
+    assert (await chats.trash.restore("c1")).id == "c1"
+    await chats.time.move(UNDO)
+    await chats.emptied("c0")
+    held = files(tmp_path)
+    assert [one for one, word in words.items() if word.encode() in held] == ["c1", "c5"]
+
+
+async def test_a_clean_up_passes_over_what_runs_elsewhere_or_is_not_saved(chats: Chats) -> None:
+    for identity in ("free", "unsaved", "elsewhere"):
+        await chats.store.create(identity)
+    elsewhere = Owner(1, 1.0, "another machine")
+    other = ChatStore(chats.database, clock=lambda: chats.time.now, owner=elsewhere)
+    async with read_only(chats.database):
+        await chats.store.append("unsaved", user("u1"))
+    assert chats.store.keeper.held == {"unsaved"}
+    await other.begin_answer("elsewhere", answer("a1"))
+    assert await chats.trash.delete_all(["free", "unsaved", "elsewhere"]) == ("free",)

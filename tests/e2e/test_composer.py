@@ -3,8 +3,7 @@
 import pytest
 from playwright.sync_api import expect
 from plugin.tests.e2e.panel import Panel, texts
-from plugin.tests.e2e.provider import ProviderThread, new_wait
-from plugin.tests.providers import Script
+from plugin.tests.e2e.provider import ProviderThread
 
 pytestmark = pytest.mark.e2e
 
@@ -91,22 +90,6 @@ def test_the_meter_opens_the_report_in_words(panel: Panel, provider: ProviderThr
     expect(meter).to_be_focused()
 
 
-def test_while_it_answers_a_message_is_kept_and_not_sent(
-    panel: Panel, provider: ProviderThread
-) -> None:
-    rest = new_wait()
-    provider.queue(Script([{"text": "Busy"}, {"wait": rest}]))
-    panel.ask("First")
-    expect(panel.answer).to_contain_text("Busy")
-    panel.ask("Second")
-    expect(panel.root.get_by_text("You can send this when the answer is done.")).to_be_visible()
-    expect(panel.message).to_have_value("Second")
-    provider.release(rest)
-    panel.idle()
-    assert len(provider.requests) == 1
-    panel.message.fill("")
-
-
 # The control with the focus, and whether it or what it stands in looks different because of it.
 FOCUS = """() => {
     const at = document.activeElement
@@ -148,7 +131,8 @@ def test_every_control_is_reached_by_tab_in_reading_order_and_shows_it(
         walked.append(place["name"])
         assert len(walked) < 30, walked
         panel.page.keyboard.press("Tab")
-    wanted = ["New chat", "Chats", "Settings", "Close", "Conversation", "Copy", "Edit"]
-    wanted += ["Copy", "Answer again", "Message", "Attach images or text files"]
+    wanted = ["New chat", "Chats", "Settings", "Close", "Conversation"]
+    wanted += ["Copy", "Edit", "Branch from here", "Copy", "Answer again", "Branch from here"]
+    wanted += ["Message", "Attach images or text files"]
     assert walked[: len(wanted)] == wanted
     assert walked[-1] == "Send"

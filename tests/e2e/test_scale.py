@@ -11,7 +11,8 @@ from plugin.tests.providers import Script
 
 pytestmark = pytest.mark.e2e
 
-MESSAGES = 300
+MESSAGES = 10_000
+MOST_SHOWN = 200  # articles in the document
 CHUNKS = 10_000
 # Changes in the log outside of the last answer, and how often anything was drawn.
 COUNT_CHANGES = """() => {
@@ -47,7 +48,23 @@ def conversation(length: int) -> list[dict[str, Any]]:
     ]
 
 
-def test_a_chat_of_300_messages_opens_at_its_end_and_loads_what_is_above(
+# How many messages are in the document, and what the first of them says.
+SHOWN = """() => {
+    const articles = [...document.querySelectorAll('.ca-panel [role=log] article')]
+    const [first] = articles
+    const text = first.querySelector('.ca-bubble__text, .ca-markdown')?.textContent ?? ''
+    return {count: articles.length, first: text.trim()}
+}"""
+# One step of a wheel towards the top of the log, and two frames to draw what comes.
+SCROLL_UP = """async () => {
+    const log = document.querySelector('.ca-panel [role=log]')
+    log.scrollTop -= 900
+    for (let frame = 0; frame < 2; frame += 1) await new Promise(requestAnimationFrame)
+    return log.scrollTop
+}"""
+
+
+def test_a_chat_of_10000_messages_opens_at_its_end_and_keeps_few_in_the_document(
     panel: Panel, url: str, provider: ProviderThread
 ) -> None:
     provider.queue("The last of all.")
@@ -55,16 +72,52 @@ def test_a_chat_of_300_messages_opens_at_its_end_and_loads_what_is_above(
     open_chat(panel, "long-chat")
     expect(panel.answer).to_contain_text("The last of all.")
     expect(panel.answer).to_be_in_viewport()
-    assert panel.articles.count() < MESSAGES
-    earlier = panel.button("Show earlier messages")
-    while earlier.is_visible():
-        before = panel.articles.count()
-        earlier.click()
-        panel.page.wait_for_function(
-            "before => document.querySelectorAll('.ca-panel article').length > before", arg=before
-        )
-    expect(panel.articles).to_have_count(MESSAGES)
-    expect(panel.articles.first).to_contain_text("Message 1 of a long chat.")
+    first = MESSAGES
+    # Page after page comes from the server, until some that came first must have left again.
+    while first > MESSAGES - 3 * MOST_SHOWN:
+        panel.evaluate(SCROLL_UP)
+        shown = panel.evaluate(SHOWN)
+        assert shown["count"] <= MOST_SHOWN
+        if words := shown["first"].split():  # else it is being built
+            first = int(words[1])
+    panel.button("Jump to latest").click()
+    expect(panel.answer).to_contain_text("The last of all.")
+    expect(panel.answer).to_be_in_viewport()
+    assert panel.evaluate(SHOWN)["count"] <= MOST_SHOWN
+
+
+# Scrolls near the top, and remembers what is read there and where it stands.
+READ_NEAR_THE_TOP = """async () => {
+    const log = document.querySelector('.ca-panel [role=log]')
+    const articles = [...log.querySelectorAll('article')]
+    log.scrollTop = 500
+    // What comes near gets its real height first.
+    for (let frame = 0; frame < 4; frame += 1) await new Promise(requestAnimationFrame)
+    log.scrollTop = 200
+    const top = log.getBoundingClientRect().top
+    window.read = articles.find(one => one.getBoundingClientRect().bottom > top + 1)
+    window.place = window.read.getBoundingClientRect().top
+    window.above = articles.indexOf(window.read)
+}"""
+OLDER_CAME = """() => {
+    const articles = [...document.querySelectorAll('.ca-panel [role=log] article')]
+    return articles.indexOf(window.read) > window.above
+}"""
+MOVED = "() => Math.abs(window.read.getBoundingClientRect().top - window.place)"
+STILL = 2  # pixels
+
+
+def test_what_is_read_stays_in_its_place_while_older_messages_come(
+    panel: Panel, url: str, provider: ProviderThread
+) -> None:
+    provider.queue("The end.")
+    import_chat(url, "older-chat", conversation(299))
+    open_chat(panel, "older-chat")
+    expect(panel.answer).to_contain_text("The end.")
+    for _page in range(3):
+        panel.evaluate(READ_NEAR_THE_TOP)
+        panel.page.wait_for_function(OLDER_CAME)
+        assert panel.evaluate(MOVED) <= STILL
 
 
 def test_only_the_last_block_changes_while_an_answer_streams_into_a_long_chat(

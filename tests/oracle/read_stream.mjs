@@ -79,13 +79,16 @@ async function aiReader(root) {
 /** @param {string} web */
 async function panelReader(web) {
   const load = (path) => import(pathToFileURL(join(web, path)).href);
-  const { readChunks } = await load("services/sse.js");
+  const { readEvents } = await load("services/sse.js");
   const { createReducer } = await load("state/reducer.js");
   return async (bytes, pieces, message) => {
     const reducer = createReducer(message);
     const errors = [];
     try {
-      for await (const chunk of readChunks(response(bytes, pieces).body)) {
+      const { signal } = new AbortController();
+      for await (const { data } of readEvents(response(bytes, pieces).body, { signal })) {
+        if (data === "[DONE]") break;
+        const chunk = JSON.parse(data);
         if (chunk.type === "error") errors.push(chunk.errorText);
         else reducer.apply(chunk);
       }

@@ -103,7 +103,7 @@ async def is_stopped_when_comfyui_ends(chat: Chatting, bench: Bench) -> Recordin
     chat.provider.queue(Script([{"text": "Half"}, {"wait": "never"}]))
     saying = asyncio.create_task(chat.say("Do it"))
     await chat.provider.reached("never")
-    await chat.assistant.space_of("default").turns.close()
+    await chat.assistant.space_of("default").sessions.close()
     return await recorded(chat, await saying)
 
 

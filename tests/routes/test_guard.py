@@ -19,7 +19,7 @@ from plugin.assistant.errors import (
     Refused,
     StoreError,
 )
-from plugin.assistant.routes.guard import Gate, guarded, peer_is_local
+from plugin.assistant.routes.guard import CLIENT_GONE, Gate, guarded, peer_is_local
 from plugin.tests.routes.site import Client, error_of, raw, serving
 
 HOST = {"Host": "localhost:8188"}
@@ -341,9 +341,37 @@ async def test_a_client_that_went_away_is_no_failure(caplog: pytest.LogCaptureFi
     gone = request(host="localhost")
     assert gone.transport is not None
     gone.transport.is_closing = lambda: True  # type: ignore[method-assign]
-    with pytest.raises(ConnectionResetError):
-        await guarded(failing(ConnectionResetError()), Gate(Settings()))(gone)
+    answer = await guarded(failing(ConnectionResetError()), Gate(Settings()))(gone)
+    assert answer.status == CLIENT_GONE
     assert not caplog.records
+
+
+async def test_no_log_tells_of_a_client_that_leaves_while_it_is_answered(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    ended = asyncio.Event()
+
+    async def endless(request: web.Request) -> web.StreamResponse:
+        response = web.StreamResponse()
+        await response.prepare(request)
+        try:
+            while True:
+                await response.write(b"more" * 10_000)
+        finally:
+            ended.set()
+
+    app = web.Application()
+    app.router.add_get("/endless", guarded(endless, Gate(Settings())))
+    runner = web.AppRunner(app, access_log=None)
+    await runner.setup()
+    await web.TCPSite(runner, "127.0.0.1", 0).start()
+    reader, writer = await asyncio.open_connection(*runner.addresses[0])
+    writer.write(b"GET /endless HTTP/1.1\r\nHost: localhost\r\n\r\n")
+    await reader.readuntil(b"more")
+    writer.transport.abort()
+    await ended.wait()
+    await runner.cleanup()
+    assert not [record for record in caplog.records if record.levelno >= logging.WARNING]
 
 
 async def test_a_handler_keeps_its_name_behind_the_guard() -> None:

@@ -192,3 +192,133 @@ async def test_a_chat_cannot_have_the_name_of_a_route(ours: Site, identity: str)
     message = {"id": "u1", "role": "user", "parts": [{"type": "text", "text": "Hi"}]}
     body = {"id": identity, "message": message}
     assert (await ours.client.post("/api/chat", json=body)).status == 400
+
+
+# Create, branch, clean up
+
+
+async def test_a_chat_is_made_before_its_first_message(ours: Site) -> None:
+    workflow = {"id": "w", "name": "Portrait"}
+    made = await ours.client.post(
+        "/api/chats", json={"id": "c", "title": " Foxes\n", "workflow": workflow}
+    )
+    chat = await made.json()
+    assert made.status == 201
+    assert (chat["id"], chat["title"], chat["workflow"]) == ("c", "Foxes", workflow)
+    assert (chat["messages"], chat["state"], chat["params"]) == (0, "idle", {})
+    (entry,) = await listed(ours)
+    assert entry == {name: value for name, value in chat.items() if name != "params"}
+
+
+async def test_a_chat_that_says_nothing_gets_an_id_and_the_title_of_its_first_message(
+    ours: Site,
+) -> None:
+    made = await (await ours.client.post("/api/chats", json={})).json()
+    again = await (await ours.client.post("/api/chats", json={"id": None})).json()
+    assert made["id"] != again["id"]
+    store = ours.assistant.space_of("default").chats
+    assert await store.set_title(made["id"], "By rule", "rule")
+    named = await (await ours.client.post("/api/chats", json={"title": "Mine"})).json()
+    assert not await store.set_title(named["id"], "By rule", "rule")
+
+
+async def test_an_id_that_is_taken_makes_no_chat(ours: Site) -> None:
+    await filled(ours)
+    refused = await ours.client.post("/api/chats", json={"id": "c"})
+    assert (refused.status, error_of(await refused.json())["code"]) == (409, "chat_exists")
+    await ours.client.delete("/api/chats/c")
+    refused = await ours.client.post("/api/chats", json={"id": "c"})
+    assert (refused.status, error_of(await refused.json())["code"]) == (409, "chat_deleted")
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        {"id": "../c"},
+        {"id": "search"},
+        {"id": 7},
+        {"title": " "},
+        {"title": 7},
+        {"state": "idle"},
+        {"workflow": "w"},
+        {"workflow": {"id": "w"}},
+        {"workflow": {"id": "w", "name": "n", "graph": {}}},
+    ],
+)
+async def test_a_wrong_chat_is_not_made(ours: Site, body: dict[str, Any]) -> None:
+    refused = await ours.client.post("/api/chats", json=body)
+    assert refused.status == 400
+    error_of(await refused.json())
+    assert await listed(ours) == []
+
+
+async def test_a_branch_is_a_new_chat_up_to_a_message(ours: Site) -> None:
+    await filled(ours)
+    answered = await ours.client.post("/api/chats/c/branch", json={"message_id": "u1"})
+    body = await answered.json()
+    assert (answered.status, list(body)) == (201, ["id"])
+    shown = await (await ours.client.get(f"/api/chats/{body['id']}")).json()
+    assert [message["id"] for message in shown["messages"]] == ["u1"]
+    assert shown["title"] == "A fox at dawn (branch)"
+    for path, message in (("c", "nobody"), ("nobody", "u1")):
+        refused = await ours.client.post(f"/api/chats/{path}/branch", json={"message_id": message})
+        assert refused.status == 404
+    for wrong in ({}, {"message_id": 1}, {"message_id": "u1", "id": "d"}):
+        assert (await ours.client.post("/api/chats/c/branch", json=wrong)).status == 400
+
+
+async def test_a_clean_up_shows_first_what_it_would_delete(ours: Site) -> None:
+    for identity in ("one", "two", "pinned"):
+        await filled(ours, identity)
+    await ours.client.patch("/api/chats/pinned", json={"pinned": True})
+    before = await listed(ours)
+    would = await (await ours.client.post("/api/chats/cleanup", json={"older_than_days": 0})).json()
+    assert [chat["id"] for chat in would["chats"]] == ["two", "one"]
+    assert (would["deleted"], would["dry_run"]) == (0, True)
+    assert set(would["chats"][0]) == {"id", "title", "updated"}
+    assert await listed(ours) == before
+    body = {"older_than_days": 0, "dry_run": False}
+    done = await (await ours.client.post("/api/chats/cleanup", json=body)).json()
+    assert done == {"chats": would["chats"], "deleted": 2, "dry_run": False}
+    assert [chat["id"] for chat in await listed(ours)] == ["pinned"]
+    await ours.client.post("/api/chats/one/restore")
+    assert [chat["id"] for chat in await listed(ours)] == ["pinned", "one"]
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        {},
+        {"older_than_days": -1},
+        {"older_than_days": "7"},
+        {"older_than_days": 1.5},
+        {"older_than_days": True},
+        {"older_than_days": 7, "dry_run": "no"},
+        {"older_than_days": 7, "dry_run": None},
+        {"older_than_days": 7, "pinned": True},
+    ],
+)
+async def test_a_wrong_clean_up_deletes_nothing(ours: Site, body: dict[str, Any]) -> None:
+    await filled(ours)
+    refused = await ours.client.post("/api/chats/cleanup", json=body)
+    assert refused.status == 400
+    assert len(await listed(ours)) == 1
+
+
+# Pages
+
+
+async def test_a_page_around_a_message_says_what_lies_before_and_after(ours: Site) -> None:
+    said = tuple((answer if number % 2 else user)(f"m{number}") for number in range(9))
+    await ours.assistant.space_of("default").chats.import_messages("c", said)
+
+    async def page(query: str) -> tuple[list[str], bool, bool]:
+        body = await (await ours.client.get(f"/api/chats/c?{query}")).json()
+        return [one["id"] for one in body["messages"]], body["has_more"], body["has_later"]
+
+    assert await page("around=m4&limit=3") == (["m3", "m4", "m5"], True, True)
+    assert await page("after=m5&limit=9") == (["m6", "m7", "m8"], True, False)
+    for query, status in (("around=no", 404), ("after=no", 404), ("around=m1&before=m2", 400)):
+        refused = await ours.client.get(f"/api/chats/c?{query}")
+        assert refused.status == status
+        error_of(await refused.json())

@@ -51,6 +51,9 @@ class OneProvider:
     async def current(self) -> Provider:
         return self.provider
 
+    async def named(self, name: str) -> Provider:
+        return self.provider
+
     async def window(self, provider: Provider) -> int | None:
         return self.tokens
 

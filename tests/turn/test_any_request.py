@@ -180,7 +180,8 @@ def test_a_body_that_is_wrong_somewhere_is_never_a_500(
         for name in parents:
             target = target[name] if isinstance(target, dict) and name in target else {}
         if isinstance(target, dict):
-            target[last] = data.draw(BROKEN | BOUNDARIES | JSON)
+            # A copy: the next place may be inside, and the boundaries are the same objects again.
+            target[last] = copy.deepcopy(data.draw(BROKEN | BOUNDARIES | JSON))
     if body.get("id") == "valid":
         body["id"] = f"chat-{next(NUMBERS)}"
     check(backend.post(body), backend)

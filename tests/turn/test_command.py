@@ -51,7 +51,7 @@ async def test_an_unknown_or_ambiguous_name_is_answered_with_the_list(
 
 
 @pytest.mark.parametrize(
-    "text", ["/skills", "/skill-moon", "say /skill moon-light", "//skill x", "/Skill moon-light"]
+    "text", ["/skillful", "/skill-moon", "say /skill moon-light", "//skill x", "/Skill moon-light"]
 )
 async def test_other_text_is_left_as_it_is(skills: SkillLibrary, text: str) -> None:
     expanded = await expand(message(text), skills)

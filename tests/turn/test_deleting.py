@@ -20,7 +20,7 @@ async def test_a_running_turn_is_stopped_before_its_chat_is_deleted(chat: Chatti
     await chat.provider.reached("never")
     assert (await chat.client.delete("/api/chats/c1")).status == 204
     assert (await saying).types[-1] == "abort"
-    assert chat.assistant.space_of("default").turns.running("c1") is None
+    assert chat.assistant.space_of("default").sessions.running("c1") is None
     back = await restored(chat)
     assert back["state"] == "idle"
     assert back["messages"][-1]["parts"][-1]["text"] == "Half"
@@ -53,7 +53,7 @@ async def test_nothing_of_a_deleted_chat_is_remembered_in_memory(chat: Chatting)
     chat.provider.queue("Hello")
     await chat.say("Hi")
     space = chat.assistant.space_of("default")
-    assert await space.turns.report("c1") is not None
+    assert await space.sessions.report("c1") is not None
     await chat.client.delete("/api/chats/c1")
     await restored(chat)
-    assert await space.turns.report("c1") is None
+    assert await space.sessions.report("c1") is None

@@ -300,7 +300,7 @@ async def test_the_answer_is_in_the_chat_when_its_end_is_seen(
     chat.provider.queue("Hello")
     saying = asyncio.create_task(chat.say("Hi"))
     await asked.wait()
-    turn = chat.assistant.space_of("default").turns.running("c1")
+    turn = chat.assistant.space_of("default").sessions.running("c1")
     assert turn is not None
     seen = [chunk["type"] for chunk in turn._chunks]
     assert "text-end" in seen
@@ -328,7 +328,7 @@ async def test_a_slow_disk_does_not_hold_up_the_stream(
     saying = asyncio.create_task(chat.say("Hi"))
     await chat.provider.reached("end")
     await saving.wait()
-    turn = chat.assistant.space_of("default").turns.running("c1")
+    turn = chat.assistant.space_of("default").sessions.running("c1")
     assert turn is not None
     async for chunk in turn.follow():
         assert chunk is not None
@@ -368,12 +368,12 @@ async def test_a_chunk_that_no_client_would_take_is_an_error_and_is_not_sent(
 
 
 async def test_nothing_of_a_turn_is_held_when_it_has_ended(chat: Chatting) -> None:
-    turns = chat.assistant.space_of("default").turns
+    sessions = chat.assistant.space_of("default").sessions
     graph = {"nodes": [{"id": 3, "type": "KSampler"}], "links": []}
     chat.provider.queue(Script([{"text": "Hello"}, {"wait": "go"}]))
     saying = asyncio.create_task(chat.say("Hi", workflow={"name": "mine", "graph": graph}))
     await chat.provider.reached("go")
-    turn = turns.running("c1")
+    turn = sessions.running("c1")
     assert turn is not None
     held = weakref.ref(turn)
     del turn
@@ -381,10 +381,11 @@ async def test_nothing_of_a_turn_is_held_when_it_has_ended(chat: Chatting) -> No
     await saying
     gc.collect()
     assert held() is None
-    assert not turns._running
-    assert not turns._loose
-    assert not turns._workflows
-    assert not turns._starting
+    session = sessions.known("c1")
+    assert session is not None
+    assert session.quiet
+    assert not sessions._launcher._loose
+    assert not sessions._launcher._workflows
 
 
 async def test_many_readers_come_and_go(chat: Chatting) -> None:

@@ -5,419 +5,617 @@ import { test } from "node:test";
 import { ApiError } from "../../web/services/api.js";
 import { textOf } from "../../web/state/messages.js";
 import {
+  ACCEPTED,
   answer,
-  fakeChat,
-  fakeServer,
+  empty,
+  eventually,
   inTurn,
   offline,
+  openChat,
+  running,
   said,
   stored,
-  streamed,
   until,
 } from "./fakes.js";
 
-/** @param {ReturnType<typeof fakeChat>} chat */
+/** @typedef {import("../../web/state/chat.js").Chat} Chat */
+
+/** @param {Chat} chat */
 const texts = (chat) => chat.get().messages.map(textOf);
+/** @param {Chat} chat @param {string} text */
+const says = (chat, text) =>
+  until(chat, ({ messages }) => textOf(messages.at(-1) ?? said("", "user", "")) === text);
+/** @param {Chat} chat */
+const idle = (chat) => until(chat, (state) => state.status === "idle");
 
-const ASKED = [
-  { type: "start", messageId: "a" },
-  {
-    type: "tool-input-available",
-    toolCallId: "t",
-    toolName: "save",
-    input: {},
-    dynamic: true,
-    providerExecuted: true,
-  },
-  { type: "tool-approval-request", toolCallId: "t", approvalId: "p" },
-  { type: "finish" },
-];
+const ASKS = {
+  type: "dynamic-tool",
+  toolName: "save",
+  toolCallId: "t",
+  state: "approval-requested",
+  input: {},
+  approval: { id: "p" },
+};
+/** @param {Record<string, unknown>} [more] */
+const asking = (more) => ({
+  messages: [
+    said("u", "user", "save it"),
+    { id: "a", role: "assistant", parts: [{ ...ASKS, ...more }] },
+  ],
+  runtime: running("paused"),
+});
 
-test("a message goes out with its workflow, and the answer comes in", async () => {
-  const server = fakeServer({ send: () => streamed(answer("a", "Hello")) });
-  const chat = fakeChat(server.api);
+test("opening a chat shows what the server keeps, and what comes", async () => {
+  const { chat, events } = await openChat({ messages: [said("u", "user", "Hi")] });
+  assert.deepEqual([texts(chat), chat.get().title], [["Hi"], "Title"]);
+  events.turn("a", "Hello");
+  await says(chat, "Hello");
+  await idle(chat);
+});
+
+test("opening a chat in mid-answer shows what is there and goes on", async () => {
+  const chunks = answer("a", "Hel").slice(0, 4);
+  const { chat, events } = await openChat({
+    messages: [said("u", "user", "Hi")],
+    stream: { message: empty("a"), chunks },
+    runtime: running("generating"),
+  });
+  assert.deepEqual(texts(chat), ["Hi", "Hel"]);
+  assert.equal(chat.get().status, "streaming");
+  events.push("stream_delta", {
+    message_id: "a",
+    chunk: { type: "text-delta", id: "a-t", delta: "lo" },
+  });
+  await says(chat, "Hello");
+});
+
+test("a new chat is made with its first message, which goes out with the workflow", async () => {
+  const { chat, events, server } = await openChat({}, { known: false });
   assert.equal(await chat.send("Hi", []), true);
-  await until(chat);
-  assert.deepEqual(texts(chat), ["Hi", "Hello"]);
-  const [[request]] = server.asked("send");
+  assert.deepEqual(server.asked("createChat"), [["c", { id: "w", name: "flux" }]]);
+  const [[, command]] = server.asked("command");
   assert.deepEqual(
-    [request.id, request.trigger, request.message.parts, request.workflow.revision],
-    ["c", "submit-message", [{ type: "text", text: "Hi" }], 3],
+    [command.type, command.message.parts, command.workflow.revision],
+    ["user_message", [{ type: "text", text: "Hi" }], 3],
   );
-  assert.deepEqual(request.message.metadata.workflow, { id: "w", name: "flux" });
+  assert.deepEqual(command.message.metadata.workflow, { id: "w", name: "flux" });
+  assert.deepEqual(texts(chat), ["Hi"]);
+  await until(chat, (state) => state.known && state.title);
+  events.push("message_added", { message: command.message, after: null });
+  events.turn("a", "Hello");
+  await says(chat, "Hello");
+  assert.deepEqual(texts(chat), ["Hi", "Hello"]);
+});
+
+test("a message is on the screen before the server has it", async () => {
+  const { chat } = await openChat({}, { routes: { command: () => new Promise(() => {}) } });
+  void chat.send("Hi", []);
+  await says(chat, "Hi");
+  assert.equal(chat.get().status, "sending");
 });
 
 test("no workflow is no reason not to send", async () => {
-  const server = fakeServer({ send: () => streamed(answer("a", "Hello")) });
-  const chat = fakeChat(server.api, { workflow: () => undefined });
+  const { chat, server, commands } = await openChat(
+    {},
+    { known: false, more: { workflow: () => undefined } },
+  );
   await chat.send("Hi", []);
-  await until(chat);
-  assert.equal(server.asked("send")[0][0].workflow, undefined);
+  assert.equal(commands()[0].workflow, undefined);
+  assert.deepEqual(server.asked("createChat"), [["c", undefined]]);
 });
 
 test("attachments are file parts before the text", async () => {
-  const server = fakeServer({ send: () => streamed(answer("a", "Hello")) });
-  const chat = fakeChat(server.api);
-  const file = {
-    id: "f",
-    filename: "x.txt",
-    mediaType: "text/plain",
-    size: 1,
-    url: "data:text/plain;base64,eA==",
-  };
-  await chat.send("", [file]);
-  await until(chat);
-  assert.deepEqual(server.asked("send")[0][0].message.parts, [
-    { type: "file", mediaType: "text/plain", url: file.url, filename: "x.txt" },
+  const { chat, commands } = await openChat();
+  const url = "data:text/plain;base64,eA==";
+  await chat.send("", [{ id: "f", filename: "x.txt", mediaType: "text/plain", size: 1, url }]);
+  assert.deepEqual(commands()[0].message.parts, [
+    { type: "file", mediaType: "text/plain", url, filename: "x.txt" },
   ]);
 });
 
-test("asking a message anew drops what came after it", async () => {
-  const server = fakeServer({
-    send: inTurn(
-      () => streamed(answer("a1", "one")),
-      () => streamed(answer("a2", "two")),
-    ),
+test("a message for a busy chat waits in the queue and not in the conversation", async () => {
+  const { chat, events, commands } = await openChat({ runtime: running("generating") });
+  assert.equal(await chat.send("and then", []), true);
+  const [{ message }] = commands();
+  assert.deepEqual(texts(chat), []);
+  events.push("queue_updated", {
+    queue: [{ id: "q1", type: "user_message", priority: false, message }],
+    held: false,
   });
-  const chat = fakeChat(server.api);
-  await chat.send("first", []);
-  await until(chat);
-  const [first] = chat.get().messages;
-  await chat.send("second", [], first.id);
-  await until(chat);
-  assert.deepEqual(texts(chat), ["second", "two"]);
-  const [, [request]] = server.asked("send");
-  assert.equal(request.messageId, first.id);
-  assert.notEqual(request.message.id, first.id);
+  await until(chat, ({ queue }) => queue.length === 1);
+  await chat.cancelQueued("q1");
+  events.push("queue_updated", { queue: [], held: true });
+  await until(chat, ({ held }) => held);
+  await chat.resumeQueue();
+  assert.deepEqual(
+    commands().slice(1),
+    [{ type: "cancel_queued", id: "q1" }, { type: "resume_queue" }],
+  );
 });
 
-test("answering again replaces the last answer", async () => {
-  const server = fakeServer({
-    send: inTurn(
-      () => streamed(answer("a1", "one")),
-      () => streamed(answer("a2", "two")),
-    ),
+test("two messages in a row go out one after the other", async () => {
+  /** @type {(() => void)[]} */
+  const waiting = [];
+  const { chat, commands } = await openChat(
+    {},
+    {
+      routes: {
+        command: () => new Promise((resolve) => waiting.push(() => resolve(ACCEPTED))),
+      },
+    },
+  );
+  const first = chat.send("one", []);
+  const second = chat.send("two", []);
+  await eventually(() => waiting.length === 1);
+  waiting[0]();
+  await first;
+  await new Promise((resolve) => setImmediate(resolve));
+  waiting[1]();
+  await second;
+  assert.deepEqual(
+    commands().map(({ message }) => textOf(message)),
+    ["one", "two"],
+  );
+});
+
+test("asking a message anew makes another version of it", async () => {
+  const { chat, events, commands } = await openChat({
+    messages: [said("u1", "user", "first"), said("a1", "assistant", "one")],
   });
-  const chat = fakeChat(server.api);
-  await chat.send("question", []);
-  await until(chat);
+  await chat.send("second", [], "u1");
+  assert.deepEqual(texts(chat), ["second"]);
+  const [{ type, message_id: id, message }] = commands();
+  assert.deepEqual([type, id], ["retry_from_index", "u1"]);
+  events.push("messages_truncated", { after: null });
+  const version = { index: 1, ids: ["u1", message.id] };
+  events.push("message_added", { message, after: null, version });
+  events.turn("a2", "two");
+  await says(chat, "two");
+  assert.deepEqual(texts(chat), ["second", "two"]);
+  assert.deepEqual(chat.get().versions[message.id], version);
+  await chat.switchVersion("u1");
+  assert.deepEqual(commands().at(-1), { type: "switch_version", message_id: "u1" });
+});
+
+test("answering again takes the answer off the screen at once", async () => {
+  const { chat, events, commands } = await openChat({
+    messages: [said("u", "user", "question"), said("a1", "assistant", "one")],
+  });
   await chat.regenerate();
-  await until(chat);
+  assert.deepEqual(texts(chat), ["question"]);
+  const { workflow: _open, ...command } = commands()[0];
+  assert.deepEqual(command, { type: "regenerate", message_id: "a1" });
+  events.push("messages_truncated", { after: "u" });
+  events.turn("a2", "two");
+  await says(chat, "two");
   assert.deepEqual(texts(chat), ["question", "two"]);
-  assert.deepEqual(server.asked("send")[1][0].trigger, "regenerate-message");
-  assert.equal(server.asked("send")[1][0].messageId, "a1");
 });
 
 test("a context report is kept for the meter and not in the message", async () => {
-  const report = { request: 1 };
-  const chunks = [{ type: "data-context", transient: true, data: report }, ...answer("a", "x")];
-  const chat = fakeChat(fakeServer({ send: () => streamed(chunks) }).api);
-  await chat.send("Hi", []);
-  await until(chat);
-  assert.equal(chat.get().report?.request, 1);
-  assert.ok(chat.get().messages[1].parts.every((part) => part.type !== "data-context"));
+  const { chat, events } = await openChat({ messages: [said("u", "user", "Hi")] });
+  events.push("stream_started", { message: empty("a") });
+  events.push("stream_delta", {
+    message_id: "a",
+    chunk: { type: "data-context", transient: true, data: { request: 1 } },
+  });
+  await until(chat, ({ report }) => report?.request === 1);
+  assert.deepEqual(chat.get().messages[1].parts, []);
 });
 
-test("an error with actions stays with its message", async () => {
-  const error = { code: "key_refused", message: "The key was refused.", actions: ["enter-key"] };
-  const chunks = [
-    { type: "start", messageId: "a" },
-    { type: "message-metadata", messageMetadata: { error } },
-    { type: "error", errorText: error.message },
-  ];
-  const chat = fakeChat(fakeServer({ send: () => streamed(chunks) }).api);
-  await chat.send("Hi", []);
-  await until(chat);
-  assert.deepEqual(chat.get().messages[1].metadata?.error, error);
-  assert.equal(chat.get().failure, null);
-});
-
-test("an error without a code is shown with a way to try again", async () => {
-  const chunks = [
-    { type: "start", messageId: "a" },
-    { type: "error", errorText: "Boom." },
-  ];
-  const chat = fakeChat(fakeServer({ send: () => streamed(chunks) }).api);
-  await chat.send("Hi", []);
-  await until(chat);
+test("an error that no answer tells is shown with a way to try again", async () => {
+  const error = { code: "internal", message: "Boom." };
+  const { chat } = await openChat({
+    messages: [said("u", "user", "Hi")],
+    runtime: running("error", { error }),
+  });
   assert.deepEqual(
     [chat.get().failure?.message, chat.get().failure?.actions],
     ["Boom.", ["retry"]],
   );
 });
 
-test("a request that was refused can be sent again as it was", async () => {
-  const server = fakeServer({
-    send: inTurn(new ApiError(429, { code: "too_many", message: "Too many." }), () =>
-      streamed(answer("a", "ok")),
-    ),
+test("an error with actions stays with its message", async () => {
+  const error = { code: "key_refused", message: "The key was refused.", actions: ["enter-key"] };
+  const { chat } = await openChat({
+    messages: [{ ...empty("a"), metadata: { error } }],
+    runtime: running("error", { error: { code: error.code, message: error.message } }),
   });
-  const chat = fakeChat(server.api);
-  await chat.send("Hi", []);
-  await until(chat);
+  assert.equal(chat.get().failure, null);
+});
+
+test("a message that was refused can be sent again as it was", async () => {
+  const { chat, commands } = await openChat(
+    {},
+    {
+      routes: {
+        command: inTurn(new ApiError(429, { code: "queue_full", message: "Too many." }), ACCEPTED),
+      },
+    },
+  );
+  assert.equal(await chat.send("Hi", []), true);
   assert.equal(chat.get().failure?.message, "Too many.");
+  assert.deepEqual(texts(chat), ["Hi"]);
   await chat.retry();
-  await until(chat);
-  assert.deepEqual(texts(chat), ["Hi", "ok"]);
-  const [[first], [second]] = server.asked("send");
+  const [first, second] = commands();
   assert.equal(second.message.id, first.message.id);
+  assert.equal(chat.get().failure, null);
 });
 
-test("a chat that answers elsewhere gives the text back and shows that answer", async () => {
-  const server = fakeServer({
-    send: inTurn(new ApiError(409, { code: "turn_running", message: "Runs." })),
-    join: () => streamed(answer("other", "from elsewhere")),
-    chat: () =>
-      stored([said("u", "user", "asked there"), said("other", "assistant", "from elsewhere")]),
-  });
-  const chat = fakeChat(server.api);
+test("a message that the state refuses is the user's again", async () => {
+  const error = new ApiError(409, { code: "runs_elsewhere", message: "Elsewhere." });
+  const { chat } = await openChat({}, { routes: { command: inTurn(error) } });
   assert.equal(await chat.send("Hi", []), false);
-  await until(chat, (state) => state.status === "streaming");
-  await until(chat);
-  assert.deepEqual(texts(chat), ["asked there", "from elsewhere"]);
+  assert.deepEqual(texts(chat), []);
+  assert.equal(chat.get().failure?.message, "Elsewhere.");
 });
 
-test("a stream that was cut is found again", async () => {
-  const server = fakeServer({
-    send: () => streamed(answer("a", "Hel").slice(0, 4), { cut: true }),
-    chat: inTurn(offline, offline, () => stored([said("id1", "user", "Hi")])),
-    join: () => streamed(answer("a", "Hello")),
-  });
-  const chat = fakeChat(server.api);
-  await chat.send("Hi", []);
-  await until(chat, (state) => state.status === "reconnecting");
-  await until(chat, (state) => state.status === "streaming");
-  assert.equal(server.asked("chat").length, 3);
-  await until(chat, (state) => textOf(state.messages.at(-1) ?? said("", "user", "")) === "Hello");
+test("a connection that breaks is taken up where it ended", async () => {
+  const { chat, events } = await openChat();
+  events.push("message_added", { message: said("u", "user", "Hi"), after: null });
+  await says(chat, "Hi");
+  events.cut();
+  await eventually(() => events.asked.length === 2);
+  assert.deepEqual(events.asked[1], { seq: 1, epoch: "e1" });
+  events.turn("a", "Hello");
+  await says(chat, "Hello");
 });
 
-test("a turn that ended while the connection was away is read from the log", async () => {
-  const server = fakeServer({
-    send: () => streamed(answer("a", "Hel").slice(0, 4), { cut: true }),
-    chat: () => stored([said("id1", "user", "Hi"), said("a", "assistant", "Hello")]),
-    join: () => null,
-  });
-  const chat = fakeChat(server.api);
-  await chat.send("Hi", []);
-  await until(chat, (state) => state.status === "reconnecting");
-  await until(chat);
-  assert.deepEqual(texts(chat), ["Hi", "Hello"]);
-});
-
-test("an answer that the server lost is offered to be continued", async () => {
-  const server = fakeServer({
-    send: () => streamed(answer("a", "Hel").slice(0, 4), { cut: true }),
-    chat: () => null,
-    join: () => null,
-  });
-  const chat = fakeChat(server.api);
-  await chat.send("Hi", []);
-  await until(chat, (state) => state.status === "reconnecting");
-  await until(chat);
-  assert.equal(chat.get().messages[1].metadata?.cut, "cut");
+test("a server that starts again is found again, and what it knows counts", async () => {
+  const { chat, events } = await openChat({ messages: [said("u", "user", "Hi")] });
+  events.refuse(new (await import("../../web/services/api.js")).NetworkError());
+  events.restart();
+  await until(chat, ({ lost }) => lost);
+  events.now({ messages: [said("u", "user", "Hi"), said("a", "assistant", "Hel")] });
+  events.refuse(null);
+  await says(chat, "Hel");
+  assert.equal(chat.get().lost, false);
 });
 
 test("a message that never arrived is sent again when ComfyUI is back", async () => {
-  const server = fakeServer({
-    send: inTurn(offline, () => streamed(answer("a", "Hello"))),
-    chat: inTurn(offline, () => null),
-  });
-  const chat = fakeChat(server.api);
-  await chat.send("Hi", []);
-  await until(chat, (state) => state.messages.length === 2);
-  await until(chat);
-  assert.deepEqual(texts(chat), ["Hi", "Hello"]);
-  assert.equal(server.asked("send")[0][0].message.id, server.asked("send")[1][0].message.id);
+  const { chat, commands } = await openChat(
+    {},
+    { routes: { command: inTurn(offline, ACCEPTED) } },
+  );
+  assert.equal(await chat.send("Hi", []), true);
+  const [first, second] = commands();
+  assert.equal(first.message.id, second.message.id);
 });
 
 test("a message that did arrive is not sent twice", async () => {
-  const server = fakeServer({
-    send: offline,
-    chat: () => stored([said("id1", "user", "Hi"), said("a", "assistant", "Hello")]),
-    join: () => null,
-  });
-  const chat = fakeChat(server.api);
-  await chat.send("Hi", []);
-  await until(chat);
-  assert.deepEqual(texts(chat), ["Hi", "Hello"]);
-  assert.equal(server.asked("send").length, 1);
-});
-
-test("giving up on a lost connection says so and offers to try again", async () => {
-  const chat = fakeChat(fakeServer({ send: offline, chat: offline }).api);
-  await chat.send("Hi", []);
-  await until(chat, (state) => state.status === "reconnecting");
-  await chat.stop();
-  assert.deepEqual([chat.get().status, chat.get().failure?.code], ["idle", "server"]);
-});
-
-test("a stream that contradicts itself ends as an unreadable answer", async () => {
-  const chunks = [
-    { type: "start", messageId: "a" },
-    { type: "text-delta", id: "no", delta: "x" },
-  ];
-  const chat = fakeChat(fakeServer({ send: () => streamed(chunks) }).api);
-  await chat.send("Hi", []);
-  await until(chat);
-  assert.equal(chat.get().failure?.code, "garbage");
-});
-
-test("opening a chat joins the turn that runs", async () => {
-  const server = fakeServer({
-    chat: () => stored([said("u", "user", "Hi")]),
-    join: () => streamed(answer("a", "Hello")),
-  });
-  const chat = fakeChat(server.api);
-  void chat.load();
-  await until(
-    chat,
-    (state) => state.messages.length === 2 && textOf(state.messages[1]) === "Hello",
+  const { chat, events, commands } = await openChat(
+    {},
+    {
+      routes: {
+        command(/** @type {string} */ _id, /** @type {any} */ { message }) {
+          events.now({ messages: [message, said("a", "assistant", "Hello")] });
+          return offline();
+        },
+      },
+    },
   );
-  assert.equal(chat.get().title, "Title");
+  await chat.send("Hi", []);
+  assert.deepEqual(texts(chat), ["Hi", "Hello"]);
+  assert.equal(commands().length, 1);
+});
+
+test("a chat that could not be made is made when ComfyUI is back", async () => {
+  const { chat, commands } = await openChat(
+    {},
+    { known: false, routes: { createChat: inTurn(offline, offline, undefined) } },
+  );
+  await chat.send("Hi", []);
+  assert.equal(commands().length, 1);
+  assert.equal(chat.get().known, true);
+});
+
+test("giving up on a lost connection says so and keeps the message to try again", async () => {
+  const { chat } = await openChat({}, { known: false, routes: { createChat: offline } });
+  const sent = chat.send("Hi", []);
+  await until(chat, ({ lost }) => lost);
+  await chat.stop();
+  assert.equal(await sent, true);
+  assert.deepEqual(
+    [chat.get().status, chat.get().failure?.code, texts(chat)],
+    ["idle", "server", ["Hi"]],
+  );
+});
+
+test("events that do not fit are answered with a fresh snapshot", async () => {
+  const { chat, events } = await openChat({ messages: [said("u", "user", "Hi")] });
+  events.now({ messages: [said("u", "user", "Hi"), said("a", "assistant", "Hello")] });
+  events.push("stream_delta", {
+    message_id: "never",
+    chunk: { type: "text-delta", id: "x", delta: "?" },
+  });
+  await says(chat, "Hello");
+  assert.deepEqual(events.asked, [null, null]);
+});
+
+test("a gap in the numbers is answered with a fresh snapshot", async () => {
+  const { chat, events } = await openChat();
+  events.now({ messages: [said("u", "user", "Hi")] });
+  events.push("runtime_updated", { seq: 7, runtime: running("idle") });
+  await says(chat, "Hi");
 });
 
 test("stopping asks the server, and what was written stays", async () => {
-  /** @type {() => void} */
-  let end = () => undefined;
-  const hold = new Promise((resolve) => {
-    end = () => resolve(undefined);
+  const chunks = answer("a", "Hel").slice(0, 4);
+  const { chat, events, commands } = await openChat({
+    messages: [said("u", "user", "Hi")],
+    stream: { message: empty("a"), chunks },
+    runtime: running("generating"),
   });
-  const server = fakeServer({
-    send: () => streamed(answer("a", "Hel").slice(0, 4), { hold: /** @type {any} */ (hold) }),
-    command: () => end(),
-  });
-  const chat = fakeChat(server.api);
-  await chat.send("Hi", []);
-  await until(chat, (state) => textOf(state.messages.at(-1) ?? said("", "user", "")) === "Hel");
-  void chat.stop();
-  await until(chat);
-  assert.deepEqual(server.asked("command"), [["c", { type: "abort" }]]);
-  assert.deepEqual(texts(chat), ["Hi", "Hel"]);
+  const stopped = chat.stop();
+  assert.equal(chat.get().status, "stopping");
+  events.push("stream_finished", { message_id: "a", state: "idle" });
+  events.push("runtime_updated", { runtime: running("idle") });
+  await idle(chat);
+  await stopped;
+  assert.deepEqual([commands(), texts(chat)], [[{ type: "abort" }], ["Hi", "Hel"]]);
 });
 
-test("an allowed call goes on where the answer stopped", async () => {
-  const server = fakeServer({
-    send: () => streamed(ASKED),
-    command: () => undefined,
-    join: () =>
-      streamed([
-        { type: "start", messageId: "a" },
-        { type: "tool-output-available", toolCallId: "t", output: "saved" },
-        { type: "start-step" },
-        { type: "text-start", id: "x" },
-        { type: "text-delta", id: "x", delta: "Saved." },
-        { type: "finish" },
-      ]),
-    chat: () => null,
-  });
-  const chat = fakeChat(server.api);
-  await chat.send("save it", []);
-  await until(chat);
-  void chat.approve(["t"], true);
-  await until(chat, (state) => textOf(state.messages[1]) === "Saved.");
-  const tool = /** @type {any} */ (chat.get().messages[1].parts[0]);
-  assert.deepEqual([tool.state, tool.output], ["output-available", "saved"]);
-  assert.deepEqual(server.asked("command"), [
-    ["c", { type: "approve_tools", ids: ["t"], remember: true }],
-  ]);
+test("stopping what is on its way stops it as soon as it is there", async () => {
+  /** @type {(() => void)[]} */
+  const waiting = [];
+  const command = () => new Promise((resolve) => waiting.push(() => resolve(ACCEPTED)));
+  const { chat, events, commands } = await openChat({}, { routes: { command } });
+  void chat.send("Hi", []);
+  await eventually(() => waiting.length === 1);
+  void chat.stop();
+  waiting[0]();
+  await eventually(() => waiting.length === 2);
+  assert.deepEqual(
+    commands().map(({ type }) => type),
+    ["user_message", "abort"],
+  );
+  events.cut();
+});
+
+test("an allowed call is shown as allowed, and goes on where the answer stopped", async () => {
+  const { chat, events, commands } = await openChat(asking());
+  const decided = chat.approve(["t"], true);
+  const part = () => /** @type {any} */ (chat.get().messages[1].parts[0]);
+  assert.equal(part().state, "approval-responded");
+  await decided;
+  events.push("runtime_updated", { runtime: running("executing_tools") });
+  events.push("stream_started", { message: asking({ state: "approval-responded" }).messages[1] });
+  for (const chunk of [
+    { type: "start", messageId: "a" },
+    { type: "tool-output-available", toolCallId: "t", output: "saved" },
+    ...answer("a", "Saved.").slice(1),
+  ]) {
+    events.push("stream_delta", { message_id: "a", chunk });
+  }
+  await says(chat, "Saved.");
+  assert.deepEqual([part().state, part().output], ["output-available", "saved"]);
+  assert.deepEqual(commands(), [{ type: "approve_tools", ids: ["t"], remember: true }]);
 });
 
 test("a decision that does not arrive can be made again", async () => {
-  const server = fakeServer({ send: () => streamed(ASKED), command: offline });
-  const chat = fakeChat(server.api);
-  await chat.send("save it", []);
-  await until(chat);
+  const { chat } = await openChat(asking(), { routes: { command: offline } });
   await chat.reject(["t"]);
   assert.equal(/** @type {any} */ (chat.get().messages[1].parts[0]).state, "approval-requested");
   assert.match(chat.get().failure?.message ?? "", /did not reach/);
 });
 
 test("a new message ends a turn that waits for a decision", async () => {
-  const server = fakeServer({
-    send: inTurn(
-      () => streamed(ASKED),
-      () => streamed(answer("b", "ok")),
-    ),
-    command: () => undefined,
-  });
-  const chat = fakeChat(server.api);
-  await chat.send("save it", []);
-  await until(chat);
+  const { chat, commands } = await openChat(asking());
   await chat.send("no, wait", []);
-  await until(chat);
   assert.deepEqual(
-    server.calls.map(([name]) => name),
-    ["send", "command", "send"],
+    commands().map(({ type }) => type),
+    ["abort", "user_message"],
   );
 });
 
-test("a tool that the panel does not have is answered with an error", async () => {
-  const call = { toolCallId: "t", toolName: "paint", input: {}, dynamic: true };
-  const server = fakeServer({
-    send: () =>
-      streamed([
-        { type: "start", messageId: "a" },
-        { type: "tool-input-available", ...call },
-        { type: "finish" },
-      ]),
-    command: () => undefined,
-    join: () =>
-      streamed([
-        { type: "start", messageId: "a" },
-        { type: "tool-output-error", toolCallId: "t", errorText: "no" },
-      ]),
-    chat: () => null,
-  });
-  const chat = fakeChat(server.api);
-  await chat.send("paint", []);
-  await until(
-    chat,
-    (state) => /** @type {any} */ (state.messages[1]?.parts[0])?.state === "output-error",
-  );
-  assert.deepEqual(server.asked("command")[0][1], {
-    type: "tool_result",
-    tool_call_id: "t",
-    error: "no such tool",
-  });
+/** @param {Record<string, unknown>} part @param {Record<string, unknown>} [runtime] */
+const waiting = (part, runtime) => ({
+  ...asking({ toolName: "paint", state: "input-available", approval: undefined, ...part }),
+  runtime: running("waiting_client", {
+    client_id: "me",
+    client_present: true,
+    waiting: ["t"],
+    ...runtime,
+  }),
 });
 
-test("a chat that was left changes no more", async () => {
-  const server = fakeServer({ send: () => streamed(answer("a", "Hello")) });
-  const chat = fakeChat(server.api);
-  const sent = chat.send("Hi", []);
+for (const [what, part] of [
+  ["without a question", {}],
+  [
+    "after it was allowed",
+    { state: "approval-responded", approval: { id: "p", approved: true } },
+  ],
+]) {
+  test(`a tool of the panel runs ${what}, once, and its result is told`, async () => {
+    let runs = 0;
+    const tools = { run: async () => ({ output: (runs += 1) }) };
+    const { chat, events, commands } = await openChat(waiting(/** @type {any} */ (part)), {
+      more: { tools },
+    });
+    events.push("runtime_updated", { runtime: waiting({}).runtime });
+    await eventually(() => commands().length > 0);
+    await new Promise((resolve) => setImmediate(resolve));
+    assert.deepEqual(commands(), [{ type: "tool_result", tool_call_id: "t", output: 1 }]);
+  });
+}
+
+test("a refused call, and one of another panel, is not run", async () => {
+  const refused = { state: "approval-responded", approval: { id: "p", approved: false } };
+  for (const given of [waiting(refused), waiting({}, { client_id: "other" })]) {
+    const { commands } = await openChat(given);
+    await new Promise((resolve) => setImmediate(resolve));
+    assert.deepEqual(commands(), []);
+  }
+});
+
+test("a call of a panel that is gone can be taken over, and runs here then", async () => {
+  const { chat, events, commands } = await openChat(
+    waiting({}, { client_id: "other", client_present: false }),
+  );
+  assert.equal(chat.get().waitsFor, "gone");
+  await chat.takeOver();
+  events.push("runtime_updated", { runtime: waiting({}).runtime });
+  await eventually(() => commands().length === 2);
+  assert.deepEqual(
+    commands().map(({ type }) => type),
+    ["take_over", "tool_result"],
+  );
+});
+
+test("the result of a call survives a lost connection", async () => {
+  const { chat, commands } = await openChat(waiting({}), {
+    routes: { command: inTurn(offline, ACCEPTED) },
+  });
+  await eventually(() => commands().length === 2);
+  assert.deepEqual(commands()[0], commands()[1]);
+});
+
+const ACTION = { type: "data-action", data: { action: "new_chat" } };
+
+test("what a command asks for is done once, as it comes, by the panel that sent it", async () => {
+  /** @type {unknown[]} */
+  const done = [];
+  const hooks = { act: (/** @type {unknown} */ action) => done.push(action) };
+  const { chat, events, commands } = await openChat({}, { hooks });
+  await chat.send("/new", []);
+  const { message } = commands()[0];
+  events.push("message_added", { message, after: null });
+  events.push("stream_started", { message: empty("a") });
+  events.push("stream_delta", { message_id: "a", chunk: ACTION });
+  await eventually(() => done.length);
+  events.push("stream_finished", { message_id: "a", state: "idle" });
+  events.now({ messages: [message, { ...empty("a"), parts: [ACTION] }] });
+  events.restart();
+  await eventually(() => events.asked.length === 2);
+  assert.deepEqual(done, [{ action: "new_chat" }]);
+});
+
+test("what another panel's command asks for is not done here", async () => {
+  /** @type {unknown[]} */
+  const done = [];
+  const hooks = { act: (/** @type {unknown} */ action) => done.push(action) };
+  const { chat, events } = await openChat({ messages: [said("u", "user", "/new")] }, { hooks });
+  events.push("stream_started", { message: empty("a") });
+  events.push("stream_delta", { message_id: "a", chunk: ACTION });
+  await until(chat, ({ messages }) => messages[1]?.parts.length);
+  assert.deepEqual(done, []);
+});
+
+test("a chat that is left changes no more", async () => {
+  const { chat, events } = await openChat();
   chat.leave();
-  await sent;
-  assert.deepEqual(texts(chat), ["Hi"]);
+  events.push("message_added", { message: said("u", "user", "Hi"), after: null });
+  await new Promise((resolve) => setImmediate(resolve));
+  assert.deepEqual([texts(chat), events.readers.size], [[], 0]);
 });
 
-test("older messages come before the others, each once", async () => {
-  const server = fakeServer({
-    chat: inTurn(
-      () => stored([said("3", "user", "c"), said("4", "assistant", "d")], { has_more: true }),
-      () => stored([said("1", "user", "a"), said("2", "assistant", "b"), said("3", "user", "c")]),
-    ),
-    join: () => null,
+test("a chat that nobody looks at gives its connection up, and goes on where it ended", async () => {
+  const { chat, events } = await openChat();
+  events.push("message_added", { message: said("u", "user", "Hi"), after: null });
+  await says(chat, "Hi");
+  chat.rest();
+  assert.equal(events.readers.size, 0);
+  chat.wake();
+  await eventually(() => events.asked.length === 2);
+  assert.deepEqual(events.asked[1], { seq: 1, epoch: "e1" });
+});
+
+test("a chat that the server does not know says so", async () => {
+  const gone = new Promise((resolve) => {
+    const routes = {
+      subscribe: () => {
+        throw new ApiError(404, { code: "not_found" });
+      },
+    };
+    void openChat({}, { routes, hooks: { gone: resolve } });
   });
-  const chat = fakeChat(server.api);
-  await chat.load();
+  assert.equal(await gone, false);
+});
+
+test("older messages come before the others, each once, and stay when a snapshot comes", async () => {
+  const end = { messages: [said("3", "user", "c"), said("4", "assistant", "d")], has_more: true };
+  const { chat, events, server } = await openChat(end, {
+    routes: {
+      chat: () =>
+        stored([said("1", "user", "a"), said("2", "assistant", "b"), said("3", "user", "c")], {
+          versions: { 1: { index: 0, ids: ["1", "1b"] } },
+        }),
+    },
+  });
   await chat.loadOlder();
   assert.deepEqual(texts(chat), ["a", "b", "c", "d"]);
-  assert.equal(server.asked("chat")[1][1].before, "3");
+  assert.equal(server.asked("chat")[0][1].before, "3");
   assert.equal(chat.get().hasMore, false);
+  assert.deepEqual(chat.get().versions["1"].ids, ["1", "1b"]);
+  events.restart();
+  await eventually(() => events.asked.length === 2);
+  await new Promise((resolve) => setImmediate(resolve));
+  assert.deepEqual(texts(chat), ["a", "b", "c", "d"]);
+});
+
+test("a message far above is found page by page", async () => {
+  const end = { messages: [said("3", "user", "c")], has_more: true };
+  const { chat } = await openChat(end, {
+    routes: {
+      isOnPath: () => true,
+      chat: inTurn(
+        stored([said("2", "assistant", "b")], { has_more: true }),
+        stored([said("1", "user", "a")]),
+      ),
+    },
+  });
+  await chat.find("1");
+  assert.deepEqual([texts(chat), chat.get().target], [["a", "b", "c"], { id: "1" }]);
+});
+
+test("a message of a version that is not shown is found by showing that version", async () => {
+  const { chat, events, commands } = await openChat(
+    { messages: [said("2", "user", "b")] },
+    {
+      routes: {
+        isOnPath: () => false,
+        command() {
+          events.now({ messages: [said("1", "user", "a")] });
+          return ACCEPTED;
+        },
+      },
+    },
+  );
+  await chat.find("1");
+  assert.deepEqual(commands(), [{ type: "switch_version", message_id: "1" }]);
+  assert.deepEqual(chat.get().target, { id: "1" });
+});
+
+test("a branch is a chat of its own", async () => {
+  const { chat, commands } = await openChat(
+    {},
+    { routes: { command: () => ({ ...ACCEPTED, chat_id: "other" }) } },
+  );
+  assert.equal(await chat.branch("m"), "other");
+  assert.deepEqual(commands(), [{ type: "branch_from_chat", message_id: "m" }]);
+});
+
+test("a draft is sent once, and cleared once", async () => {
+  const { chat, commands } = await openChat({ draft: "old" });
+  assert.equal(chat.get().draft, "old");
+  assert.equal(await chat.keepDraft("old"), true);
+  assert.equal(await chat.keepDraft("new"), true);
+  assert.equal(await chat.keepDraft("new"), true);
+  assert.equal(await chat.keepDraft(""), true);
+  assert.deepEqual(commands(), [{ type: "set_draft", text: "new" }, { type: "clear_draft" }]);
 });
 
 test("how long a part took is measured while it is watched", async () => {
-  const times = [0, 0, 0, 1000, 7000].map((at) => new Date(at));
-  const chunks = [
-    { type: "start", messageId: "a" },
+  let clock = 0;
+  const { chat, events } = await openChat(
+    { messages: [said("u", "user", "Hi")] },
+    { more: { now: () => new Date((clock += 1000)) } },
+  );
+  events.push("stream_started", { message: empty("a") });
+  for (const chunk of [
     { type: "reasoning-start", id: "r" },
     { type: "reasoning-end", id: "r" },
-    { type: "finish" },
-  ];
-  const chat = fakeChat(fakeServer({ send: () => streamed(chunks) }).api, {
-    now: () => (times.length > 1 ? times.shift() : times[0]),
-  });
-  await chat.send("Hi", []);
-  await until(chat);
-  assert.ok(chat.get().durations["a/0"] >= 0);
+  ]) {
+    events.push("stream_delta", { message_id: "a", chunk });
+  }
+  await until(chat, ({ durations }) => durations["a/0"] === 1000);
 });

@@ -1,67 +1,80 @@
 // @ts-check
 import assert from "node:assert/strict";
-import { test } from "node:test";
+import { after, test } from "node:test";
 
 import { ApiError, NetworkError } from "../../web/services/api.js";
 import { createMemory } from "../../web/services/storage.js";
 import { textOf } from "../../web/state/messages.js";
 import { createPanel } from "../../web/state/panel.js";
-import { answer, fakeServer, inTurn, said, stored, streamed } from "./fakes.js";
+import {
+  ACCEPTED,
+  eventually,
+  fakeEvents,
+  fakeServer,
+  inTurn,
+  running,
+  said,
+  services,
+  until,
+} from "./fakes.js";
 
 const HEALTH = { status: "ok", provider: null, problems: [] };
 
+/** @type {(() => void)[]} */
+const opened = [];
+after(() => opened.forEach((close) => close()));
+
 /**
- * @param {Record<string, (...given: any[]) => any>} routes
+ * @param {Record<string, (...given: any[]) => any>} [routes]
  * @param {Record<string, string>} [kept]
+ * @param {Record<string, unknown>} [first] what the server says of every chat
  */
-function open(routes, kept = {}) {
+function open(routes = {}, kept = {}, first = {}) {
+  const events = fakeEvents(first);
+  const feed = fakeEvents({ chats: [] });
   const server = fakeServer({
     health: () => HEALTH,
-    chats: () => [],
     userSkills: () => [{ slug: "mine", name: "Mine", description: "" }],
     systemSkills: () => [{ slug: "model_x", name: "X", description: "" }],
-    join: () => null,
+    commands: () => [{ name: "help", line: "this list" }],
+    command: () => ACCEPTED,
+    createChat: () => undefined,
+    subscribe: (id, ...rest) => (id ? events : feed).subscribe(id, rest[0], rest[1]),
     ...routes,
   });
   const memory = createMemory("", () => {
     throw new Error("blocked");
   });
   for (const [name, value] of Object.entries(kept)) memory.set(name, value);
-  let ids = 0;
+  /** @type {{run: () => void, at: number}[]} what waits for the user to rest */
+  const timers = [];
+  const later = (/** @type {() => void} */ run, /** @type {number} */ at) => {
+    const timer = { run, at };
+    timers.push(timer);
+    return () => void timers.splice(timers.indexOf(timer) >>> 0, 1);
+  };
+  const rest = () => timers.splice(0).forEach(({ run }) => run());
   const panel = createPanel(
-    /** @type {any} */ ({
-      api: server.api,
+    services(server.api, {
       memory,
-      tools: {},
       workflow: () => undefined,
       summary: () => null,
-      wait: () => new Promise((resolve) => setImmediate(resolve)),
       wake: () => undefined,
-      frame: (/** @type {() => void} */ draw) => draw(),
-      now: () => new Date(0),
-      newId: () => `id${(ids += 1)}`,
+      later,
+      download: () => undefined,
     }),
   );
-  return { panel, server, memory };
-}
-
-/** @param {ReturnType<typeof open>["panel"]} panel @param {() => boolean} condition */
-const until = (panel, condition) =>
-  new Promise((resolve) => {
-    const end = panel.subscribe(() => {
-      if (!condition()) return;
-      end();
-      resolve(undefined);
-    });
-    if (condition()) {
-      end();
-      resolve(undefined);
-    }
+  opened.push(() => {
+    panel.closeList();
+    panel.chat().leave();
   });
+  const commands = () => server.asked("command").map(([, body]) => body);
+  return { panel, server, memory, events, feed, rest, commands };
+}
 
 test("the panel opens with the chat that was open last, and its meter", async () => {
   const report = JSON.stringify({ chat: "c", report: { request: 7 } });
-  const { panel } = open({ chat: () => stored([said("u", "user", "Hi")]) }, { chat: "c", report });
+  const { panel } = open({}, { chat: "c", report }, { messages: [said("u", "user", "Hi")] });
   await panel.start();
   assert.equal(textOf(panel.get().chat.messages[0]), "Hi");
   assert.equal(panel.get().chat.report?.request, 7);
@@ -72,24 +85,24 @@ test("the panel opens with the chat that was open last, and its meter", async ()
       ["model_x", false],
     ],
   );
+  assert.equal(panel.get().commands?.[0].name, "help");
 });
 
 test("what the server knows of the last request stands before what was kept", async () => {
   const report = JSON.stringify({ chat: "c", report: { request: 7 } });
-  const routes = { chat: () => stored([]), context: () => ({ request: 9 }) };
-  const { panel } = open(routes, { chat: "c", report });
+  const { panel } = open({}, { chat: "c", report }, { context: { request: 9 } });
   await panel.start();
-  await until(panel, () => panel.get().chat.report?.request === 9);
+  assert.equal(panel.get().chat.report?.request, 9);
 });
 
 test("a kept value that is damaged stops nothing", async () => {
-  const { panel } = open({ chat: () => null }, { chat: "c", report: "{oops" });
+  const { panel } = open({}, { chat: "c", report: "{oops", drafts: "{oops" });
   await panel.start();
-  assert.equal(panel.get().chat.report, null);
+  assert.deepEqual([panel.get().chat.report, panel.draft()], [null, ""]);
 });
 
 test("the first message makes its chat the one that opens next time", async () => {
-  const { panel, memory } = open({ send: () => streamed(answer("a", "Hello")) });
+  const { panel, memory } = open();
   await panel.send("Hi", []);
   assert.equal(memory.get("chat"), panel.get().chat.id);
   assert.equal(panel.get().welcomed, true);
@@ -98,21 +111,204 @@ test("the first message makes its chat the one that opens next time", async () =
   assert.deepEqual(panel.get().chat.messages, []);
 });
 
-test("a chat gets its title when its answer is done", async () => {
-  const { panel } = open({
-    send: () => streamed(answer("a", "Hello")),
-    chats: () => [{ id: "id1", title: "Greeting" }],
-  });
-  await panel.send("Hi", []);
-  await until(panel, () => panel.get().chat.title === "Greeting");
+test("a chat that is gone gives way to a new one", async () => {
+  const { panel, memory } = open(
+    {
+      subscribe: () => {
+        throw new ApiError(404, { code: "not_found" });
+      },
+    },
+    { chat: "c" },
+  );
+  await panel.start();
+  assert.notEqual(panel.get().chat.id, "c");
+  assert.equal(memory.get("chat"), null);
 });
 
 test("what an answer in another chat says does not reach the chat that is shown", async () => {
-  const { panel } = open({ send: () => streamed(answer("a", "Hello")), chat: () => null });
-  const sent = panel.send("Hi", []);
+  const { panel, events } = open();
+  await panel.send("Hi", []);
   panel.newChat();
-  await sent;
+  events.turn("a", "Hello");
+  await new Promise((resolve) => setImmediate(resolve));
   assert.deepEqual(panel.get().chat.messages, []);
+});
+
+test("a draft is kept in the browser until the server has it, and goes when it is sent", async () => {
+  const { panel, memory, rest, commands } = open({}, { chat: "c" });
+  await panel.start();
+  panel.keepDraft("half");
+  assert.equal(panel.draft(), "half");
+  assert.match(memory.get("drafts") ?? "", /half/);
+  rest();
+  await eventually(() => memory.get("drafts") === null);
+  await panel.send("whole", []);
+  await eventually(() => commands().length === 3);
+  assert.deepEqual(
+    commands().map(({ type }) => type),
+    ["set_draft", "user_message", "clear_draft"],
+  );
+});
+
+test("each chat has its own draft, and so has a chat that is new", async () => {
+  const { panel } = open({}, { chat: "c" });
+  await panel.start();
+  panel.keepDraft("in the chat");
+  panel.newChat();
+  assert.equal(panel.draft(), "");
+  panel.keepDraft("in a new one");
+  await panel.openChat("c");
+  assert.equal(panel.draft(), "in the chat");
+  panel.newChat();
+  assert.equal(panel.draft(), "in a new one");
+});
+
+test("what is typed while a new chat is being made stays with that chat", async () => {
+  /** @type {(() => void)[]} */
+  const making = [];
+  const { panel, memory } = open({
+    createChat: () => new Promise((resolve) => making.push(() => resolve(undefined))),
+  });
+  const sent = panel.send("first", []);
+  panel.keepDraft("second");
+  await eventually(() => making.length === 1);
+  making[0]();
+  await sent;
+  const { id } = panel.get().chat;
+  assert.deepEqual(JSON.parse(memory.get("drafts") ?? ""), { [id]: "second" });
+});
+
+test("a draft of another visit comes with the chat", async () => {
+  const { panel } = open({}, { chat: "c" }, { draft: "from there" });
+  await panel.start();
+  assert.equal(panel.draft(), "from there");
+});
+
+test("a hidden panel gives its connections up after a while, unless it works", async () => {
+  const busy = { runtime: running("generating") };
+  const { panel, events, rest } = open({}, { chat: "c" }, busy);
+  await panel.start();
+  panel.setShown(false);
+  rest();
+  assert.equal(events.readers.size, 1);
+  events.push("runtime_updated", { runtime: running("idle") });
+  await until(panel, ({ chat }) => chat.status === "idle");
+  rest();
+  assert.equal(events.readers.size, 0);
+  panel.setShown(true);
+  await eventually(() => events.readers.size === 1);
+});
+
+const CHATS = [
+  { id: "c", title: "One", updated: "2026-11-21T10:00:00Z", messages: 2, state: "idle" },
+  { id: "d", title: "Two", updated: "2026-11-20T10:00:00Z", messages: 4, state: "idle" },
+];
+
+/** @param {Record<string, (...given: any[]) => any>} [routes] */
+async function listed(routes) {
+  const made = open(routes, { chat: "c" });
+  made.feed.now({ chats: CHATS });
+  await made.panel.start();
+  made.panel.showPage("chats");
+  await until(made.panel, ({ chats }) => chats !== null);
+  const titles = () => made.panel.get().chats?.map(({ title }) => title);
+  return { ...made, titles };
+}
+
+test("the list is live while it is shown, and only then", async () => {
+  const { panel, feed, titles } = await listed();
+  feed.push("chat_created", { chat: { ...CHATS[0], id: "e", title: "New", updated: "2027" } });
+  await until(panel, ({ chats }) => chats?.length === 3);
+  assert.deepEqual(titles(), ["New", "One", "Two"]);
+  panel.showPage("chat");
+  assert.equal(feed.readers.size, 0);
+});
+
+test("a chat is renamed and pinned at once, and as it was when the server refuses", async () => {
+  const { panel, server, titles } = await listed({
+    changeChat: inTurn(undefined, new ApiError(404, { code: "not_found", message: "Gone." })),
+  });
+  await panel.renameChat("d", "Zwei");
+  assert.deepEqual(titles(), ["One", "Zwei"]);
+  await panel.pinChat("d", true);
+  assert.equal(panel.get().chats?.[1].pinned, undefined);
+  assert.deepEqual(panel.get().toast, { kind: "said", text: "Gone." });
+  assert.deepEqual(server.asked("changeChat"), [
+    ["d", { title: "Zwei" }],
+    ["d", { pinned: true }],
+  ]);
+});
+
+test("the chat that is open is deleted, and comes back with undo", async () => {
+  const { panel, server, titles } = await listed({
+    deleteChat: () => undefined,
+    restoreChat: () => undefined,
+  });
+  await panel.deleteChat("c");
+  assert.deepEqual(titles(), ["Two"]);
+  assert.notEqual(panel.get().chat.id, "c");
+  const { toast } = panel.get();
+  assert.deepEqual(toast, { kind: "deleted", chat: { id: "c", title: "One" }, open: true });
+  await panel.undoDelete();
+  assert.deepEqual(server.asked("restoreChat"), [["c"]]);
+  assert.deepEqual([panel.get().chat.id, panel.get().toast], ["c", null]);
+});
+
+test("a toast goes by itself", async () => {
+  const { panel, rest } = await listed();
+  panel.sayToast("Done.");
+  rest();
+  assert.equal(panel.get().toast, null);
+});
+
+const PASSAGES = [{ chat_id: "d", message_id: "m", title: "Two", snippet: "low sun", marks: [] }];
+
+test("a search begins when the user rests, and only the last one counts", async () => {
+  const { panel, server, rest } = await listed({ search: () => PASSAGES });
+  panel.searchChats("low");
+  panel.searchChats(" low sun ");
+  rest();
+  await until(panel, ({ search }) => search.results !== null);
+  assert.deepEqual(server.asked("search"), [["low sun"]]);
+  assert.deepEqual(panel.get().search.results, PASSAGES);
+  panel.searchChats("");
+  assert.deepEqual(panel.get().search.results, null);
+});
+
+test("a passage that was found opens its chat at that message", async () => {
+  const { panel, events } = await listed();
+  events.now({ messages: [said("m", "assistant", "low sun")] });
+  await panel.openMessage("d", "m");
+  assert.deepEqual(
+    [panel.get().chat.id, panel.get().page, panel.get().chat.target],
+    ["d", "chat", { id: "m" }],
+  );
+});
+
+test("older chats come below the list", async () => {
+  const more = [{ ...CHATS[1], id: "old", title: "Old", updated: "2026-01-01" }, CHATS[1]];
+  const { panel, server, titles } = await listed({ chats: () => more });
+  await panel.moreChats();
+  assert.deepEqual(titles(), ["One", "Two", "Old"]);
+  assert.equal(server.asked("chats")[0][0].before, "d");
+});
+
+test("a file is imported by its ending, and its chat opens", async () => {
+  const { panel, server } = await listed({ importChat: () => "new" });
+  await panel.importChat({ name: "x.JSONL", text: async () => "{}" });
+  await panel.importChat({ name: "x.json", text: async () => "{}" });
+  assert.deepEqual(server.asked("importChat"), [
+    ["jsonl", "{}"],
+    ["trajectory", "{}"],
+  ]);
+  assert.equal(panel.get().chat.id, "new");
+});
+
+test("a branch opens as a chat of its own", async () => {
+  const { panel } = open({ command: () => ({ ...ACCEPTED, chat_id: "b" }) }, { chat: "c" });
+  await panel.start();
+  await panel.branch("m");
+  assert.equal(panel.get().chat.id, "b");
 });
 
 for (const [code, kind] of [
@@ -142,7 +338,6 @@ test("a server that does not answer is asked again until it does", async () => {
 test("a wrong token is said to be wrong, the right one opens the panel", async () => {
   const { panel } = open({
     unlock: inTurn(new ApiError(401, { code: "token_required" }), null),
-    chat: () => null,
   });
   assert.equal(await panel.unlock("wrong"), false);
   assert.equal(await panel.unlock("right"), true);

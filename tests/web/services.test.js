@@ -53,15 +53,34 @@ test("requests carry the panel's id and no time limit", async () => {
     sent.push([path, init]);
     return new Response("{}");
   }, "panel-1");
-  await api.send({ id: "c", trigger: "regenerate-message" });
+  await api.command("c", { type: "abort" });
   const [path, init] = sent[0];
-  assert.equal(path, "/chat?debug=context");
+  assert.equal(path, "/chats/c/commands");
   assert.equal(init.timeoutMs, null);
-  assert.deepEqual(JSON.parse(init.body), {
-    id: "c",
-    trigger: "regenerate-message",
-    client_id: "panel-1",
-  });
+  assert.deepEqual(JSON.parse(init.body), { type: "abort", client_id: "panel-1" });
+});
+
+test("a subscription names the panel, and the event that it goes on after", async () => {
+  /** @type {any[]} */
+  const sent = [];
+  const api = createApi(async (path, init) => {
+    sent.push([path, init.headers]);
+    return new Response("");
+  }, "panel-1");
+  const { signal } = new AbortController();
+  await api.subscribe("c", { seq: 7, epoch: "e" }, signal);
+  await api.subscribe(null, null, signal);
+  assert.deepEqual(sent, [
+    ["/chats/subscribe?chat_id=c&client_id=panel-1&epoch=e", { "Last-Event-ID": "7" }],
+    ["/chats/subscribe?client_id=panel-1", {}],
+  ]);
+});
+
+test("whether a message is on the path is asked by its place", async () => {
+  const there = createApi(async () => Response.json({}), "");
+  const elsewhere = createApi(async () => Response.json({}, { status: 404 }), "");
+  assert.equal(await there.isOnPath("c", "m"), true);
+  assert.equal(await elsewhere.isOnPath("c", "m"), false);
 });
 
 test("names from outside cannot leave their place in a path", async () => {
@@ -72,10 +91,10 @@ test("names from outside cannot leave their place in a path", async () => {
     return new Response(null, { status: 204 });
   }, "");
   await api.removeProvider("../../x?y");
-  await api.join("a/b");
+  await api.deleteChat("a/b");
   assert.deepEqual(paths, [
     "/assistant/providers/..%2F..%2Fx%3Fy",
-    "/chat/a%2Fb/stream?debug=context",
+    "/chats/a%2Fb",
   ]);
 });
 
@@ -106,11 +125,9 @@ test("no answer is an error of its own", async () => {
   await assert.rejects(api.health(), NetworkError);
 });
 
-test("a chat that the server does not know is null, and nothing to join too", async () => {
+test("a chat that the server does not know is null", async () => {
   const none = createApi(async () => Response.json({}, { status: 404 }), "");
   assert.equal(await none.chat("c", {}), null);
-  const idle = createApi(async () => new Response(null, { status: 204 }), "");
-  assert.equal(await idle.join("c"), null);
 });
 
 test("an unknown or failing tool of the panel gives an error as its result", async () => {
@@ -192,6 +209,7 @@ test("models that a template names and no list offers are missing", () => {
     { type: "KSampler" },
   ]);
   assert.deepEqual(read.summary(), {
+    id: "k",
     name: "flux",
     nodes: 2,
     missingNodes: 0,

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { createEventReader, readChunks, StreamFormatError } from "../../web/services/sse.js";
+import { createEventReader, readEvents } from "../../web/services/sse.js";
 
 const encode = (/** @type {string} */ text) => new TextEncoder().encode(text);
 
@@ -17,78 +17,69 @@ const streamOf = (pieces) =>
 
 /** @param {ReadableStream<Uint8Array>} stream */
 async function collect(stream) {
-  const chunks = readChunks(stream);
   const seen = [];
-  for (;;) {
-    const { done, value } = await chunks.next();
-    if (done) return { seen, complete: value };
-    seen.push(value);
+  for await (const event of readEvents(stream, { signal: new AbortController().signal })) {
+    seen.push(event);
   }
+  return seen;
 }
 
 const BYTES = encode(
-  ': keep-alive\n\ndata: {"type":"start"}\n\r\ndata: {"type":"text-delta","delta":"Grüße 你好 🙂"}\r\n\r\n' +
-    'event: x\nid: 3\ndata: {"type":\ndata: "finish"}\r\rdata: [DONE]\n\n',
+  ': heartbeat\n\nid: 3\nevent: stream_delta\ndata: {"seq":3}\n\r\n' +
+    'data: {"text":"Grüße 你好 🙂"}\r\n\r\nevent:x\ndata:{"a":\ndata: 1}\r\rid: 9\n\n',
 );
 const EXPECTED = [
-  { type: "start" },
-  { type: "text-delta", delta: "Grüße 你好 🙂" },
-  { type: "finish" },
+  { id: "3", event: "stream_delta", data: '{"seq":3}' },
+  { id: "", event: "", data: '{"text":"Grüße 你好 🙂"}' },
+  { id: "", event: "x", data: '{"a":\n1}' },
 ];
 
-test("the same chunks come out wherever the bytes are split in two", async () => {
+test("the same events come out wherever the bytes are split in two", async () => {
   for (let cut = 0; cut <= BYTES.length; cut += 1) {
-    const { seen, complete } = await collect(streamOf([BYTES.slice(0, cut), BYTES.slice(cut)]));
+    const seen = await collect(streamOf([BYTES.slice(0, cut), BYTES.slice(cut)]));
     assert.deepEqual(seen, EXPECTED, `split at ${cut}`);
-    assert.equal(complete, true);
   }
 });
 
-test("the same chunks come out when every byte comes alone", async () => {
-  const { seen } = await collect(streamOf([...BYTES].map((byte) => Uint8Array.of(byte))));
-  assert.deepEqual(seen, EXPECTED);
+test("the same events come out when every byte comes alone", async () => {
+  assert.deepEqual(await collect(streamOf([...BYTES].map((byte) => Uint8Array.of(byte)))), EXPECTED);
 });
 
-test("a stream that ends without [DONE] says that it was cut", async () => {
-  const { seen, complete } = await collect(streamOf([encode('data: {"type":"start"}\n\n')]));
-  assert.deepEqual(seen, [{ type: "start" }]);
-  assert.equal(complete, false);
+test("an event whose blank line never came does not count", async () => {
+  assert.deepEqual(await collect(streamOf([encode('data: {"seq":1}')])), []);
 });
 
-test("an event whose blank line never came is still given at the end", async () => {
-  const { seen } = await collect(streamOf([encode('data: {"type":"start"}')]));
-  assert.deepEqual(seen, [{ type: "start" }]);
+test("heartbeats are heard and give no event", async () => {
+  let heard = 0;
+  const { signal } = new AbortController();
+  const stream = streamOf([encode(": 1\n\n"), encode(": 2\n\n")]);
+  for await (const _event of readEvents(stream, { signal, onBytes: () => (heard += 1) })) {
+    assert.fail("a comment is no event");
+  }
+  assert.equal(heard, 2);
 });
 
-test("what follows [DONE] is not read", async () => {
-  const { seen } = await collect(streamOf([encode('data: [DONE]\n\ndata: {"type":"x"}\n\n')]));
-  assert.deepEqual(seen, []);
-});
-
-for (const data of ["{oops", "[1]", "null", '{"no":"type"}']) {
-  test(`data that is no chunk (${data}) is an error that shows it`, async () => {
-    await assert.rejects(collect(streamOf([encode(`data: ${data}\n\n`)])), (error) => {
-      assert.ok(error instanceof StreamFormatError);
-      assert.ok(error.message.includes(data));
-      return true;
-    });
-  });
-}
-
-test("leaving the loop early lets the connection go", async () => {
+test("reading ends when it is called off, and the connection is let go", async () => {
   let cancelled = false;
+  const connection = new AbortController();
   const stream = new ReadableStream({
-    pull: (controller) => controller.enqueue(encode('data: {"type":"start"}\n\n')),
-    cancel: () => {
+    cancel() {
       cancelled = true;
     },
   });
-  for await (const _chunk of readChunks(stream)) break;
+  const events = readEvents(stream, { signal: connection.signal });
+  const next = events.next();
+  connection.abort();
+  assert.equal((await next).done, true);
   assert.equal(cancelled, true);
 });
 
-test("a reader without any data gives nothing", () => {
+test("a long stream is read in time that grows with its length", () => {
   const reader = createEventReader();
-  assert.deepEqual(reader.push(encode(":\n\n\n")), []);
-  assert.deepEqual(reader.end(), []);
+  let count = 0;
+  const bytes = encode("data: x\n\n".repeat(20_000));
+  for (let start = 0; start < bytes.length; start += 1000) {
+    count += reader.push(bytes.slice(start, start + 1000)).length;
+  }
+  assert.equal(count, 20_000);
 });

@@ -7,6 +7,7 @@ import { clockTime, dayName, duration, fileSize, percent, pretty } from "../../w
 import { hostOf, plainName, providerProblem, savedName } from "../../web/text/provider.js";
 import { reportDetails, reportLines, reportNotes, share } from "../../web/text/report.js";
 import { finishedSentences, NOTHING_SPOKEN, speakable } from "../../web/text/sentences.js";
+import { groups, pieces } from "../../web/text/chat-list.js";
 import { commandOf, isAnswered, slashOptions } from "../../web/text/slash.js";
 import { firstPrompts, whatISee, whoAnswers } from "../../web/text/welcome.js";
 
@@ -32,6 +33,31 @@ test("chats are grouped by the reader's days", () => {
   );
   assert.equal(dayName(new Date(2025, 1, 3).toISOString(), now), "February 3, 2025");
   assert.equal(clockTime(undefined), "");
+});
+
+test("chats are listed by day, and what is pinned stands before them", () => {
+  const now = new Date(2026, 10, 21, 14, 0);
+  const chat = (/** @type {string} */ id, /** @type {number} */ day, pinned = false) =>
+    /** @type {any} */ ({ id, pinned, updated: new Date(2026, 10, day, 12).toISOString() });
+  const found = groups([chat("a", 20), chat("b", 21), chat("c", 3, true), chat("d", 21)], now);
+  assert.deepEqual(
+    found.map(({ name, today, chats }) => [name, today, chats.map(({ id }) => id).join("")]),
+    [
+      ["Pinned", false, "c"],
+      ["Today", true, "bd"],
+      ["Yesterday", false, "a"],
+    ],
+  );
+});
+
+test("marks of a passage count whole characters", () => {
+  assert.deepEqual(pieces("🙂 low sun", [[6, 9], [2, 5]]), [
+    { text: "🙂 ", marked: false },
+    { text: "low", marked: true },
+    { text: " ", marked: false },
+    { text: "sun", marked: true },
+  ]);
+  assert.deepEqual(pieces("", []), []);
 });
 
 test("results are shown as indented JSON or as the text they are", () => {
@@ -139,13 +165,28 @@ test("commands of the server are sent when chosen, and known when said", () => {
   ]);
   assert.deepEqual(chosen("/summar"), [["/summarize", "send"]]);
   assert.deepEqual(
-    ["/context", "/compact the seeds", "/summarise", " /help "].map(isAnswered),
-    [true, true, true, true],
+    ["/context", "/compact the seeds", "/summarise", " /help ", "/rename x"].map(isAnswered),
+    [true, true, true, true, true],
   );
   assert.deepEqual(
-    ["/new", "/contexts", "/compact\nmore", "say /help", "/skill x"].map(isAnswered),
-    [false, false, false, false, false],
+    ["/contexts", "/compact\nmore", "say /help", "/skill x"].map(isAnswered),
+    [false, false, false, false],
   );
+});
+
+test("the server's own list of commands stands before the built-in one", () => {
+  const commands = [
+    { name: "search", argument: "<words>", line: "find a passage" },
+    { name: "tokens", argument: "", line: "what was used", aliases: ["usage"] },
+    { name: "model", argument: "[name]", line: "another model" },
+  ];
+  const options = (/** @type {string} */ typed) =>
+    slashOptions(typed, [], commands).map(({ text, detail, command }) => [text, detail, command]);
+  assert.deepEqual(options("/s").slice(0, 1), [["/search ", "find a passage", null]]);
+  assert.deepEqual(options("/us"), [["/usage", "what was used", "send"]]);
+  assert.deepEqual(options("/mo"), [["/model", "another model", "model"]]);
+  assert.deepEqual(options("/sett"), [["/settings", "providers and keys", "settings"]]);
+  assert.equal(commandOf("/model gpt"), null);
 });
 
 const file = (/** @type {Partial<{name: string, type: string, size: number}>} */ more) => ({
@@ -249,10 +290,18 @@ test("what was left out is said in words, and that nothing was", () => {
     usage: null,
     next_trigger: null,
   };
-  assert.deepEqual(reportNotes(whole), ["Everything in this chat was sent."]);
-  assert.deepEqual(reportNotes({ ...whole, left_out: ["ui.md"] }), [
-    "Left out to save room: ui.md.",
-  ]);
+  assert.deepEqual(reportNotes(whole), ["Everything in this chat was sent.", "Summaries are off."]);
+  assert.equal(new Map(reportDetails(whole)).get("Next summary"), "off");
+  const [left] = reportNotes({ ...whole, left_out: ["ui.md"] });
+  assert.equal(left, "Left out to save room: ui.md.");
+});
+
+test("what was found for a question is a line, and money is said where it is known", () => {
+  const parts = { ...REPORT.parts, recalled: amount(90) };
+  const labels = reportLines({ ...REPORT, parts }).map(({ label }) => label);
+  assert.ok(labels.includes("Found for your question"));
+  const cost = { currency: "USD", request: 0.0012, chat: 1.5 };
+  assert.ok(reportNotes({ ...REPORT, cost }).includes("It cost $0.0012; this chat so far $1.50."));
 });
 
 test("what a model without tools cannot look up is only said to be kept", () => {

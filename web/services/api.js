@@ -5,15 +5,16 @@
  */
 
 /** @typedef {import("../types.js").ChatEntry} ChatEntry */
-/** @typedef {import("../types.js").ContextReport} ContextReport */
+/** @typedef {import("../types.js").CommandEntry} CommandEntry */
 /** @typedef {import("../types.js").Health} Health */
 /** @typedef {import("../types.js").Provider} Provider */
 /** @typedef {import("../types.js").ProviderInput} ProviderInput */
 /** @typedef {import("../types.js").ProviderSettings} ProviderSettings */
+/** @typedef {import("../types.js").SearchResult} SearchResult */
 /** @typedef {import("../types.js").StoredChat} StoredChat */
 /** @typedef {import("../types.js").TestResult} TestResult */
-/** @typedef {import("../types.js").UIMessage} UIMessage */
-/** @typedef {import("../types.js").WorkflowSnapshot} WorkflowSnapshot */
+/** @typedef {import("../types.js").WorkflowName} WorkflowName */
+/** @typedef {import("./events.js").Position} Position */
 /**
  * @typedef {(path: string, init: RequestInit & {timeoutMs?: number | null}) => Promise<Response>}
  *   Fetch
@@ -37,14 +38,8 @@ export class ApiError extends Error {
 /** No answer at all: ComfyUI is not running or not reachable. */
 export class NetworkError extends Error {}
 
-/**
- * @typedef {object} ChatRequest
- * @property {string} id the chat's
- * @property {UIMessage} [message] one new message of the user
- * @property {"submit-message" | "regenerate-message"} trigger
- * @property {string} [messageId] the user's message that is replaced, or the answer to give again
- * @property {WorkflowSnapshot} [workflow]
- */
+/** @typedef {Record<string, unknown> & {type: string}} Command as the server knows it */
+/** @typedef {"markdown" | "jsonl" | "trajectory"} ExportFormat */
 
 /** @typedef {ReturnType<typeof createApi>} Api */
 
@@ -58,15 +53,18 @@ export function createApi(fetch, clientId) {
    * @param {string} method
    * @param {string} path
    * @param {unknown} [body]
+   * @param {{signal?: AbortSignal, headers?: Record<string, string>}} [more]
    * @returns {Promise<Response>} an answer with a status below 300
    */
-  async function send(method, path, body) {
-    const headers = body === undefined ? undefined : { "Content-Type": "application/json" };
+  async function send(method, path, body, more = {}) {
+    /** @type {Record<string, string>} */
+    const typed = body === undefined ? {} : { "Content-Type": "application/json" };
     const text = body === undefined ? undefined : JSON.stringify(body);
+    const headers = { ...typed, ...more.headers };
     let response;
     try {
-      // A turn may think for minutes before its first byte: no time limit of the host's.
-      response = await fetch(path, { method, headers, body: text, timeoutMs: null });
+      // An event stream lasts for hours: no time limit of the host's.
+      response = await fetch(path, { ...more, method, headers, body: text, timeoutMs: null });
     } catch (error) {
       throw new NetworkError(error instanceof Error ? error.message : String(error));
     }
@@ -84,18 +82,36 @@ export function createApi(fetch, clientId) {
   const name = encodeURIComponent;
 
   return {
-    /** @param {ChatRequest} request @returns {Promise<Response>} a stream of chunks */
-    send: (request) => send("POST", "/chat?debug=context", { ...request, client_id: clientId }),
+    /**
+     * The events of a chat, or of the list of chats.
+     * @param {string | null} id of the chat; null for the list
+     * @param {Position | null} position of the last event that was taken; null: begin anew
+     * @param {AbortSignal} signal
+     */
+    subscribe: (id, position, signal) =>
+      send(
+        "GET",
+        `/chats/subscribe${query({
+          chat_id: id ?? undefined,
+          client_id: clientId,
+          epoch: position?.epoch,
+        })}`,
+        undefined,
+        { signal, headers: position ? { "Last-Event-ID": String(position.seq) } : {} },
+      ),
 
-    /** @param {string} id @returns {Promise<Response | null>} null when no turn runs */
-    async join(id) {
-      const response = await send("GET", `/chat/${name(id)}/stream?debug=context`);
-      return response.status === 204 ? null : response;
-    },
+    /** @param {string} id @param {WorkflowName} [workflow] @throws {ApiError} `chat_exists` */
+    createChat: (id, workflow) => send("POST", "/chats", { id, workflow }),
 
-    /** @param {string} id @param {Record<string, unknown> & {type: string}} command */
-    command: (id, command) =>
-      send("POST", `/chats/${name(id)}/commands`, { ...command, client_id: clientId }),
+    /**
+     * @param {string} id
+     * @param {Command} command
+     * @returns {Promise<{accepted: boolean, queued: number, chat_id?: string}>}
+     */
+    command: async (id, command) =>
+      (
+        await send("POST", `/chats/${name(id)}/commands`, { ...command, client_id: clientId })
+      ).json(),
 
     /** @param {{limit?: number, before?: string}} [page] @returns {Promise<ChatEntry[]>} */
     chats: async (page = {}) => (await get(`/chats${query(page)}`)).chats,
@@ -114,8 +130,32 @@ export function createApi(fetch, clientId) {
       }
     },
 
-    /** @param {string} id @returns {Promise<ContextReport | null>} of the chat's last request */
-    context: async (id) => (await get(`/chats/${name(id)}/context`)).report,
+    /** @param {string} id @param {string} messageId @returns {Promise<boolean>} or another version */
+    async isOnPath(id, messageId) {
+      try {
+        await get(`/chats/${name(id)}${query({ limit: 1, before: messageId })}`);
+        return true;
+      } catch (error) {
+        if (error instanceof ApiError && error.status === 404) return false;
+        throw error;
+      }
+    },
+
+    /** @param {string} id @param {{title?: string, pinned?: boolean}} changes */
+    changeChat: (id, changes) => send("PATCH", `/chats/${name(id)}`, changes),
+    /** @param {string} id @returns {Promise<Response>} it can be restored for a minute */
+    deleteChat: (id) => send("DELETE", `/chats/${name(id)}`),
+    /** @param {string} id */
+    restoreChat: (id) => send("POST", `/chats/${name(id)}/restore`, {}),
+    /** @param {string} q @returns {Promise<SearchResult[]>} the best first */
+    search: async (q) => (await get(`/chats/search${query({ q })}`)).results,
+    /** @param {string} id @param {ExportFormat} format */
+    exportChat: (id, format) => send("GET", `/chats/${name(id)}/export${query({ format })}`),
+    /** @param {ExportFormat} format @param {string} content @returns {Promise<string>} its id */
+    importChat: async (format, content) =>
+      (await (await send("POST", "/chats/import", { format, content })).json()).id,
+    /** @returns {Promise<CommandEntry[]>} */
+    commands: async () => (await get("/assistant/commands")).commands,
 
     /** @returns {Promise<Health>} */
     health: () => get("/assistant/health"),

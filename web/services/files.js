@@ -1,5 +1,5 @@
 // @ts-check
-/** Reads files that the user attached into data URLs, the form in which they travel. */
+/** Files in and out: attached ones into data URLs, the form in which they travel; downloads. */
 
 import { mediaTypeOf } from "../text/attachment.js";
 import { newId } from "./storage.js";
@@ -29,4 +29,23 @@ function dataUrl(blob) {
     reader.onerror = () => reject(reader.error);
     reader.readAsDataURL(blob);
   });
+}
+
+/** Milliseconds until the browser has surely begun to save what it was given. */
+const KEPT = 60_000;
+
+/**
+ * Gives the user the file that an answer holds.
+ * @param {Response} response
+ * @param {string} fallback its name where the server gives none
+ */
+export async function download(response, fallback) {
+  const disposition = response.headers.get("Content-Disposition") ?? "";
+  const name = /filename="([^"]+)"/.exec(disposition)?.[1] ?? fallback;
+  const url = URL.createObjectURL(await response.blob());
+  const link = document.createElement("a");
+  link.href = url;
+  link.download = name;
+  link.click();
+  setTimeout(() => URL.revokeObjectURL(url), KEPT);
 }

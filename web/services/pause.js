@@ -1,5 +1,5 @@
 // @ts-check
-/** A pause that can be cut short: waiting for a server ends early when the network is back. */
+/** Waiting: for a server, which ends early when the network is back, and for the user to rest. */
 
 /** @returns {{wait(milliseconds: number): Promise<void>, wake(): void}} */
 export function createPause() {
@@ -20,4 +20,14 @@ export function createPause() {
       for (const end of [...sleeping]) end();
     },
   };
+}
+
+/**
+ * @param {() => void} run
+ * @param {number} milliseconds
+ * @returns {() => void} calls it off
+ */
+export function later(run, milliseconds) {
+  const timer = setTimeout(run, milliseconds);
+  return () => clearTimeout(timer);
 }

@@ -46,7 +46,8 @@ export function createWorkflowReader(host) {
     summary() {
       try {
         const graph = host.graph();
-        return graph ? summarise(nameAndId(graph).name, allNodes(graph), host.knowsNode) : null;
+        if (!graph) return null;
+        return { ...nameAndId(graph), ...summarise(allNodes(graph), host.knowsNode) };
       } catch {
         return null;
       }
@@ -67,17 +68,15 @@ function allNodes(graph) {
 }
 
 /**
- * @param {string} name
  * @param {any[]} nodes
  * @param {(type: string) => boolean} knows
- * @returns {WorkflowSummary}
+ * @returns {Omit<WorkflowSummary, "id" | "name">}
  */
-function summarise(name, nodes, knows) {
+function summarise(nodes, knows) {
   const unknown = new Set(
     nodes.filter((node) => isMissing(node, knows)).map((node) => String(node.type)),
   );
   return {
-    name,
     nodes: nodes.length,
     missingNodes: unknown.size,
     missingModels: missingModels(nodes).size,

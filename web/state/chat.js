@@ -1,207 +1,340 @@
 // @ts-check
 /**
- * One chat as the panel holds it: its messages, what runs, and what the user may do with it. Lives
- * outside any element: a closed tab or a new mount changes nothing. Following a turn is `turn.js`.
+ * One chat as the panel holds it: what the server tells of it, and what the user may do with it.
+ * Lives outside any element: a closed tab or a new mount changes nothing. The turns themselves
+ * belong to the server.
  */
 
-import { NetworkError } from "../services/api.js";
+import { ApiError } from "../services/api.js";
+import { createChatStream } from "./chat-stream.js";
+import { arrived, chatState, works } from "./chat-state.js";
+import { createDelivery } from "./delivery.js";
 import { failureOf } from "./failure.js";
 import * as list from "./messages.js";
+import { createPanelCalls } from "./panel-calls.js";
 import { createStore } from "./store.js";
-import { createTurn, PAGE } from "./turn.js";
 
-/** @typedef {import("../services/api.js").ChatRequest} ChatRequest */
+/** @typedef {import("../services/api.js").Command} Command */
 /** @typedef {import("../types.js").Attachment} Attachment */
+/** @typedef {import("../types.js").ChatEvent} ChatEvent */
 /** @typedef {import("../types.js").ChatState} ChatState */
+/** @typedef {import("./chat-state.js").Local} Local */
+/** @typedef {import("./chat-state.js").Outgoing} Outgoing */
+
+/**
+ * @typedef {object} ChatServices
+ * @property {import("../services/api.js").Api} api
+ * @property {string} clientId which panel this is
+ * @property {import("../services/panel-tools.js").PanelTools} tools
+ * @property {() => import("../types.js").WorkflowSnapshot | undefined} workflow
+ * @property {(milliseconds: number) => Promise<void>} wait may end early when the network is back
+ * @property {(draw: () => void) => void} frame runs it before the next picture
+ * @property {() => Date} now
+ * @property {() => string} newId
+ */
+
+/**
+ * @typedef {object} ChatHooks
+ * @property {(action: {action: string, chat_id?: string}) => void} act what a command asks for
+ * @property {(told: boolean) => void} gone the server does not know the chat (any more); `told`:
+ *   it was shown
+ */
 
 /** @typedef {ReturnType<typeof createChat>} Chat */
 
 /** Milliseconds that a stopped turn may take to say so. */
 const STOP_PATIENCE = 5000;
+/** Messages per page on the way to a message far above: as many as the server gives. */
+const FAR_PAGE = 200;
 
 /** @param {ChatState} state */
 export const isBusy = (state) => state.status !== "idle";
 
-/** @param {string} id @param {ChatState["report"]} report @returns {ChatState} */
-const emptyChat = (id, report) => ({
-  id,
-  title: "",
-  messages: [],
-  hasMore: false,
-  loading: false,
-  status: "idle",
-  report,
-  failure: null,
-  durations: {},
-});
-
 /**
- * @param {import("./turn.js").ChatServices} services
+ * @param {ChatServices} services
  * @param {string} id made by the panel, or one that the server knows
- * @param {ChatState["report"]} [report] the last one of that chat, from an earlier page
+ * @param {{known?: boolean, report?: ChatState["report"], hooks?: Partial<ChatHooks>}} [from]
  */
-export function createChat(services, id, report = null) {
+export function createChat(services, id, { known = false, report = null, hooks = {} } = {}) {
   const { api } = services;
-  const store = createStore(emptyChat(id, report));
-  const turn = createTurn(services, id, store);
-  /** @type {ChatRequest | null} one that the server did not take, for trying again */
-  let refused = null;
+  /** @type {Local} */
+  let local = {
+    clientId: services.clientId,
+    known,
+    loading: known,
+    lost: false,
+    sending: 0,
+    stopping: false,
+    outgoing: null,
+    decisions: {},
+    failure: null,
+    durations: {},
+    target: null,
+    report,
+  };
+  const store = createStore(chatState(id, null, local));
+  const stream = createChatStream(services, id, {
+    changed,
+    lost: (lost) => set({ lost }),
+    refused,
+  });
+  const calls = createPanelCalls(services, id, stream.fresh);
+  const delivery = createDelivery(services, id, stream, {
+    isKnown: () => local.known,
+    known: () => set({ known: true, lost: false }),
+    lost: () => set({ lost: true }),
+  });
+  const { inLine } = delivery;
+  /** @type {{command: Command, outgoing: Outgoing | null} | null} one that the server did not take */
+  let unsent = null;
+  /** Whether the server has taken what is on its way. */
+  let accepted = false;
+  /** The draft that this panel sent last; null: the server's word counts. @type {string | null} */
+  let draft = null;
+  /** What this panel asked. @type {Set<string>} */
+  const asked = new Set();
+  let drawing = false;
 
-  /** @param {number} number @param {ChatRequest} request @returns {Promise<boolean>} */
-  async function open(number, request) {
-    refused = request;
-    const answer = await turn.open(number, request);
-    if (turn.current(number) && answer !== "refused") refused = null;
-    return answer !== "bounced";
+  const publish = () => store.set(chatState(id, stream.server(), local));
+
+  /** @param {Partial<Local>} changes */
+  function set(changes) {
+    local = { ...local, ...changes };
+    publish();
   }
 
-  /** @param {Omit<ChatRequest, "id" | "workflow">} next @param {ChatState["messages"]} messages */
-  async function begin(next, messages) {
-    const waiting = list.pendingApprovals(store.get().messages).length > 0;
-    const number = turn.next();
-    store.set({ messages, status: "sending", failure: null });
-    // A turn that waits for the user ends when the user says something else.
-    if (waiting) await api.command(id, { type: "abort" }).catch(() => undefined);
-    return open(number, { id, ...next, workflow: services.workflow() });
-  }
-
-  /**
-   * @param {string[]} ids
-   * @param {boolean} approved
-   * @param {Record<string, unknown> & {type: string}} command
-   */
-  async function decide(ids, approved, command) {
-    const { messages } = store.get();
-    const number = turn.next();
-    store.set({ messages: list.withDecision(messages, ids, approved), failure: null });
-    try {
-      await api.command(id, command);
-    } catch (error) {
-      if (turn.current(number)) store.set({ messages, failure: failureOf(error, "approval") });
-      return;
+  /** @param {ChatEvent | null} event */
+  function changed(event) {
+    const server = stream.server();
+    const { outgoing } = local;
+    const begun = accepted && event?.type === "stream_started";
+    if (server && outgoing && (begun || arrived(server, outgoing))) {
+      local = { ...local, outgoing: null };
     }
-    if (!turn.current(number) || list.pendingApprovals(store.get().messages).length) return;
-    await turn.rejoin(number, true);
+    if (!works(server) && local.stopping) local = { ...local, stopping: false };
+    if (event?.type === "snapshot") {
+      const failure = unsent ? local.failure : null;
+      local = { ...local, loading: false, lost: false, failure };
+    }
+    if (server && draft !== null && event?.type === "thread_updated" && "draft" in event) {
+      draft = server.draft === draft ? null : draft;
+    }
+    if (event) carryOut(event);
+    calls.look(server);
+    if (event?.type !== "stream_delta") {
+      publish();
+    } else if (!drawing) {
+      drawing = true;
+      services.frame(() => {
+        drawing = false;
+        set({ durations: stream.durations() });
+      });
+    }
   }
 
   /**
-   * What the server knows of the last request; a stream that began meanwhile knows better.
-   * @param {number} number
+   * What a command of this panel wants done: once, as it comes, never when the chat is read again.
+   * @param {ChatEvent} event
    */
-  async function loadReport(number) {
-    const { report: known } = store.get();
-    const told = await api.context(id).catch(() => null);
-    if (told && turn.current(number) && store.get().report === known) store.set({ report: told });
+  function carryOut({ type, chunk, message }) {
+    const last = stream.server()?.messages.findLast((each) => each.role === "user");
+    if (!last || !asked.has(last.id)) return;
+    if (type === "stream_delta" && chunk.type === "data-action") hooks.act?.(chunk.data);
+    if (type !== "message_added") return;
+    for (const part of message.parts) {
+      if (part.type === "data-action") hooks.act?.(part.data);
+    }
+  }
+
+  /** @param {ApiError} error */
+  function refused(error) {
+    if (error.status === 404) {
+      const told = stream.server() !== null;
+      set({ loading: false, known: false });
+      hooks.gone?.(told);
+    } else set({ loading: false, failure: failureOf(error) });
+  }
+
+  /**
+   * @param {Command} command
+   * @param {Outgoing | null} outgoing shown before the server tells it
+   * @returns {Promise<boolean>} false: refused, the text is the user's again
+   */
+  async function change(command, outgoing) {
+    unsent = null;
+    accepted = false;
+    const shown = works(stream.server()) ? null : outgoing;
+    set({ failure: null, outgoing: shown, sending: local.sending + 1 });
+    try {
+      await delivery.send({ ...command, workflow: services.workflow() }, outgoing);
+      accepted = true;
+      return true;
+    } catch (error) {
+      return notTaken(error, command, shown);
+    } finally {
+      set({ sending: local.sending - 1 });
+    }
+  }
+
+  /** @param {unknown} error @param {Command} command @param {Outgoing | null} shown */
+  function notTaken(error, command, shown) {
+    const refusal = error instanceof ApiError && error.status === 409;
+    const keeps = shown !== null && shown === local.outgoing && !refusal;
+    if (keeps) unsent = { command, outgoing: shown };
+    set({ failure: failureOf(error), outgoing: keeps ? shown : null });
+    return keeps;
+  }
+
+  /** A command without a message. @param {Command} command @returns {Promise<any>} null: failed */
+  async function plain(command) {
+    try {
+      return await inLine(() => api.command(id, command));
+    } catch (error) {
+      set({ failure: failureOf(error, "action") });
+      return null;
+    }
+  }
+
+  /** @param {string[]} ids @param {boolean} approved @param {Command} command */
+  async function decide(ids, approved, command) {
+    const before = local.decisions;
+    const decided = Object.fromEntries(ids.map((each) => [each, approved]));
+    set({ decisions: { ...before, ...decided }, failure: null });
+    try {
+      await inLine(() => api.command(id, command));
+    } catch (error) {
+      set({ decisions: before, failure: failureOf(error, "approval") });
+    }
   }
 
   return {
     get: store.get,
     subscribe: store.subscribe,
+    /** Whether it works without the user; also while nothing is drawn. */
+    works: () => works(stream.server()) || local.sending > 0,
 
-    /** Shows what the server keeps, and joins the turn that runs. */
-    async load() {
-      const number = turn.next();
-      store.set({ loading: true, failure: null });
-      try {
-        const stored = await api.chat(id, { limit: PAGE });
-        if (!turn.current(number)) return;
-        if (stored) turn.adopt(stored);
-        store.set({ loading: false });
-        if (stored) void loadReport(number);
-        const response = stored ? await api.join(id) : null;
-        if (!turn.current(number)) return;
-        if (response) await turn.follow(number, response, { goesOn: false, live: false });
-        else if (stored?.state === "waiting_client") await turn.runPanelCalls(number);
-      } catch (error) {
-        if (!turn.current(number)) return;
-        store.set({ loading: false });
-        if (error instanceof NetworkError) await turn.heal(number, null);
-        else turn.fail(error);
-      }
-    },
+    /** Shows what the server keeps, and follows what comes. */
+    load: () => (local.known ? stream.fresh() : Promise.resolve(null)),
+    loadOlder: () => stream.loadOlder(),
 
-    async loadOlder() {
-      const { messages, hasMore } = store.get();
-      if (!hasMore || !messages.length) return;
-      const page = await api.chat(id, { limit: PAGE, before: messages[0].id }).catch(() => null);
-      const known = new Set(store.get().messages.map((message) => message.id));
-      const older = page?.messages.filter((message) => !known.has(message.id)) ?? [];
-      store.set({
-        messages: [...older, ...store.get().messages],
-        hasMore: Boolean(page?.has_more && older.length),
-      });
-    },
+    /** Gives the connection up while nobody looks. */
+    rest: stream.close,
+    /** Takes it up again. */
+    wake: () => local.known && stream.open(),
 
     /**
      * @param {string} text
      * @param {readonly Attachment[]} files
-     * @param {string} [replaces] the id of the user's message that this one stands for (a branch)
-     * @returns {Promise<boolean>} false when the chat was busy: the text is the user's again
+     * @param {string} [replaces] the user's message that this one stands for: a new version of it
+     * @returns {Promise<boolean>} false: not taken, the text is the user's again
      */
-    send(text, files, replaces) {
-      const { messages } = store.get();
+    async send(text, files, replaces) {
       const open = services.workflow();
       const metadata = {
         created: services.now().toISOString(),
         ...(open?.name ? { workflow: { id: open.id, name: open.name } } : {}),
       };
       const message = list.userMessage(services.newId(), text, files, metadata);
-      const kept = replaces ? list.before(messages, replaces) : messages;
-      return begin(
-        { message, trigger: "submit-message", ...(replaces ? { messageId: replaces } : {}) },
-        [...kept, message],
-      );
+      asked.add(message.id);
+      const paused = list.pendingApprovals(store.get().messages).length > 0;
+      return inLine(async () => {
+        // A turn that waits for the user ends when the user says something else.
+        if (paused) await api.command(id, { type: "abort" }).catch(() => undefined);
+        const command = replaces
+          ? { type: "retry_from_index", message_id: replaces, message }
+          : { type: "user_message", message };
+        return change(command, { message, cut: replaces ?? null });
+      });
     },
 
-    /** Answers the last message of the user again. */
+    /** Answers the last message of the user again: another version of the answer. */
     regenerate() {
-      const { messages } = store.get();
-      const answer = messages.at(-1)?.role === "assistant" ? messages.at(-1) : undefined;
-      return begin(
-        { trigger: "regenerate-message", ...(answer ? { messageId: answer.id } : {}) },
-        answer ? messages.slice(0, -1) : messages,
-      );
+      const last = store.get().messages.at(-1);
+      const answer = last?.role === "assistant" ? last.id : undefined;
+      const command = { type: "regenerate", ...(answer ? { message_id: answer } : {}) };
+      const outgoing = answer ? { message: null, cut: answer } : null;
+      return inLine(() => change(command, outgoing));
     },
 
-    /** Tries again what failed: the request that was not taken, the answer, or the loading. */
+    /** Tries again what failed: the command that was not taken, the answer, or the loading. */
     async retry() {
-      if (!refused) {
-        await (store.get().messages.length ? this.regenerate() : this.load());
-        return;
+      const again = unsent;
+      if (again) await inLine(() => change(again.command, again.outgoing));
+      else if (store.get().messages.length) await this.regenerate();
+      else {
+        set({ failure: null, loading: true });
+        await stream.fresh();
       }
-      store.set({ failure: null, status: "sending" });
-      await open(turn.next(), refused);
     },
 
     async stop() {
-      if (store.get().status === "reconnecting") {
-        turn.next();
-        turn.fail(new NetworkError());
+      const begun = works(stream.server());
+      if (!begun && (local.lost || !local.known)) {
+        delivery.giveUp();
         return;
       }
-      const number = turn.number();
-      store.set({ status: "stopping" });
-      await api.command(id, { type: "abort" }).catch(() => undefined);
+      const abort = () => api.command(id, { type: "abort" });
+      set({ stopping: true, failure: null });
+      try {
+        // What is still on its way must be there before it can be stopped.
+        await (begun ? abort() : inLine(abort));
+      } catch (error) {
+        set({ stopping: false, failure: failureOf(error, "action") });
+        return;
+      }
       await services.wait(STOP_PATIENCE);
-      if (!turn.current(number) || store.get().status !== "stopping") return;
-      await turn.settle(turn.next(), true);
+      if (!local.stopping) return;
+      await stream.fresh();
+      set({ stopping: false });
     },
 
     /** @param {string[]} ids @param {boolean} remember allow the tool for the rest of this chat */
     approve: (ids, remember) =>
       decide(ids, true, { type: "approve_tools", ids, ...(remember ? { remember } : {}) }),
-
     /** @param {string[]} ids */
     reject: (ids) => decide(ids, false, { type: "reject_tools", ids }),
 
-    dismissFailure: () => store.set({ failure: null }),
+    /** @param {string} queuedId */
+    cancelQueued: (queuedId) => plain({ type: "cancel_queued", id: queuedId }),
+    resumeQueue: () => plain({ type: "resume_queue" }),
+    takeOver: () => plain({ type: "take_over" }),
+    /** @param {string} messageId */
+    switchVersion: (messageId) => plain({ type: "switch_version", message_id: messageId }),
+    /** @param {string} messageId @returns {Promise<string | null>} the new chat */
+    async branch(messageId) {
+      const answer = await plain({ type: "branch_from_chat", message_id: messageId });
+      return answer?.chat_id ?? null;
+    },
+    /** @param {string} text @returns {Promise<boolean>} whether the server has it */
+    async keepDraft(text) {
+      if (!local.known) return false;
+      if ((draft ?? stream.server()?.draft ?? "") === text) return true;
+      draft = text;
+      const command = text ? { type: "set_draft", text } : { type: "clear_draft" };
+      try {
+        await inLine(() => api.command(id, command));
+        return true;
+      } catch {
+        draft = null;
+        return false;
+      }
+    },
 
-    /** @param {string} title */
-    rename: (title) => store.set({ title }),
+    /** Brings a message into what is known and points at it. @param {string} messageId */
+    async find(messageId) {
+      const isKnown = () => stream.server()?.messages.some((each) => each.id === messageId);
+      if (!stream.server()) await stream.fresh();
+      if (!isKnown() && !(await api.isOnPath(id, messageId).catch(() => true))) {
+        await plain({ type: "switch_version", message_id: messageId });
+        await stream.fresh();
+      }
+      while (!isKnown() && (await stream.loadOlder(FAR_PAGE)));
+      set({ target: isKnown() ? { id: messageId } : null });
+    },
+
+    dismissFailure: () => set({ failure: null }),
 
     /** Falls silent: another chat is shown. The turn goes on at the server. */
-    leave() {
-      turn.next();
-    },
+    leave: stream.leave.bind(stream),
   };
 }

@@ -7,13 +7,13 @@ import { t } from "../strings.js";
 /** @typedef {import("../types.js").Failure} Failure */
 
 /**
- * What the card offers: a decision is made again on its own card, a lost connection heals alone.
+ * What the card offers: a decision is made again on its own card, a small step by whoever took it.
  */
-const ACTIONS = { request: ["retry"], approval: [], reconnect: ["try-now"] };
+const ACTIONS = { request: ["retry"], approval: [], action: ["dismiss"] };
 
 /**
  * @param {unknown} error
- * @param {"request" | "approval" | "reconnect"} [during]
+ * @param {"request" | "approval" | "action"} [during]
  * @returns {Failure}
  */
 export function failureOf(error, during = "request") {
@@ -30,13 +30,3 @@ function wordsOf(error) {
   if (!(error instanceof Error)) return { code: "failed", said: String(error) };
   return { code: "code" in error ? String(error.code) : "failed", said: error.message };
 }
-
-/** @returns {Failure} for a stream that breaks its own rules */
-export const brokenStream = () => ({
-  code: "garbage",
-  message: t("error.stream"),
-  actions: ["retry"],
-});
-
-/** @param {string} message @returns {Failure} for an error that came without a code */
-export const namelessError = (message) => ({ code: "internal", message, actions: ["retry"] });

@@ -42,9 +42,19 @@ function lastCalls(messages) {
 export const pendingApprovals = (messages) =>
   lastCalls(messages).filter((part) => part.state === "approval-requested");
 
-/** @param {readonly UIMessage[]} messages @returns {ToolPart[]} calls that a panel is to run */
-export const pendingPanelCalls = (messages) =>
-  lastCalls(messages).filter((part) => part.state === "input-available" && !part.providerExecuted);
+/**
+ * @param {readonly UIMessage[]} messages
+ * @param {readonly string[]} ids of the calls that wait for a panel, as the server says
+ * @returns {ToolPart[]} calls that a panel is to run: those that asked nobody, or were allowed
+ */
+export const pendingPanelCalls = (messages, ids) =>
+  lastCalls(messages).filter(
+    (part) =>
+      ids.includes(part.toolCallId) &&
+      !part.providerExecuted &&
+      (part.state === "input-available" ||
+        (part.state === "approval-responded" && part.approval?.approved === true)),
+  );
 
 /** @param {ToolPart} part */
 export const toolName = (part) => part.toolName ?? part.type.replace(/^tool-/, "");
@@ -65,7 +75,7 @@ export function withMessage(messages, message) {
 /**
  * @param {readonly UIMessage[]} messages
  * @param {string} id
- * @returns {UIMessage[]} those before it
+ * @returns {readonly UIMessage[]} those before it
  */
 export function before(messages, id) {
   const index = messages.findIndex((message) => message.id === id);
@@ -73,38 +83,30 @@ export function before(messages, id) {
 }
 
 /**
- * A decision of the user on calls, shown at once; the server's word follows in the stream.
+ * Decisions of the user on calls, shown before the server's word comes.
  * @param {readonly UIMessage[]} messages
- * @param {readonly string[]} ids tool call ids
- * @param {boolean} approved
+ * @param {Readonly<Record<string, boolean>>} decisions by tool call id
  * @returns {UIMessage[]}
  */
-export function withDecision(messages, ids, approved) {
-  return messages.map((message, index) => {
-    if (index !== messages.length - 1) return message;
-    const parts = message.parts.map((part) =>
-      isTool(part) && ids.includes(part.toolCallId)
-        ? {
-            ...part,
-            state: /** @type {const} */ ("approval-responded"),
-            approval: { id: part.approval?.id ?? "", approved },
-          }
-        : part,
-    );
-    return { ...message, parts };
-  });
+export function withDecisions(messages, decisions) {
+  const last = messages.at(-1);
+  if (!last?.parts.some((part) => isOpen(part) && part.toolCallId in decisions)) {
+    return [...messages];
+  }
+  const parts = last.parts.map((part) =>
+    isOpen(part) && part.toolCallId in decisions
+      ? {
+          ...part,
+          state: /** @type {const} */ ("approval-responded"),
+          approval: { id: part.approval?.id ?? "", approved: decisions[part.toolCallId] },
+        }
+      : part,
+  );
+  return [...messages.slice(0, -1), { ...last, parts }];
 }
 
-/**
- * An answer that nobody goes on with, and that the server does not know to be cut.
- * @param {readonly UIMessage[]} messages
- * @returns {UIMessage[]}
- */
-export function withCut(messages) {
-  const last = messages.at(-1);
-  if (last?.role !== "assistant" || last.metadata?.finish_reason) return [...messages];
-  return withMessage(messages, { ...last, metadata: { ...last.metadata, cut: "cut" } });
-}
+/** @param {import("../types.js").Part} part @returns {part is ToolPart} */
+const isOpen = (part) => isTool(part) && part.state === "approval-requested";
 
 /**
  * How a part's duration is found: calls have ids, other parts have their place in the answer.

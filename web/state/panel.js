@@ -5,7 +5,11 @@
  */
 
 import { ApiError, NetworkError } from "../services/api.js";
+import { t } from "../strings.js";
 import { createChat, isBusy } from "./chat.js";
+import { createChatsList, NO_SEARCH } from "./chats-list.js";
+import { createDrafts } from "./drafts.js";
+import { createPresence } from "./presence.js";
 import { createProviders } from "./provider-actions.js";
 import { createStore } from "./store.js";
 
@@ -16,7 +20,7 @@ import { createStore } from "./store.js";
 /** @typedef {import("../types.js").SkillEntry} SkillEntry */
 
 /**
- * @typedef {import("./turn.js").ChatServices & {
+ * @typedef {import("./chat.js").ChatServices & import("./chats-list.js").ListServices & {
  *   memory: import("../services/storage.js").Memory,
  *   summary: () => import("../types.js").WorkflowSummary | null,
  *   wake: () => void,
@@ -25,8 +29,8 @@ import { createStore } from "./store.js";
 
 /** @typedef {ReturnType<typeof createPanel>} Panel */
 
-/** Chats per page of the list. */
-const CHATS_PAGE = 50;
+/** Under this name a draft is kept whose chat the server does not have yet. */
+const NEW = "new";
 /** Milliseconds until a server that did not answer is asked again. */
 const HEALTH_RETRY = 3000;
 
@@ -49,12 +53,16 @@ export function gateOf(error) {
 /** @param {PanelServices} services */
 export function createPanel(services) {
   const { api, memory } = services;
-  let chat = createChat(services, services.newId());
+  let chat = createChat(services, services.newId(), { hooks: { act, gone } });
   const store = createStore(
     /** @type {PanelState} */ ({
       page: "chat",
       chat: chat.get(),
       chats: null,
+      moreChats: false,
+      search: NO_SEARCH,
+      toast: null,
+      commands: null,
       skills: [],
       health: null,
       settings: null,
@@ -68,22 +76,46 @@ export function createPanel(services) {
     }),
   );
   let watching = watch();
+  const chats = createChatsList(services, store, {
+    open: (id) => openChat(id, true),
+    current: () => chat.get().id,
+    leave: () => openChat(services.newId(), false),
+  });
+  const drafts = createDrafts(memory, services.later, (id, text) =>
+    id === chat.get().id ? chat.keepDraft(text) : Promise.resolve(false),
+  );
+  const presence = createPresence({
+    later: services.later,
+    works: () => chat.works(),
+    rest() {
+      chat.rest();
+      chats.closeList();
+    },
+    wake() {
+      chat.wake();
+      if (store.get().page === "chats") chats.openList();
+    },
+  });
 
   function watch() {
     let busy = isBusy(chat.get());
     return chat.subscribe(() => {
       const next = chat.get();
+      const made = next.known && !store.get().chat.known;
       store.set({ chat: next });
-      const ended = busy && !isBusy(next);
+      if (made) {
+        memory.set("chat", next.id);
+        drafts.move(NEW, next.id);
+      }
+      if (busy && !isBusy(next) && next.report) {
+        memory.set("report", JSON.stringify({ chat: next.id, report: next.report }));
+      }
       busy = isBusy(next);
-      if (!ended) return;
-      if (next.report) memory.set("report", JSON.stringify({ chat: next.id, report: next.report }));
-      void refreshChats();
     });
   }
 
   /**
-   * The meter of the chat that was open last: only a stream would bring it again.
+   * The meter of the chat that was open last: the server forgets it when it stops.
    * @param {string} id
    */
   function recallReport(id) {
@@ -99,12 +131,37 @@ export function createPanel(services) {
   function openChat(id, known) {
     watching();
     chat.leave();
-    chat = createChat(services, id, recallReport(id));
+    const hooks = { act, gone };
+    chat = createChat(services, id, { known, report: recallReport(id), hooks });
     watching = watch();
     memory.set("chat", known ? id : null);
-    store.set({ chat: chat.get(), page: "chat", workflow: services.summary() });
-    return known ? chat.load() : Promise.resolve();
+    store.set({ chat: chat.get(), workflow: services.summary() });
+    showPage("chat");
+    return chat.load();
   }
+
+  /** The chat was deleted, here or elsewhere. @param {boolean} told whether it was shown */
+  function gone(told) {
+    void openChat(services.newId(), false);
+    if (told && store.get().toast?.kind !== "deleted") chats.sayToast(t("chats.gone"));
+  }
+
+  /** What a slash command wants done. @param {{action: string, chat_id?: string}} asked */
+  function act({ action, chat_id: id }) {
+    if (action === "new_chat") void openChat(services.newId(), false);
+    else if (action === "open_chat" && id) void openChat(id, true);
+    else if (action === "delete_chat") void chats.deleteChat(id ?? chat.get().id);
+  }
+
+  /** @param {Page} page */
+  function showPage(page) {
+    if (page === "chats") chats.openList();
+    else chats.closeList();
+    store.set({ page, editing: null, search: NO_SEARCH });
+    if (page === "skills") void refreshSkills();
+  }
+
+  const draftKey = () => (chat.get().known ? chat.get().id : NEW);
 
   /** @param {unknown} error */
   function refused(error) {
@@ -135,17 +192,6 @@ export function createPanel(services) {
     }
   }
 
-  async function refreshChats() {
-    try {
-      const chats = await api.chats({ limit: CHATS_PAGE });
-      store.set({ chats });
-      const title = chats.find((entry) => entry.id === chat.get().id)?.title;
-      if (title) chat.rename(title);
-    } catch (error) {
-      refused(error);
-    }
-  }
-
   async function refreshSkills() {
     const [yours, shipped] = await Promise.all([
       api.userSkills().catch(() => []),
@@ -159,8 +205,12 @@ export function createPanel(services) {
     store.set({ skills });
   }
 
+  async function refreshCommands() {
+    store.set({ commands: await api.commands().catch(() => store.get().commands) });
+  }
+
   async function refreshAll() {
-    await Promise.all([refreshHealth(), refreshSkills(), refreshChats()]);
+    await Promise.all([refreshHealth(), refreshSkills(), refreshCommands()]);
   }
 
   function welcome() {
@@ -171,9 +221,11 @@ export function createPanel(services) {
   /** @param {string} text @param {readonly Attachment[]} files @param {string} [replaces] */
   async function send(text, files, replaces) {
     welcome();
-    memory.set("chat", chat.get().id);
-    memory.set("draft", null);
-    return chat.send(text, files, replaces);
+    const sending = chat;
+    if (!replaces) drafts.sent(draftKey());
+    const taken = await sending.send(text, files, replaces);
+    if (taken && !replaces) void sending.keepDraft("");
+    return taken;
   }
 
   return {
@@ -184,7 +236,6 @@ export function createPanel(services) {
     welcome,
     refreshAll,
     refreshHealth,
-    refreshChats,
     ...createProviders(api, store, refreshHealth),
 
     /** The panel's first words with the server: what it is, and the chat that was open last. */
@@ -196,26 +247,27 @@ export function createPanel(services) {
 
     newChat: () => openChat(services.newId(), false),
     /** @param {string} id */
-    openChat: (id) => (id === chat.get().id ? store.set({ page: "chat" }) : openChat(id, true)),
+    openChat: (id) => (id === chat.get().id ? showPage("chat") : openChat(id, true)),
 
-    /** Older chats, below those that are listed. */
-    async moreChats() {
-      const chats = store.get().chats ?? [];
-      const last = chats.at(-1);
-      if (!last) return;
-      const more = await api.chats({ limit: CHATS_PAGE, before: last.id }).catch(() => []);
-      const known = new Set(chats.map((entry) => entry.id));
-      store.set({ chats: [...chats, ...more.filter((entry) => !known.has(entry.id))] });
+    /** Opens a chat at a message. @param {string} id @param {string} messageId */
+    async openMessage(id, messageId) {
+      if (id === chat.get().id) showPage("chat");
+      else void openChat(id, true);
+      await chat.find(messageId);
     },
-    chatsPage: CHATS_PAGE,
+
+    /** A new chat that begins as this one up to a message. @param {string} messageId */
+    async branch(messageId) {
+      const id = await chat.branch(messageId);
+      if (id) await openChat(id, true);
+    },
+    ...chats,
 
     /** @param {Page} page the same one again leads back to the chat */
-    showPage(page) {
-      const next = page === store.get().page ? "chat" : page;
-      store.set({ page: next, editing: null });
-      if (next === "chats") void refreshChats();
-      if (next === "skills") void refreshSkills();
-    },
+    showPage: (page) => showPage(page === store.get().page ? "chat" : page),
+
+    /** @param {boolean} visible whether anybody can see the panel */
+    setShown: presence.show,
 
     refreshSkills,
 
@@ -229,7 +281,7 @@ export function createPanel(services) {
         return false;
       }
       store.set({ gate: null });
-      await Promise.all([refreshAll(), chat.get().messages.length ? null : chat.load()]);
+      await Promise.all([refreshAll(), chat.load()]);
       return true;
     },
 
@@ -239,9 +291,10 @@ export function createPanel(services) {
       void refreshHealth();
     },
 
-    draft: () => memory.get("draft") ?? "",
+    /** @returns {string} what was typed in this chat and not sent */
+    draft: () => drafts.of(draftKey(), chat.get().draft),
     /** @param {string} text */
-    keepDraft: (text) => memory.set("draft", text || null),
+    keepDraft: (text) => drafts.type(draftKey(), text),
     refused,
   };
 }

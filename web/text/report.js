@@ -11,7 +11,7 @@ import { t, tn } from "../strings.js";
 
 /**
  * @typedef {object} ReportLine
- * @property {"rules" | "tools" | "summary" | "history" | "current"} kind
+ * @property {"rules" | "tools" | "summary" | "recalled" | "history" | "current"} kind
  * @property {string} label
  * @property {number} tokens
  */
@@ -46,6 +46,11 @@ export function reportLines(report) {
       tokens: parts.summary.tokens,
     },
     {
+      kind: "recalled",
+      label: t("report.recalled"),
+      tokens: parts.recalled?.tokens ?? 0,
+    },
+    {
       kind: "history",
       label: tn("report.history", recent, { count: number(recent) }),
       tokens: parts.history.tokens + parts.tool_results.tokens,
@@ -63,6 +68,7 @@ export function reportNotes(report) {
   if (named.length) notes.push(t("report.left", { names: named.join(", ") }));
   if (report.emergency) notes.push(t("report.emergency"));
   if (cached > 0) notes.push(t("report.cached", { percent: percent(cached) }));
+  if (report.cost) notes.push(costNote(report.cost));
   notes.push(nextNote(report));
   return notes.filter(Boolean);
 }
@@ -99,10 +105,21 @@ const NEXT = {
 
 /** @param {ContextReport} report @returns {string} when the next summary comes; "" if unknown */
 function nextNote({ next_trigger: next }) {
-  const key = next && NEXT[next.what];
-  if (!next || !key) return "";
+  if (!next) return t("report.next.off");
+  const key = NEXT[next.what];
+  if (!key) return "";
   if (next.now >= next.at) return t("report.next.due");
   return t(key, { at: number(next.at), now: number(next.now) });
+}
+
+/** The smallest part of a currency that is shown: a request often costs less than a cent. */
+const MONEY_DIGITS = 4;
+
+/** @param {NonNullable<ContextReport["cost"]>} cost @returns {string} what the provider charges */
+function costNote({ currency, request, chat }) {
+  const money = (/** @type {number} */ value) =>
+    number(value, { style: "currency", currency, maximumFractionDigits: MONEY_DIGITS });
+  return t("report.cost", { request: money(request), chat: money(chat) });
 }
 
 /**
@@ -125,10 +142,13 @@ export function reportDetails(report) {
     const values = { tokens: number(amount.tokens), chars: number(amount.chars) };
     rows.push([name, t("report.raw.part", values)]);
   }
-  if (next) {
-    const values = { now: number(next.now), at: number(next.at), percent: percent(next.share) };
-    rows.push([t("report.raw.next"), t("report.raw.near", { what: next.what, ...values })]);
-  }
+  const near = next && {
+    what: next.what,
+    now: number(next.now),
+    at: number(next.at),
+    percent: percent(next.share),
+  };
+  rows.push([t("report.raw.next"), near ? t("report.raw.near", near) : t("report.raw.off")]);
   rows.push([
     t("report.raw.window"),
     t("report.raw.room", { window: number(report.window), reserve: number(report.reserve) }),

@@ -7,7 +7,8 @@
 import { t } from "../strings.js";
 
 /** @typedef {import("../types.js").SkillEntry} SkillEntry */
-/** @typedef {"new" | "skills" | "model" | "settings"} Command one that the panel carries out */
+/** @typedef {import("../types.js").CommandEntry} CommandEntry */
+/** @typedef {"new" | "chats" | "skills" | "model" | "settings"} Command one that the panel does */
 
 /**
  * @typedef {object} SlashOption
@@ -17,24 +18,34 @@ import { t } from "../strings.js";
  * @property {Command | "send" | null} command what choosing it does; null: the text is only put in
  */
 
-/**
- * "send": the server answers it in the chat.
- * @type {[string, Command | "send" | null, Parameters<typeof t>[0]][]}
- */
-const COMMANDS = [
-  ["/new", "new", "slash.new"],
-  ["/skill", null, "slash.skill"],
-  ["/skills", "skills", "slash.skills"],
-  ["/context", "send", "slash.context"],
-  ["/tokens", "send", "slash.tokens"],
-  ["/compact", "send", "slash.compact"],
-  ["/model", "model", "slash.model"],
-  ["/settings", "settings", "slash.settings"],
-  ["/help", "send", "slash.help"],
+/** Commands that the panel carries out itself, as long as nothing stands behind them. */
+const OWN = /** @type {Readonly<Record<string, Command>>} */ ({
+  new: "new",
+  chats: "chats",
+  skills: "skills",
+  model: "model",
+  settings: "settings",
+});
+
+/** What stands in the list before the server's own has come. @type {readonly CommandEntry[]} */
+const BUILT_IN = [
+  { name: "new", line: t("slash.new") },
+  { name: "skill", line: t("slash.skill"), argument: "<name>" },
+  { name: "skills", line: t("slash.skills") },
+  { name: "context", line: t("slash.context") },
+  { name: "tokens", line: t("slash.tokens") },
+  { name: "compact", line: t("slash.compact"), aliases: ["summarize", "summarise"] },
+  { name: "model", line: t("slash.model") },
+  { name: "settings", line: t("slash.settings") },
+  { name: "help", line: t("slash.help") },
 ];
 
-/** The server's other names for `/compact`; offered only to who begins to type them. */
-const SAME = ["/summarize", "/summarise"];
+/** What the server answers itself: R41's commands. */
+const ANSWERED = new Set(
+  ("chats open delete rename export history search context tokens compact summarize summarise " +
+    "skills memory model new help")
+    .split(" "),
+);
 
 /** How many rows the list shows at most: it stays above the text box. */
 const MOST = 40;
@@ -44,46 +55,51 @@ const MOST = 40;
  * @returns {Command | null} the panel's own command that it is, word for word
  */
 export function commandOf(typed) {
-  const found = COMMANDS.find(([text]) => text === typed.trim().toLowerCase())?.[1] ?? null;
-  return found === "send" ? null : found;
+  const name = /^\/([a-z]+)$/.exec(typed.trim().toLowerCase())?.[1] ?? "";
+  return Object.hasOwn(OWN, name) ? OWN[name] : null;
 }
 
 /** @param {string} said a message of the user @returns {boolean} whether the server answers it */
 export function isAnswered(said) {
-  const name = /^\s*(\/[a-z]+)(?:[ \t][^\n]*)?\s*$/.exec(said)?.[1];
-  return (
-    name !== undefined &&
-    (SAME.includes(name) || COMMANDS.some(([text, kind]) => text === name && kind === "send"))
-  );
+  const name = /^\s*\/([a-z]+)(?:[ \t][^\n]*)?\s*$/.exec(said)?.[1];
+  return name !== undefined && ANSWERED.has(name);
 }
 
 /**
  * @param {string} typed the whole message so far
  * @param {readonly SkillEntry[]} skills
+ * @param {readonly CommandEntry[] | null} [commands] the server's; null: not known yet
  * @returns {SlashOption[]} best first; empty when the message is no command or needs no completion
  */
-export function slashOptions(typed, skills) {
+export function slashOptions(typed, skills, commands = null) {
   if (!typed.startsWith("/") || typed.includes("\n")) return [];
   const named = /^\/skill\s+(.*)$/i.exec(typed);
   if (named) return skillOptions(named[1], skills);
   if (/\s/.test(typed)) return [];
-  const word = typed.toLowerCase();
-  const commands = COMMANDS.filter(([text]) => text.startsWith(word)).map(
-    ([text, command, detail]) => ({
-      text: command ? text : `${text} `,
-      detail: t(detail),
-      yours: false,
-      command,
-    }),
-  );
-  const same = SAME.filter((text) => word.length > 2 && text.startsWith(word)).slice(0, 1);
-  const others = same.map((text) => ({
-    text,
-    detail: t("slash.compact"),
-    yours: false,
-    command: /** @type {const} */ ("send"),
-  }));
-  return [...commands, ...others, ...skillOptions(word.slice(1), skills)].slice(0, MOST);
+  const word = typed.slice(1).toLowerCase();
+  const all = commands ? withOwn(commands) : BUILT_IN;
+  const found = all.flatMap((entry) => {
+    // Other names are offered only to who begins to type them.
+    const other = word.length > 1 && entry.aliases?.find((alias) => alias.startsWith(word));
+    const name = entry.name.startsWith(word) ? entry.name : other;
+    return name ? [commandOption(entry, name)] : [];
+  });
+  return [...found, ...skillOptions(word, skills)].slice(0, MOST);
+}
+
+/** @param {readonly CommandEntry[]} commands @returns {readonly CommandEntry[]} */
+function withOwn(commands) {
+  const known = new Set(commands.map((entry) => entry.name));
+  const missing = BUILT_IN.filter(({ name }) => Object.hasOwn(OWN, name) && !known.has(name));
+  return [...commands, ...missing];
+}
+
+/** @param {CommandEntry} entry @param {string} name one of its names @returns {SlashOption} */
+function commandOption({ name: first, line, argument }, name) {
+  const detail = { detail: line, yours: false };
+  if (Object.hasOwn(OWN, first)) return { text: `/${name}`, ...detail, command: OWN[first] };
+  if (argument?.startsWith("<")) return { text: `/${name} `, ...detail, command: null };
+  return { text: `/${name}`, ...detail, command: "send" };
 }
 
 /** @param {string} typed @param {readonly SkillEntry[]} skills @returns {SlashOption[]} */

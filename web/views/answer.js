@@ -15,6 +15,7 @@ import { createMarkdownView } from "./markdown.js";
 import { createReasoningView } from "./reasoning.js";
 import { createToolStep } from "./tool-step.js";
 import { filePart } from "./user-message.js";
+import { createVersions } from "./versions.js";
 
 /** @typedef {import("../types.js").Part} Part */
 /** @typedef {import("../types.js").UIMessage} UIMessage */
@@ -27,6 +28,8 @@ import { filePart } from "./user-message.js";
  * @property {(action: string) => void} act an error card's button
  * @property {(ids: string[], remember: boolean) => unknown} approve
  * @property {(ids: string[]) => unknown} reject
+ * @property {(id: string) => unknown} branch
+ * @property {(id: string) => unknown} showVersion
  */
 
 /**
@@ -34,6 +37,7 @@ import { filePart } from "./user-message.js";
  * @property {boolean} last
  * @property {boolean} live whether it is being written now
  * @property {boolean} busy
+ * @property {import("../types.js").Version | undefined} version
  * @property {Record<string, number>} durations
  */
 
@@ -88,7 +92,7 @@ export function createAnswer(actions) {
   /** @param {UIMessage} next @param {AnswerFacts} facts */
   const drawFoot = (next, facts) => {
     const { cut, error } = next.metadata ?? {};
-    const state = JSON.stringify([next.metadata, facts.last, facts.live, facts.busy]);
+    const state = JSON.stringify([next.metadata, facts.last, facts.live, facts.busy, facts.version]);
     if (state === footing) return;
     footing = state;
     const open = facts.last && !facts.busy;
@@ -99,7 +103,7 @@ export function createAnswer(actions) {
       ]),
     );
     tools.replaceChildren(
-      ...(facts.live ? [] : present([...answerTools(next, open ? actions.regenerate : null)])),
+      ...(facts.live ? [] : present(answerTools(next, facts, actions))),
     );
   };
 
@@ -188,10 +192,10 @@ const cutLine = (cut, goOn) =>
       }),
   );
 
-/** @param {UIMessage} message @param {(() => unknown) | null} regenerate */
-function answerTools(message, regenerate) {
+/** @param {UIMessage} message @param {AnswerFacts} facts @param {AnswerActions} actions */
+function answerTools(message, { last, busy, version }, actions) {
   const { model, created, timing, usage, command } = message.metadata ?? {};
-  const facts = [
+  const told = [
     model,
     clockTime(created),
     !command && timing?.total_ms !== undefined && duration(timing.total_ms),
@@ -199,13 +203,20 @@ function answerTools(message, regenerate) {
   ].filter(Boolean);
   const hasText = textOf(message) !== "";
   return [
+    version && createVersions(version, busy ? null : actions.showVersion),
     hasText && copyButton(t("message.copy"), t("message.copied"), () => textOf(message)),
-    regenerate &&
+    last &&
+      !busy &&
       !command &&
       iconButton("retry", t("message.retry"), {
         class: "ca-icon-button--small",
-        onclick: regenerate,
+        onclick: actions.regenerate,
       }),
-    facts.length > 0 && h("span", { class: "ca-message__facts" }, facts.join(" · ")),
+    iconButton("branch", t("message.branch"), {
+      class: "ca-icon-button--small",
+      disabled: busy,
+      onclick: () => actions.branch(message.id),
+    }),
+    told.length > 0 && h("span", { class: "ca-message__facts" }, told.join(" · ")),
   ];
 }

@@ -1,80 +1,149 @@
 // @ts-check
-/** The list of chats, newest first, by day. Choosing one opens it. */
+/** The page of chats: search on top, then what is pinned, then the others by day. */
 
-import { t, tn } from "../strings.js";
-import { clockTime, dayName, number } from "../text/format.js";
-import { h, present } from "./dom.js";
+import { t } from "../strings.js";
+import { groups } from "../text/chat-list.js";
+import { createChatRow } from "./chat-row.js";
+import { h, icon, iconButton, place, show } from "./dom.js";
+import { createMenu } from "./menu.js";
+import { createSearchResults } from "./search-results.js";
 
-/** @typedef {import("../types.js").ChatEntry} ChatEntry */
 /** @typedef {import("../types.js").PanelState} PanelState */
 
-/** States of a chat in which something runs. */
-const RUNNING = new Set(["generating", "executing_tools"]);
-const WAITING = new Set(["paused", "waiting_client"]);
+/**
+ * @typedef {Omit<import("./chat-row.js").RowActions, "menu"> & {
+ *   openMessage: (id: string, messageId: string) => unknown,
+ *   search: (typed: string) => void,
+ *   more: () => unknown,
+ *   importFile: (file: File) => unknown,
+ * }} ChatsActions
+ */
 
-/** @param {{open: (id: string) => unknown, more: () => unknown, pageSize: number}} actions */
+/** @param {ChatsActions} actions */
 export function createChatsPage(actions) {
-  const element = h("div", { class: "ca-page" });
-  /** @type {PanelState["chats"] | undefined} */
-  let drawn;
-  let current = "";
+  const menu = createMenu();
+  const field = h("input", {
+    class: "ca-search__field",
+    type: "search",
+    "aria-label": t("chats.search"),
+    placeholder: t("chats.search"),
+    oninput: () => type(),
+  });
+  const clear = iconButton("close", t("chats.search.clear"), {
+    class: "ca-icon-button--tiny",
+    hidden: true,
+    onclick: () => {
+      field.value = "";
+      type();
+      field.focus();
+    },
+  });
+  const file = h("input", {
+    type: "file",
+    class: "ca-offscreen",
+    accept: ".json,.jsonl",
+    tabindex: "-1",
+    "aria-hidden": "true",
+    onchange: () => {
+      const [chosen] = file.files ?? [];
+      if (chosen) actions.importFile(chosen);
+      file.value = "";
+    },
+  });
+  const options = iconButton("more", t("chats.more.options"), {
+    "aria-haspopup": "menu",
+    "aria-expanded": "false",
+    onclick: () =>
+      menu.toggle(options, [{ label: t("chats.import"), run: () => file.click() }]),
+  });
+  const bar = h(
+    "div",
+    { class: "ca-search", role: "search" },
+    h("div", { class: "ca-search__box" }, icon("search"), field, clear),
+    options,
+    file,
+  );
+  const results = createSearchResults(actions.openMessage);
+  const list = h("div", { class: "ca-list" });
+  const said = h("p", { class: "ca-quiet" });
+  const more = h(
+    "button",
+    { type: "button", class: "ca-link", hidden: true, onclick: actions.more },
+    t("chats.more"),
+  );
+  const scroller = h("div", { class: "ca-page ca-page--chats" }, results.element, list, said, more);
+  const element = h("div", { class: "ca-chats" }, bar, scroller, menu.element);
+  /** @type {Map<string, ReturnType<typeof createChatRow>>} by the chat's id */
+  const rows = new Map();
+  /** @type {Map<string, HTMLElement>} by the group's name */
+  const captions = new Map();
+  /** @type {PanelState | null} */
+  let drawn = null;
 
-  /** @param {ChatEntry} chat @param {boolean} today */
-  const row = (chat, today) =>
-    h(
-      "button",
-      {
-        type: "button",
-        class: "ca-row",
-        "aria-current": chat.id === current ? "true" : null,
-        onclick: () => actions.open(chat.id),
-      },
-      (RUNNING.has(chat.state) || WAITING.has(chat.state)) && h("span", { class: "ca-dot" }),
-      h("span", { class: "ca-row__name" }, chat.title || t("chats.untitled")),
-      h("span", { class: "ca-quiet" }, factOf(chat, today)),
-    );
+  const type = () => {
+    show(clear, field.value !== "");
+    actions.search(field.value);
+  };
+
+  field.addEventListener("keydown", (event) => {
+    if (event.key !== "Escape" || !field.value) return;
+    // The first Escape ends the search, the next one leads back to the chat.
+    event.stopPropagation();
+    event.preventDefault();
+    field.value = "";
+    type();
+  });
+
+  /** @param {string} id */
+  const rowOf = (id) => {
+    const row =
+      rows.get(id) ?? createChatRow(id, { ...actions, menu: (button, items) => menu.toggle(button, items) });
+    rows.set(id, row);
+    return row;
+  };
+
+  /** @param {string} name */
+  const captionOf = (name) => {
+    const caption = captions.get(name) ?? h("h3", { class: "ca-caption" }, name);
+    captions.set(name, caption);
+    return caption;
+  };
+
+  /** @param {PanelState} state */
+  const drawList = (state) => {
+    const current = state.chat.id;
+    const shown = groups(state.chats ?? [], new Date()).flatMap(({ name, today, chats }) => [
+      captionOf(name),
+      ...chats.map((chat) => {
+        const row = rowOf(chat.id);
+        row.update(chat, { current: chat.id === current, today });
+        return row.element;
+      }),
+    ]);
+    place(list, shown);
+    const ids = new Set((state.chats ?? []).map((chat) => chat.id));
+    for (const id of [...rows.keys()]) if (!ids.has(id)) rows.delete(id);
+  };
 
   return {
     element,
+    focus: () => field.focus(),
+    close: menu.close,
     /** @param {PanelState} state */
     update(state) {
-      if (state.chats === drawn && state.chat.id === current) return;
-      drawn = state.chats;
-      current = state.chat.id;
-      const chats = state.chats ?? [];
-      const now = new Date();
-      /** @type {HTMLElement[]} */
-      const content = [];
-      let day = "";
-      for (const chat of chats) {
-        const name = dayName(chat.updated, now);
-        if (name !== day) content.push(h("h3", { class: "ca-caption" }, name));
-        day = name;
-        content.push(row(chat, name === t("day.today")));
+      const searching = state.search.query !== "";
+      if (!searching && drawn?.search.query) {
+        field.value = "";
+        show(clear, false);
       }
-      element.replaceChildren(
-        ...present([
-          state.chats === null && h("p", { class: "ca-quiet" }, t("panel.loading")),
-          state.chats !== null && !chats.length && h("p", { class: "ca-quiet" }, t("chats.empty")),
-          ...content,
-          chats.length > 0 &&
-            chats.length % actions.pageSize === 0 &&
-            h(
-              "button",
-              { type: "button", class: "ca-link", onclick: actions.more },
-              t("chats.more"),
-            ),
-        ]),
-      );
+      if (state.chats !== drawn?.chats || state.chat.id !== drawn?.chat.id) drawList(state);
+      results.update(state.search);
+      show(results.element, searching);
+      show(list, !searching);
+      show(said, !searching && !state.chats?.length);
+      said.textContent = t(state.chats === null ? "panel.loading" : "chats.empty");
+      show(more, !searching && state.moreChats);
+      drawn = state;
     },
   };
-}
-
-/** @param {ChatEntry} chat @param {boolean} today */
-function factOf(chat, today) {
-  if (RUNNING.has(chat.state)) return t("chats.running");
-  if (WAITING.has(chat.state)) return t("chats.paused");
-  return today
-    ? clockTime(chat.updated)
-    : tn("chats.messages", chat.messages, { count: number(chat.messages) });
 }

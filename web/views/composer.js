@@ -1,7 +1,7 @@
 // @ts-check
 /**
  * Where the user writes: text box, attachments, the `/` list, the context meter, the model's name,
- * and one button that sends or stops.
+ * and the buttons that send and stop.
  */
 
 import { isBusy } from "../state/chat.js";
@@ -35,8 +35,7 @@ export function createComposer(actions) {
     rows: "1",
     spellcheck: "true",
   });
-  const hint = h("p", { class: "ca-problem", role: "status", hidden: true });
-  const attachments = createAttachments(() => drawButton());
+  const attachments = createAttachments(() => drawButtons());
   const slash = createSlashList(text, (option, run) => choose(option, run));
   const meter = createMeter(actions.openReport);
   const model = h("button", {
@@ -45,14 +44,28 @@ export function createComposer(actions) {
     onclick: actions.openModels,
     "aria-haspopup": "dialog",
   });
-  const go = h("button", { type: "button", class: "ca-go" });
+  const stop = h(
+    "button",
+    {
+      type: "button",
+      class: "ca-go ca-go--stop",
+      "aria-label": t("composer.stop"),
+      title: t("composer.stop"),
+      hidden: true,
+    },
+    icon("stop"),
+  );
+  const go = h(
+    "button",
+    { type: "button", class: "ca-go", "aria-label": t("composer.send") },
+    icon("up"),
+  );
   const element = h(
     "div",
     { class: "ca-composer" },
     slash.element,
     attachments.element,
     text,
-    hint,
     h(
       "div",
       { class: "ca-composer__row" },
@@ -61,39 +74,55 @@ export function createComposer(actions) {
       meter.element,
       h("span", { class: "ca-grow" }),
       model,
+      stop,
       go,
     ),
   );
   /** @type {PanelState | null} */
   let state = null;
   let busy = false;
-  let button = "";
+  /** Whether the text differs from the draft that the server has, as far as is known. */
+  let dirty = false;
+  let chat = "";
+  /** Files that were attached in other chats and not sent. @type {Map<string, readonly Attachment[]>} */
+  const left = new Map();
 
   const isEmpty = () => !text.value.trim() && !attachments.get().length;
 
-  /** One place, two states: what can be done now. */
-  const drawButton = () => {
-    const next = busy ? "stop" : isEmpty() ? "empty" : "send";
-    if (next === button) return;
-    button = next;
-    const label = t(busy ? "composer.stop" : "composer.send");
-    go.className = `ca-go ca-go--${next}`;
-    go.setAttribute("aria-label", label);
-    go.title = label;
-    go.setAttribute("aria-disabled", String(next === "empty"));
-    go.replaceChildren(icon(busy ? "stop" : "up"));
+  /** What can be done now: send, stop, or, with words for the queue, both. */
+  const drawButtons = () => {
+    const empty = isEmpty();
+    show(stop, busy);
+    show(go, !busy || !empty);
+    go.classList.toggle("ca-go--empty", empty);
+    go.setAttribute("aria-disabled", String(empty));
+    go.title = t(busy ? "composer.queue" : "composer.send");
   };
 
-  /** @param {string} value */
+  const draw = () => {
+    slash.update(text.value, state?.skills ?? [], state?.commands ?? null);
+    fit(text);
+    drawButtons();
+  };
+
+  /** @param {string} value typed by the panel for the user */
   const setValue = (value) => {
     text.value = value;
     text.dispatchEvent(new Event("input"));
   };
 
+  /** @param {string} value what was typed earlier */
+  const restore = (value) => {
+    text.value = value;
+    slash.close();
+    fit(text);
+    drawButtons();
+  };
+
   const openList = () => {
     text.focus();
     if (!text.value.startsWith("/")) setValue(`/${text.value}`);
-    else slash.update(text.value, state?.skills ?? []);
+    else draw();
   };
 
   /** @param {import("../text/slash.js").SlashOption} option @param {boolean} run */
@@ -122,25 +151,20 @@ export function createComposer(actions) {
       actions.run(command);
       return;
     }
-    if (busy) {
-      setText(hint, t("composer.busy"));
-      show(hint, true);
-      return;
-    }
     const files = attachments.get();
-    setValue("");
+    restore("");
+    dirty = true;
     attachments.set([]);
+    const asked = chat;
     const taken = await actions.send(value, files);
-    if (taken || text.value) return;
+    if (taken || text.value || chat !== asked) return;
     setValue(value);
     attachments.set(files);
   };
 
   text.addEventListener("input", () => {
-    show(hint, false);
-    slash.update(text.value, state?.skills ?? []);
-    fit(text);
-    drawButton();
+    dirty = true;
+    draw();
     actions.keepDraft(text.value);
   });
   text.addEventListener("blur", slash.close);
@@ -159,26 +183,47 @@ export function createComposer(actions) {
     event.preventDefault();
     void attachments.add(files);
   });
-  go.addEventListener("click", (event) => {
-    // The second click of a double click on Send would stop what the first one began.
-    if (busy && event.detail > 1) return;
-    if (busy) actions.stop();
-    else void submit();
+  go.addEventListener("click", () => {
+    void submit();
     text.focus();
   });
-  drawButton();
+  stop.addEventListener("click", (event) => {
+    // The second click of a double click on Send would stop what the first one began.
+    if (event.detail > 1) return;
+    actions.stop();
+    text.focus();
+  });
+  drawButtons();
 
   return {
     element,
     attach: attachments.add,
     focus: () => text.focus(),
     setValue,
+
+    /** Another chat is shown. @param {string} id @param {string} draft what was typed in it */
+    open(id, draft) {
+      left.set(chat, attachments.get());
+      chat = id;
+      dirty = false;
+      attachments.set(left.get(id) ?? []);
+      restore(draft);
+    },
+
+    /**
+     * The draft has changed at the server: it is taken where nothing else is being typed.
+     * @param {string} draft
+     */
+    offer(draft) {
+      if (draft === text.value) dirty = false;
+      else if (!dirty && (document.activeElement !== text || !text.value)) restore(draft);
+    },
+
     /** @param {PanelState} next */
     update(next) {
       state = next;
       busy = isBusy(next.chat);
-      if (!busy) show(hint, false);
-      drawButton();
+      drawButtons();
       meter.update(next.chat.report);
       const provider = next.health?.provider;
       const name = provider ? (provider.demo ? t("model.demo") : provider.model) : t("model.none");

@@ -1,13 +1,16 @@
 // @ts-check
 /**
- * The log of a chat: one view per message, kept while the message changes; the reader's place,
- * which moves only while it is at the end; and what the chat waits for.
+ * The log of a chat: one view per message, kept while the message changes. Of a long chat a stretch
+ * is in the document; what lies beyond its edges comes as the reader scrolls there. What the chat
+ * waits for stands below.
  */
 
+import * as stretches from "../state/window.js";
 import { t } from "../strings.js";
 import { createAnswer } from "./answer.js";
-import { h, icon, setText, show } from "./dom.js";
+import { h, place, setText, show } from "./dom.js";
 import { createErrorCard } from "./error-card.js";
+import { createReadingPlace } from "./reading-place.js";
 import { createUserMessage } from "./user-message.js";
 
 /** @typedef {import("../types.js").ChatState} ChatState */
@@ -17,15 +20,11 @@ import { createUserMessage } from "./user-message.js";
  * @typedef {object} ConversationActions
  * @property {import("./answer.js").AnswerActions} answer
  * @property {import("./user-message.js").UserActions} user
- * @property {() => Promise<void>} loadOlder
+ * @property {() => Promise<unknown>} loadOlder
  */
 
 /** @typedef {ReturnType<typeof createAnswer> | ReturnType<typeof createUserMessage>} View */
 
-/** Pixels from the end within which the reader counts as being there. */
-const NEAR = 40;
-/** Pixels from the top at which the page before is fetched. */
-const TOP = 200;
 /** Messages that are built at once when a long chat opens; the others follow, frame by frame. */
 const FIRST_BATCH = 16;
 
@@ -33,7 +32,7 @@ const FIRST_BATCH = 16;
 export function createConversation(actions) {
   const earlier = h(
     "button",
-    { type: "button", class: "ca-link ca-earlier", hidden: true },
+    { type: "button", class: "ca-link ca-earlier", hidden: true, onclick: () => void goEarlier() },
     t("log.earlier"),
   );
   const messages = h("div", { class: "ca-messages" });
@@ -58,155 +57,190 @@ export function createConversation(actions) {
     failure,
     wait,
   );
-  const latest = h(
-    "button",
-    {
-      type: "button",
-      class: "ca-latest",
-      hidden: true,
-      "aria-label": t("log.latest"),
-      title: t("log.latest"),
-    },
-    icon("down"),
-  );
-  const element = h("div", { class: "ca-conversation" }, log, latest);
 
   /** @type {Map<string, {view: View, message: UIMessage | null, state: string}>} what is drawn */
   const entries = new Map();
   /** @type {ChatState | null} */
   let drawn = null;
-  let atEnd = true;
+  /** @type {stretches.Stretch} the messages that are in the document */
+  let stretch = { from: 0, to: 0 };
   let fetching = false;
+  /** Whether the reader has come to the top of what is known. */
+  let wanted = false;
+  /** The version that was asked for: its arrows get the focus. */
+  let switched = "";
 
-  const toEnd = () => {
-    atEnd = true;
-    log.scrollTop = log.scrollHeight;
-    show(latest, false);
-  };
-
-  const readPlace = () => {
-    atEnd = log.scrollHeight - log.scrollTop - log.clientHeight < NEAR;
-    show(latest, !atEnd);
-  };
-
-  log.addEventListener(
-    "scroll",
-    () => {
-      readPlace();
-      if (log.scrollTop < TOP) void older();
-    },
-    { passive: true },
-  );
-  latest.addEventListener("click", toEnd);
-  earlier.addEventListener("click", () => void older());
-  // Pictures that load, and a tab that comes back, change heights without a new state.
-  const sizes = new ResizeObserver(() => {
-    if (atEnd) log.scrollTop = log.scrollHeight;
+  const known = () => drawn?.messages.length ?? 0;
+  const reading = createReadingPlace(log, messages, {
+    reachesEnd: () => stretch.to === known(),
+    earlier: () => void goEarlier(),
+    later: () => move(stretches.later(stretch, known())),
+    last: () => move(stretches.atEnd(known())),
   });
-  sizes.observe(log);
-  sizes.observe(messages);
-  // What the reader unfolds grows downwards, also at the end.
-  log.addEventListener("click", (event) => {
-    if (!(/** @type {Element} */ (event.target).closest("summary"))) return;
-    atEnd = false;
-    requestAnimationFrame(readPlace);
-  });
+  const element = h("div", { class: "ca-conversation" }, log, reading.latest);
 
-  const older = async () => {
-    if (fetching || earlier.hidden) return;
-    fetching = true;
-    const fromEnd = log.scrollHeight - log.scrollTop;
-    await actions.loadOlder();
-    requestAnimationFrame(() => {
-      log.scrollTop = log.scrollHeight - fromEnd;
+  /** @param {string} id */
+  const showVersion = (id) => {
+    switched = id;
+    actions.user.showVersion(id);
+  };
+  const user = { ...actions.user, showVersion };
+  const answer = { ...actions.answer, showVersion };
+
+  /** What is above comes, from memory or from the server. */
+  async function goEarlier() {
+    if (stretch.from > 0) move(stretches.earlier(stretch));
+    else if (!fetching && drawn?.hasMore) {
+      fetching = true;
+      wanted = true;
+      await actions.loadOlder();
       fetching = false;
+    }
+  }
+
+  /** Other messages of the same chat. @param {stretches.Stretch} next */
+  function move(next) {
+    const chat = drawn;
+    if (!chat || (next.from === stretch.from && next.to === stretch.to)) return;
+    reading.keep(() => {
+      stretch = next;
+      arrange(chat);
+      fill(chat, stretch.from, stretch.to);
     });
-  };
+  }
 
   /** @param {UIMessage} message */
   const entryOf = (message) => {
     let entry = entries.get(message.id);
     if (!entry) {
-      const view =
-        message.role === "user" ? createUserMessage(actions.user) : createAnswer(actions.answer);
+      const view = message.role === "user" ? createUserMessage(user) : createAnswer(answer);
       entry = { view, message: null, state: "" };
       entries.set(message.id, entry);
     }
     return entry;
   };
 
-  /** @param {UIMessage[]} list only these stay */
-  const place = (list) => {
+  /** The stretch into the document, and the others out of it. @param {ChatState} chat */
+  function arrange(chat) {
+    const list = chat.messages.slice(stretch.from, stretch.to);
+    const elements = list.map((message) => entryOf(message).view.element);
+    place(messages, elements);
     const ids = new Set(list.map((message) => message.id));
-    for (const [id, { view }] of entries) {
-      if (ids.has(id)) continue;
-      view.element.remove();
-      entries.delete(id);
-    }
-    let next = messages.firstElementChild;
-    for (const message of list) {
-      const { element: article } = entryOf(message).view;
-      if (article === next) next = next.nextElementSibling;
-      else messages.insertBefore(article, next);
-    }
-  };
+    for (const id of [...entries.keys()]) if (!ids.has(id)) entries.delete(id);
+    show(earlier, stretch.from > 0 || chat.hasMore);
+  }
 
   /** @param {ChatState} chat @param {number} from @param {number} to */
-  const fill = (chat, from, to) => {
+  function fill(chat, from, to) {
     const busy = chat.status !== "idle";
     const writing = chat.status === "streaming" || chat.status === "stopping";
     for (let index = from; index < to; index += 1) {
       const message = chat.messages[index];
       const last = index === chat.messages.length - 1;
       const live = last && writing;
-      const state = message.role === "user" || last ? `${last} ${live} ${busy}` : "";
+      const version = chat.versions[message.id];
+      const state = `${last} ${live} ${busy} ${version?.index} ${version?.ids}`;
       const entry = entryOf(message);
       if (entry.message === message && entry.state === state) continue;
       entry.message = message;
       entry.state = state;
       const sameWorkflow =
         workflowBefore(chat.messages, index) === message.metadata?.workflow?.name;
-      entry.view.update(message, { last, live, busy, sameWorkflow, durations: chat.durations });
+      const { durations } = chat;
+      entry.view.update(message, { last, live, busy, sameWorkflow, durations, version });
     }
-  };
+  }
 
   /** Builds what is further up, a few messages per frame. @param {number} to */
-  const fillEarlier = (to) => {
-    if (!drawn || to <= 0) return;
-    const end = Math.min(to, drawn.messages.length);
-    fill(drawn, Math.max(0, end - FIRST_BATCH), end);
-    if (atEnd) log.scrollTop = log.scrollHeight;
+  function fillEarlier(to) {
+    const end = Math.min(to, stretch.to);
+    if (!drawn || end <= stretch.from) return;
+    fill(drawn, Math.max(stretch.from, end - FIRST_BATCH), end);
+    if (reading.atEnd()) log.scrollTop = log.scrollHeight;
     requestAnimationFrame(() => fillEarlier(end - FIRST_BATCH));
-  };
+  }
+
+  /** Where a search has led. @param {ChatState} chat */
+  function point(chat) {
+    const index = chat.messages.findIndex((message) => message.id === chat.target?.id);
+    if (index < 0) return;
+    if (index < stretch.from || index >= stretch.to) {
+      move(stretches.around(index, chat.messages.length));
+    }
+    const article = entryOf(chat.messages[index]).view.element;
+    for (const marked of messages.querySelectorAll(".ca-message--found")) {
+      marked.classList.remove("ca-message--found");
+    }
+    article.classList.add("ca-message--found");
+    article.tabIndex = -1;
+    article.focus({ preventScroll: true });
+    reading.goTo(article);
+  }
+
+  /** The arrows under a message go on where the other version had them. */
+  function refocus() {
+    const article = entries.get(switched)?.view.element;
+    const arrows = [...(article?.querySelectorAll(".ca-versions button:enabled") ?? [])];
+    if (!arrows.length) return;
+    switched = "";
+    if (document.activeElement === document.body) {
+      /** @type {HTMLElement} */ (arrows[0]).focus({ preventScroll: true });
+    }
+  }
 
   return {
     element,
     focus: () => log.focus(),
-    toEnd,
+    toEnd: reading.toEnd,
     /** @param {ChatState} chat @param {string} model its name, for the line that waits */
     update(chat, model) {
       if (chat === drawn) return;
-      const asked =
-        chat.messages.at(-1)?.role === "user" && chat.messages.at(-1) !== drawn?.messages.at(-1);
+      const before = drawn;
+      const last = chat.messages.at(-1);
+      const asked = last?.role === "user" && last.id !== before?.messages.at(-1)?.id;
       const opened =
-        drawn?.id !== chat.id || (drawn.messages.length === 0 && chat.messages.length > 0);
-      place(chat.messages);
-      const from = opened ? Math.max(0, chat.messages.length - FIRST_BATCH) : 0;
-      fill(chat, from, chat.messages.length);
-      if (from > 0) requestAnimationFrame(() => fillEarlier(from));
-      show(earlier, chat.hasMore);
-      drawFailure(chat);
-      drawWait(chat, model);
+        before?.id !== chat.id || (before.messages.length === 0 && chat.messages.length > 0);
       drawn = chat;
-      if (opened || asked) toEnd();
-      else if (atEnd) log.scrollTop = log.scrollHeight;
-      else show(latest, true);
+      if (opened) begin(chat);
+      else if (stretches.isSame(stretch, before.messages, chat.messages)) {
+        show(earlier, stretch.from > 0 || chat.hasMore);
+        fill(chat, stretch.from, stretch.to);
+      } else follow(chat, before);
+      drawFailure(chat, before);
+      drawWait(chat, model);
+      if (opened || asked) reading.toEnd();
+      else if (last !== before.messages.at(-1) || chat.status !== before.status) reading.follow();
+      if (switched) refocus();
+      if (chat.target && chat.target !== before?.target) point(chat);
     },
   };
 
-  /** @param {ChatState} chat */
-  function drawFailure(chat) {
-    if (chat.failure === drawn?.failure) return;
+  /** Another chat, from its end. @param {ChatState} chat */
+  function begin(chat) {
+    wanted = false;
+    stretch = stretches.atEnd(chat.messages.length);
+    arrange(chat);
+    const from = Math.max(stretch.from, stretch.to - FIRST_BATCH);
+    fill(chat, from, stretch.to);
+    if (from > stretch.from) requestAnimationFrame(() => fillEarlier(from));
+  }
+
+  /** Other messages in the same chat. @param {ChatState} chat @param {ChatState} before */
+  function follow(chat, before) {
+    reading.keep(() => {
+      stretch = stretches.moved(stretch, before.messages, chat.messages, reading.atEnd());
+      if (wanted && stretch.from > 0) {
+        stretch = stretches.earlier(stretch);
+        wanted = false;
+      }
+      arrange(chat);
+      fill(chat, stretch.from, stretch.to);
+    });
+  }
+
+  /** @param {ChatState} chat @param {ChatState | null} before */
+  function drawFailure(chat, before) {
+    if (JSON.stringify(chat.failure) === JSON.stringify(before?.failure ?? null)) return;
     failure.replaceChildren(
       ...(chat.failure ? [createErrorCard(chat.failure, actions.answer.act)] : []),
     );
@@ -226,8 +260,10 @@ export function createConversation(actions) {
  * @returns {string | undefined} the workflow's name under the user's message before that one
  */
 function workflowBefore(messages, index) {
-  const before = messages.slice(0, index).findLast((message) => message.role === "user");
-  return before?.metadata?.workflow?.name;
+  for (let at = index - 1; at >= 0; at -= 1) {
+    if (messages[at].role === "user") return messages[at].metadata?.workflow?.name;
+  }
+  return undefined;
 }
 
 /**
@@ -237,9 +273,9 @@ function workflowBefore(messages, index) {
  */
 function waitingFor(chat, model) {
   if (chat.loading && !chat.messages.length) return t("panel.loading");
-  if (chat.status === "reconnecting") return t("wait.reconnecting");
   if (chat.status === "stopping") return t("wait.stopping");
-  if (chat.status === "idle") return "";
+  // A quiet line above the composer says what is to be done.
+  if (chat.status === "idle" || chat.lost || chat.waitsFor === "gone") return "";
   const last = chat.messages.at(-1);
   if (last?.role !== "assistant" || !last.parts.some((part) => part.type !== "step-start")) {
     return model ? t("wait.model", { model }) : t("wait.answer");

@@ -92,6 +92,11 @@ const ICONS = /** @type {Record<string, string>} */ ({
   ring: "M8 3.2a4.8 4.8 0 1 1 0 9.6 4.8 4.8 0 0 1 0-9.6",
   arc: "M8 3.2A4.8 4.8 0 0 1 12.8 8",
   hand: "M8 2.4a5.6 5.6 0 1 1 0 11.2A5.6 5.6 0 0 1 8 2.4M6.6 5.8v4.4M9.4 5.8v4.4",
+  more: "M3.3 8h.01M8 8h.01M12.7 8h.01",
+  search: "M7 2.8a4.2 4.2 0 1 1 0 8.4 4.2 4.2 0 0 1 0-8.4M10.1 10.1l3.3 3.3",
+  branch: "M4.5 2.6v7M4.5 9.6a1.9 1.9 0 1 0 0 3.8 1.9 1.9 0 0 0 0-3.8M11.5 2.6a1.9 1.9 0 1 0 0 3.8 1.9 1.9 0 0 0 0-3.8M11.5 6.4c0 3-3.5 3.4-7 3.4",
+  left: "m10 4-4 4 4 4",
+  pin: "M6 2.6h4l-.5 4 2 2.2h-7l2-2.2zM8 8.8v4.6",
   question: "M6 6.2a2 2 0 1 1 2.8 1.8c-.6.3-.8.6-.8 1.3M8 11.6v.1",
 });
 
@@ -108,6 +113,25 @@ export function icon(name, extra = "") {
   path.setAttribute("d", ICONS[name] ?? "");
   svg.append(path);
   return svg;
+}
+
+/**
+ * Makes elements the children of their parent, in this order; those that are in place stay
+ * untouched, and with them the focus.
+ * @param {HTMLElement} parent
+ * @param {readonly Element[]} elements
+ */
+export function place(parent, elements) {
+  const active = document.activeElement;
+  const stay = new Set(elements);
+  for (const child of [...parent.children]) if (!stay.has(child)) child.remove();
+  let next = parent.firstElementChild;
+  for (const element of elements) {
+    if (element === next) next = next.nextElementSibling;
+    else parent.insertBefore(element, next);
+  }
+  if (active instanceof HTMLElement && active !== document.activeElement && parent.contains(active))
+    active.focus();
 }
 
 /** @param {HTMLElement} element @param {boolean} visible */

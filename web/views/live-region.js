@@ -5,6 +5,7 @@
  * token.
  */
 
+import { isBusy } from "../state/chat.js";
 import { pendingApprovals, textOf } from "../state/messages.js";
 import { t } from "../strings.js";
 import { finishedSentences, NOTHING_SPOKEN } from "../text/sentences.js";
@@ -26,6 +27,8 @@ export function createLiveRegion() {
   let answer = "";
   let spoken = NOTHING_SPOKEN;
   let asked = "";
+  /** The chat that was busy when it was looked at last. */
+  let busy = "";
 
   /** @param {string} text */
   const say = (text) => {
@@ -38,12 +41,14 @@ export function createLiveRegion() {
     /** @param {ChatState} chat */
     update(chat) {
       const last = chat.messages.at(-1);
+      const worked = busy === chat.id;
+      busy = isBusy(chat) ? chat.id : "";
       if (last?.role !== "assistant") return;
       const text = textOf(last);
       const live = chat.status === "streaming" || chat.status === "stopping";
       if (last.id !== answer) {
         // An answer that was there before is not news.
-        if (!live) return;
+        if (!live && !worked) return;
         answer = last.id;
         spoken = NOTHING_SPOKEN;
       }

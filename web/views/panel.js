@@ -7,6 +7,7 @@
 import { isBusy } from "../state/chat.js";
 import { textOf } from "../state/messages.js";
 import { t } from "../strings.js";
+import { createChatNotes } from "./chat-notes.js";
 import { createChatsPage } from "./chats-page.js";
 import { createComposer } from "./composer.js";
 import { createConversation } from "./conversation.js";
@@ -18,8 +19,10 @@ import { createLiveRegion } from "./live-region.js";
 import { modelPicker } from "./model-picker.js";
 import { createPopover } from "./popover.js";
 import { createSettingsPage } from "./providers.js";
+import { createQueue } from "./queue.js";
 import { createReport } from "./report.js";
 import { createSkillsPage } from "./skills-page.js";
+import { createToast } from "./toast.js";
 import { createWelcome } from "./welcome.js";
 
 /** @typedef {import("../services/host.js").Host} Host */
@@ -72,8 +75,14 @@ export function createPanelView(panel, host, close) {
       act: (action) => act(action),
       approve: (ids, remember) => panel.chat().approve(ids, remember),
       reject: (ids) => panel.chat().reject(ids),
+      branch: panel.branch,
+      showVersion: (id) => panel.chat().switchVersion(id),
     },
-    user: { resend: (text, files, replaces) => panel.send(text, files, replaces) },
+    user: {
+      resend: (text, files, replaces) => panel.send(text, files, replaces),
+      branch: panel.branch,
+      showVersion: (id) => panel.chat().switchVersion(id),
+    },
     loadOlder: () => panel.chat().loadOlder(),
   });
   const welcome = createWelcome({
@@ -90,8 +99,14 @@ export function createPanelView(panel, host, close) {
   const pages = {
     chats: createChatsPage({
       open: panel.openChat,
+      openMessage: panel.openMessage,
+      search: panel.searchChats,
       more: panel.moreChats,
-      pageSize: panel.chatsPage,
+      rename: panel.renameChat,
+      pin: panel.pinChat,
+      remove: panel.deleteChat,
+      exportAs: panel.exportChat,
+      importFile: panel.importChat,
     }),
     settings: createSettingsPage(panel),
     skills: createSkillsPage((skill) => {
@@ -100,6 +115,17 @@ export function createPanelView(panel, host, close) {
       composer.focus();
     }),
   };
+  const notes = createChatNotes({
+    tryNow: panel.tryNow,
+    takeOver: () => panel.chat().takeOver(),
+    newChat: () => newChat(),
+  });
+  const queue = createQueue({
+    cancel: (id) => panel.chat().cancelQueued(id),
+    resume: () => panel.chat().resumeQueue(),
+  });
+  const toast = createToast({ undo: panel.undoDelete, close: panel.dismissToast });
+  const dock = h("div", { class: "ca-dock" }, notes.element, queue.element, composer.element);
   const chatPage = h("div", { class: "ca-chat" }, gate, welcome.element, conversation.element);
   const element = h(
     "div",
@@ -108,7 +134,8 @@ export function createPanelView(panel, host, close) {
     chatPage,
     ...Object.values(pages).map((page) => page.element),
     popover.element,
-    composer.element,
+    toast.element,
+    dock,
     live.element,
   );
 
@@ -195,7 +222,7 @@ export function createPanelView(panel, host, close) {
   const drawPage = (state) => {
     const page = state.page;
     show(chatPage, page === "chat");
-    show(composer.element, page === "chat" && !state.gate);
+    show(dock, page === "chat" && !state.gate);
     show(back, page !== "chat");
     for (const [name, view] of Object.entries(pages)) show(view.element, page === name);
     chats.setAttribute("aria-pressed", String(page === "chats"));
@@ -204,7 +231,10 @@ export function createPanelView(panel, host, close) {
       void panel.refreshSettings().catch(panel.refused);
     if (page === drawn?.page || drawn === null) return;
     popover.close();
-    if (page === "chat") composer.focus();
+    if (page === "chat") {
+      // A search has led to a message: that one has the focus.
+      if (state.chat.target === drawn.chat.target) composer.focus();
+    } else if (page === "chats") pages.chats.focus();
     else title.focus();
   };
 
@@ -230,7 +260,12 @@ export function createPanelView(panel, host, close) {
     } else {
       pages[state.page].update(state);
     }
+    if (state.chat.id !== drawn?.chat.id) composer.open(state.chat.id, panel.draft());
+    else if (state.chat.draft !== drawn.chat.draft) composer.offer(panel.draft());
     composer.update(state);
+    notes.update(state.chat, state.workflow);
+    queue.update(state.chat);
+    toast.update(state.toast);
     if (popover.name() === "report" && reportChanged(state.chat, drawn?.chat)) {
       popover.fill(reportOf(state));
     }
@@ -247,7 +282,6 @@ export function createPanelView(panel, host, close) {
     },
     drop: (files) => void composer.attach(files),
   });
-  composer.setValue(panel.draft());
   draw();
 
   return {
@@ -256,6 +290,7 @@ export function createPanelView(panel, host, close) {
       unsubscribe();
       cancelAnimationFrame(frame);
       popover.close();
+      pages.chats.close();
     },
   };
 }

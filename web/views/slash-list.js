@@ -9,6 +9,7 @@ import { slashOptions } from "../text/slash.js";
 import { h, icon, show } from "./dom.js";
 
 /** @typedef {import("../text/slash.js").SlashOption} SlashOption */
+/** @typedef {import("../types.js").CommandEntry} CommandEntry */
 /** @typedef {import("../types.js").SkillEntry} SkillEntry */
 
 let lists = 0;
@@ -79,11 +80,7 @@ export function createSlashList(textBox, onChoose) {
           choose(true);
         },
       },
-      icon(
-        option.command || !option.text.startsWith("/skill ") || option.text === "/skill "
-          ? "slash"
-          : "book",
-      ),
+      icon(/^\/skill ./.test(option.text) ? "book" : "slash"),
       h(
         "span",
         { class: "ca-slash__text" },
@@ -97,9 +94,13 @@ export function createSlashList(textBox, onChoose) {
     element,
     isOpen,
     close,
-    /** @param {string} typed @param {readonly SkillEntry[]} skills */
-    update(typed, skills) {
-      options = slashOptions(typed, skills);
+    /**
+     * @param {string} typed
+     * @param {readonly SkillEntry[]} skills
+     * @param {readonly CommandEntry[] | null} commands
+     */
+    update(typed, skills, commands) {
+      options = slashOptions(typed, skills, commands);
       if (!options.length) {
         close();
         return;

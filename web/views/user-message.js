@@ -7,6 +7,7 @@ import { clockTime } from "../text/format.js";
 import { mediaFate } from "../text/policy.js";
 import { isAnswered } from "../text/slash.js";
 import { button, copyButton, h, icon, iconButton, present } from "./dom.js";
+import { createVersions } from "./versions.js";
 
 /** @typedef {import("../types.js").Attachment} Attachment */
 /** @typedef {import("../types.js").FilePart} FilePart */
@@ -15,6 +16,15 @@ import { button, copyButton, h, icon, iconButton, present } from "./dom.js";
 /**
  * @typedef {object} UserActions
  * @property {(text: string, files: Attachment[], replaces: string) => unknown} resend
+ * @property {(id: string) => unknown} branch
+ * @property {(id: string) => unknown} showVersion
+ */
+
+/**
+ * @typedef {object} UserFacts
+ * @property {boolean} busy
+ * @property {boolean} sameWorkflow as in the message before
+ * @property {import("../types.js").Version | undefined} version
  */
 
 /** @param {UserActions} actions */
@@ -27,10 +37,16 @@ export function createUserMessage(actions) {
   let message = null;
   let busy = false;
   let sameWorkflow = false;
+  /** @type {UserFacts["version"]} */
+  let version;
   let editing = false;
   const edit = iconButton("edit", t("message.edit"), {
     class: "ca-icon-button--small",
     onclick: () => openEditor(),
+  });
+  const branch = iconButton("branch", t("message.branch"), {
+    class: "ca-icon-button--small",
+    onclick: () => message && actions.branch(message.id),
   });
 
   const draw = () => {
@@ -54,6 +70,8 @@ export function createUserMessage(actions) {
         time && h("span", { class: "ca-message__facts" }, time),
         copyButton(t("message.copy"), t("message.copied"), () => textOf(current)),
         edit,
+        branch,
+        version && createVersions(version, busy ? null : actions.showVersion),
       ),
     );
   };
@@ -104,13 +122,15 @@ export function createUserMessage(actions) {
     element,
     /**
      * @param {UIMessage} next
-     * @param {{busy: boolean, sameWorkflow: boolean}} state sameWorkflow: as in the message before
+     * @param {UserFacts} facts
      */
-    update(next, state) {
-      busy = state.busy;
-      sameWorkflow = state.sameWorkflow;
+    update(next, facts) {
+      const changed = next !== message || facts.version !== version;
+      const switches = version !== undefined && facts.busy !== busy;
+      ({ busy, sameWorkflow, version } = facts);
       edit.disabled = busy;
-      if (next === message) return;
+      branch.disabled = busy;
+      if (!changed && !switches) return;
       message = next;
       // What the user is typing stays, whatever the server says about the message meanwhile.
       if (!editing) draw();

@@ -1,0 +1,216 @@
+"""Files in messages, kept beside the database under the hash of their content.
+
+A `data:` URL of some size would be read and written again with every row, checkpoint and page that
+has to do with its message. So its content lies in `attachments/<2 digits>/<sha256>` once, whoever
+refers to it, and the row has a reference; a reader gets the very same URL back. The file is on the
+disk before the row that refers to it.
+
+Which chat refers to what is in a table, so that a deleted chat's files go without a search through
+all messages. Where no file can be written (a full disk) the row in memory holds the URL itself.
+"""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import contextlib
+import hashlib
+import json
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final, cast
+
+from sqlalchemy import Connection
+
+from ..database import driver_of, folder_of
+from ..messages.parts import FilePart, Message
+from ..messages.ui import message_to_ui
+from .record import canonical_message, decode, parsed
+
+SMALLEST: Final = 8_192
+"""Characters of a URL that is kept in a file; a shorter one costs less in its row."""
+FOLDER: Final = "attachments"
+OWNER_ONLY: Final = 0o600
+_DATA: Final = "data:"
+_BASE64: Final = ";base64"
+_REFERENCE: Final = '"attachment":'
+MISSING: Final = "[The attachment {} is not there any more.]"
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """The text of a row, and how long it is with its attachments, in characters."""
+
+    text: str
+    chars: int
+
+
+def encode_row(connection: Connection, chat_id: str, message: Message) -> Row:
+    """The text of a row, after its attachments were written. Raises InvalidRequest for a message
+    that JSON cannot hold, OSError where a database in a file cannot keep an attachment."""
+    body = message_to_ui(message)
+    moved = 0
+    if any(isinstance(part, FilePart) and _is_large(part.url) for part in message.parts):
+        moved = _move_out(connection, chat_id, body)
+    text = canonical_message(body)
+    return Row(text, len(text) + moved)
+
+
+def decode_row(connection: Connection, text: str) -> tuple[Message, int]:
+    """The message of a row as it was, and its length with its attachments; a sentence stands for an
+    attachment that is missing. Raises StoreError for a text that we cannot have written."""
+    if _REFERENCE not in text:
+        return decode(text), len(text)
+    body = parsed(text)
+    parts = [_moved_in(folder_of(connection), part) for part in body.get("parts", ())]
+    moved = sum(len(part.get("url", "")) for part in parts if part.get("type") == "file")
+    return decode(json.dumps({**body, "parts": parts})), len(text) + moved
+
+
+def copy(connection: Connection, chat_id: str, target_id: str) -> None:
+    """The other chat refers to whatever this one does; for one that gets its rows."""
+    driver_of(connection).execute(
+        "INSERT OR IGNORE INTO attachments SELECT ?, sha256 FROM attachments WHERE chat_id = ?",
+        (target_id, chat_id),
+    )
+
+
+def let_go(connection: Connection, chat_id: str) -> None:
+    """The chat refers to nothing any more; what no other refers to is gone with the next
+    `remove_gone`."""
+    driver = driver_of(connection)
+    driver.execute(
+        "INSERT OR IGNORE INTO attachments_gone SELECT sha256 FROM attachments AS mine"
+        " WHERE chat_id = ?1 AND NOT EXISTS (SELECT 1 FROM attachments AS other"
+        " WHERE other.sha256 = mine.sha256 AND other.chat_id != ?1)",
+        (chat_id,),
+    )
+    driver.execute("DELETE FROM attachments WHERE chat_id = ?", (chat_id,))
+
+
+def remove_gone(connection: Connection) -> int:
+    """Remove the files that nothing refers to; says how many. In a transaction that writes, so that
+    no other process refers to one of them anew meanwhile."""
+    driver = driver_of(connection)
+    folder = folder_of(connection)
+    gone = [sha256 for (sha256,) in driver.execute("SELECT sha256 FROM attachments_gone")]
+    removed = 0
+    for sha256 in gone:
+        query = "SELECT 1 FROM attachments WHERE sha256 = ?"
+        if folder is not None and driver.execute(query, (sha256,)).fetchone() is None:
+            _place(folder, sha256).unlink(missing_ok=True)
+            removed += 1
+        driver.execute("DELETE FROM attachments_gone WHERE sha256 = ?", (sha256,))
+    return removed
+
+
+def _is_large(url: str) -> bool:
+    return len(url) > SMALLEST and url.startswith(_DATA) and "," in url
+
+
+def _move_out(connection: Connection, chat_id: str, body: dict[str, Any]) -> int:
+    """References in the place of the large URLs; how many characters went."""
+    folder, moved = folder_of(connection), 0
+    for part in body["parts"]:
+        if part.get("type") != "file" or not _is_large(part["url"]) or folder is None:
+            continue
+        head, _, data = part["url"].partition(",")
+        content = _content(head, data)
+        plain = content is None
+        content = data.encode("utf-8", "surrogatepass") if content is None else content
+        sha256 = hashlib.sha256(content).hexdigest()
+        try:
+            _write(_place(folder, sha256), content)
+        except OSError:
+            if _is_in_file(connection):
+                raise
+            continue
+        driver_of(connection).execute(
+            "INSERT OR IGNORE INTO attachments (chat_id, sha256) VALUES (?, ?)", (chat_id, sha256)
+        )
+        moved += len(part.pop("url"))
+        part["attachment"] = {"sha256": sha256, "head": head, "plain": plain}
+    return moved
+
+
+def _moved_in(folder: Path | None, part: Mapping[str, Any]) -> dict[str, Any]:
+    """The part with its URL."""
+    if part.get("type") != "file" or "attachment" not in part:
+        return dict(part)
+    whole = {name: value for name, value in part.items() if name != "attachment"}
+    kept = cast(Mapping[str, Any], part["attachment"])
+    content = _read(folder, str(kept["sha256"]))
+    if content is None:
+        name = part.get("filename") or part.get("mediaType") or ""
+        return {"type": "text", "text": MISSING.format(json.dumps(name, ensure_ascii=False))}
+    plain = bool(kept["plain"])
+    data = content.decode("utf-8", "surrogatepass") if plain else _base64(content)
+    return {**whole, "url": f"{kept['head']},{data}"}
+
+
+def _content(head: str, data: str) -> bytes | None:
+    """What base64 stands for; None where the same text would not come of it again."""
+    if not head.endswith(_BASE64):
+        return None
+    try:
+        content = base64.b64decode(data, validate=True)
+    except (binascii.Error, ValueError):
+        return None
+    return content if _base64(content) == data else None
+
+
+def _base64(content: bytes) -> str:
+    return base64.b64encode(content).decode("ascii")
+
+
+def _place(folder: Path, sha256: str) -> Path:
+    return folder / FOLDER / sha256[:2] / sha256
+
+
+def _is_in_file(connection: Connection) -> bool:
+    return connection.engine.url.database is not None
+
+
+def _write(path: Path, content: bytes) -> None:
+    """Have the content at this path, durably; it may be there already."""
+    with contextlib.suppress(OSError):
+        if path.stat().st_size == len(content):
+            return
+    for folder in (path.parent.parent, path.parent):
+        folder.mkdir(exist_ok=True, mode=0o700)
+    part = path.with_name(f".{path.name}.{os.getpid()}")
+    try:
+        handle = os.open(part, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, OWNER_ONLY)
+        with os.fdopen(handle, "wb") as file:
+            file.write(content)
+            file.flush()
+            os.fsync(file.fileno())
+        os.replace(part, path)
+    except OSError:
+        with contextlib.suppress(OSError):
+            part.unlink()
+        raise
+    _sync_folder(path.parent)
+
+
+def _sync_folder(folder: Path) -> None:
+    if os.name == "nt":  # no such thing there: the entry is durable with the file
+        return
+    handle = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)
+
+
+def _read(folder: Path | None, sha256: str) -> bytes | None:
+    """The content; None where it is missing, or is not what was written."""
+    if folder is None or not sha256.isalnum():
+        return None
+    try:
+        content = _place(folder, sha256).read_bytes()
+    except OSError:
+        return None
+    return content if hashlib.sha256(content).hexdigest() == sha256 else None

@@ -1,0 +1,40 @@
+"""A chat as JSON, without its messages: in lists, answers and events. Pure."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from datetime import datetime
+from typing import Any
+
+from .chat import Chat, ChatSummary
+
+
+def entry_json(chat: ChatSummary) -> dict[str, Any]:
+    """A chat in a list. `workflow` is there only when the chat has one."""
+    body: dict[str, Any] = {
+        "id": chat.id,
+        "title": chat.title,
+        "created": time_json(chat.created),
+        "updated": time_json(chat.updated),
+        "messages": chat.messages,
+        "state": chat.state,
+        "pinned": chat.pinned,
+        "unread": chat.unread,
+    }
+    if chat.workflow is not None:
+        body["workflow"] = asdict(chat.workflow)
+    return body
+
+
+def chat_json(chat: Chat) -> dict[str, Any]:
+    """One chat: its entry, what it wants other than the settings say, and where it comes from
+    (`branched_from`, only where it was branched)."""
+    body = {**entry_json(chat), "params": chat.params.to_json()}
+    if chat.branched_from is not None:
+        body["branched_from"] = asdict(chat.branched_from)
+    return body
+
+
+def time_json(moment: datetime) -> str:
+    """A UTC time as ISO 8601."""
+    return moment.isoformat().replace("+00:00", "Z")

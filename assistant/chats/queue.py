@@ -1,0 +1,154 @@
+"""What waits until a chat is free: messages that were sent while it was busy (R36).
+
+    queue = ChatQueue(store)
+    await queue.enqueue("c1", entry)                   durable when this returns
+    await queue.queue("c1")                            what waits, what is next first
+    await store.append("c1", message, from_queue=id)   in the log and out of the queue, or neither
+
+Which commands wait and when the next one runs is the session's to say.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any, Final, Protocol, TypeVar
+
+from sqlalchemy import Connection, Row, delete, func, insert, select
+
+from ..errors import Conflict, NotFound, Refused
+from ..messages.parts import Message
+from . import schema, table
+from .attachments import decode_row, encode_row
+from .record import canonical, parse_time, time_text
+
+Result = TypeVar("Result")
+
+MOST_QUEUED: Final = 32
+"""Entries of one chat."""
+FULL_RETRY_SECONDS: Final = 10
+"""About one short turn: then one of them has run."""
+
+
+@dataclass(frozen=True, slots=True)
+class Queued:
+    """A command that waits. `details` is what else it brought along, as plain JSON values."""
+
+    id: str
+    type: str
+    created: datetime
+    message: Message | None = None
+    priority: bool = False
+    details: Mapping[str, Any] = field(default_factory=dict)
+
+
+class Transactions(Protocol):
+    """The store's transactions on a chat."""
+
+    async def read(self, chat_id: str, work: Callable[[Connection], Result]) -> Result: ...
+
+    async def write(self, chat_id: str, work: Callable[[Connection], Result]) -> Result: ...
+
+
+class ChatQueue:
+    """The queues of one ComfyUI user's chats. For one event loop; every method may raise
+    StoreError, and NotFound for a chat that does not exist."""
+
+    def __init__(self, store: Transactions) -> None:
+        self._store = store
+
+    async def queue(self, chat_id: str) -> tuple[Queued, ...]:
+        """What waits: with priority first, else in the order in which it came."""
+
+        def work(connection: Connection) -> tuple[Queued, ...]:
+            table.require(connection, chat_id)
+            return waiting(connection, chat_id)
+
+        return await self._store.read(chat_id, work)
+
+    async def enqueue(self, chat_id: str, entry: Queued) -> int:
+        """Let this wait too; says how many do then.
+
+        Raises Conflict for an id that waits already, Refused (`queue_full`) when too many do."""
+
+        def work(connection: Connection) -> int:
+            table.require(connection, chat_id)
+            return add(connection, chat_id, entry)
+
+        return await self._store.write(chat_id, work)
+
+    async def dequeue(self, chat_id: str, entry_id: str) -> Queued:
+        """Take this out of the queue. Raises NotFound when it does not wait (any more)."""
+        return await self._store.write(chat_id, lambda c: take(c, chat_id, entry_id))
+
+    async def clear(self, chat_id: str) -> int:
+        """Empty the queue; says how many waited."""
+
+        def work(connection: Connection) -> int:
+            table.require(connection, chat_id)
+            gone = delete(schema.queue).where(schema.queue.c.chat_id == chat_id)
+            return connection.execute(gone).rowcount
+
+        return await self._store.write(chat_id, work)
+
+
+def waiting(connection: Connection, chat_id: str) -> tuple[Queued, ...]:
+    rows = schema.queue
+    query = select(rows).where(rows.c.chat_id == chat_id)
+    found = connection.execute(query.order_by(rows.c.priority.desc(), rows.c.number))
+    return tuple(_queued(connection, row) for row in found.all())
+
+
+def add(connection: Connection, chat_id: str, entry: Queued) -> int:
+    rows = schema.queue
+    ids = select(rows.c.id).where(rows.c.chat_id == chat_id)
+    known = set(connection.execute(ids).scalars())
+    if entry.id in known:
+        raise Conflict(f"{entry.id!r} waits in this chat already.", code="queued_already")
+    if len(known) >= MOST_QUEUED:
+        raise Refused(
+            f"{MOST_QUEUED} messages wait in this chat; wait, or take one out of the queue.",
+            code="queue_full",
+            status=429,
+            retry_after=FULL_RETRY_SECONDS,
+        )
+    newest = select(func.max(rows.c.number)).where(rows.c.chat_id == chat_id)
+    number = (connection.execute(newest).scalar_one() or 0) + 1
+    values = {
+        "chat_id": chat_id,
+        "id": entry.id,
+        "number": number,
+        "type": entry.type,
+        "priority": entry.priority,
+        "created": time_text(entry.created),
+        "message": None
+        if entry.message is None
+        else encode_row(connection, chat_id, entry.message).text,
+        "details": canonical(entry.details),
+    }
+    connection.execute(insert(rows).values(values))
+    return len(known) + 1
+
+
+def take(connection: Connection, chat_id: str, entry_id: str) -> Queued:
+    """Remove and return an entry. Raises NotFound when it is not there: nothing runs twice."""
+    rows = schema.queue
+    where = (rows.c.chat_id == chat_id) & (rows.c.id == entry_id)
+    found = connection.execute(select(rows).where(where)).one_or_none()
+    if found is None:
+        raise NotFound(f"Nothing with the id {entry_id!r} waits in this chat.")
+    connection.execute(delete(rows).where(where))
+    return _queued(connection, found)
+
+
+def _queued(connection: Connection, row: Row[Any]) -> Queued:
+    return Queued(
+        id=row.id,
+        type=row.type,
+        created=parse_time(row.created),
+        message=None if row.message is None else decode_row(connection, row.message)[0],
+        priority=row.priority,
+        details=json.loads(row.details),
+    )

@@ -1,0 +1,16 @@
+"""SQLite: a file with one writer thread, and a database in memory for what a file does not take."""
+
+from .database import Database, Rescue, utc_now
+from .engines import Result, Work, driver_of, folder_of
+from .memory import MemoryDatabase
+
+__all__ = [
+    "Database",
+    "MemoryDatabase",
+    "Rescue",
+    "Result",
+    "Work",
+    "driver_of",
+    "folder_of",
+    "utc_now",
+]

@@ -1,0 +1,88 @@
+"""What goes wrong with a SQLite file: in words, and what becomes of a file that is damaged."""
+
+from __future__ import annotations
+
+import sqlite3
+from contextlib import closing
+from datetime import datetime
+from pathlib import Path
+from typing import Final
+
+LARGEST_CHECKED: Final = 32_000_000
+"""Bytes of a file that is looked through when it is opened, which takes a tenth of a second. In a
+larger one SQLite comes upon damage when it reads it."""
+_DAMAGED = ("malformed", "not a database")
+# SQLite's and the system's wordings, and what a user can do about them.
+_WORDS = (
+    ("database or disk is full", "the disk is full; make room and it goes on by itself"),
+    ("no space left", "the disk is full; make room and it goes on by itself"),
+    ("readonly", "the file is read-only; allow ComfyUI to write it"),
+    ("read-only", "the file is read-only; allow ComfyUI to write it"),
+    ("locked", "another process is writing it; close the other ComfyUI or wait"),
+    ("unable to open", "the file cannot be opened; check the folder and its permissions"),
+    ("permission denied", "the file cannot be opened; check the folder and its permissions"),
+    *(
+        (wording, "the file is damaged; it is set aside and a new one begins")
+        for wording in _DAMAGED
+    ),
+)
+
+
+def is_damage(error: Exception) -> bool:
+    """Whether SQLite says by this error that the file is damaged."""
+    return any(wording in _text(error).lower() for wording in _DAMAGED)
+
+
+def is_the_files(error: Exception) -> bool:
+    """Whether the file is at fault, and not what was asked of it."""
+    cause = getattr(error, "orig", None) or error
+    asked_wrongly = (
+        sqlite3.IntegrityError,
+        sqlite3.ProgrammingError,
+        sqlite3.InterfaceError,
+        sqlite3.DataError,
+        sqlite3.NotSupportedError,
+    )
+    return not isinstance(cause, asked_wrongly)
+
+
+def is_damaged(path: Path, busy_seconds: float, thoroughly: bool = False) -> bool:
+    """Whether SQLite finds damage; in a large file only `thoroughly`, since it reads all of it.
+    Raises `sqlite3.OperationalError` when it cannot tell."""
+    whole = thoroughly or path.stat().st_size <= LARGEST_CHECKED
+    with closing(sqlite3.connect(path, timeout=busy_seconds)) as connection:
+        try:
+            if not whole:
+                connection.execute("SELECT count(*) FROM sqlite_master").fetchone()
+                return False
+            answer: object = connection.execute("PRAGMA quick_check(1)").fetchone()
+        except sqlite3.OperationalError:
+            raise
+        except sqlite3.DatabaseError:
+            return True
+    return answer != ("ok",)
+
+
+def set_aside(path: Path, now: datetime) -> Path:
+    """Rename the file, with what SQLite keeps beside it, to a name that is free; say which."""
+    stem = f"{path.name}.damaged-{now:%Y%m%dT%H%M%SZ}"
+    number, target = 1, path.with_name(stem)
+    while target.exists():
+        number += 1
+        target = path.with_name(f"{stem}-{number}")
+    for suffix in ("-wal", "-shm"):
+        beside = path.with_name(path.name + suffix)
+        if beside.exists():
+            beside.rename(target.with_name(target.name + suffix))
+    return path.rename(target)
+
+
+def sentence(path: Path, verb: str, error: Exception) -> str:
+    """What went wrong with the file, and what to do, without SQL and without parameters."""
+    text = _text(error)
+    reason = next((words for wording, words in _WORDS if wording in text.lower()), text)
+    return f"{path.name} could not be {verb}: {reason}."
+
+
+def _text(error: Exception) -> str:
+    return str(getattr(error, "orig", None) or error)

@@ -1,0 +1,346 @@
+"""The SQLite file: one writer thread, a few reader threads, an async surface.
+
+    database = Database(path)
+    await database.create(metadata)                    tables, by the room that owns them
+    await database.write(lambda connection: ...)       one transaction, in the order of the calls
+    await database.read(lambda connection: ...)        one consistent view, never blocks the writer
+    await database.close()
+
+The functions get a SQLAlchemy Core connection, run in a thread, and must return plain values (no
+cursor, no row iterator). What the tables mean is the business of `chats`, `memory` and
+`user_context`; this module knows none of them.
+
+The file is opened at the first use, not before, so that building a `Database` costs nothing on the
+event loop. When opening fails (a full disk, a missing right) the next call tries again. A file that
+is damaged is renamed, never overwritten, and an empty one takes its place: when it is opened, or as
+soon as SQLite comes upon the damage.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import os
+import threading
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from datetime import datetime, timezone
+from pathlib import Path
+from typing import Any, Final, Protocol, TypeVar
+
+from sqlalchemy import Connection, Engine, MetaData
+
+from ..errors import FileFailed, StoreError
+from .damage import is_damage, is_damaged, is_the_files, sentence, set_aside
+from .engines import BUSY_SECONDS, FAILURES, Result, Work, driver_of, reading_engine, writing_engine
+from .writer import Job, WriterThread
+
+log = logging.getLogger("comfyui_assistant")
+
+Given = TypeVar("Given")
+
+READERS: Final = 4
+"""Reader threads. A page of a chat takes milliseconds, so more would only hold more memory."""
+IMPATIENT_SECONDS: Final = 0.2
+"""How long to wait for another process after a write failed: others are waiting meanwhile."""
+OWNER_ONLY: Final = 0o600
+
+
+def utc_now() -> datetime:
+    return datetime.now(timezone.utc)
+
+
+class Rescue(Protocol):
+    """What a caller does itself while the file fails. Asked in the writer's thread."""
+
+    def elsewhere(self) -> bool:
+        """Whether the file is not to be asked at all."""
+
+    def run(self, work: Work[Any], error: FileFailed | None) -> Any:
+        """The work's result, got elsewhere; `error` says how the file failed, if it was asked."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Engines:
+    writer: Engine
+    reader: Engine
+
+
+class Database:
+    """One SQLite file in WAL mode. All async methods but `close` raise `StoreError` (`FileFailed`
+    where it was the file), and what `work` itself raises after the transaction was rolled back.
+
+    `problem` is None, or the sentence that says why the last write or the opening failed.
+    `set_aside` is where a damaged file went when it was found damaged, or None. `generation` grows
+    whenever another file has taken the place of the one that was open.
+    """
+
+    def __init__(self, path: Path, *, clock: Callable[[], datetime] = utc_now) -> None:
+        self.path = path
+        self.problem: str | None = None
+        self.set_aside: Path | None = None
+        self.generation = 0
+        self._clock = clock
+        self._engines: _Engines | None = None
+        # The writer's own connection, of those engines; of the writer's thread only.
+        self._writing: tuple[_Engines, Connection] | None = None
+        # How long that connection waits, if it was told.
+        self._patience: float | None = None
+        self._file: tuple[int, int] | None = None
+        self._tables: list[MetaData] = []
+        self._doubted = False
+        self._closed = False
+        self._opening = threading.Lock()
+        self._writer = WriterThread(self._perform)
+        self._readers = ThreadPoolExecutor(READERS, thread_name_prefix="assistant-reader")
+
+    async def create(self, metadata: MetaData) -> None:
+        """Create those of the tables that do not exist yet; again in a file that takes the place
+        of a damaged one."""
+        if metadata not in self._tables:
+            self._tables.append(metadata)
+        await self.write(metadata.create_all)
+
+    async def write(self, work: Work[Result], rescue: Rescue | None = None) -> Result:
+        """Run `work` in one transaction in the writer thread; durable when this returns.
+
+        Writes happen in the order of the calls, and a write that was handed over happens even if
+        the caller is cancelled meanwhile: half of what a turn did must not be lost with the turn.
+        Several that wait become one transaction, in which each succeeds or fails alone; if the file
+        fails then, each is tried again, so `work` must change nothing but the database."""
+        result: Result = await self._hand_over(work, rescue=rescue)
+        return result
+
+    async def in_writer(self, call: Callable[[], Result]) -> Result:
+        """Run `call` between two transactions in the writer thread, where it may use `write_now`
+        and `read_now`."""
+        result: Result = await self._hand_over(call, alone=True)
+        return result
+
+    async def scrub(self) -> bool:
+        """Fold the write-ahead log into the file and empty it: what was deleted is in neither then.
+
+        Says whether it was done; not while a reader looks at an older state. What is left then is
+        folded by the next call, or when the file is closed."""
+        return await self.in_writer(self._scrub)
+
+    async def read(self, work: Work[Result]) -> Result:
+        """Run `work` on one consistent view of all that was written; it cannot write."""
+        return await self.in_reader(lambda: self.read_now(work))
+
+    async def in_reader(self, call: Callable[[], Result]) -> Result:
+        """Run `call` in a reader thread, where it may use `read_now`."""
+        self._check_open()
+        return await asyncio.get_running_loop().run_in_executor(self._readers, call)
+
+    async def close(self) -> None:
+        """Finish the writes that were handed over, then close the file; again does nothing."""
+        self._closed = True
+        await asyncio.to_thread(self._close)
+
+    def write_now(self, work: Work[Result]) -> Result:
+        """`write`, from the writer's thread itself."""
+        # While the file fails nobody shall wait long for it, again and again.
+        patience = BUSY_SECONDS if self.problem is None else IMPATIENT_SECONDS
+        try:
+            connection = self._connection()
+            if patience != self._patience:
+                driver_of(connection).execute(f"PRAGMA busy_timeout={int(patience * 1000)}")
+                self._patience = patience
+            with connection.begin():
+                result = work(connection)
+        except FAILURES as error:
+            raise self._failed("written", error) from error
+        self.problem = None
+        return result
+
+    def read_now(self, work: Work[Result]) -> Result:
+        """`read`, in this thread."""
+        try:
+            with self._open().reader.begin() as connection:
+                return work(connection)
+        except FAILURES as error:
+            raise self._error("read", error) from error
+
+    def rescue_now(self, work: Work[Result]) -> Result:
+        """Run `work` on the damaged file that was set aside, which stays as it is."""
+        assert self.set_aside is not None, "no file was set aside"
+        engine = reading_engine(self.set_aside, 1, as_it_is=True)
+        try:
+            with engine.begin() as connection:
+                return work(connection)
+        except FAILURES as error:
+            raise FileFailed(sentence(self.set_aside, "read", error), damaged=True) from error
+        finally:
+            engine.dispose()
+
+    async def _hand_over(
+        self, work: Callable[..., Any], rescue: Rescue | None = None, alone: bool = False
+    ) -> Any:
+        self._check_open()
+        job = Job(work, asyncio.get_running_loop().create_future(), rescue, alone)
+        self._writer.submit(job)
+        return await job.future
+
+    def _check_open(self) -> None:
+        if self._closed:
+            raise StoreError(f"{self.path.name} is closed.")
+
+    def _perform(self, jobs: Sequence[Job]) -> None:
+        """In the writer's thread: everything that waits, as few transactions as can be."""
+        together: list[Job] = []
+        for job in jobs:
+            if job.alone or (job.rescue is not None and _is_elsewhere(job)):
+                self._write_together(together)
+                together = []
+                self._perform_alone(job)
+            else:
+                together.append(job)
+        self._write_together(together)
+
+    def _perform_alone(self, job: Job) -> None:
+        try:
+            if job.alone:
+                job.result = job.work()
+            elif job.rescue is None:
+                job.result = self.write_now(job.work)
+            elif job.rescue.elsewhere():
+                job.result = job.rescue.run(job.work, None)
+            else:
+                try:
+                    job.result = self.write_now(job.work)
+                except FileFailed as error:
+                    job.result = job.rescue.run(job.work, error)
+        except BaseException as error:
+            job.error = error
+
+    def _write_together(self, jobs: Sequence[Job]) -> None:
+        if len(jobs) > 1:
+            try:
+                self.write_now(lambda connection: _each(connection, jobs))
+                return
+            except Exception as error:  # whose fault it was shows when each is tried alone
+                log.debug("A group of writes failed: %s", ascii(str(error)))
+        for job in jobs:
+            job.error = None
+            self._perform_alone(job)
+
+    def _connection(self) -> Connection:
+        """The writer's connection to the file as it is open now."""
+        if self._engines is not None and _identity(self.path) != self._file:
+            # Another process has set the file aside, or somebody has removed it.
+            self._let_go()
+        engines = self._open()
+        if self._writing is None or self._writing[0] is not engines:
+            self._drop_connection()
+            self._writing = engines, engines.writer.connect()
+            self._patience = None
+        return self._writing[1]
+
+    def _drop_connection(self) -> None:
+        if self._writing is not None:
+            self._writing[1].close()
+            self._writing = None
+
+    def _failed(self, verb: str, error: Exception) -> StoreError:
+        self._drop_connection()
+        failed = self._error(verb, error)
+        if failed.message != self.problem:
+            log.warning("Database: %s", ascii(failed.message)[1:-1])
+        self.problem = failed.message
+        return failed
+
+    def _error(self, verb: str, error: Exception) -> StoreError:
+        """What to raise, and whether to look at the file anew."""
+        said = sentence(self.path, verb, error)
+        if not is_the_files(error):
+            return StoreError(said)
+        if is_damage(error):
+            self._let_go()
+        return FileFailed(said, damaged=is_damage(error))
+
+    def _scrub(self) -> bool:
+        try:
+            cursor = driver_of(self._connection()).execute("PRAGMA wal_checkpoint(TRUNCATE)")
+            busy, *_ = cursor.fetchone()
+        except FAILURES as error:
+            raise FileFailed(sentence(self.path, "written", error)) from error
+        return not busy
+
+    def _open(self) -> _Engines:
+        with self._opening:
+            if self._engines is None:
+                self.path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+                doubted, self._doubted = self._doubted, False
+                if self.path.exists() and is_damaged(self.path, BUSY_SECONDS, doubted):
+                    self.set_aside = set_aside(self.path, self._clock())
+                    log.error(
+                        "Database: %s was damaged; it is kept as %s and a new one begins.",
+                        ascii(self.path.name),
+                        ascii(self.set_aside.name),
+                    )
+                os.close(os.open(self.path, os.O_RDWR | os.O_CREAT, OWNER_ONLY))
+                os.chmod(self.path, OWNER_ONLY)
+                writer = writing_engine(self.path)
+                known, self._file = self._file, _identity(self.path)
+                if known is not None and self._file != known:
+                    self.generation += 1
+                    with writer.begin() as connection:
+                        for metadata in self._tables:
+                            metadata.create_all(connection)
+                self._engines = _Engines(writer, reading_engine(self.path, READERS + 1))
+            return self._engines
+
+    def _let_go(self) -> None:
+        """Close the file, so that the next call looks at it anew; it may be damaged."""
+        with self._opening:
+            self._doubted = True
+            engines, self._engines = self._engines, None
+        if engines is not None:
+            engines.reader.dispose()
+            engines.writer.dispose()
+
+    def _close(self) -> None:
+        self._writer.close()
+        self._readers.shutdown(wait=True)
+        with self._opening:
+            if self._engines is not None:
+                # The writer last: SQLite then folds the WAL into the file.
+                self._engines.reader.dispose()
+                self._drop_connection()
+                self._engines.writer.dispose()
+                self._engines = None
+
+
+def _identity(path: Path) -> tuple[int, int] | None:
+    """Which file has this path, whatever other ones had it before."""
+    try:
+        found = os.stat(path)
+    except OSError:
+        return None
+    return found.st_dev, found.st_ino
+
+
+def _is_elsewhere(job: Job) -> bool:
+    try:
+        return bool(job.rescue.elsewhere())
+    except BaseException as error:
+        job.error = error
+        return True
+
+
+def _each(connection: Connection, jobs: Sequence[Job]) -> None:
+    """Each piece of work in the one transaction; what one of them raises undoes only its own."""
+    driver = driver_of(connection)
+    for job in jobs:
+        job.error = None
+        driver.execute("SAVEPOINT job")
+        try:
+            job.result = job.work(connection)
+        except FAILURES:
+            raise
+        except BaseException as error:
+            job.error = error
+            driver.execute("ROLLBACK TO job")
+        driver.execute("RELEASE job")

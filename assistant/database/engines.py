@@ -1,0 +1,110 @@
+"""SQLAlchemy's engines as we use SQLite: we begin transactions, and what is written is durable."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, Final, TypeVar, cast
+
+import sqlalchemy
+from sqlalchemy import Connection, Engine
+from sqlalchemy.exc import SQLAlchemyError
+from sqlalchemy.pool import StaticPool
+
+Result = TypeVar("Result")
+Work = Callable[[Connection], Result]
+
+_FOLDER: Final = "folder"
+BUSY_SECONDS: Final = 5.0
+"""How long SQLite waits for another process that is writing, before it says `locked`."""
+FAILURES: Final = (SQLAlchemyError, sqlite3.Error, OSError)
+"""What says that the file failed, not that what was asked of it was wrong."""
+
+
+def writing_engine(path: Path) -> Engine:
+    """One connection, for the thread that writes."""
+    return _engine(path, 1, _writing, "BEGIN IMMEDIATE")
+
+
+def reading_engine(path: Path, connections: int, as_it_is: bool = False) -> Engine:
+    """Connections that cannot write; `as_it_is` leaves the file alone in every other way too."""
+    return _engine(path, connections, _reading, "BEGIN", as_it_is)
+
+
+def memory_engine(folder: Path | None = None) -> Engine:
+    """A database that is gone with its one connection; `folder_of` it is `folder`."""
+    engine = sqlalchemy.create_engine(
+        "sqlite://", poolclass=StaticPool, connect_args={"check_same_thread": False}
+    )
+    _prepare(engine, _common, "BEGIN", folder)
+    return engine
+
+
+def folder_of(connection: Connection) -> Path | None:
+    """The folder in which the database has its file, or would have it."""
+    folder = connection.info.get(_FOLDER)
+    return folder if isinstance(folder, Path) else None
+
+
+def driver_of(connection: Connection) -> sqlite3.Connection:
+    """The driver's connection, for constant statements in hot paths: SQLAlchemy's own work for a
+    statement costs many times what SQLite's does."""
+    return cast(sqlite3.Connection, connection.connection.dbapi_connection)
+
+
+def _engine(
+    path: Path,
+    connections: int,
+    prepare: Callable[[sqlite3.Connection], None],
+    begin: str,
+    as_it_is: bool = False,
+) -> Engine:
+    url = sqlalchemy.URL.create("sqlite", database=str(path))
+    if as_it_is:
+        query = {"mode": "ro", "uri": "true"}
+        url = sqlalchemy.URL.create("sqlite", database=path.absolute().as_uri(), query=query)
+    engine = sqlalchemy.create_engine(
+        url,
+        pool_size=connections,
+        max_overflow=0,
+        connect_args={"timeout": BUSY_SECONDS, "check_same_thread": False},
+    )
+    _prepare(engine, prepare, begin, path.parent)
+    return engine
+
+
+def _prepare(
+    engine: Engine,
+    prepare: Callable[[sqlite3.Connection], None],
+    begin: str,
+    folder: Path | None,
+) -> None:
+    @sqlalchemy.event.listens_for(engine, "connect")
+    def connected(connection: Any, record: Any) -> None:
+        record.info[_FOLDER] = folder
+        prepare(connection)
+
+    @sqlalchemy.event.listens_for(engine, "begin")
+    def begins(connection: Connection) -> None:
+        driver_of(connection).execute(begin)
+
+
+def _common(connection: sqlite3.Connection) -> None:
+    # Python's own transactions begin late and not at all for DDL; we say BEGIN ourselves.
+    connection.isolation_level = None
+    connection.execute("PRAGMA foreign_keys=ON")
+
+
+def _reading(connection: sqlite3.Connection) -> None:
+    _common(connection)
+    connection.execute("PRAGMA query_only=ON")
+
+
+def _writing(connection: sqlite3.Connection) -> None:
+    _common(connection)
+    connection.execute("PRAGMA journal_mode=WAL")
+    # FULL, since the panel is told "stored" only after the commit reached the disk.
+    connection.execute("PRAGMA synchronous=FULL")
+    # What is deleted is overwritten: a chat's text must not stay in pages that are free.
+    connection.execute("PRAGMA secure_delete=ON")

@@ -1,0 +1,39 @@
+"""The list of a user's chats as it changes, for `GET /api/chats/subscribe` without a chat.
+
+Every event holds a whole entry of the list, so that folding one twice changes nothing: a snapshot
+may hold more than its `seq` says, never less.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from ..chats import ChatStore
+from ..chats.entry import entry_json
+from .events import EventLog, new_epoch
+from .shapes import Json
+
+ENTRIES: Final = 200
+"""Chats in a snapshot, the last changed first; older ones are had by the page."""
+
+
+class Feed:
+    """For one event loop, and the chats of one ComfyUI user."""
+
+    def __init__(self, store: ChatStore) -> None:
+        self._store = store
+        self.log = EventLog(new_epoch(), {})
+
+    async def snapshot(self) -> Json:
+        """The data of the event that a new reader begins with. Raises StoreError."""
+        data = self.log.data("snapshot", {})
+        return {**data, "chats": [entry_json(chat) for chat in await self._store.list(ENTRIES)]}
+
+    def created(self, entry: Json) -> None:
+        self.log.add("chat_created", {"chat_id": entry["id"], "chat": entry})
+
+    def changed(self, entry: Json) -> None:
+        self.log.add("chat_changed", {"chat_id": entry["id"], "chat": entry})
+
+    def deleted(self, chat_id: str) -> None:
+        self.log.add("chat_deleted", {"chat_id": chat_id})

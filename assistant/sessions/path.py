@@ -1,0 +1,169 @@
+"""A chat's current path, changed in the store and told to the readers in one step (R36, R39).
+
+    async with path.lock:                    whoever changes the log and tells of it
+        page = await path.page()             what a snapshot shows of it
+
+Nothing is lost: what leaves the path stays in the log, as other versions.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from datetime import datetime
+from typing import Final
+
+from ..chats import Branches, Chat, ChatQueue, ChatStore
+from ..errors import InvalidRequest, NotFound, StoreError
+from ..messages.parts import Message
+from ..turn.launcher import Launcher
+from ..turn.opening import Opening
+from .commands import RetryFromIndex, TruncateMessages, UpdateMessage
+from .shapes import Json
+from .states import route
+from .view import PAGE, ChatView, Page
+
+READ: Final = PAGE + 1
+"""One more than is shown: the streaming answer may be among them in an older version."""
+
+
+@dataclass(frozen=True, slots=True)
+class Parts:
+    """What the sessions of one ComfyUI user share. `made` is told the list's entry of a chat that
+    was made beside another one; `clock` gives UTC times."""
+
+    store: ChatStore
+    queue: ChatQueue
+    branches: Branches
+    launcher: Launcher
+    made: Callable[[Json], None]
+    clock: Callable[[], datetime]
+    new_message_id: Callable[[], str]
+
+
+class ChatPath:
+    """One chat's path. Its methods may raise StoreError and, where they change something, NotFound,
+    InvalidRequest and Conflict."""
+
+    def __init__(self, chat_id: str, parts: Parts, view: ChatView) -> None:
+        self._id = chat_id
+        self._store = parts.store
+        self._branches = parts.branches
+        self._view = view
+        self.lock = asyncio.Lock()
+
+    async def page(self) -> Page:
+        """The end of the path; for who holds the lock."""
+        messages, more = await self._store.page(self._id, None, READ)
+        ids = [message.id for message in messages]
+        versions = await self._branches.versions(self._id, ids) if ids else {}
+        return Page(messages, more, versions)
+
+    async def last(self) -> Message | None:
+        messages, _ = await self._store.page(self._id, None, 1)
+        return messages[-1] if messages else None
+
+    async def messages(self) -> tuple[Message, ...]:
+        return await self._store.path(self._id)
+
+    async def refresh(self) -> Chat | None:
+        """Tells what is new about the chat itself: its title, its length, when it was changed. A
+        store that fails is no reason to stop."""
+        try:
+            chat = await self._store.get(self._id)
+        except StoreError:
+            return None
+        if chat is not None:
+            self._view.chat_is(chat)
+        return chat
+
+    async def target(self, command: RetryFromIndex | TruncateMessages) -> tuple[int, Message]:
+        """The message of the path that a command names by its place or its id."""
+        path = await self.messages()
+        if command.message_id is not None:
+            for place, message in enumerate(path):
+                if message.id == command.message_id:
+                    return place, message
+            raise NotFound(f"There is no message {command.message_id!r} on this chat's path.")
+        assert command.index is not None, "a command has an index or an id"
+        if command.index >= len(path):
+            raise InvalidRequest(f"the chat has {len(path)} messages", where="index")
+        return command.index, path[command.index]
+
+    async def opened(self, opening: Opening) -> None:
+        """Tells what a turn's opening added to the path, and what it dropped for that; with a
+        snapshot, where that is more than readers have. For who holds the lock."""
+        if opening.after is not None and not self._view.covers(opening.left):
+            try:
+                self._view.replaced(await self.page())
+                await self.refresh()
+                return
+            except StoreError:
+                pass  # What was dropped can be told without a look at the rest.
+        if opening.left:
+            self._view.truncated(opening.after, opening.left)
+        ids = [message.id for message in opening.added]
+        versions = await self._branches.versions(self._id, ids) if ids else {}
+        after = opening.after
+        for message in opening.added:
+            self._view.added(message, after, versions.get(message.id))
+            after = message.id
+        await self.refresh()
+
+    async def update(self, command: UpdateMessage) -> None:
+        """Other words in a message, which keeps its place and its id."""
+        new = replace(command.message, id=command.message_id)
+        async with self.lock:
+            before = await self.page()
+            chat = await self._branches.rewrite(self._id, command.message_id, new)
+            self._view.updated(new)
+            await self.moved(chat, before)
+
+    async def remove(self, message_id: str) -> None:
+        async with self.lock:
+            before = await self.page()
+            ids = [message.id for message in await self.messages()]
+            chat = await self._branches.rewrite(self._id, message_id, None)
+            from_end = len(ids) - ids.index(message_id)
+            covered = self._view.covers(from_end)
+            if covered:
+                self._view.removed(message_id)
+            await self.moved(chat, before if covered else None)
+
+    async def truncate(self, command: TruncateMessages) -> None:
+        async with self.lock:
+            place, _ = await self.target(command)
+            path = await self.messages()
+            after, left = path[place - 1].id if place else None, len(path) - place
+            chat = await self._branches.truncate(self._id, after)
+            covered = self._view.covers(left) or after is None
+            if covered:
+                self._view.truncated(after, left)
+            await self.moved(chat, await self.page() if covered else None)
+
+    async def switch(self, message_id: str) -> None:
+        async with self.lock:
+            await self.moved(await self._branches.switch_version(self._id, message_id), None)
+
+    async def restore(self, messages: tuple[Message, ...]) -> None:
+        async with self.lock:
+            await self.moved(await self._branches.restore(self._id, messages), None)
+
+    async def moved(self, chat: Chat, before: Page | None = None) -> None:
+        """After a change of the path: the chat is what its new end makes it. Readers get a snapshot
+        where they have to (`before` is None), or where other versions than before are shown."""
+        last = await self.last()
+        page = await self.page()
+        for state in route(self._view.state, chat.state):
+            self._view.enter(state)
+        self._view.chat_is(chat)
+        self._view.ends_with(last)
+        if before is None or not _same_versions(before, page):
+            self._view.replaced(page)
+
+
+def _same_versions(before: Page, after: Page) -> bool:
+    """Whether the messages that are on both pages have the versions that they had."""
+    ids = {message.id for message in before.messages} & {message.id for message in after.messages}
+    return all(before.versions.get(one) == after.versions.get(one) for one in ids)

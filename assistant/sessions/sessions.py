@@ -1,0 +1,201 @@
+"""The sessions of one ComfyUI user's chats: made when they are needed, dropped when they are not.
+
+    turn = await sessions.start(request)                   `POST /api/chat`
+    await sessions.command("c1", command, asker)
+    session = await sessions.of("c1")                      raises NotFound
+    await sessions.forget("c1")                            for a chat that is deleted
+
+A session that is dropped comes back from the store with all that counts; only its events begin
+anew, under another epoch.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import time
+import uuid
+from collections.abc import Callable
+from datetime import datetime
+from typing import Final
+
+from ..chats import Branches, ChatQueue, ChatStore, ChatSummary, chat_id
+from ..chats.entry import entry_json
+from ..context.report import Report
+from ..database import utc_now
+from ..errors import NotFound
+from ..turn.launcher import Launcher
+from ..turn.opening import TurnRequest
+from ..turn.running import RunningTurn
+from .commands import Command
+from .events import DELETED
+from .feed import Feed
+from .path import Parts
+from .session import Asker, ChatSession
+from .shapes import Json
+
+KEPT_SECONDS: Final = 300.0
+"""How long a session stays in memory that nobody uses."""
+SWEEP_SECONDS: Final = 60.0
+
+
+class Sessions:
+    """For one event loop. `clock` gives seconds, `now` UTC times."""
+
+    def __init__(
+        self,
+        launcher: Launcher,
+        store: ChatStore,
+        *,
+        clock: Callable[[], float] = time.monotonic,
+        now: Callable[[], datetime] = utc_now,
+    ) -> None:
+        self.feed = Feed(store)
+        self._launcher = launcher
+        self._store = store
+        self._clock = clock
+        self._sessions: dict[str, ChatSession] = {}
+        self._used: dict[str, float] = {}
+        self._sweeping: asyncio.TimerHandle | None = None
+        store.keeper.changed.append(self._tell_saving)
+        self._parts = Parts(
+            store,
+            ChatQueue(store),
+            Branches(store),
+            launcher,
+            self.feed.created,
+            now,
+            lambda: f"msg-{uuid.uuid4().hex}",
+        )
+
+    async def start(self, request: TurnRequest) -> RunningTurn:
+        """Starts the turn that a request asks for.
+
+        Raises Conflict (`turn_running`) when the chat has one, InvalidRequest and NotFound when the
+        request does not fit the chat, StoreError when it cannot be stored.
+        """
+        if request.chat_id is None:
+            return await self._launcher.loose(request)
+        session = await self._made(request.chat_id)
+        try:
+            return await session.start(request)
+        finally:
+            if not session.view.exists:
+                self._drop(session)
+
+    async def command(
+        self, identity: str, command: Command, asker: Asker
+    ) -> tuple[int, str | None]:
+        """Carries out a command; returns how many wait in the queue now, and the id of the chat
+        that it made. Raises NotFound for an unknown chat, and what the command raises."""
+        session = await self.of(identity)
+        made = await session.command(command, asker)
+        return len(session.view.queue), made
+
+    async def of(self, identity: str) -> ChatSession:
+        """The chat's session. Raises NotFound for an unknown chat."""
+        session = await self._made(identity)
+        if not session.view.exists:
+            self._drop(session)
+            raise NotFound(f"There is no chat {identity!r}.")
+        return session
+
+    def known(self, identity: str) -> ChatSession | None:
+        """The chat's session, if it is in memory."""
+        return self._sessions.get(chat_id(identity))
+
+    def running(self, identity: str) -> RunningTurn | None:
+        """The chat's turn, or None when none runs here."""
+        session = self.known(identity)
+        return session.running if session is not None else None
+
+    async def report(self, identity: str) -> Report | None:
+        """What the chat's last request held; None where none was sent since ComfyUI was started.
+        Raises NotFound for an unknown chat."""
+        if await self._store.get(chat_id(identity)) is None:
+            raise NotFound(f"There is no chat {identity!r}.")
+        return self._launcher.report(identity)
+
+    async def changed(self, chat: ChatSummary) -> None:
+        """A chat was changed elsewhere than by a command: its title, or whether it is pinned."""
+        session = self.known(chat.id)
+        if session is not None and session.view.exists:
+            await session.refresh()
+        else:
+            self.feed.changed(entry_json(chat))
+
+    def created(self, chat: ChatSummary) -> None:
+        """A chat was made, or has come back, elsewhere than by a command."""
+        self.feed.created(entry_json(chat))
+
+    def deleted(self, identity: str) -> None:
+        """A chat is gone from the list."""
+        self.feed.deleted(identity)
+
+    async def forget(self, identity: str) -> None:
+        """Stops the chat's turn, if one runs, and drops what is remembered of the chat; for one
+        that is deleted. A turn that waits goes on waiting, should the chat come back."""
+        session = self.known(identity)
+        if session is not None:
+            await session.close("user", DELETED)
+            # Also while its readers are still on their way out: it takes nothing any more, and a
+            # chat that comes back begins with a new one.
+            if self._sessions.get(session.id) is session:
+                del self._sessions[session.id]
+                del self._used[session.id]
+        self._launcher.forget(identity)
+
+    def sweep(self) -> None:
+        """Drops the sessions that nobody has used for a while."""
+        now = self._clock()
+        for identity, session in tuple(self._sessions.items()):
+            if not session.quiet:
+                self._used[identity] = now
+            elif now - self._used[identity] >= KEPT_SECONDS:
+                self._drop(session)
+
+    async def close(self) -> None:
+        """Stops every turn; what they wrote is kept."""
+        if self._sweeping is not None:
+            self._sweeping.cancel()
+        self.feed.log.end("")
+        await asyncio.gather(*(one.close("shutdown") for one in tuple(self._sessions.values())))
+        await self._launcher.close()
+
+    async def _made(self, identity: str) -> ChatSession:
+        """The chat's session, be it of a chat that is not there yet."""
+        session = self._sessions.get(chat_id(identity))
+        if session is None:
+            made = ChatSession(identity, self._parts, self._tell)
+            await made.load(await self._store.get(identity))
+            # Another request may have made one while this one was loaded.
+            session = self._sessions.setdefault(identity, made)
+        self._used[identity] = self._clock()
+        self._sweep_later()
+        return session
+
+    def _tell_saving(self) -> None:
+        for session in self._sessions.values():
+            session.view.tell_runtime()
+
+    def _tell(self, entry: Json, new: bool) -> None:
+        if new:
+            self.feed.created(entry)
+        else:
+            self.feed.changed(entry)
+
+    def _drop(self, session: ChatSession) -> None:
+        """Forgets a session, unless it is used again meanwhile."""
+        if session.quiet and self._sessions.get(session.id) is session:
+            del self._sessions[session.id]
+            del self._used[session.id]
+
+    def _sweep_later(self) -> None:
+        if self._sweeping is None:
+            loop = asyncio.get_running_loop()
+            self._sweeping = loop.call_later(SWEEP_SECONDS, self._sweep_now)
+
+    def _sweep_now(self) -> None:
+        self._sweeping = None
+        self.sweep()
+        if self._sessions:
+            self._sweep_later()

@@ -1,0 +1,103 @@
+"""Faults of a database's file that are real ones, and a time that tests make pass."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import os
+import sqlite3
+from collections.abc import AsyncIterator, Callable
+from contextlib import AbstractAsyncContextManager, asynccontextmanager, closing
+
+from plugin.assistant.chats import ChatStore
+from plugin.assistant.chats.keeper import RETRY_SECONDS
+from plugin.assistant.database import Database, driver_of
+
+ENOUGH_PAGES = 1_000_000
+PAGE = 4096
+
+
+class Retries:
+    """The store's waits between two attempts to save; each takes as long as a test wants."""
+
+    def __init__(self, store: ChatStore) -> None:
+        self._store = store
+        self._now = 0.0
+        self._over = asyncio.Event()
+        self._changed = asyncio.Event()
+        store.keeper._sleep = self._sleep
+        store.keeper._clock = lambda: self._now
+        store.keeper.changed.append(self._changed.set)
+
+    async def _sleep(self, seconds: float) -> None:
+        await self._over.wait()
+        self._over.clear()
+
+    def due(self) -> None:
+        """The next attempt comes now."""
+        self._now += RETRY_SECONDS
+        self._over.set()
+
+    async def until_saved(self) -> None:
+        while not self._store.saving.ok:
+            self._changed.clear()
+            self.due()
+            with contextlib.suppress(asyncio.TimeoutError):
+                await asyncio.wait_for(self._changed.wait(), 5)
+
+
+@asynccontextmanager
+async def locked(database: Database) -> AsyncIterator[None]:
+    """Another process writes, for as long as this lasts."""
+    with closing(sqlite3.connect(database.path, isolation_level=None)) as other:
+        other.execute("BEGIN EXCLUSIVE")
+        try:
+            yield
+        finally:
+            other.execute("ROLLBACK")
+
+
+@asynccontextmanager
+async def read_only(database: Database) -> AsyncIterator[None]:
+    """The tests' user may write any file, so SQLite is told not to."""
+    await _pragma(database, "query_only=ON")
+    try:
+        yield
+    finally:
+        await _pragma(database, "query_only=OFF")
+
+
+@asynccontextmanager
+async def full(database: Database) -> AsyncIterator[None]:
+    """A disk without room for another page."""
+    await _pragma(database, "max_page_count=1")  # SQLite makes it the number of pages there are
+    try:
+        yield
+    finally:
+        await _pragma(database, f"max_page_count={ENOUGH_PAGES}")
+
+
+FAULTS: dict[str, Callable[[Database], AbstractAsyncContextManager[None]]] = {
+    "locked": locked,
+    "read-only": read_only,
+    "full": full,
+}
+LARGE = "word " * 20_000
+"""What certainly needs another page."""
+
+
+async def damage(database: Database, keep_pages: int = 1) -> None:
+    """Write garbage over the file, but for its first pages; what is in the WAL goes there first."""
+    await database.scrub()
+    content = await asyncio.to_thread(database.path.read_bytes)
+    kept = PAGE * keep_pages
+    garbage = content[:kept] + os.urandom(len(content) - kept)
+    await asyncio.to_thread(database.path.write_bytes, garbage)
+    await _pragma(database, "shrink_memory")  # no page is remembered
+
+
+async def _pragma(database: Database, text: str) -> None:
+    def work() -> None:
+        driver_of(database._connection()).execute(f"PRAGMA {text}").fetchall()
+
+    await database.in_writer(work)

@@ -1,0 +1,136 @@
+"""Two processes on one database: what one is answering, the other leaves alone."""
+
+import asyncio
+import subprocess
+import sys
+from collections.abc import AsyncIterator, Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from datetime import datetime, timedelta, timezone
+from pathlib import Path
+
+import pytest
+from plugin.assistant.chats import ChatStore
+from plugin.assistant.chats.ownership import is_alive, is_same, owner_of, this_process
+from plugin.assistant.chats.search import HistorySearch
+from plugin.assistant.chats.trash import Trash
+from plugin.assistant.database import Database
+from plugin.assistant.errors import Conflict
+
+from .examples import answer, user
+
+PROGRAM = Path(__file__).with_name("answering.py")
+NOW = datetime(2026, 1, 2, tzinfo=timezone.utc)
+
+
+@pytest.fixture
+async def database(tmp_path: Path) -> AsyncIterator[Database]:
+    database = Database(tmp_path / "assistant.db")
+    yield database
+    await database.close()
+
+
+@contextmanager
+def another_process(path: Path) -> Iterator[subprocess.Popen[str]]:
+    """One that has begun an answer in the chat `theirs`, and made the chat `quiet`."""
+    process = subprocess.Popen(
+        [sys.executable, str(PROGRAM), str(path)],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+    )
+    with process:
+        assert process.stdout is not None
+        assert process.stdout.readline() == "answering\n"
+        try:
+            yield process
+        finally:
+            process.kill()
+
+
+async def test_a_chat_that_is_answered_in_another_process_is_left_to_it(
+    database: Database,
+) -> None:
+    with another_process(database.path) as process:
+        store = ChatStore(database)
+        assert await store.recover() == ()
+        for change in (
+            store.append("theirs", user("u2")),
+            store.begin_answer("theirs", answer("a2")),
+            store.set_state("theirs", "idle"),
+            Trash(database, store, HistorySearch(database)).delete("theirs"),
+        ):
+            with pytest.raises(Conflict) as refused:
+                await change
+            assert refused.value.code == "runs_elsewhere"
+            assert refused.value.extra["pid"] == process.pid
+            assert "127.0.0.1:8189" in refused.value.message
+        chat = await store.get("theirs")
+        assert chat is not None and chat.state == "generating"
+
+
+async def test_everything_else_works_beside_another_process(database: Database) -> None:
+    with another_process(database.path):
+        store = ChatStore(database)
+        assert {chat.id for chat in await store.list()} == {"theirs", "quiet"}
+        assert [message.id for message in await store.path("theirs")] == ["u1"]
+        await store.change("theirs", title="Named here", pinned=True)
+        await store.append("quiet", user("u1"))
+        await store.begin_answer("quiet", answer("a1"))
+        assert await store.finish_answer("quiet", answer("a1")) == 2
+
+
+async def test_what_the_other_process_finishes_is_here_and_the_chat_is_free(
+    database: Database,
+) -> None:
+    with another_process(database.path) as process:
+        store = ChatStore(database)
+        await store.recover()
+        assert process.stdin is not None and process.stdout is not None
+        process.stdin.write("finish\n")
+        process.stdin.flush()
+        assert await asyncio.to_thread(process.stdout.readline) == "finished\n"
+        assert [message.text for message in await store.path("theirs")] == ["Hello", "Done"]
+        await store.append("theirs", user("u2"))
+
+
+async def test_what_a_killed_process_was_answering_is_cut(database: Database) -> None:
+    with another_process(database.path) as process:
+        process.kill()
+        process.wait()
+        store = ChatStore(database)
+        assert await store.recover() == ("theirs",)
+        path = await store.path("theirs")
+        assert (path[-1].text, path[-1].metadata) == ("Hal", {"cut": "cut"})
+
+
+async def test_a_process_that_dies_later_frees_the_chat_without_a_restart_here(
+    database: Database,
+) -> None:
+    with another_process(database.path) as process:
+        store = ChatStore(database)
+        assert await store.recover() == ()
+        process.kill()
+        process.wait()
+        await store.append("theirs", user("u2"))
+        assert [m.text for m in await store.path("theirs")] == ["Hello", "Hal", "Hello"]
+
+
+def test_a_process_with_the_same_number_that_started_later_is_another() -> None:
+    ours = this_process()
+    assert is_alive(ours, NOW, NOW)
+    before = replace(ours, started=ours.started - 3600)
+    assert not is_same(before, ours)
+    assert not is_alive(before, NOW, NOW)
+
+
+def test_a_process_of_another_machine_is_there_as_long_as_it_writes() -> None:
+    there = replace(this_process(), machine="elsewhere")
+    assert is_alive(there, NOW - timedelta(minutes=1), NOW)
+    assert not is_alive(there, NOW - timedelta(hours=1), NOW)
+
+
+def test_a_mark_that_cannot_be_read_is_nobodys() -> None:
+    ours = this_process("127.0.0.1:8188")
+    assert owner_of(ours.to_text()) == ours
+    assert [owner_of(text) for text in (None, "", "{", "[]", '{"pid": 1}')] == [None] * 5

@@ -1,0 +1,68 @@
+"""Pages around a message, and on from there."""
+
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import pytest
+from plugin.assistant.chats import Branches, ChatStore, pages
+from plugin.assistant.chats.pages import Stretch
+from plugin.assistant.database import Database
+from plugin.assistant.errors import NotFound
+
+from .examples import answer, user
+
+COUNT = 20
+
+
+@pytest.fixture
+async def store(tmp_path: Path) -> AsyncIterator[ChatStore]:
+    """A chat with the messages m0 to m19, of which m4 was asked anew: two runs of rows."""
+    database = Database(tmp_path / "assistant.db")
+    store = ChatStore(database)
+    said = [(answer if number % 2 else user)(f"m{number}") for number in range(COUNT)]
+    await store.import_messages("c", (*said[:4], user("old"), answer("older")))
+    await store.append_all("c", said[4:], parent="m3")
+    yield store
+    await database.close()
+
+
+def numbers(page: Stretch) -> list[int]:
+    return [int(message.id[1:]) for message in page.messages]
+
+
+@pytest.mark.parametrize("place", range(COUNT))
+@pytest.mark.parametrize("limit", [1, 2, 5, 50])
+async def test_a_page_around_a_message_is_a_stretch_of_the_path_with_it(
+    store: ChatStore, place: int, limit: int
+) -> None:
+    page = await pages.around(store, "c", f"m{place}", limit)
+    found = numbers(page)
+    assert place in found
+    assert found == list(range(found[0], found[-1] + 1))
+    assert len(found) <= limit
+    assert (page.has_more, page.has_later) == (found[0] > 0, found[-1] < COUNT - 1)
+
+
+async def test_the_message_stands_in_the_middle_but_near_the_end(store: ChatStore) -> None:
+    assert numbers(await pages.around(store, "c", "m10", 5)) == [8, 9, 10, 11, 12]
+    assert numbers(await pages.around(store, "c", "m19", 5)) == [15, 16, 17, 18, 19]
+
+
+async def test_pages_go_on_to_the_end(store: ChatStore) -> None:
+    page = await pages.around(store, "c", "m3", 5)
+    found = numbers(page)
+    while page.has_later:
+        page = await pages.after(store, "c", f"m{found[-1]}", 4)
+        found += numbers(page)
+    assert found == list(range(1, COUNT))
+    assert await pages.after(store, "c", "m19", 4) == Stretch((), True, False)
+
+
+async def test_a_message_of_another_branch_is_found_after_a_switch(store: ChatStore) -> None:
+    for read in (pages.around, pages.after):
+        for identity in ("old", "nothing"):
+            with pytest.raises(NotFound):
+                await read(store, "c", identity, 5)
+    await Branches(store).switch_version("c", "old")
+    found = await pages.around(store, "c", "old", 5)
+    assert [message.id for message in found.messages] == ["m1", "m2", "m3", "old", "older"]

@@ -1,0 +1,93 @@
+"""The quiet lines above the composer: no connection, another workflow, a chat that is not saved."""
+
+import json
+import re
+
+import pytest
+from playwright.sync_api import Browser, Route, expect
+from plugin.tests.e2e.panel import Panel, opened_panel
+from plugin.tests.e2e.provider import ProviderThread
+
+pytestmark = pytest.mark.e2e
+
+NEW_WORKFLOW = "() => window.app.extensionManager.command.execute('Comfy.NewBlankWorkflow')"
+SUBSCRIBE = re.compile(r"/chats/subscribe\?chat_id=")
+
+
+def test_a_message_without_a_connection_is_sent_when_it_is_back(
+    browser: Browser, url: str, provider: ProviderThread
+) -> None:
+    with opened_panel(browser, url) as panel:
+        provider.queue("Hello.", "Here I am.")
+        panel.ask("Hi")
+        expect(panel.answer).to_contain_text("Hello.")
+        panel.idle()
+        panel.page.context.set_offline(True)
+        panel.ask("Are you there?")
+        expect(panel.root.get_by_text("Reconnecting…")).to_be_visible()
+        expect(panel.button("Try now")).to_be_visible()
+        expect(panel.answer).to_contain_text("Are you there?")
+        panel.page.context.set_offline(False)
+        expect(panel.answer).to_contain_text("Here I am.")
+        expect(panel.articles).to_have_count(4)
+        expect(panel.root.get_by_text("Reconnecting…")).to_have_count(0)
+        panel.idle()
+
+
+def test_a_chat_says_when_another_workflow_is_open(
+    browser: Browser, url: str, provider: ProviderThread
+) -> None:
+    with opened_panel(browser, url) as panel:
+        provider.queue("I see it.")
+        panel.ask("Look at this")
+        panel.idle()
+        note = panel.root.get_by_text("This chat is about")
+        expect(note).to_have_count(0)
+        panel.evaluate(NEW_WORKFLOW)
+        expect(note).to_be_visible()
+        panel.button("Open a new chat for this workflow").click()
+        expect(panel.articles).to_have_count(0)
+        expect(note).to_have_count(0)
+
+
+def unsaved(route: Route) -> None:
+    """What the server says of the chat, but for the file that it cannot write."""
+    snapshot = {
+        "seq": 1,
+        "type": "snapshot",
+        "epoch": "e",
+        "chat": {"id": "c", "title": "Not on disk"},
+        "messages": [
+            {"id": "u", "role": "user", "parts": [{"type": "text", "text": "Keep this."}]}
+        ],
+        "has_more": False,
+        "runtime": {
+            "state": "waiting_client",
+            "client_id": "a panel that is closed",
+            "client_present": False,
+            "waiting": ["t"],
+            "saving": {"ok": False, "message": "the disk is full"},
+        },
+    }
+    body = f"id: 1\nevent: snapshot\ndata: {json.dumps(snapshot)}\n\n"
+    route.fulfill(status=200, content_type="text/event-stream", body=body)
+
+
+def test_a_chat_that_is_not_saved_says_why_and_one_that_waits_can_be_taken_over(
+    panel: Panel, provider: ProviderThread
+) -> None:
+    provider.queue("Yes.")
+    panel.ask("A chat of this tab")
+    panel.idle()
+    panel.page.route(SUBSCRIBE, unsaved)
+    try:
+        panel.reload()
+        saving = panel.root.get_by_text("This chat is not being saved: the disk is full")
+        expect(saving).to_be_visible()
+        with panel.page.expect_request(re.compile(r"/commands$")) as sent:
+            panel.button("Go on here").click()
+        command = sent.value.post_data_json
+        assert command is not None and command["type"] == "take_over"
+    finally:
+        panel.page.unroute(SUBSCRIBE)
+        panel.reload()

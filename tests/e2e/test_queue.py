@@ -1,0 +1,82 @@
+"""What is said while the chat answers waits in sight, can be taken back, and is never lost."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import pytest
+from playwright.sync_api import Locator, expect
+from plugin.tests.e2e.panel import Panel
+from plugin.tests.e2e.provider import ProviderThread, new_wait
+from plugin.tests.providers import Script
+
+pytestmark = pytest.mark.e2e
+
+
+def waiting(panel: Panel) -> Locator:
+    return panel.root.get_by_role("list", name="Waiting messages").get_by_role("listitem")
+
+
+@contextmanager
+def a_busy_chat(panel: Panel, provider: ProviderThread) -> Iterator[None]:
+    """The answer to the first message ends when the block does."""
+    rest = new_wait()
+    provider.queue(Script([{"text": "Busy"}, {"wait": rest}, {"text": " no more."}]))
+    panel.ask("First")
+    expect(panel.answer).to_contain_text("Busy")
+    try:
+        yield
+    finally:
+        provider.release(rest)
+
+
+def test_messages_wait_in_order_and_are_answered_one_after_the_other(
+    panel: Panel, provider: ProviderThread
+) -> None:
+    with a_busy_chat(panel, provider):
+        panel.ask("Second")
+        panel.ask("Third")
+        expect(waiting(panel)).to_have_count(2)
+        expect(waiting(panel).first).to_contain_text("Second")
+        expect(panel.articles).to_have_count(2)
+        provider.queue("To the second.", "To the third.")
+    expect(panel.answer).to_contain_text("To the third.")
+    panel.idle()
+    expect(waiting(panel)).to_have_count(0)
+    expect(panel.articles).to_have_count(6)
+    expect(panel.articles.nth(3)).to_contain_text("To the second.")
+
+
+def test_a_message_that_waits_is_taken_back(panel: Panel, provider: ProviderThread) -> None:
+    with a_busy_chat(panel, provider):
+        panel.ask("Not this one")
+        panel.button("Take back: Not this one").click()
+        expect(waiting(panel)).to_have_count(0)
+    expect(panel.answer).to_contain_text("no more.")
+    panel.idle()
+    expect(panel.articles).to_have_count(2)
+
+
+def test_after_a_stop_what_waits_is_sent_when_the_user_says_so(
+    panel: Panel, provider: ProviderThread
+) -> None:
+    with a_busy_chat(panel, provider):
+        panel.ask("Later")
+        expect(waiting(panel)).to_have_count(1)
+        panel.stop.click()
+        expect(panel.root.get_by_text("1 message waits until you send it.")).to_be_visible()
+        panel.idle()
+        provider.queue("Now.")
+        panel.button("Send now").click()
+        expect(panel.answer).to_contain_text("Now.")
+        panel.idle()
+
+
+def test_what_waits_survives_a_reload(panel: Panel, provider: ProviderThread) -> None:
+    with a_busy_chat(panel, provider):
+        panel.ask("Still here")
+        expect(waiting(panel)).to_have_count(1)
+        panel.reload()
+        expect(waiting(panel)).to_contain_text("Still here")
+        provider.queue("Here.")
+    expect(panel.answer).to_contain_text("Here.")
+    panel.idle()

@@ -1,0 +1,234 @@
+"""A real session over a real store, with a model whose every answer the test gives.
+
+async with stage(tmp_path) as scene:
+    session = await scene.session("c1")
+    await session.command(UserMessage(user("u1")), Asker())
+    await scene.model.asked()                     a request has come in and waits
+    scene.model.answer(TextDelta("Hello"), Finish("stop"))
+    await scene.settled(session)
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import AsyncGenerator, AsyncIterator, Sequence
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+from plugin.agent_prompts import SystemPrompt
+from plugin.assistant.chats import ChatStore
+from plugin.assistant.config import Settings
+from plugin.assistant.database import Database
+from plugin.assistant.llm.events import Event, Finish, TextDelta, ToolCallDelta, ToolCallStart
+from plugin.assistant.llm.provider import Provider
+from plugin.assistant.llm.request import LLMRequest
+from plugin.assistant.sessions.folding import State, fold_event
+from plugin.assistant.sessions.session import ChatSession
+from plugin.assistant.sessions.sessions import Sessions
+from plugin.assistant.tools.toolbox import Toolbox
+from plugin.assistant.turn.launcher import Launcher
+from plugin.assistant.turn.preparation import Services
+from plugin.assistant.turn.summariser import Summariser
+from plugin.assistant.user_context.skills import SkillLibrary
+from plugin.assistant.user_context.sources import SourceCache
+from plugin.tests.turn.tools import Bench
+
+QUIET = Settings(summary="off", discover=False)
+
+
+class Model:
+    """Answers when the test says so; `texts` are the user messages that were asked, one for each
+    request that begins a turn."""
+
+    def __init__(self) -> None:
+        self.requests: list[LLMRequest] = []
+        self.providers: list[Provider] = []
+        self._waiting: list[asyncio.Future[Sequence[Event | Exception]]] = []
+        self._asked = asyncio.Event()
+
+    async def stream(self, provider: Provider, request: LLMRequest) -> AsyncGenerator[Event, None]:
+        self.requests.append(request)
+        self.providers.append(provider)
+        answer: asyncio.Future[Sequence[Event | Exception]] = (
+            asyncio.get_running_loop().create_future()
+        )
+        self._waiting.append(answer)
+        self._asked.set()
+        try:
+            events = await answer
+        finally:
+            if answer in self._waiting:
+                self._waiting.remove(answer)
+            if not self._waiting:
+                self._asked.clear()
+        for event in events:
+            if isinstance(event, Exception):
+                raise event
+            yield event
+
+    @property
+    def waits(self) -> bool:
+        """Whether a request waits for its answer."""
+        return bool(self._waiting)
+
+    async def asked(self) -> None:
+        """Waits for a request."""
+        await self._asked.wait()
+
+    def answer(self, *events: Event | Exception) -> None:
+        """The answer of the request that waits longest."""
+        self._waiting.pop(0).set_result(events)
+
+    def say(self, text: str) -> None:
+        self.answer(*(TextDelta(piece) for piece in text.split("|")), Finish("stop"))
+
+    def call(self, name: str, call_id: str, **arguments: Any) -> None:
+        self.answer(
+            ToolCallStart(0, call_id, name),
+            ToolCallDelta(0, json.dumps(arguments)),
+            Finish("tool-calls"),
+        )
+
+    @property
+    def texts(self) -> list[str]:
+        found = []
+        for request in self.requests:
+            if request.messages[-1].role == "user":
+                found.append(str(request.messages[-1].content))
+        return found
+
+
+class OneProvider:
+    async def current(self) -> Provider:
+        return Provider("scripted", "http://127.0.0.1:9/v1", "model")
+
+    async def named(self, name: str) -> Provider:
+        return Provider(name, "http://127.0.0.1:9/v1", f"model of {name}")
+
+    async def window(self, provider: Provider) -> int | None:
+        return 32_768
+
+
+class Prompts:
+    async def system_prompt(self, **_: Any) -> SystemPrompt:
+        return SystemPrompt("You help.", "full")
+
+
+class Stage:
+    """One user's sessions. `restart` is what a new process does with the same file."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.model = Model()
+        self.bench = Bench()
+        self.now = 0.0
+        self.begin()
+
+    def begin(self) -> None:
+        self.database = Database(self.folder / "assistant.db")
+        self.store = ChatStore(self.database)
+        skills = SkillLibrary(self.folder / "system", self.folder, SourceCache())
+        summariser = Summariser(OneProvider(), self.model, QUIET)
+        services = Services(
+            OneProvider(),
+            self.model,
+            Prompts(),
+            Toolbox(self.bench.tools),
+            QUIET,
+            summariser.answer,
+        )
+        launcher = Launcher(services, self.store, skills, summariser)
+        self.sessions = Sessions(launcher, self.store, clock=lambda: self.now)
+
+    async def session(self, chat: str = "c1") -> ChatSession:
+        """The session of a chat, which is made if there is none."""
+        if await self.store.get(chat) is None:
+            self.sessions.created(await self.store.create(chat))
+        return await self.sessions.of(chat)
+
+    async def settled(self, session: ChatSession) -> None:
+        """Waits until nothing goes on by itself: until a request waits, or nothing runs."""
+        while not self.model.waits:
+            turn = session.running
+            work = [*session._work] if turn is None else [asyncio.ensure_future(turn.finished())]
+            if not work:
+                return
+            asked = asyncio.ensure_future(self.model.asked())
+            await asyncio.wait([*work, asked], return_when=asyncio.FIRST_COMPLETED)
+            asked.cancel()
+
+    async def close(self) -> None:
+        await self.sessions.close()
+        await self.store.close()
+        await self.database.close()
+
+
+@asynccontextmanager
+async def stage(folder: Path) -> AsyncIterator[Stage]:
+    scene = Stage(folder)
+    yield scene
+    await scene.close()
+
+
+class Reader:
+    """Folds the events of a session, as a panel does; `seen` are all that it got."""
+
+    def __init__(self, session: ChatSession) -> None:
+        self.session = session
+        self.seen: list[dict[str, Any]] = []
+        self.state: State | None = None
+        self.ended = False
+
+    async def begin(self) -> None:
+        self._take(await self.session.snapshot())
+
+    @property
+    def seq(self) -> int:
+        return int(self.seen[-1]["seq"])
+
+    async def read(self) -> State:
+        """All that there is now; the state after it."""
+        async for events in self.session.log.follow(self.seq, silence=0):
+            if events is None:
+                break
+            for event in events_in(events):
+                if event["type"] == "closed":
+                    self.ended = True
+                else:
+                    self._take(event)
+        assert self.state is not None
+        return self.state
+
+    def _take(self, event: dict[str, Any]) -> None:
+        if self.seen and event["type"] != "closed":
+            assert event["seq"] == self.seq + 1
+            assert event["epoch"] == self.seen[-1]["epoch"]
+        self.seen.append(event)
+        self.state = fold_event(self.state, event)
+
+    def of(self, kind: str) -> list[dict[str, Any]]:
+        return [event for event in self.seen if event["type"] == kind]
+
+
+def events_in(content: bytes) -> list[dict[str, Any]]:
+    """The data of server-sent events; checks the lines before it against them."""
+    found = []
+    for block in content.decode().split("\n\n"):
+        fields = dict(
+            line.split(": ", 1) for line in block.split("\n") if line and not line.startswith(":")
+        )
+        if not fields:
+            continue
+        data = json.loads(fields["data"])
+        assert fields["event"] == data["type"]
+        assert fields.get("id") == (str(data["seq"]) if "seq" in data else None)
+        found.append(data)
+    return found
+
+
+async def reading(session: ChatSession) -> Reader:
+    reader = Reader(session)
+    await reader.begin()
+    return reader

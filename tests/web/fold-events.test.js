@@ -1,0 +1,134 @@
+// @ts-check
+import assert from "node:assert/strict";
+import { test } from "node:test";
+
+import { foldEvent, foldFeed, keepEarlier, messagesOf } from "../../web/state/fold-events.js";
+import { answer, empty, running, said, snapshot } from "./fakes.js";
+
+/** @typedef {import("../../web/state/fold-events.js").ServerChat} ServerChat */
+
+/** @param {Record<string, unknown>} first @param {...[string, Record<string, unknown>]} events */
+function folded(first, ...events) {
+  /** @type {ServerChat | null} */
+  let state = null;
+  const all = [["snapshot", snapshot(first)], ...events];
+  for (const [type, fields] of /** @type {[string, any][]} */ (all)) {
+    state = foldEvent(state, { seq: 1, epoch: "e", type, ...fields });
+  }
+  return /** @type {ServerChat} */ (state);
+}
+
+/** @param {ServerChat} state */
+const ids = (state) => state.messages.map(({ id }) => id);
+
+const TWO = { messages: [said("u", "user", "Hi"), said("a", "assistant", "Hello")] };
+
+test("a snapshot in mid-answer equals the events that led there, at every chunk", () => {
+  const chunks = answer("a", "Hello");
+  const asked = { messages: [said("u", "user", "Hi")] };
+  for (let count = 0; count <= chunks.length; count += 1) {
+    const told = folded(
+      asked,
+      ["stream_started", { message: empty("a") }],
+      ...chunks
+        .slice(0, count)
+        .map((chunk) => /** @type {[string, any]} */ (["stream_delta", { message_id: "a", chunk }])),
+    );
+    const stream = { message: empty("a"), chunks: chunks.slice(0, count) };
+    assert.deepEqual(told, folded({ ...asked, stream }));
+  }
+});
+
+test("a finished stream is a message among the others", () => {
+  const state = folded(
+    { messages: [said("u", "user", "Hi")] },
+    ["stream_started", { message: empty("a"), version: { index: 1, ids: ["b", "a"] } }],
+    ["stream_delta", { message_id: "a", chunk: { type: "start", messageId: "a" } }],
+    ["stream_finished", { message_id: "a", state: "idle" }],
+  );
+  assert.deepEqual([ids(state), state.stream], [["u", "a"], null]);
+  assert.deepEqual(state.versions, { a: { index: 1, ids: ["b", "a"] } });
+});
+
+test("a stream that goes on with an answer stands in its place", () => {
+  const state = folded(TWO, ["stream_started", { message: TWO.messages[1] }]);
+  assert.deepEqual(messagesOf(state), TWO.messages);
+});
+
+test("messages are added, changed, taken out and cut off", () => {
+  const c = said("c", "user", "more");
+  assert.deepEqual(ids(folded(TWO, ["message_added", { message: c, after: "a" }])), ["u", "a", "c"]);
+  assert.deepEqual(ids(folded(TWO, ["message_added", { message: c, after: "u" }])), ["u", "c", "a"]);
+  assert.deepEqual(ids(folded(TWO, ["message_removed", { message_id: "u" }])), ["a"]);
+  assert.deepEqual(ids(folded(TWO, ["messages_truncated", { after: "u" }])), ["u"]);
+  assert.deepEqual(ids(folded(TWO, ["messages_truncated", { after: null }])), []);
+  const changed = folded(TWO, ["message_updated", { message: said("u", "user", "Ho") }]);
+  assert.equal(/** @type {any} */ (changed.messages[0].parts[0]).text, "Ho");
+});
+
+test("versions leave with their messages", () => {
+  const versions = { u: { index: 0, ids: ["u", "v"] }, a: { index: 0, ids: ["a", "b"] } };
+  const state = folded({ ...TWO, versions }, ["messages_truncated", { after: "u" }]);
+  assert.deepEqual(Object.keys(state.versions), ["u"]);
+});
+
+test("what is said of chat, queue, runtime and context replaces what was said before", () => {
+  const state = folded(
+    { chat: { id: "c", title: "Old", pinned: true }, draft: "old" },
+    ["thread_updated", { chat: { title: "New" }, draft: null }],
+    ["queue_updated", { queue: [{ id: "q", type: "user_message" }], held: true }],
+    ["runtime_updated", { runtime: running("paused") }],
+    ["context_compacted", { report: { request: 2 } }],
+    ["context_compacted", { report: null, text: "Nothing." }],
+  );
+  assert.deepEqual(state.chat, { id: "c", title: "New", pinned: true });
+  assert.deepEqual(
+    [state.draft, state.queue.length, state.held, state.runtime.state, state.report?.request],
+    ["", 1, true, "paused", 2],
+  );
+});
+
+test("a change without a draft leaves the draft", () => {
+  assert.equal(folded({ draft: "kept" }, ["thread_updated", { chat: {} }]).draft, "kept");
+});
+
+for (const [what, event] of /** @type {[string, [string, any]][]} */ ([
+  ["a chunk of no stream", ["stream_delta", { message_id: "x", chunk: { type: "start" } }]],
+  ["the end of no stream", ["stream_finished", { message_id: "x" }]],
+  ["a message after none", ["message_added", { message: said("c", "user", ""), after: "x" }]],
+  ["a cut at no message", ["messages_truncated", { after: "x" }]],
+])) {
+  test(`${what} does not fit`, () => assert.throws(() => folded(TWO, event), /expected/));
+}
+
+test("an event of a newer server changes nothing", () => {
+  assert.deepEqual(folded(TWO, ["thread_painted", {}]), folded(TWO));
+});
+
+test("a cut far above leaves nothing of what is known, and more to load", () => {
+  const state = folded({ ...TWO, has_more: true }, ["messages_truncated", { after: "far" }]);
+  assert.deepEqual([ids(state), state.hasMore], [[], true]);
+});
+
+test("older pages stay above a new snapshot of the same path, and only then", () => {
+  const before = folded({ messages: [said("o", "user", "old"), ...TWO.messages] });
+  assert.deepEqual(ids(keepEarlier(before, folded({ ...TWO, has_more: true }))), ["o", "u", "a"]);
+  const other = folded({ messages: [said("x", "user", "")], has_more: true });
+  assert.deepEqual(ids(keepEarlier(before, other)), ["x"]);
+});
+
+test("the list of chats follows what happens to them", () => {
+  const entry = (/** @type {string} */ id, /** @type {string} */ updated) =>
+    /** @type {any} */ ({ id, updated, title: id });
+  const fold = (/** @type {any[]} */ chats, /** @type {string} */ type, /** @type {any} */ fields) =>
+    foldFeed(chats, { seq: 1, epoch: "e", type, ...fields });
+  const chats = [entry("b", "2"), entry("a", "1")];
+  assert.deepEqual(fold([], "snapshot", { chats }), chats);
+  assert.deepEqual(
+    fold(chats, "chat_created", { chat: entry("c", "3") }).map(({ id }) => id),
+    ["c", "b", "a"],
+  );
+  const [first] = fold(chats, "chat_changed", { chat: { id: "a", updated: "4" } });
+  assert.deepEqual([first.id, first.title], ["a", "a"]);
+  assert.deepEqual(fold(chats, "chat_deleted", { chat_id: "b" }), [chats[1]]);
+});

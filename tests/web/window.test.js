@@ -1,0 +1,66 @@
+// @ts-check
+import assert from "node:assert/strict";
+import { test } from "node:test";
+
+import { around, atEnd, earlier, isSame, later, MOST, moved, STEP } from "../../web/state/window.js";
+
+const messages = (/** @type {number} */ from, /** @type {number} */ to) =>
+  Array.from({ length: to - from }, (_each, index) => ({ id: `m${from + index}` }));
+
+test("a short chat is in the document as a whole", () => {
+  assert.deepEqual(atEnd(7), { from: 0, to: 7 });
+  assert.deepEqual(earlier({ from: 0, to: 7 }), { from: 0, to: 7 });
+  assert.deepEqual(later({ from: 0, to: 7 }, 7), { from: 0, to: 7 });
+});
+
+test("scrolling up and down visits every message, and never too many at once", () => {
+  const length = 1000;
+  let stretch = atEnd(length);
+  const visited = new Set();
+  const visit = () => {
+    assert.ok(stretch.to - stretch.from <= MOST);
+    for (let index = stretch.from; index < stretch.to; index += 1) visited.add(index);
+  };
+  for (visit(); stretch.from > 0; visit()) stretch = earlier(stretch);
+  assert.equal(visited.size, length);
+  for (; stretch.to < length; visit()) {
+    const next = later(stretch, length);
+    assert.ok(next.to > stretch.to && next.from < stretch.to, "what is read stays");
+    stretch = next;
+  }
+});
+
+test("a message in the middle has others around it", () => {
+  const { from, to } = around(500, 1000);
+  assert.ok(from < 500 && 500 < to && to - from === MOST);
+  assert.deepEqual(around(1, 1000), { from: 0, to: MOST });
+  assert.deepEqual(around(999, 1000), { from: 1000 - MOST, to: 1000 });
+  assert.deepEqual(around(3, 5), { from: 0, to: 5 });
+});
+
+test("the same messages stay when older ones come above them", () => {
+  const next = moved({ from: 0, to: 60 }, messages(60, 120), messages(0, 120), false);
+  assert.deepEqual(next, { from: 60, to: 120 });
+});
+
+test("a reader at the end goes on with it, another one stays", () => {
+  const before = messages(0, MOST);
+  const next = messages(0, MOST + 2);
+  assert.deepEqual(moved({ from: 0, to: MOST }, before, next, true), { from: 2, to: MOST + 2 });
+  assert.deepEqual(moved({ from: 0, to: MOST }, before, next, false), { from: 0, to: MOST });
+  const short = moved({ from: 0, to: 5 }, messages(0, 5), messages(0, 7), false);
+  assert.deepEqual(short, { from: 0, to: 7 });
+});
+
+test("another path is shown from its end", () => {
+  const next = moved({ from: 0, to: 60 }, messages(0, 60), messages(500, 1000), false);
+  assert.deepEqual(next, atEnd(500));
+  assert.ok(STEP < MOST);
+});
+
+test("an answer that grows changes nothing about what is in the document", () => {
+  const stretch = { from: 2, to: 5 };
+  assert.equal(isSame(stretch, messages(0, 5), messages(0, 5)), true);
+  assert.equal(isSame(stretch, messages(0, 5), messages(0, 6)), false);
+  assert.equal(isSame(stretch, messages(0, 5), messages(1, 6)), false);
+});

@@ -1,0 +1,126 @@
+// @ts-check
+/**
+ * What the panel shows of a chat: what the server says of it, and what this panel knows before the
+ * server does. Pure.
+ */
+
+import { messagesOf } from "./fold-events.js";
+import { before, withDecisions } from "./messages.js";
+
+/** @typedef {import("../types.js").ChatState} ChatState */
+/** @typedef {import("../types.js").UIMessage} UIMessage */
+/** @typedef {import("./fold-events.js").ServerChat} ServerChat */
+
+/**
+ * A change of the path that was sent and that the server has not told yet.
+ * @typedef {object} Outgoing
+ * @property {UIMessage | null} message the user's new message
+ * @property {string | null} cut the message that it stands for; that one and what follows it goes
+ */
+
+/**
+ * @typedef {object} Local
+ * @property {string} clientId
+ * @property {boolean} known whether the server has the chat
+ * @property {boolean} loading
+ * @property {boolean} lost
+ * @property {number} sending commands that are on their way
+ * @property {boolean} stopping
+ * @property {Outgoing | null} outgoing
+ * @property {Readonly<Record<string, boolean>>} decisions by tool call id
+ * @property {ChatState["failure"]} failure
+ * @property {ChatState["durations"]} durations
+ * @property {ChatState["target"]} target
+ * @property {ChatState["report"]} report of an earlier page
+ */
+
+/** @type {ChatState["queue"]} */
+const NONE = [];
+/** States in which the chat works without the user. */
+const BUSY = new Set(["generating", "executing_tools", "waiting_client"]);
+
+/** States between two turns: what waits in the queue comes next. */
+const BETWEEN = new Set(["idle", "completed"]);
+
+/** @param {ServerChat | null} server */
+export function works(server) {
+  if (!server) return false;
+  const { stream, runtime, queue, held } = server;
+  const goesOn = queue.length > 0 && !held && BETWEEN.has(runtime.state);
+  return stream !== null || goesOn || BUSY.has(runtime.state);
+}
+
+/** @param {string} id @param {ServerChat | null} server @param {Local} local @returns {ChatState} */
+export function chatState(id, server, local) {
+  return {
+    id,
+    known: local.known,
+    title: server?.chat.title ?? "",
+    messages: shownMessages(server, local),
+    versions: server?.versions ?? {},
+    hasMore: server?.hasMore ?? false,
+    loading: local.loading,
+    status: statusOf(server, local),
+    lost: local.lost,
+    report: server?.report ?? local.report,
+    failure: local.failure ?? errorOf(server, local),
+    durations: local.durations,
+    queue: server?.queue ?? NONE,
+    held: server?.held ?? false,
+    draft: server?.draft ?? "",
+    waitsFor: waitsFor(server, local.clientId),
+    saving: server?.runtime.saving ?? { ok: true },
+    workflow: server?.chat.workflow ?? null,
+    target: local.target,
+  };
+}
+
+/** @param {ServerChat | null} server @param {Local} local @returns {UIMessage[]} */
+function shownMessages(server, { outgoing, decisions }) {
+  const messages = server ? messagesOf(server) : [];
+  if (!outgoing) return withDecisions(messages, decisions);
+  const { message, cut } = outgoing;
+  const kept = cut ? before(messages, cut) : messages;
+  return message ? [...kept, message] : [...kept];
+}
+
+/** @param {ServerChat | null} server @param {Local} local @returns {ChatState["status"]} */
+function statusOf(server, local) {
+  if (works(server)) {
+    if (local.stopping) return "stopping";
+    return server?.stream ? "streaming" : "working";
+  }
+  return local.sending > 0 || (local.outgoing && !local.failure) ? "sending" : "idle";
+}
+
+/**
+ * An error that the last answer does not tell itself.
+ * @param {ServerChat | null} server
+ * @param {Local} local
+ * @returns {ChatState["failure"]}
+ */
+function errorOf(server, local) {
+  const error = server?.runtime.error;
+  if (!server || !error || works(server) || local.outgoing) return null;
+  const last = server.messages.at(-1);
+  if (last?.role === "assistant" && last.metadata?.error) return null;
+  return { code: error.code, message: error.message, actions: ["retry"] };
+}
+
+/** @param {ServerChat | null} server @param {string} clientId @returns {ChatState["waitsFor"]} */
+function waitsFor(server, clientId) {
+  if (!server || server.runtime.state !== "waiting_client") return "";
+  if (server.runtime.client_id === clientId) return "here";
+  return server.runtime.client_present ? "elsewhere" : "gone";
+}
+
+/**
+ * @param {ServerChat} server
+ * @param {Outgoing} outgoing
+ * @returns {boolean} whether the server has it
+ */
+export function arrived(server, { message, cut }) {
+  const known = (/** @type {string} */ id) => server.messages.some((each) => each.id === id);
+  if (!message) return cut !== null && !known(cut);
+  return known(message.id) || server.queue.some((each) => each.message?.id === message.id);
+}

@@ -1,0 +1,207 @@
+// @ts-check
+/** The chats page without its elements: the live list, search, and what is done with a chat. */
+
+import { followEvents } from "../services/events.js";
+import { t } from "../strings.js";
+import { newestFirst } from "../text/chat-list.js";
+import { foldFeed } from "./fold-events.js";
+
+/** @typedef {import("../services/api.js").ExportFormat} ExportFormat */
+/** @typedef {import("../types.js").ChatEntry} ChatEntry */
+/** @typedef {import("../types.js").ChatEvent} ChatEvent */
+/** @typedef {import("../types.js").PanelState} PanelState */
+
+/** Chats that the snapshot of the list holds at most. */
+const LISTED = 200;
+/** Chats per page below it. */
+const PAGE = 50;
+/** Milliseconds without a key after which the search begins. */
+const REST = 180;
+/** Milliseconds that a toast stands; the server can undo a deletion for a minute. */
+const TOAST_TIME = 30_000;
+
+/**
+ * @typedef {object} ListServices
+ * @property {import("../services/api.js").Api} api
+ * @property {(milliseconds: number) => Promise<void>} wait
+ * @property {(run: () => void, milliseconds: number) => () => void} later gives what calls it off
+ * @property {(file: Response, name: string) => Promise<void>} download
+ */
+
+/** @typedef {ReturnType<typeof createChatsList>} ChatsList */
+
+/** What stands when nothing is searched. */
+export const NO_SEARCH = { query: "", results: null, failed: "" };
+
+/**
+ * @param {ListServices} services
+ * @param {import("./store.js").Store<PanelState>} store
+ * @param {{open: (id: string) => unknown, current: () => string, leave: () => unknown}} shown the
+ *   chat that is open: opens one, its id, shows a new one instead
+ */
+export function createChatsList(services, store, shown) {
+  const { api, later } = services;
+  /** @type {import("../services/events.js").Following | null} */
+  let feed = null;
+  let cancelSearch = () => {};
+  let cancelToast = () => {};
+
+  const listed = () => store.get().chats ?? [];
+
+  /** @param {ChatEvent} event @returns {boolean} */
+  function take(event) {
+    const before = listed();
+    const folded = foldFeed(before, event);
+    if (event.type !== "snapshot") store.set({ chats: [...folded] });
+    else {
+      // Pages that were loaded below it stay.
+      const oldest = folded.at(-1)?.updated ?? "";
+      const known = new Set(folded.map((chat) => chat.id));
+      const below = before.filter((chat) => !known.has(chat.id) && chat.updated < oldest);
+      const moreChats = below.length ? store.get().moreChats : folded.length >= LISTED;
+      store.set({ chats: [...folded, ...below], moreChats });
+    }
+    return true;
+  }
+
+  /** @param {PanelState["toast"]} toast */
+  function say(toast) {
+    cancelToast();
+    store.set({ toast });
+    cancelToast = later(() => store.set({ toast: null }), TOAST_TIME);
+  }
+
+  /** @param {unknown} error */
+  const complain = (error) =>
+    say({ kind: "said", text: error instanceof Error ? error.message : String(error) });
+
+  /**
+   * Shows a change before the server confirms it, and takes it back when it refuses.
+   * @param {ChatEntry[]} chats
+   * @param {() => Promise<unknown>} send
+   */
+  async function change(chats, send) {
+    const before = store.get().chats;
+    if (before) store.set({ chats });
+    try {
+      await send();
+      return true;
+    } catch (error) {
+      store.set({ chats: before });
+      complain(error);
+      return false;
+    }
+  }
+
+  /** @param {string} id @param {{title?: string, pinned?: boolean}} changes */
+  const changed = (id, changes) =>
+    change(
+      listed().map((chat) => (chat.id === id ? { ...chat, ...changes } : chat)),
+      () => api.changeChat(id, changes),
+    );
+
+  /** @param {string} query */
+  async function search(query) {
+    try {
+      const results = await api.search(query);
+      if (store.get().search.query === query) store.set({ search: { query, results, failed: "" } });
+    } catch (error) {
+      const failed = error instanceof Error ? error.message : String(error);
+      if (store.get().search.query === query) {
+        store.set({ search: { query, results: [], failed } });
+      }
+    }
+  }
+
+  return {
+    /** Follows the list while it is shown. */
+    openList() {
+      if (feed && !feed.stopped()) return;
+      feed = followEvents({
+        open: (position, signal) => api.subscribe(null, position, signal),
+        wait: services.wait,
+        take,
+        onLost: () => undefined,
+        onRefused: complain,
+      });
+    },
+    closeList() {
+      feed?.stop();
+      feed = null;
+    },
+
+    /** Older chats, below those that are listed. */
+    async moreChats() {
+      const last = newestFirst(listed()).at(-1);
+      if (!last) return;
+      const more = await api.chats({ limit: PAGE, before: last.id }).catch(() => []);
+      const known = new Set(listed().map((chat) => chat.id));
+      store.set({
+        chats: [...listed(), ...more.filter((chat) => !known.has(chat.id))],
+        moreChats: more.length === PAGE,
+      });
+    },
+
+    /** @param {string} typed */
+    searchChats(typed) {
+      const query = typed.trim();
+      cancelSearch();
+      if (query === store.get().search.query) return;
+      const { results } = store.get().search;
+      store.set({ search: query ? { query, results, failed: "" } : NO_SEARCH });
+      if (query) cancelSearch = later(() => void search(query), REST);
+    },
+
+    /** @param {string} id @param {string} title */
+    renameChat: (id, title) => changed(id, { title }),
+    /** @param {string} id @param {boolean} pinned */
+    pinChat: (id, pinned) => changed(id, { pinned }),
+
+    /** @param {string} id */
+    async deleteChat(id) {
+      const title = listed().find((chat) => chat.id === id)?.title ?? store.get().chat.title;
+      const open = id === shown.current();
+      const others = listed().filter((chat) => chat.id !== id);
+      if (!(await change(others, () => api.deleteChat(id)))) return;
+      if (open) shown.leave();
+      say({ kind: "deleted", chat: { id, title }, open });
+    },
+
+    async undoDelete() {
+      const { toast } = store.get();
+      if (toast?.kind !== "deleted") return;
+      store.set({ toast: null });
+      try {
+        await api.restoreChat(toast.chat.id);
+        if (toast.open) shown.open(toast.chat.id);
+      } catch (error) {
+        complain(error);
+      }
+    },
+
+    dismissToast: () => store.set({ toast: null }),
+    /** @param {string} text */
+    sayToast: (text) => say({ kind: "said", text }),
+
+    /** @param {string} id @param {ExportFormat} format */
+    async exportChat(id, format) {
+      try {
+        await services.download(await api.exportChat(id, format), `chat-${id}`);
+      } catch (error) {
+        complain(error);
+      }
+    },
+
+    /** @param {{name: string, text(): Promise<string>}} file */
+    async importChat(file) {
+      try {
+        const format = file.name.toLowerCase().endsWith(".jsonl") ? "jsonl" : "trajectory";
+        const id = await api.importChat(format, await file.text());
+        say({ kind: "said", text: t("chats.imported") });
+        shown.open(id);
+      } catch (error) {
+        complain(error);
+      }
+    },
+  };
+}

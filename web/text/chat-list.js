@@ -1,0 +1,58 @@
+// @ts-check
+/** The list of chats in groups, and a found passage in pieces. Pure. */
+
+import { t } from "../strings.js";
+import { dayName } from "./format.js";
+
+/** @typedef {import("../types.js").ChatEntry} ChatEntry */
+
+/** @param {readonly ChatEntry[]} chats @returns {ChatEntry[]} */
+export const newestFirst = (chats) =>
+  [...chats].sort((one, other) => other.updated.localeCompare(one.updated));
+
+/**
+ * @param {readonly ChatEntry[]} chats
+ * @param {Date} now
+ * @returns {{name: string, today: boolean, chats: ChatEntry[]}[]} what is pinned, then day by day
+ */
+export function groups(chats, now) {
+  const today = t("day.today");
+  /** @type {Map<string, ChatEntry[]>} */
+  const found = new Map();
+  for (const pinned of [true, false]) {
+    for (const chat of newestFirst(chats)) {
+      if (Boolean(chat.pinned) !== pinned) continue;
+      const name = pinned ? t("chats.pinned") : dayName(chat.updated, now);
+      found.set(name, [...(found.get(name) ?? []), chat]);
+    }
+  }
+  return Array.from(found, ([name, members]) => ({
+    name,
+    today: name === today,
+    chats: members,
+  }));
+}
+
+/**
+ * @param {string} text
+ * @param {readonly (readonly [number, number])[]} marks start and end in code points
+ * @returns {{text: string, marked: boolean}[]} the text in pieces, none of them empty
+ */
+export function pieces(text, marks) {
+  const points = Array.from(text);
+  /** @type {{text: string, marked: boolean}[]} */
+  const found = [];
+  const add = (/** @type {number} */ from, /** @type {number} */ to, /** @type {boolean} */ marked) => {
+    const piece = points.slice(from, to).join("");
+    if (piece) found.push({ text: piece, marked });
+  };
+  let at = 0;
+  for (const [from, to] of [...marks].sort((one, other) => one[0] - other[0])) {
+    if (from < at) continue;
+    add(at, from, false);
+    add(from, to, true);
+    at = to;
+  }
+  add(at, points.length, false);
+  return found;
+}

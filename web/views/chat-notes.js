@@ -1,0 +1,81 @@
+// @ts-check
+/**
+ * Quiet lines above the composer, each there only while it is true: the connection is lost, the
+ * chat is not being saved, a tool waits for another tab, another workflow is open.
+ */
+
+import { t } from "../strings.js";
+import { button, h, icon, iconButton, present } from "./dom.js";
+
+/** @typedef {import("../types.js").ChatState} ChatState */
+/** @typedef {import("../types.js").WorkflowSummary} WorkflowSummary */
+
+/**
+ * @typedef {object} NoteActions
+ * @property {() => unknown} tryNow
+ * @property {() => unknown} takeOver
+ * @property {() => unknown} newChat
+ */
+
+/** @param {NoteActions} actions */
+export function createChatNotes(actions) {
+  const element = h("div", { class: "ca-notes", role: "status" });
+  /** The pair of chat and workflow that the user does not want to hear of again. */
+  let hidden = "";
+  let drawn = "";
+
+  /** @param {ChatState} chat @param {WorkflowSummary | null} open */
+  const other = (chat, open) => {
+    const name = chat.workflow?.name;
+    if (!name || !open?.name || !chat.messages.length) return null;
+    const same = name === open.name || (chat.workflow?.id && chat.workflow.id === open.id);
+    const pair = `${chat.id} ${open.id}`;
+    return same || pair === hidden ? null : { name, open: open.name, pair };
+  };
+
+  /** @param {string} label @param {() => unknown} run */
+  const act = (label, run) => button(label, "quiet", run, { class: "ca-link" });
+
+  return {
+    element,
+    /** @param {ChatState} chat @param {WorkflowSummary | null} open */
+    update(chat, open) {
+      const workflow = other(chat, open);
+      const next = JSON.stringify([chat.lost, chat.saving, chat.waitsFor, workflow]);
+      if (next === drawn) return;
+      drawn = next;
+      element.replaceChildren(
+        ...present([
+          chat.lost && line("ring", t("note.lost"), act(t("note.try"), actions.tryNow)),
+          !chat.saving.ok &&
+            line(
+              "warn",
+              chat.saving.message
+                ? t("note.saving", { reason: chat.saving.message })
+                : t("note.unsaved"),
+            ),
+          chat.waitsFor === "elsewhere" && line("info", t("note.elsewhere")),
+          chat.waitsFor === "gone" &&
+            line("info", t("note.gone"), act(t("note.take"), actions.takeOver)),
+          workflow &&
+            line(
+              "graph",
+              t("note.workflow", workflow),
+              act(t("note.workflow.new"), actions.newChat),
+              iconButton("close", t("note.hide"), {
+                class: "ca-icon-button--tiny",
+                onclick: () => {
+                  hidden = workflow.pair;
+                  this.update(chat, open);
+                },
+              }),
+            ),
+        ]),
+      );
+    },
+  };
+}
+
+/** @param {string} mark @param {string} text @param {...import("./dom.js").Child} more */
+const line = (mark, text, ...more) =>
+  h("div", { class: "ca-note" }, icon(mark), h("span", {}, text), ...more);

@@ -1,0 +1,129 @@
+// @ts-check
+/** A chat in the list: its name and one fact, what can be done with it, and its name as a field. */
+
+import { t, tn } from "../strings.js";
+import { clockTime, number } from "../text/format.js";
+import { h, iconButton, setText, show } from "./dom.js";
+
+/** @typedef {import("../services/api.js").ExportFormat} ExportFormat */
+/** @typedef {import("../types.js").ChatEntry} ChatEntry */
+
+/**
+ * @typedef {object} RowActions
+ * @property {(id: string) => unknown} open
+ * @property {(id: string, title: string) => unknown} rename
+ * @property {(id: string, pinned: boolean) => unknown} pin
+ * @property {(id: string) => unknown} remove
+ * @property {(id: string, format: ExportFormat) => unknown} exportAs
+ * @property {(button: HTMLElement, items: import("./menu.js").MenuItem[]) => void} menu
+ */
+
+/** Characters of a title, as the server keeps it. */
+const LONGEST = 200;
+/** States of a chat in which something runs, and in which it waits for the user. */
+const RUNNING = new Set(["generating", "executing_tools", "waiting_client"]);
+const WAITING = new Set(["paused", "waiting_user_input"]);
+/** @type {readonly ExportFormat[]} */
+const FORMATS = ["markdown", "jsonl", "trajectory"];
+
+/** @param {string} id @param {RowActions} actions */
+export function createChatRow(id, actions) {
+  const dot = h("span", { class: "ca-dot", hidden: true });
+  const unread = h("span", { class: "ca-hidden-text", hidden: true }, t("chats.unread"));
+  const name = h("span", { class: "ca-row__name" });
+  const fact = h("span", { class: "ca-quiet" });
+  const open = h(
+    "button",
+    { type: "button", class: "ca-row", onclick: () => actions.open(id) },
+    dot,
+    unread,
+    name,
+    fact,
+  );
+  const options = iconButton("more", "", {
+    class: "ca-icon-button--small",
+    "aria-haspopup": "menu",
+    "aria-expanded": "false",
+    onclick: () => actions.menu(options, items()),
+  });
+  const element = h("div", { class: "ca-entry" }, open, options);
+  /** @type {ChatEntry | null} */
+  let chat = null;
+  let editing = false;
+
+  const items = () => [
+    { label: t("chats.rename"), run: rename },
+    {
+      label: t(chat?.pinned ? "chats.unpin" : "chats.pin"),
+      run: () => actions.pin(id, !chat?.pinned),
+    },
+    ...FORMATS.map((format) => ({
+      label: t(/** @type {"chats.export.markdown"} */ (`chats.export.${format}`)),
+      run: () => actions.exportAs(id, format),
+    })),
+    { label: t("chats.delete"), run: () => actions.remove(id), danger: true },
+  ];
+
+  const rename = () => {
+    const field = h("input", {
+      class: "ca-entry__field",
+      "aria-label": t("chats.name"),
+      maxlength: LONGEST,
+    });
+    field.value = chat?.title ?? "";
+    const end = (/** @type {boolean} */ keep) => {
+      if (!editing) return;
+      editing = false;
+      const title = field.value.trim();
+      field.replaceWith(open);
+      if (keep && title && title !== chat?.title) actions.rename(id, title);
+    };
+    field.addEventListener("keydown", (event) => {
+      if (event.isComposing || (event.key !== "Enter" && event.key !== "Escape")) return;
+      // Escape would lead back to the chat, and Enter would press the button that comes back.
+      event.stopPropagation();
+      event.preventDefault();
+      end(event.key === "Enter");
+      open.focus();
+    });
+    field.addEventListener("blur", () => end(true));
+    editing = true;
+    open.replaceWith(field);
+    field.focus();
+    field.select();
+  };
+
+  return {
+    element,
+    /**
+     * @param {ChatEntry} next
+     * @param {{current: boolean, today: boolean}} place
+     */
+    update(next, { current, today }) {
+      chat = next;
+      const title = next.title || t("chats.untitled");
+      const marked = RUNNING.has(next.state) || WAITING.has(next.state) || Boolean(next.unread);
+      show(dot, marked);
+      dot.classList.toggle("ca-dot--runs", RUNNING.has(next.state));
+      show(unread, Boolean(next.unread));
+      setText(name, title);
+      name.title = title;
+      name.classList.toggle("ca-row__name--unread", Boolean(next.unread));
+      setText(fact, factOf(next, today));
+      if (current) open.setAttribute("aria-current", "true");
+      else open.removeAttribute("aria-current");
+      const label = t("chats.options", { title });
+      options.setAttribute("aria-label", label);
+      options.title = label;
+    },
+  };
+}
+
+/** @param {ChatEntry} chat @param {boolean} today */
+function factOf(chat, today) {
+  if (RUNNING.has(chat.state)) return t("chats.running");
+  if (WAITING.has(chat.state)) return t("chats.paused");
+  return today
+    ? clockTime(chat.updated)
+    : tn("chats.messages", chat.messages, { count: number(chat.messages) });
+}

@@ -1,0 +1,69 @@
+// @ts-check
+/** The messages that wait for the answer to end, in the order in which they will be sent. */
+
+import { textOf } from "../state/messages.js";
+import { t, tn } from "../strings.js";
+import { number } from "../text/format.js";
+import { button, h, iconButton, place, show } from "./dom.js";
+
+/** @typedef {import("../types.js").ChatState} ChatState */
+/** @typedef {import("../types.js").Queued} Queued */
+
+/** @param {{cancel: (id: string) => unknown, resume: () => unknown}} actions */
+export function createQueue(actions) {
+  const list = h("ol", { class: "ca-queue__list", "aria-label": t("queue.label") });
+  const words = h("span", { class: "ca-grow" });
+  const held = h(
+    "div",
+    { class: "ca-queue__held", hidden: true },
+    words,
+    button(t("queue.send"), "plain", actions.resume, {
+      class: "ca-button ca-button--plain ca-button--small",
+    }),
+  );
+  const element = h("div", { class: "ca-queue", hidden: true }, list, held);
+  /** @type {Map<string, HTMLElement>} */
+  const rows = new Map();
+  /** @type {ChatState["queue"] | null} */
+  let drawn = null;
+
+  /** @param {Queued} queued */
+  const rowOf = (queued) => {
+    const known = rows.get(queued.id);
+    if (known) return known;
+    const text = wordsOf(queued);
+    const row = h(
+      "li",
+      { class: "ca-queue__row" },
+      h("span", { class: "ca-queue__text", title: text }, text),
+      iconButton("close", t("queue.cancel", { text }), {
+        class: "ca-icon-button--tiny",
+        onclick: () => actions.cancel(queued.id),
+      }),
+    );
+    rows.set(queued.id, row);
+    return row;
+  };
+
+  return {
+    element,
+    /** @param {ChatState} chat */
+    update({ queue, held: isHeld }) {
+      show(element, queue.length > 0);
+      show(held, isHeld);
+      if (queue === drawn) return;
+      drawn = queue;
+      words.textContent = tn("queue.held", queue.length, { count: number(queue.length) });
+      place(list, queue.map(rowOf));
+      const ids = new Set(queue.map((queued) => queued.id));
+      for (const id of [...rows.keys()]) if (!ids.has(id)) rows.delete(id);
+    },
+  };
+}
+
+/** @param {Queued} queued */
+function wordsOf({ message }) {
+  if (!message) return t("queue.other");
+  const files = message.parts.filter((part) => part.type === "file").length;
+  return textOf(message) || tn("queue.files", files, { count: number(files) });
+}

@@ -1,0 +1,105 @@
+// @ts-check
+/**
+ * Where the reader of the log is: at its end, where new words pull the log along, or elsewhere,
+ * where nothing may move what is being read.
+ */
+
+import { t } from "../strings.js";
+import { h, icon, show } from "./dom.js";
+
+/** Pixels from the end within which the reader counts as being there. */
+const NEAR = 40;
+/** Pixels from an edge of what is in the document at which more is wanted. */
+const EDGE = 300;
+
+/**
+ * @param {HTMLElement} log what scrolls
+ * @param {HTMLElement} messages its part that is kept in place
+ * @param {object} stretch
+ * @param {() => boolean} stretch.reachesEnd whether the last message is in the document
+ * @param {() => void} stretch.earlier more is wanted above
+ * @param {() => void} stretch.later more is wanted below
+ * @param {() => void} stretch.last the end is wanted
+ */
+export function createReadingPlace(log, messages, stretch) {
+  const label = t("log.latest");
+  const latest = h(
+    "button",
+    {
+      type: "button",
+      class: "ca-latest",
+      hidden: true,
+      "aria-label": label,
+      title: label,
+      onclick: () => toEnd(),
+    },
+    icon("down"),
+  );
+  let atEnd = true;
+
+  const toEnd = () => {
+    stretch.last();
+    atEnd = true;
+    log.scrollTop = log.scrollHeight;
+    show(latest, false);
+  };
+
+  const read = () => {
+    const below = log.scrollHeight - log.scrollTop - log.clientHeight;
+    atEnd = below < NEAR && stretch.reachesEnd();
+    show(latest, !atEnd);
+    if (log.scrollTop < EDGE) stretch.earlier();
+    else if (below < EDGE && !stretch.reachesEnd()) stretch.later();
+  };
+
+  log.addEventListener("scroll", read, { passive: true });
+  // Pictures that load, and a tab that comes back, change heights without a new state.
+  const sizes = new ResizeObserver(() => {
+    if (atEnd) log.scrollTop = log.scrollHeight;
+  });
+  sizes.observe(log);
+  sizes.observe(messages);
+  // What the reader unfolds grows downwards, also at the end.
+  log.addEventListener("click", (event) => {
+    if (!(/** @type {Element} */ (event.target).closest("summary"))) return;
+    atEnd = false;
+    requestAnimationFrame(read);
+  });
+
+  return {
+    latest,
+    toEnd,
+    atEnd: () => atEnd,
+    /** New words at the end. */
+    follow() {
+      if (atEnd) log.scrollTop = log.scrollHeight;
+      else show(latest, true);
+    },
+    /** The reader goes elsewhere. @param {Element} element */
+    goTo(element) {
+      atEnd = false;
+      show(latest, true);
+      const centre = () => element.scrollIntoView({ block: "center" });
+      centre();
+      requestAnimationFrame(() => {
+        // What comes into view gets its real height only now.
+        centre();
+        read();
+      });
+    },
+    /** What is read stays where it is, whatever comes or goes above it. @param {() => void} change */
+    keep(change) {
+      if (atEnd) {
+        change();
+        return;
+      }
+      const { top } = log.getBoundingClientRect();
+      const seen = [...messages.children].find(
+        (child) => child.getBoundingClientRect().bottom > top,
+      );
+      const before = seen?.getBoundingClientRect().top ?? 0;
+      change();
+      if (seen?.isConnected) log.scrollTop += seen.getBoundingClientRect().top - before;
+    },
+  };
+}

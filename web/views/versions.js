@@ -1,0 +1,33 @@
+// @ts-check
+/** "2 of 3" with arrows, below a message that was asked or answered more than once. */
+
+import { t } from "../strings.js";
+import { number } from "../text/format.js";
+import { h, iconButton } from "./dom.js";
+
+/**
+ * @param {import("../types.js").Version} version
+ * @param {((id: string) => unknown) | null} show another version; null: not now
+ * @returns {HTMLElement | null} null where there is but one
+ */
+export function createVersions({ index, ids }, show) {
+  if (ids.length < 2) return null;
+  /** @param {string} mark @param {"versions.earlier" | "versions.later"} key @param {number} to */
+  const arrow = (mark, key, to) =>
+    iconButton(mark, t(key), {
+      class: "ca-icon-button--tiny",
+      disabled: show === null || to < 0 || to >= ids.length,
+      onclick: () => show?.(ids[to]),
+    });
+  return h(
+    "span",
+    { class: "ca-versions", role: "group", "aria-label": t("versions.label") },
+    arrow("left", "versions.earlier", index - 1),
+    h(
+      "span",
+      {},
+      t("versions.place", { index: number(index + 1), count: number(ids.length) }),
+    ),
+    arrow("chevron", "versions.later", index + 1),
+  );
+}
