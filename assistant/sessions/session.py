@@ -13,7 +13,7 @@ running turn does meanwhile comes in through `answering`.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Coroutine
+from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field, replace
 from typing import Any, TypeVar
@@ -29,7 +29,7 @@ from ..turn.running import RunningTurn, StopReason
 from ..workflow.view import Snapshot
 from . import commands
 from .answering import Answering
-from .events import EventLog, new_epoch
+from .events import DELETED, EventLog, new_epoch
 from .gates import GATES, refusal
 from .path import ChatPath, Parts
 from .queue import MessageQueue
@@ -120,15 +120,30 @@ class ChatSession:
         async with self._path.lock:
             await self._path.refresh()
 
-    async def close(self, reason: StopReason, told: str = "") -> None:
-        """Stops what is under way; what it wrote is kept. Readers are sent home, with the reason
-        that is `told`, or without one where they may come again."""
+    async def close(self) -> None:
+        """ComfyUI ends: stops what is under way; what it wrote is kept. Readers are sent home, and
+        may come again."""
         if self._compaction is not None:
             self._compaction.cancel()
         async with self._turns:
             if self._answering.turn is not None:
-                await self._answering.stop(reason)
-            self.log.end(told)
+                await self._answering.stop("shutdown")
+            self.log.end("")
+
+    async def delete(self, hide: Callable[[], Awaitable[None]]) -> None:
+        """Stops what is under way, deletes the chat (`hide`), and sends its readers home; nothing
+        begins meanwhile. Where `hide` is refused, the chat stays as it is."""
+        await self._unbroken(self._delete(hide))
+
+    async def _delete(self, hide: Callable[[], Awaitable[None]]) -> None:
+        if self._compaction is not None:
+            self._compaction.cancel()
+        async with self._turns:
+            await self._check_here()
+            if self._answering.turn is not None:
+                await self._answering.stop()
+            await hide()
+            self.log.end(DELETED)
 
     async def _unbroken(self, work: Coroutine[Any, Any, Result]) -> Result:
         """`work` to its end, even if who waits for it does so no more."""
@@ -319,7 +334,8 @@ class ChatSession:
 
     async def _run_next(self) -> None:
         async with self._turns:
-            if self._compaction is None:
+            # Whoever stopped the chat for good may have had the lock before.
+            if self._compaction is None and self.log.ended is None:
                 await self._queue.run_next()
 
     @property

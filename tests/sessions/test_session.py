@@ -1,6 +1,7 @@
 """One chat's session: what it does with commands, and what its readers see."""
 
 import asyncio
+from collections.abc import AsyncIterator
 from typing import Any
 
 import pytest
@@ -8,6 +9,7 @@ from plugin.assistant.errors import AssistantError, Conflict, InvalidRequest, No
 from plugin.assistant.messages.parts import FilePart, Message, TextPart
 from plugin.assistant.sessions import commands
 from plugin.assistant.sessions.commands import Command
+from plugin.assistant.sessions.events import EventLog
 from plugin.assistant.sessions.folding import EVENT_TYPES, shown
 from plugin.assistant.sessions.parsing import command_from
 from plugin.assistant.sessions.session import Asker, ChatSession
@@ -49,6 +51,18 @@ async def refused(session: ChatSession, command: Command) -> Conflict:
     with pytest.raises(Conflict) as caught:
         await send(session, command)
     return caught.value
+
+
+async def nothing_is_hidden() -> None:
+    """A deletion that nobody refuses."""
+
+
+async def news(log: EventLog, seq: int) -> AsyncIterator[bytes]:
+    """What was told after `seq`."""
+    async for events in log.follow(seq, silence=0):
+        if events is None:
+            break
+        yield events
 
 
 async def path(scene: Stage) -> list[str]:
@@ -511,12 +525,48 @@ async def test_a_deleted_chat_sends_its_readers_home(scene: Stage) -> None:
     session = await scene.session()
     await send(session, commands.UserMessage(user("u1")))
     reader = await reading(session)
-    await scene.sessions.forget("c1")
+    await scene.sessions.delete("c1", nothing_is_hidden)
     await reader.read()
     assert reader.ended
     assert session.running is None
     with pytest.raises(NotFound):
         await send(session, commands.UserMessage(user("u2")))
+
+
+async def test_who_reads_hears_of_no_deletion_that_was_refused(scene: Stage) -> None:
+    session = await scene.session()
+    await say(scene, session, "u1")
+    reader, seq = await reading(session), scene.sessions.feed.log.seq
+
+    async def refuse() -> None:
+        raise Conflict("It runs elsewhere.", code="runs_elsewhere")
+
+    with pytest.raises(Conflict):
+        await scene.sessions.delete("c1", refuse)
+    await say(scene, session, "u2")
+    await reader.read()
+    assert not reader.ended
+    assert ids(reader)[2] == "u2"
+    assert b"chat_deleted" not in b"".join(
+        [one async for one in news(scene.sessions.feed.log, seq)]
+    )
+
+
+async def test_nothing_that_waits_begins_in_a_chat_that_is_deleted(scene: Stage) -> None:
+    session = await scene.session()
+    await send(session, commands.UserMessage(user("u1")))
+    await scene.model.asked()
+    await send(session, commands.UserMessage(user("u2")))
+    running = session.running
+    assert running is not None
+    running.close()  # The answer is being kept already: it ends well, and what waits goes on.
+    deleting = asyncio.create_task(scene.sessions.delete("c1", nothing_is_hidden))
+    await asyncio.sleep(0)
+    scene.model.say("Yes")
+    await deleting
+    await scene.settled(session)
+    assert session.running is None
+    assert [entry.id for entry in session.view.queue] == ["u2"]
 
 
 async def test_every_type_of_event_is_folded() -> None:
