@@ -241,6 +241,31 @@ test("a message that was refused can be sent again as it was", async () => {
   assert.equal(chat.get().failure, null);
 });
 
+test("a message that was refused goes out before the next one", async () => {
+  const full = new ApiError(429, { code: "queue_full", message: "Too many." });
+  const { chat, commands, events } = await openChat(
+    {},
+    { routes: { command: inTurn(full, full, ACCEPTED) } },
+  );
+  await chat.send("First", []);
+  assert.equal(await chat.send("Second", []), false);
+  assert.deepEqual([texts(chat), chat.get().failure?.message], [["First"], "Too many."]);
+  assert.equal(await chat.send("Second", []), true);
+  assert.deepEqual(
+    commands().map(({ message }) => textOf(message)),
+    ["First", "First", "First", "Second"],
+  );
+  events.push("runtime_updated", { runtime: running("idle") });
+});
+
+test("a message that will never be taken is the user's again", async () => {
+  const refusal = new ApiError(413, { code: "too_large", message: "Too large." });
+  const { chat } = await openChat({}, { routes: { command: inTurn(refusal, ACCEPTED) } });
+  assert.equal(await chat.send("Long", []), false);
+  assert.deepEqual([texts(chat), chat.get().failure?.message], [[], "Too large."]);
+  assert.equal(await chat.send("Short", []), true);
+});
+
 test("a message that the state refuses is the user's again", async () => {
   const error = new ApiError(409, { code: "runs_elsewhere", message: "Elsewhere." });
   const { chat } = await openChat({}, { routes: { command: inTurn(error) } });

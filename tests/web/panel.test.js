@@ -247,11 +247,13 @@ test("the chat that is open is deleted, and comes back with undo", async () => {
   await panel.deleteChat("c");
   assert.deepEqual(titles(), ["Two"]);
   assert.notEqual(panel.get().chat.id, "c");
+  assert.equal(panel.get().page, "chats");
   const { toast } = panel.get();
   assert.deepEqual(toast, { kind: "deleted", chat: { id: "c", title: "One" }, open: true });
   await panel.undoDelete();
   assert.deepEqual(server.asked("restoreChat"), [["c"]]);
   assert.deepEqual([panel.get().chat.id, panel.get().toast], ["c", null]);
+  assert.equal(panel.get().page, "chats");
 });
 
 test("a toast goes by itself", async () => {

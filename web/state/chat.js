@@ -6,6 +6,7 @@
  */
 
 import { ApiError } from "../services/api.js";
+import { PASSING } from "../services/events.js";
 import { createChatStream } from "./chat-stream.js";
 import { arrived, chatState, works } from "./chat-state.js";
 import { createDelivery } from "./delivery.js";
@@ -178,8 +179,8 @@ export function createChat(services, id, { known = false, report = null, hooks =
 
   /** @param {unknown} error @param {Command} command @param {Outgoing | null} shown */
   function notTaken(error, command, shown) {
-    const refusal = error instanceof ApiError && error.status === 409;
-    const keeps = shown !== null && shown === local.outgoing && !refusal;
+    const passes = !(error instanceof ApiError) || PASSING.has(error.status);
+    const keeps = shown !== null && shown === local.outgoing && passes;
     if (keeps) unsent = { command, outgoing: shown };
     set({ failure: failureOf(error), outgoing: keeps ? shown : null });
     return keeps;
@@ -238,6 +239,10 @@ export function createChat(services, id, { known = false, report = null, hooks =
       asked.add(message.id);
       const paused = list.pendingApprovals(store.get().messages).length > 0;
       return inLine(async () => {
+        // A message that still stands here goes first: nothing else would take it along.
+        const first = unsent;
+        if (first) await change(first.command, first.outgoing);
+        if (unsent) return false;
         // A turn that waits for the user ends when the user says something else.
         if (paused) await api.command(id, { type: "abort" }).catch(() => undefined);
         const command = replaces

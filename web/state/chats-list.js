@@ -36,8 +36,9 @@ export const NO_SEARCH = { query: "", results: null, failed: "" };
 /**
  * @param {ListServices} services
  * @param {import("./store.js").Store<PanelState>} store
- * @param {{open: (id: string) => unknown, current: () => string, leave: () => unknown}} shown the
- *   chat that is open: opens one, its id, shows a new one instead
+ * @param {{open: (id: string) => unknown, current: () => string, leave: () => unknown,
+ *   back: (id: string) => unknown}} shown the chat that is open: opens one, its id, takes a new one
+ *   instead, takes one back; these two whatever page is shown
  */
 export function createChatsList(services, store, shown) {
   const { api, later } = services;
@@ -173,7 +174,7 @@ export function createChatsList(services, store, shown) {
       store.set({ toast: null });
       try {
         await api.restoreChat(toast.chat.id);
-        if (toast.open) shown.open(toast.chat.id);
+        if (toast.open) shown.back(toast.chat.id);
       } catch (error) {
         complain(error);
       }

@@ -79,7 +79,10 @@ export function createPanelView(panel, host, close) {
       showVersion: (id) => panel.chat().switchVersion(id),
     },
     user: {
-      resend: (text, files, replaces) => panel.send(text, files, replaces),
+      async resend(text, files, replaces) {
+        const taken = await panel.send(text, files, replaces);
+        if (!taken) composer.giveBack(text, files);
+      },
       branch: panel.branch,
       showVersion: (id) => panel.chat().switchVersion(id),
     },
@@ -121,7 +124,12 @@ export function createPanelView(panel, host, close) {
     newChat: () => newChat(),
   });
   const queue = createQueue({
-    cancel: (id) => panel.chat().cancelQueued(id),
+    async cancel(id, text, files) {
+      // It is the user's again, unless something else is being written.
+      if (!(await panel.chat().cancelQueued(id)) || !composer.isEmpty()) return;
+      composer.giveBack(text, files);
+      composer.focus();
+    },
     resume: () => panel.chat().resumeQueue(),
   });
   const toast = createToast({ undo: panel.undoDelete, close: panel.dismissToast });

@@ -169,7 +169,7 @@ export function filePart(part) {
 }
 
 /** @param {UIMessage} message @returns {Attachment[]} */
-const attachmentsOf = (message) =>
+export const attachmentsOf = (message) =>
   filesOf(message).map(({ url, mediaType, filename }) => ({
     id: url,
     url,
