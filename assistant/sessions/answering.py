@@ -17,7 +17,7 @@ from dataclasses import replace
 
 from ..chats import ChatParams, ChatState, Parent, Versions
 from ..chats.reconcile import pending, state_after
-from ..errors import Conflict, InvalidRequest, StoreError
+from ..errors import AssistantError, Conflict, InvalidRequest
 from ..messages.parts import Message
 from ..turn.decisions import Decision, ToolResult, decided, stopped
 from ..turn.launcher import Witness
@@ -166,7 +166,7 @@ class Answering:
             state = self._state
             if not self._view.watched:
                 # The mark is not worth more than the answer.
-                with suppress(StoreError):
+                with suppress(AssistantError):
                     await self._store.set_unread(self._id, True)
             self.turn = None
             self._view.finished(turn.message, state)

@@ -9,12 +9,13 @@ Nothing is lost: what leaves the path stays in the log, as other versions.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Final
 
-from ..chats import Branches, Chat, ChatQueue, ChatStore
+from ..chats import Branches, Chat, ChatQueue, ChatStore, Versions
 from ..errors import InvalidRequest, NotFound, StoreError
 from ..messages.parts import Message
 from ..turn.launcher import Launcher
@@ -104,7 +105,9 @@ class ChatPath:
         if opening.left:
             self._view.truncated(opening.after, opening.left)
         ids = [message.id for message in opening.added]
-        versions = await self._branches.versions(self._id, ids) if ids else {}
+        versions: Mapping[str, Versions] = {}
+        with suppress(StoreError):  # The messages are in the log: readers are to know of them.
+            versions = await self._branches.versions(self._id, ids) if ids else {}
         after = opening.after
         for message in opening.added:
             self._view.added(message, after, versions.get(message.id))

@@ -20,6 +20,7 @@ from typing import Any, TypeVar
 
 from ..chats import Chat, ChatState
 from ..chats.entry import entry_json
+from ..chats.identity import message_id as check_message_id
 from ..chats.identity import new_chat_id
 from ..errors import Conflict, InvalidRequest, NotFound, StoreError
 from ..turn.command import has_content
@@ -29,7 +30,7 @@ from ..turn.running import RunningTurn, StopReason
 from ..workflow.view import Snapshot
 from . import commands
 from .answering import Answering
-from .events import DELETED, EventLog, new_epoch
+from .events import DELETED, EventLog, first_seq, new_epoch
 from .gates import GATES, refusal
 from .path import ChatPath, Parts
 from .queue import MessageQueue
@@ -54,7 +55,7 @@ class ChatSession:
 
     def __init__(self, chat_id: str, parts: Parts, changed: Callable[[Json, bool], None]) -> None:
         self.id = chat_id
-        self.log = EventLog(new_epoch(), {"chat_id": chat_id})
+        self.log = EventLog(new_epoch(), {"chat_id": chat_id}, seq=first_seq())
         self.view = ChatView(self.log, changed, lambda: parts.store.saving.to_json())
         self._parts = parts
         self._path = ChatPath(chat_id, parts, self.view)
@@ -226,6 +227,7 @@ class ChatSession:
         message = command.message
         if not has_content(message):
             raise InvalidRequest("the message is empty", where="message")
+        check_message_id(message.id)
         if self._queue.holds(message.id):
             return
         path = await self._path.messages()
@@ -351,10 +353,11 @@ class ChatSession:
         if self.view.state in BUSY and self._answering.turn is None:
             # Not ours; or what was left by a process that died meanwhile, which this ends.
             await self._parts.store.append_all(self.id, ())
-            chat = await self._parts.store.get(self.id)
-            if chat is None:
-                raise NotFound(f"There is no chat {self.id!r}.")
-            await self._path.moved(chat)
+            async with self._path.lock:
+                chat = await self._parts.store.get(self.id)
+                if chat is None:
+                    raise NotFound(f"There is no chat {self.id!r}.")
+                await self._path.moved(chat)
 
     def _refusal(self) -> Conflict:
         code, reason, sentence = refusal(self._state)

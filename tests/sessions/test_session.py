@@ -5,7 +5,14 @@ from collections.abc import AsyncIterator
 from typing import Any
 
 import pytest
-from plugin.assistant.errors import AssistantError, Conflict, InvalidRequest, NotFound, Refused
+from plugin.assistant.errors import (
+    AssistantError,
+    Conflict,
+    InvalidRequest,
+    NotFound,
+    Refused,
+    StoreError,
+)
 from plugin.assistant.messages.parts import FilePart, Message, TextPart
 from plugin.assistant.sessions import commands
 from plugin.assistant.sessions.commands import Command
@@ -605,3 +612,42 @@ async def test_a_message_with_a_large_image_cuts_nobody_off(scene: Stage) -> Non
     await scene.model.asked()
     scene.model.say("Yes")
     await scene.settled(session)
+
+
+async def test_a_message_that_no_log_could_hold_does_not_wait_either(scene: Stage) -> None:
+    session = await scene.session()
+    await send(session, commands.UserMessage(user("u1")))
+    with pytest.raises(InvalidRequest):
+        await send(session, commands.UserMessage(user("u\n2")))
+    assert session.view.queue == ()
+    await send(session, ABORT)
+
+
+async def test_an_answer_ends_though_its_chat_is_not_there_to_be_marked(
+    scene: Stage, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    session = await scene.session()
+
+    async def gone(chat_id: str, unread: bool) -> None:
+        raise NotFound("There is no such chat.")
+
+    monkeypatch.setattr(scene.store, "set_unread", gone)
+    await say(scene, session, "u1")
+    assert session.view.state == "idle"
+    await say(scene, session, "u2")
+    assert scene.model.texts == ["Say u1", "Say u2"]
+
+
+async def test_readers_hear_of_a_message_whose_versions_cannot_be_read(
+    scene: Stage, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    session = await scene.session()
+    reader = await reading(session)
+
+    async def unreadable(*_: Any) -> Any:
+        raise StoreError("The file cannot be read.")
+
+    monkeypatch.setattr(session._parts.branches, "versions", unreadable)
+    await say(scene, session, "u1")
+    await reader.read()
+    assert ids(reader)[0] == "u1"
