@@ -295,6 +295,14 @@ test("older chats come below the list", async () => {
   assert.equal(server.asked("chats")[0][0].before, "d");
 });
 
+test("a pinned chat that is older than the list keeps none from coming below it", async () => {
+  const { panel, server, feed } = await listed({ chats: () => [] });
+  feed.push("chat_changed", { chat: { ...CHATS[1], id: "p", pinned: true, updated: "2020" } });
+  await until(panel, ({ chats }) => chats?.length === 3);
+  await panel.moreChats();
+  assert.equal(server.asked("chats")[0][0].before, "d");
+});
+
 test("a file is imported by its ending, and its chat opens", async () => {
   const { panel, server } = await listed({ importChat: () => "new" });
   await panel.importChat({ name: "x.JSONL", text: async () => "{}" });

@@ -133,9 +133,10 @@ export function createChatsList(services, store, shown) {
 
     /** Older chats, below those that are listed. */
     async moreChats() {
-      const last = newestFirst(listed()).at(-1);
-      if (!last) return;
-      const more = await api.chats({ limit: PAGE, before: last.id }).catch(() => []);
+      // A chat that is pinned may be listed though it is older than others that are not.
+      const last = newestFirst(listed().filter((chat) => !chat.pinned)).at(-1);
+      const before = last ? { before: last.id } : {};
+      const more = await api.chats({ limit: PAGE, ...before }).catch(() => []);
       const known = new Set(listed().map((chat) => chat.id));
       store.set({
         chats: [...listed(), ...more.filter((chat) => !known.has(chat.id))],
