@@ -56,6 +56,7 @@ const ENGLISH = {
 
   "wait.answer": "Working…",
   "wait.model": "Waiting for {model}…",
+  "wait.finding": "Looking for the passage…",
   "wait.stopping": "Stopping…",
 
   "note.lost": "Reconnecting…",

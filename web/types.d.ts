@@ -369,6 +369,8 @@ export interface ChatState {
   workflow: WorkflowName | null;
   /** The message that the user came for. */
   target: { id: string } | null;
+  /** Whether a message is being looked for far above. */
+  finding: boolean;
 }
 
 /** Something that must be settled before the panel can talk to its server. */

@@ -588,8 +588,11 @@ test("a message far above is found page by page", async () => {
       ),
     },
   });
-  await chat.find("1");
+  const found = chat.find("1");
+  await until(chat, ({ finding }) => finding);
+  await found;
   assert.deepEqual([texts(chat), chat.get().target], [["a", "b", "c"], { id: "1" }]);
+  assert.equal(chat.get().finding, false);
 });
 
 test("a message of a version that is not shown is found by showing that version", async () => {
@@ -643,4 +646,25 @@ test("how long a part took is measured while it is watched", async () => {
     events.push("stream_delta", { message_id: "a", chunk });
   }
   await until(chat, ({ durations }) => durations["a/0"] === 1000);
+});
+
+test("the time that the user takes to allow a call is not the call's", async () => {
+  let clock = 0;
+  const { chat, events } = await openChat(
+    { messages: [said("u", "user", "Hi")] },
+    { more: { now: () => new Date((clock += 1000)) } },
+  );
+  events.push("stream_started", { message: empty("a") });
+  for (const chunk of [
+    { type: "tool-input-start", toolCallId: "t", toolName: "save", dynamic: true },
+    { type: "tool-input-available", toolCallId: "t", toolName: "save", input: {}, dynamic: true },
+    { type: "tool-approval-request", approvalId: "p", toolCallId: "t" },
+    { type: "tool-output-available", toolCallId: "t", output: "saved", dynamic: true },
+    { type: "reasoning-start", id: "r" },
+    { type: "reasoning-end", id: "r" },
+  ]) {
+    events.push("stream_delta", { message_id: "a", chunk });
+  }
+  const { durations } = await until(chat, (state) => Object.keys(state.durations).length > 0);
+  assert.deepEqual(Object.keys(durations), ["a/1"]);
 });

@@ -31,6 +31,7 @@ import { before, withDecisions } from "./messages.js";
  * @property {ChatState["failure"]} failure
  * @property {ChatState["durations"]} durations
  * @property {ChatState["target"]} target
+ * @property {boolean} finding
  * @property {ChatState["report"]} report of an earlier page
  */
 
@@ -72,6 +73,7 @@ export function chatState(id, server, local) {
     saving: server?.runtime.saving ?? { ok: true },
     workflow: server?.chat.workflow ?? null,
     target: local.target,
+    finding: local.finding,
   };
 }
 

@@ -71,6 +71,7 @@ export function createChat(services, id, { known = false, report = null, hooks =
     failure: null,
     durations: {},
     target: null,
+    finding: false,
     report,
   };
   const store = createStore(chatState(id, null, local));
@@ -328,13 +329,14 @@ export function createChat(services, id, { known = false, report = null, hooks =
     /** Brings a message into what is known and points at it. @param {string} messageId */
     async find(messageId) {
       const isKnown = () => stream.server()?.messages.some((each) => each.id === messageId);
+      if (!isKnown()) set({ finding: true });
       if (!stream.server()) await stream.fresh();
       if (!isKnown() && !(await api.isOnPath(id, messageId).catch(() => true))) {
         await plain({ type: "switch_version", message_id: messageId });
         await stream.fresh();
       }
       while (!isKnown() && (await stream.loadOlder(FAR_PAGE)));
-      set({ target: isKnown() ? { id: messageId } : null });
+      set({ finding: false, target: isKnown() ? { id: messageId } : null });
     },
 
     dismissFailure: () => set({ failure: null }),

@@ -273,6 +273,7 @@ function workflowBefore(messages, index) {
  */
 function waitingFor(chat, model) {
   if (chat.loading && !chat.messages.length) return t("panel.loading");
+  if (chat.finding) return t("wait.finding");
   if (chat.status === "stopping") return t("wait.stopping");
   // A quiet line above the composer says what is to be done.
   if (chat.status === "idle" || chat.lost || chat.waitsFor === "gone") return "";
