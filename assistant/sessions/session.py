@@ -166,25 +166,31 @@ class ChatSession:
             return await self._answering.begin(request)
 
     async def _command(self, command: commands.Command, asker: Asker) -> str | None:
+        try:
+            return await self._gated(command, asker)
+        except Conflict as conflict:
+            known = {"state": self._state, "reason": conflict.code, **conflict.extra}
+            raise Conflict(conflict.message, code=conflict.code, extra=known) from None
+
+    async def _gated(self, command: commands.Command, asker: Asker) -> str | None:
         if isinstance(command, commands.Abort):
             await self._abort()
             return None
         if isinstance(command, commands.Compact):
             await self._compact(command)
             return None
+        if isinstance(command, commands.SetParams) and command.params.provider is not None:
+            # Before it is this command's turn: servers that do not answer must not hold up a stop.
+            await self._parts.launcher.check_provider(command.params.provider)
         async with self._turns:
             await self._check_here()
             verdict = GATES[commands.type_of(command), self._state]
             if verdict == "refuse":
                 raise self._refusal()
-            try:
-                if isinstance(command, commands.UserMessage):
-                    await self._user_message(command, asker, waits=verdict == "queue")
-                    return None
-                return await self._carry_out(command, asker)
-            except Conflict as conflict:
-                known = {"state": self._state, "reason": conflict.code, **conflict.extra}
-                raise Conflict(conflict.message, code=conflict.code, extra=known) from None
+            if isinstance(command, commands.UserMessage):
+                await self._user_message(command, asker, waits=verdict == "queue")
+                return None
+            return await self._carry_out(command, asker)
 
     async def _carry_out(self, command: commands.Command, asker: Asker) -> str | None:
         match command:
@@ -283,8 +289,6 @@ class ChatSession:
         return chat.id
 
     async def _set_params(self, command: commands.SetParams) -> None:
-        if command.params.provider is not None:
-            await self._parts.launcher.check_provider(command.params.provider)
         given = {name: getattr(command.params, name) for name in command.given}
         params = replace(self._answering.params, **given)
         await self._parts.store.set_params(self.id, params)

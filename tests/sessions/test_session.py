@@ -651,3 +651,31 @@ async def test_readers_hear_of_a_message_whose_versions_cannot_be_read(
     await say(scene, session, "u1")
     await reader.read()
     assert ids(reader)[0] == "u1"
+
+
+async def test_a_stop_does_not_wait_for_a_provider_that_is_looked_for(
+    scene: Stage, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    session = await scene.session()
+    await send(session, commands.UserMessage(user("u1")))
+    await scene.model.asked()
+    found = asyncio.Event()
+
+    async def slow(name: str) -> None:
+        await found.wait()
+
+    monkeypatch.setattr(session._parts.launcher, "check_provider", slow)
+    chosen = command_from({"type": "set_params", "params": {"provider": "far"}})
+    choosing = asyncio.create_task(send(session, chosen))
+    await asyncio.sleep(0)
+    await asyncio.wait_for(send(session, ABORT), 10)
+    assert session.running is None
+    found.set()
+    await choosing
+
+
+async def test_every_refusal_has_the_state_and_the_reason(scene: Stage) -> None:
+    session = await scene.session()
+    refusal = await refused(session, commands.Compact())
+    assert refusal.extra["state"] == "idle"
+    assert refusal.extra["reason"] == refusal.code
