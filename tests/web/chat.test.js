@@ -274,6 +274,19 @@ test("a message that the state refuses is the user's again", async () => {
   assert.equal(chat.get().failure?.message, "Elsewhere.");
 });
 
+test("that a chat answers already is said until it is done", async () => {
+  const busy = new ApiError(409, { code: "turn_running", message: "Busy." });
+  const { chat, events } = await openChat(
+    { messages: [said("u", "user", "Hi")], runtime: running("generating") },
+    { routes: { command: inTurn(busy) } },
+  );
+  assert.equal(await chat.send("Hello", [], "u"), false);
+  assert.equal(chat.get().failure?.code, "turn_running");
+  events.push("runtime_updated", { runtime: running("idle") });
+  await idle(chat);
+  assert.equal(chat.get().failure, null);
+});
+
 test("a connection that breaks is taken up where it ended", async () => {
   const { chat, events } = await openChat();
   events.push("message_added", { message: said("u", "user", "Hi"), after: null });

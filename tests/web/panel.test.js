@@ -303,6 +303,14 @@ test("a pinned chat that is older than the list keeps none from coming below it"
   assert.equal(server.asked("chats")[0][0].before, "d");
 });
 
+test("a file that holds no chat is said to hold none", async () => {
+  const refusal = new ApiError(400, { code: "bad_request", message: "content: Expecting value" });
+  const { panel } = await listed({ importChat: inTurn(refusal) });
+  await panel.importChat({ name: "x.json", text: async () => "{" });
+  const { toast } = panel.get();
+  assert.match(toast?.kind === "said" ? toast.text : "", /no chat in this file/);
+});
+
 test("a file is imported by its ending, and its chat opens", async () => {
   const { panel, server } = await listed({ importChat: () => "new" });
   await panel.importChat({ name: "x.JSONL", text: async () => "{}" });

@@ -32,6 +32,7 @@ import { before, withDecisions } from "./messages.js";
  * @property {ChatState["durations"]} durations
  * @property {ChatState["target"]} target
  * @property {boolean} finding
+ * @property {string} sent
  * @property {ChatState["report"]} report of an earlier page
  */
 
@@ -74,6 +75,7 @@ export function chatState(id, server, local) {
     workflow: server?.chat.workflow ?? null,
     target: local.target,
     finding: local.finding,
+    sent: local.sent,
   };
 }
 

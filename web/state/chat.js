@@ -72,6 +72,7 @@ export function createChat(services, id, { known = false, report = null, hooks =
     durations: {},
     target: null,
     finding: false,
+    sent: "",
     report,
   };
   const store = createStore(chatState(id, null, local));
@@ -113,7 +114,10 @@ export function createChat(services, id, { known = false, report = null, hooks =
     if (server && outgoing && (begun || arrived(server, outgoing))) {
       local = { ...local, outgoing: null };
     }
-    if (!works(server) && local.stopping) local = { ...local, stopping: false };
+    if (!works(server)) {
+      const over = local.failure?.code === "turn_running";
+      local = { ...local, stopping: false, failure: over ? null : local.failure };
+    }
     if (event?.type === "snapshot") {
       const failure = unsent ? local.failure : null;
       local = { ...local, loading: false, lost: false, failure };
@@ -166,7 +170,8 @@ export function createChat(services, id, { known = false, report = null, hooks =
     unsent = null;
     accepted = false;
     const shown = works(stream.server()) ? null : outgoing;
-    set({ failure: null, outgoing: shown, sending: local.sending + 1 });
+    const sent = shown?.message?.id ?? local.sent;
+    set({ failure: null, outgoing: shown, sent, sending: local.sending + 1 });
     try {
       await delivery.send({ ...command, workflow: services.workflow() }, outgoing);
       accepted = true;

@@ -1,6 +1,7 @@
 // @ts-check
 /** The chats page without its elements: the live list, search, and what is done with a chat. */
 
+import { ApiError } from "../services/api.js";
 import { followEvents } from "../services/events.js";
 import { t } from "../strings.js";
 import { newestFirst } from "../text/chat-list.js";
@@ -202,7 +203,9 @@ export function createChatsList(services, store, shown) {
         say({ kind: "said", text: t("chats.imported") });
         shown.open(id);
       } catch (error) {
-        complain(error);
+        if (error instanceof ApiError && error.status === 400) {
+          say({ kind: "said", text: t("chats.import.failed") });
+        } else complain(error);
       }
     },
   };

@@ -197,7 +197,8 @@ export function createConversation(actions) {
       if (chat === drawn) return;
       const before = drawn;
       const last = chat.messages.at(-1);
-      const asked = last?.role === "user" && last.id !== before?.messages.at(-1)?.id;
+      // What is said elsewhere takes nobody from what is being read here.
+      const asked = chat.sent !== before?.sent;
       const opened =
         before?.id !== chat.id || (before.messages.length === 0 && chat.messages.length > 0);
       drawn = chat;

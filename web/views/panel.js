@@ -79,10 +79,8 @@ export function createPanelView(panel, host, close) {
       showVersion: (id) => panel.chat().switchVersion(id),
     },
     user: {
-      async resend(text, files, replaces) {
-        const taken = await panel.send(text, files, replaces);
-        if (!taken) composer.giveBack(text, files);
-      },
+      resend: (text, files, replaces) => panel.send(text, files, replaces),
+      giveBack: (text, files) => composer.giveBack(text, files),
       branch: panel.branch,
       showVersion: (id) => panel.chat().switchVersion(id),
     },
