@@ -168,6 +168,8 @@ class Answering:
                 # The mark is not worth more than the answer.
                 with suppress(AssistantError):
                     await self._store.set_unread(self._id, True)
+                    if self._view.watched:  # Somebody came meanwhile.
+                        await self._store.set_unread(self._id, False)
             self.turn = None
             self._view.finished(turn.message, state)
             # The turn may have been a command that chose another model.

@@ -94,8 +94,10 @@ class ChatPath:
 
     async def opened(self, opening: Opening) -> None:
         """Tells what a turn's opening added to the path, and what it dropped for that; with a
-        snapshot, where that is more than readers have. For who holds the lock."""
-        if opening.after is not None and not self._view.covers(opening.left):
+        snapshot, where that is more than readers have, or where another process has added to the
+        path. For who holds the lock."""
+        foreign = not opening.left and opening.after != self._view.end
+        if foreign or (opening.after is not None and not self._view.covers(opening.left)):
             try:
                 self._view.replaced(await self.page())
                 await self.refresh()

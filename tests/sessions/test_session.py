@@ -5,6 +5,8 @@ from collections.abc import AsyncIterator
 from typing import Any
 
 import pytest
+from plugin.assistant.chats import ChatStore
+from plugin.assistant.database import Database
 from plugin.assistant.errors import (
     AssistantError,
     Conflict,
@@ -679,3 +681,35 @@ async def test_every_refusal_has_the_state_and_the_reason(scene: Stage) -> None:
     refusal = await refused(session, commands.Compact())
     assert refusal.extra["state"] == "idle"
     assert refusal.extra["reason"] == refusal.code
+
+
+async def test_what_another_process_has_added_is_told_with_the_next_message(
+    scene: Stage,
+) -> None:
+    session = await scene.session()
+    await say(scene, session, "u1")
+    reader = await reading(session)
+    other = ChatStore(Database(scene.folder / "assistant.db"))
+    await other.append_all("c1", (user("u2"), answer("a2")))
+    await say(scene, session, "u3")
+    await reader.read()
+    assert ids(reader) == await path(scene)
+    assert not reader.of("message_added")
+    await other._database.close()
+
+
+async def test_nothing_is_unread_for_who_comes_while_that_is_stored(
+    scene: Stage, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    session = await scene.session()
+    store = scene.store.set_unread
+
+    async def come(chat_id: str, unread: bool) -> None:
+        await store(chat_id, unread)
+        if not session.view.watched:
+            session.view.came("p1")
+
+    monkeypatch.setattr(scene.store, "set_unread", come)
+    await say(scene, session, "u1")
+    assert session.view.watched
+    assert not session.view.unread
