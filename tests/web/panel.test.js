@@ -118,11 +118,12 @@ test("a chat that is gone gives way to a new one", async () => {
         throw new ApiError(404, { code: "not_found" });
       },
     },
-    { chat: "c" },
+    { chat: "c", drafts: JSON.stringify({ c: "half a thought" }) },
   );
   await panel.start();
   assert.notEqual(panel.get().chat.id, "c");
   assert.equal(memory.get("chat"), null);
+  assert.equal(panel.draft(), "half a thought");
 });
 
 test("what an answer in another chat says does not reach the chat that is shown", async () => {

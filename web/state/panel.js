@@ -154,6 +154,10 @@ export function createPanel(services) {
 
   /** The chat was deleted, here or elsewhere. @param {boolean} told whether it was shown */
   function gone(told) {
+    // What is being typed stays before the user's eyes.
+    const { id, draft } = chat.get();
+    const typed = store.get().page === "chat" ? drafts.of(id, draft) : "";
+    if (typed) drafts.type(NEW, typed);
     void changeChat(services.newId(), false);
     if (told && store.get().toast?.kind !== "deleted") chats.sayToast(t("chats.gone"));
   }

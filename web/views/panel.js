@@ -123,9 +123,9 @@ export function createPanelView(panel, host, close) {
   });
   const queue = createQueue({
     async cancel(id, text, files) {
+      if (!(await panel.chat().cancelQueued(id))) return;
       // It is the user's again, unless something else is being written.
-      if (!(await panel.chat().cancelQueued(id)) || !composer.isEmpty()) return;
-      composer.giveBack(text, files);
+      if (composer.isEmpty()) composer.giveBack(text, files);
       composer.focus();
     },
     resume: () => panel.chat().resumeQueue(),
