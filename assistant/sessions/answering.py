@@ -165,17 +165,21 @@ class Answering:
         async with self._path.lock:
             state = self._state
             if not self._view.watched:
-                # The mark is not worth more than the answer.
-                with suppress(AssistantError):
-                    await self._store.set_unread(self._id, True)
-                    if self._view.watched:  # Somebody came meanwhile.
-                        await self._store.set_unread(self._id, False)
+                await self._mark_unread()
             self.turn = None
             self._view.finished(turn.message, state)
             # The turn may have been a command that chose another model.
             if (chat := await self._path.refresh()) is not None:
                 self.params = chat.params
         self._tell_ended(state, turn.stop_reason)
+
+    async def _mark_unread(self) -> None:
+        """The answer has ended while nobody looked, unless somebody has come meanwhile."""
+        # The mark is not worth more than the answer.
+        with suppress(AssistantError):
+            await self._store.set_unread(self._id, True)
+            if self._view.watched:
+                await self._store.set_unread(self._id, False)
 
     async def _waits_on(self, message: Message, parent: Parent, state: ChatState) -> None:
         """The suspended answer in a newer version; for who holds the path's lock."""
