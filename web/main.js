@@ -9,6 +9,7 @@ import { app } from "../../scripts/app.js";
 // @ts-ignore
 import { api as hostApi } from "../../scripts/api.js";
 import { createApi } from "./services/api.js";
+import { claimClientId } from "./services/client-id.js";
 import { download } from "./services/files.js";
 import { createHost } from "./services/host.js";
 import { createPanelTools } from "./services/panel-tools.js";
@@ -32,8 +33,7 @@ let view = null;
 function openPanel() {
   if (panel) return panel;
   const tab = createMemory(host.user(), () => sessionStorage);
-  const clientId = tab.get("client") ?? newId();
-  tab.set("client", clientId);
+  const clientId = claimClientId(tab, window, newId);
   const pause = createPause();
   const workflow = createWorkflowReader(host);
   const made = createPanel({

@@ -56,6 +56,7 @@ const ENGLISH = {
 
   "wait.answer": "Working…",
   "wait.model": "Waiting for {model}…",
+  "wait.finding": "Looking for the passage…",
   "wait.stopping": "Stopping…",
 
   "note.lost": "Reconnecting…",
@@ -148,7 +149,7 @@ const ENGLISH = {
   "error.action.dismiss": "Close",
   "error.details": "Details",
   "error.server": "ComfyUI did not answer. Is it still running?",
-  "error.running": "It answers in another tab. Your text is kept below.",
+  "error.running": "It answers in another tab. Your text is kept.",
 
   "gate.host.title": "This address is not allowed yet",
   "gate.origin.title": "This page is not allowed yet",
@@ -363,6 +364,8 @@ const ENGLISH = {
   "chats.export.trajectory": "Export as trajectory",
   "chats.import": "Import a chat",
   "chats.imported": "The chat was imported.",
+  "chats.import.failed":
+    "There is no chat in this file. Choose one that was exported as JSON Lines or as trajectory.",
   "toast.close": "Close",
   "chats.running": "running",
   "chats.paused": "waits for you",

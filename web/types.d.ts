@@ -369,6 +369,10 @@ export interface ChatState {
   workflow: WorkflowName | null;
   /** The message that the user came for. */
   target: { id: string } | null;
+  /** The message that was sent last from here; "" for none. */
+  sent: string;
+  /** Whether a message is being looked for far above. */
+  finding: boolean;
 }
 
 /** Something that must be settled before the panel can talk to its server. */

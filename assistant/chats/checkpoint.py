@@ -145,6 +145,7 @@ def recover(
     )
     for chat_id in cut:
         settle(connection, chat_id, owner, now)
+        table.set_unread(connection, chat_id, True)  # It ended while nobody could look.
     if cut:
         logger.info("Chats: %d answers were cut by a crash.", len(cut))
     table.end_active(connection)

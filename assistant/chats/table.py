@@ -124,11 +124,17 @@ def require(connection: Connection, chat_id: str) -> Chat:
 
 
 def newest(
-    connection: Connection, limit: int, before: str | None, hidden: Collection[str] = ()
+    connection: Connection,
+    limit: int,
+    before: str | None,
+    hidden: Collection[str] = (),
+    only_pinned: bool = False,
 ) -> tuple[ChatSummary, ...]:
     """Chats by their last change, newest first, but for the hidden ones. Raises NotFound for an
     unknown `before`."""
     query = _with_depth(*_SUMMARY).where(chats.c.deleted.is_(None))
+    if only_pinned:
+        query = query.where(chats.c.pinned.is_(True))
     if hidden:
         query = query.where(chats.c.id.not_in(sorted(hidden)))
     if before is not None:

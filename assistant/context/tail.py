@@ -7,13 +7,13 @@ as they are until the turn ends, so that its requests extend each other; the nex
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 
 from .clamp import clamp_text
 from .handles import range_handle, transcript_line
 from .log import ChatLog
+from .marks import mark_for
 from .projections import Projections
 from .tokens import text_tokens
 
@@ -106,16 +106,5 @@ def _passages(
 
 def _message(passages: Iterable[str]) -> str:
     body = "\n\n".join(passages)
-    mark = _mark(body)
+    mark = mark_for(body)
     return "\n".join((RECALLED, _INTRODUCTION.format(mark=mark), mark, body, mark))
-
-
-def _mark(text: str) -> str:
-    """A line that `text` does not have, the same for the same text."""
-    number = 0
-    while True:
-        seed = f"{number}{text}".encode("utf-8", "surrogatepass")
-        mark = f"---- {hashlib.blake2b(seed, digest_size=4).hexdigest()} ----"
-        if mark not in text:
-            return mark
-        number += 1

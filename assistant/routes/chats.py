@@ -93,8 +93,9 @@ async def _page(
     if len(asked) > 1:
         raise InvalidRequest(f"expected at most one of {', '.join(PLACES)}", where="before")
     if "around" in asked or "after" in asked:
-        read = pages.around if "around" in asked else pages.after
-        found = await read(store, identity, *asked.values(), limit)
+        [(place, message_id)] = asked.items()
+        read = pages.around if place == "around" else pages.after
+        found = await read(store, identity, message_id, limit)
         return found.messages, {"has_more": found.has_more, "has_later": found.has_later}
     messages, more = await store.page(identity, asked.get("before"), limit)
     return messages, {"has_more": more}

@@ -11,7 +11,9 @@ POST   /api/chats/{id}/branch          {"message_id"} -> 201 {"id"}: a new chat 
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from functools import partial
 from typing import Any, Final, Protocol
 
 from aiohttp import web
@@ -23,7 +25,7 @@ from ..chats.identity import new_chat_id
 from ..chats.search import HistorySearch
 from ..chats.trajectory import LONGEST_NAME
 from ..chats.trash import Trash
-from ..errors import InvalidRequest, NotFound
+from ..errors import Conflict, InvalidRequest, NotFound
 from ..sessions.sessions import Sessions
 from .answers import answer, nothing
 from .body import only, optional_integer, optional_text, read_json, refuse_fields, text
@@ -94,11 +96,7 @@ def library_routes(gate: Gate, library_of: LibraryOf) -> list[web.RouteDef]:
         old = await library.trash.untouched(days)
         deleted: tuple[str, ...] = ()
         if not dry_run:
-            for chat in old:
-                await library.sessions.forget(chat.id)
-            deleted = await library.trash.delete_all([chat.id for chat in old])
-            for identity in deleted:
-                library.sessions.deleted(identity)
+            deleted = await _delete_all(library, [chat.id for chat in old])
         found = [chat for chat in old if dry_run or chat.id in frozenset(deleted)]
         chats = [
             {"id": chat.id, "title": chat.title, "updated": time_json(chat.updated)}
@@ -128,11 +126,7 @@ def library_routes(gate: Gate, library_of: LibraryOf) -> list[web.RouteDef]:
     async def delete(request: web.Request) -> web.Response:
         library = library_of(request)
         identity = request.match_info["id"]
-        if await library.chats.get(identity) is None:
-            raise NotFound(f"There is no chat {identity!r}.")
-        await library.sessions.forget(identity)
-        await library.trash.delete(identity)
-        library.sessions.deleted(identity)
+        await library.sessions.delete(identity, partial(library.trash.delete, identity))
         return nothing()
 
     async def restore(request: web.Request) -> web.Response:
@@ -151,6 +145,22 @@ def library_routes(gate: Gate, library_of: LibraryOf) -> list[web.RouteDef]:
         web.post("/chats/{id}/restore", guarded(restore, gate)),
         web.post("/chats/{id}/branch", guarded(branch, gate)),
     ]
+
+
+async def _delete_all(library: Library, identities: Sequence[str]) -> tuple[str, ...]:
+    """Deletes chats that nobody is at work in; says which."""
+    sessions, trash = library.sessions, library.trash
+    used = [identity for identity in identities if sessions.known(identity) is not None]
+    deleted: list[str] = []
+    for identity in used:
+        if sessions.running(identity) is None:
+            with suppress(NotFound, Conflict):
+                await sessions.delete(identity, partial(trash.delete, identity))
+                deleted.append(identity)
+    unused = await trash.delete_all([one for one in identities if one not in used])
+    for identity in unused:
+        sessions.deleted(identity)
+    return (*deleted, *unused)
 
 
 def _query(request: web.Request) -> str:

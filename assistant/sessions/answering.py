@@ -17,7 +17,7 @@ from dataclasses import replace
 
 from ..chats import ChatParams, ChatState, Parent, Versions
 from ..chats.reconcile import pending, state_after
-from ..errors import Conflict, InvalidRequest, StoreError
+from ..errors import AssistantError, Conflict, InvalidRequest
 from ..messages.parts import Message
 from ..turn.decisions import Decision, ToolResult, decided, stopped
 from ..turn.launcher import Witness
@@ -165,15 +165,21 @@ class Answering:
         async with self._path.lock:
             state = self._state
             if not self._view.watched:
-                # The mark is not worth more than the answer.
-                with suppress(StoreError):
-                    await self._store.set_unread(self._id, True)
+                await self._mark_unread()
             self.turn = None
             self._view.finished(turn.message, state)
             # The turn may have been a command that chose another model.
             if (chat := await self._path.refresh()) is not None:
                 self.params = chat.params
         self._tell_ended(state, turn.stop_reason)
+
+    async def _mark_unread(self) -> None:
+        """The answer has ended while nobody looked, unless somebody has come meanwhile."""
+        # The mark is not worth more than the answer.
+        with suppress(AssistantError):
+            await self._store.set_unread(self._id, True)
+            if self._view.watched:
+                await self._store.set_unread(self._id, False)
 
     async def _waits_on(self, message: Message, parent: Parent, state: ChatState) -> None:
         """The suspended answer in a newer version; for who holds the path's lock."""

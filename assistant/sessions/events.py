@@ -12,6 +12,7 @@ reader, which is told so.
 from __future__ import annotations
 
 import asyncio
+import time
 import uuid
 from collections.abc import AsyncIterator, Mapping
 from typing import Any, Final
@@ -38,6 +39,12 @@ def new_epoch() -> str:
     return uuid.uuid4().hex[:EPOCH_CHARS]
 
 
+def first_seq() -> int:
+    """A number beyond all of earlier epochs, if these had less than an event a millisecond: a
+    browser that comes back by itself names a number only, which must not be one of this epoch."""
+    return int(time.time() * 1000)
+
+
 def encoded(kind: str, data: Mapping[str, Any], seq: int | None = None) -> bytes:
     """One server-sent event."""
     number = "" if seq is None else f"id: {seq}\n"
@@ -50,18 +57,20 @@ def closed(reason: str) -> bytes:
 
 
 class EventLog:
-    """For one event loop. `about` stands in each event's data."""
+    """For one event loop. `about` stands in each event's data; `seq` is the number before that of
+    the first event."""
 
     def __init__(
         self,
         epoch: str,
         about: Mapping[str, Any],
         *,
+        seq: int = 0,
         most_events: int = MOST_EVENTS,
         most_bytes: int = MOST_BYTES,
     ) -> None:
         self.epoch = epoch
-        self.seq = 0
+        self.seq = seq
         self.ended: str | None = None
         """Why nothing more will come, once that is so; empty where a reader may come again."""
         self._about = dict(about)

@@ -8,13 +8,14 @@ from __future__ import annotations
 
 from typing import Final
 
-from ..chats import ChatStore
+from ..chats import ChatStore, listing
 from ..chats.entry import entry_json
-from .events import EventLog, new_epoch
+from .events import EventLog, first_seq, new_epoch
 from .shapes import Json
 
 ENTRIES: Final = 200
-"""Chats in a snapshot, the last changed first; older ones are had by the page."""
+"""Chats in a snapshot, the pinned ones (as many at most) first, of both the last changed first;
+older ones are had by the page."""
 
 
 class Feed:
@@ -22,12 +23,15 @@ class Feed:
 
     def __init__(self, store: ChatStore) -> None:
         self._store = store
-        self.log = EventLog(new_epoch(), {})
+        self.log = EventLog(new_epoch(), {}, seq=first_seq())
 
     async def snapshot(self) -> Json:
         """The data of the event that a new reader begins with. Raises StoreError."""
         data = self.log.data("snapshot", {})
-        return {**data, "chats": [entry_json(chat) for chat in await self._store.list(ENTRIES)]}
+        newest = await self._store.list(ENTRIES)
+        pinned = await listing.pinned(self._store.keeper, ENTRIES)
+        shown = {chat.id: chat for chat in (*pinned, *newest)}
+        return {**data, "chats": [entry_json(chat) for chat in shown.values()]}
 
     def created(self, entry: Json) -> None:
         self.log.add("chat_created", {"chat_id": entry["id"], "chat": entry})

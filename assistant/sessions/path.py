@@ -9,12 +9,13 @@ Nothing is lost: what leaves the path stays in the log, as other versions.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Final
 
-from ..chats import Branches, Chat, ChatQueue, ChatStore
+from ..chats import Branches, Chat, ChatQueue, ChatStore, Versions
 from ..errors import InvalidRequest, NotFound, StoreError
 from ..messages.parts import Message
 from ..turn.launcher import Launcher
@@ -93,8 +94,10 @@ class ChatPath:
 
     async def opened(self, opening: Opening) -> None:
         """Tells what a turn's opening added to the path, and what it dropped for that; with a
-        snapshot, where that is more than readers have. For who holds the lock."""
-        if opening.after is not None and not self._view.covers(opening.left):
+        snapshot, where that is more than readers have, or where another process has added to the
+        path. For who holds the lock."""
+        foreign = not opening.left and opening.after != self._view.end
+        if foreign or (opening.after is not None and not self._view.covers(opening.left)):
             try:
                 self._view.replaced(await self.page())
                 await self.refresh()
@@ -104,7 +107,9 @@ class ChatPath:
         if opening.left:
             self._view.truncated(opening.after, opening.left)
         ids = [message.id for message in opening.added]
-        versions = await self._branches.versions(self._id, ids) if ids else {}
+        versions: Mapping[str, Versions] = {}
+        with suppress(StoreError):  # The messages are in the log: readers are to know of them.
+            versions = await self._branches.versions(self._id, ids) if ids else {}
         after = opening.after
         for message in opening.added:
             self._view.added(message, after, versions.get(message.id))

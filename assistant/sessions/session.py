@@ -13,13 +13,14 @@ running turn does meanwhile comes in through `answering`.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Coroutine
+from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field, replace
 from typing import Any, TypeVar
 
 from ..chats import Chat, ChatState
 from ..chats.entry import entry_json
+from ..chats.identity import message_id as check_message_id
 from ..chats.identity import new_chat_id
 from ..errors import Conflict, InvalidRequest, NotFound, StoreError
 from ..turn.command import has_content
@@ -29,7 +30,7 @@ from ..turn.running import RunningTurn, StopReason
 from ..workflow.view import Snapshot
 from . import commands
 from .answering import Answering
-from .events import EventLog, new_epoch
+from .events import DELETED, EventLog, first_seq, new_epoch
 from .gates import GATES, refusal
 from .path import ChatPath, Parts
 from .queue import MessageQueue
@@ -54,7 +55,7 @@ class ChatSession:
 
     def __init__(self, chat_id: str, parts: Parts, changed: Callable[[Json, bool], None]) -> None:
         self.id = chat_id
-        self.log = EventLog(new_epoch(), {"chat_id": chat_id})
+        self.log = EventLog(new_epoch(), {"chat_id": chat_id}, seq=first_seq())
         self.view = ChatView(self.log, changed, lambda: parts.store.saving.to_json())
         self._parts = parts
         self._path = ChatPath(chat_id, parts, self.view)
@@ -120,15 +121,30 @@ class ChatSession:
         async with self._path.lock:
             await self._path.refresh()
 
-    async def close(self, reason: StopReason, told: str = "") -> None:
-        """Stops what is under way; what it wrote is kept. Readers are sent home, with the reason
-        that is `told`, or without one where they may come again."""
+    async def close(self) -> None:
+        """ComfyUI ends: stops what is under way; what it wrote is kept. Readers are sent home, and
+        may come again."""
         if self._compaction is not None:
             self._compaction.cancel()
         async with self._turns:
             if self._answering.turn is not None:
-                await self._answering.stop(reason)
-            self.log.end(told)
+                await self._answering.stop("shutdown")
+            self.log.end("")
+
+    async def delete(self, hide: Callable[[], Awaitable[None]]) -> None:
+        """Stops what is under way, deletes the chat (`hide`), and sends its readers home; nothing
+        begins meanwhile. Where `hide` is refused, the chat stays as it is."""
+        await self._unbroken(self._delete(hide))
+
+    async def _delete(self, hide: Callable[[], Awaitable[None]]) -> None:
+        if self._compaction is not None:
+            self._compaction.cancel()
+        async with self._turns:
+            await self._check_here()
+            if self._answering.turn is not None:
+                await self._answering.stop()
+            await hide()
+            self.log.end(DELETED)
 
     async def _unbroken(self, work: Coroutine[Any, Any, Result]) -> Result:
         """`work` to its end, even if who waits for it does so no more."""
@@ -150,25 +166,31 @@ class ChatSession:
             return await self._answering.begin(request)
 
     async def _command(self, command: commands.Command, asker: Asker) -> str | None:
+        try:
+            return await self._gated(command, asker)
+        except Conflict as conflict:
+            known = {"state": self._state, "reason": conflict.code, **conflict.extra}
+            raise Conflict(conflict.message, code=conflict.code, extra=known) from None
+
+    async def _gated(self, command: commands.Command, asker: Asker) -> str | None:
         if isinstance(command, commands.Abort):
             await self._abort()
             return None
         if isinstance(command, commands.Compact):
             await self._compact(command)
             return None
+        if isinstance(command, commands.SetParams) and command.params.provider is not None:
+            # Before it is this command's turn: servers that do not answer must not hold up a stop.
+            await self._parts.launcher.check_provider(command.params.provider)
         async with self._turns:
             await self._check_here()
             verdict = GATES[commands.type_of(command), self._state]
             if verdict == "refuse":
                 raise self._refusal()
-            try:
-                if isinstance(command, commands.UserMessage):
-                    await self._user_message(command, asker, waits=verdict == "queue")
-                    return None
-                return await self._carry_out(command, asker)
-            except Conflict as conflict:
-                known = {"state": self._state, "reason": conflict.code, **conflict.extra}
-                raise Conflict(conflict.message, code=conflict.code, extra=known) from None
+            if isinstance(command, commands.UserMessage):
+                await self._user_message(command, asker, waits=verdict == "queue")
+                return None
+            return await self._carry_out(command, asker)
 
     async def _carry_out(self, command: commands.Command, asker: Asker) -> str | None:
         match command:
@@ -211,6 +233,7 @@ class ChatSession:
         message = command.message
         if not has_content(message):
             raise InvalidRequest("the message is empty", where="message")
+        check_message_id(message.id)
         if self._queue.holds(message.id):
             return
         path = await self._path.messages()
@@ -266,8 +289,6 @@ class ChatSession:
         return chat.id
 
     async def _set_params(self, command: commands.SetParams) -> None:
-        if command.params.provider is not None:
-            await self._parts.launcher.check_provider(command.params.provider)
         given = {name: getattr(command.params, name) for name in command.given}
         params = replace(self._answering.params, **given)
         await self._parts.store.set_params(self.id, params)
@@ -319,7 +340,8 @@ class ChatSession:
 
     async def _run_next(self) -> None:
         async with self._turns:
-            if self._compaction is None:
+            # Whoever stopped the chat for good may have had the lock before.
+            if self._compaction is None and self.log.ended is None:
                 await self._queue.run_next()
 
     @property
@@ -335,10 +357,11 @@ class ChatSession:
         if self.view.state in BUSY and self._answering.turn is None:
             # Not ours; or what was left by a process that died meanwhile, which this ends.
             await self._parts.store.append_all(self.id, ())
-            chat = await self._parts.store.get(self.id)
-            if chat is None:
-                raise NotFound(f"There is no chat {self.id!r}.")
-            await self._path.moved(chat)
+            async with self._path.lock:
+                chat = await self._parts.store.get(self.id)
+                if chat is None:
+                    raise NotFound(f"There is no chat {self.id!r}.")
+                await self._path.moved(chat)
 
     def _refusal(self) -> Conflict:
         code, reason, sentence = refusal(self._state)

@@ -3,7 +3,7 @@
     turn = await sessions.start(request)                   `POST /api/chat`
     await sessions.command("c1", command, asker)
     session = await sessions.of("c1")                      raises NotFound
-    await sessions.forget("c1")                            for a chat that is deleted
+    await sessions.delete("c1", hide)
 
 A session that is dropped comes back from the store with all that counts; only its events begin
 anew, under another epoch.
@@ -14,7 +14,7 @@ from __future__ import annotations
 import asyncio
 import time
 import uuid
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from datetime import datetime
 from typing import Final
 
@@ -27,7 +27,6 @@ from ..turn.launcher import Launcher
 from ..turn.opening import TurnRequest
 from ..turn.running import RunningTurn
 from .commands import Command
-from .events import DELETED
 from .feed import Feed
 from .path import Parts
 from .session import Asker, ChatSession
@@ -127,22 +126,23 @@ class Sessions:
         """A chat was made, or has come back, elsewhere than by a command."""
         self.feed.created(entry_json(chat))
 
-    def deleted(self, identity: str) -> None:
-        """A chat is gone from the list."""
-        self.feed.deleted(identity)
+    async def delete(self, identity: str, hide: Callable[[], Awaitable[None]]) -> None:
+        """Deletes a chat, by `hide`, which may refuse that: then its readers hear of nothing. Its
+        turn is stopped, if one runs; one that waits goes on waiting, should the chat come back.
+        Raises NotFound for an unknown chat, Conflict (`runs_elsewhere`), and what `hide` raises."""
+        session = await self.of(identity)
+        await session.delete(hide)
+        # Also while its readers are still on their way out: it takes nothing any more, and a chat
+        # that comes back begins with a new one.
+        if self._sessions.get(identity) is session:
+            del self._sessions[identity]
+            del self._used[identity]
+        self.deleted(identity)
 
-    async def forget(self, identity: str) -> None:
-        """Stops the chat's turn, if one runs, and drops what is remembered of the chat; for one
-        that is deleted. A turn that waits goes on waiting, should the chat come back."""
-        session = self.known(identity)
-        if session is not None:
-            await session.close("user", DELETED)
-            # Also while its readers are still on their way out: it takes nothing any more, and a
-            # chat that comes back begins with a new one.
-            if self._sessions.get(session.id) is session:
-                del self._sessions[session.id]
-                del self._used[session.id]
+    def deleted(self, identity: str) -> None:
+        """A chat that is not in memory is gone from the list."""
         self._launcher.forget(identity)
+        self.feed.deleted(identity)
 
     def sweep(self) -> None:
         """Drops the sessions that nobody has used for a while."""
@@ -158,7 +158,7 @@ class Sessions:
         if self._sweeping is not None:
             self._sweeping.cancel()
         self.feed.log.end("")
-        await asyncio.gather(*(one.close("shutdown") for one in tuple(self._sessions.values())))
+        await asyncio.gather(*(one.close() for one in tuple(self._sessions.values())))
         await self._launcher.close()
 
     async def _made(self, identity: str) -> ChatSession:

@@ -10,20 +10,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from itertools import pairwise
 from types import MappingProxyType
-from typing import Final
+from typing import Final, get_args
 
 from ..chats import ChatState
 
-STATES: Final[tuple[ChatState, ...]] = (
-    "idle",
-    "generating",
-    "executing_tools",
-    "paused",
-    "waiting_client",
-    "waiting_user_input",
-    "completed",
-    "error",
-)
+STATES: Final[tuple[ChatState, ...]] = get_args(ChatState)
 BUSY: Final = frozenset[ChatState](("generating", "executing_tools"))
 """A turn runs."""
 WAITING: Final = frozenset[ChatState](("paused", "waiting_client"))

@@ -68,6 +68,8 @@ class ChatView:
         self.draft: str | None = None
         self.client_id: str | None = None
         """The panel that the answer's calls go to."""
+        self.end: str | None = None
+        """The message that the path ends with, as readers know it."""
         self._changed = changed
         self._saving = saving
         self._chat: Json = {}
@@ -244,6 +246,7 @@ class ChatView:
 
     def added(self, message: Message, after: str | None, version: Versions | None) -> None:
         self._known += 1
+        self.end = message.id
         body = {"message": message_to_ui(message), "after": after}
         self.log.add("message_added", _with_version(body, version))
 
@@ -262,16 +265,19 @@ class ChatView:
     def truncated(self, after: str | None, left: int) -> None:
         """So many messages after `after` have left the path."""
         self._known = PAGE if after is None else self._known - left
+        self.end = after
         self.log.add("messages_truncated", {"after": after})
 
     def replaced(self, page: Page) -> None:
         """All is another: readers get a snapshot."""
         self._known = PAGE
+        self.end = page.messages[-1].id if page.messages else None
         self.log.add("snapshot", self.snapshot(page))
 
     def _about(self, message: Message | None, state: ChatState | None = None) -> None:
         """Takes from the last answer what the runtime tells: whose calls wait and, in the state
         `error`, what failed."""
+        self.end = message.id if message is not None else None
         answer = message if message is not None and message.role == "assistant" else None
         metadata: Mapping[str, Any] = answer.metadata if answer is not None else {}
         self.client_id = metadata.get("client_id")

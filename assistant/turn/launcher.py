@@ -19,7 +19,7 @@ from dataclasses import dataclass
 from ..chats import ChatParams, ChatState, ChatStore
 from ..chats.search import HistorySearch
 from ..context.report import Report
-from ..errors import InvalidRequest, ProviderError
+from ..errors import Conflict, InvalidRequest, ProviderError
 from ..messages.chunks import Chunk
 from ..messages.parts import Message
 from ..tools.tool import Scene
@@ -147,6 +147,10 @@ class Launcher:
         self._turn_begins(chat_id)
         conversation = await self._conversations.of_chat(chat_id)
         path = await self._store.path(chat_id)
+        if not any(message.role == "user" for message in path):
+            raise Conflict(
+                "There is nothing to compact: nothing was asked yet.", code="nothing_to_compact"
+            )
         preparation = await prepare(self._services, path, conversation, params)
         try:
             done = await self._summariser.compact(preparation, focus)

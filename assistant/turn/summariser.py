@@ -35,6 +35,7 @@ from ..llm.provider import Provider
 from ..llm.request import LLMRequest
 from ..messages.parts import Message
 from .conversation import Conversation
+from .idle_work import IdleWork
 from .preparation import NO_PARAMS, Model, Preparation, Providers, provider_for
 
 logger = logging.getLogger("comfyui_assistant")
@@ -121,9 +122,7 @@ class Summariser:
         self._model = model
         self._settings = settings
         self._clock = clock
-        self._sleep = sleep
-        self._asking = asyncio.Lock()
-        self._tasks: dict[str, asyncio.Task[None]] = {}
+        self._work = IdleWork("A summary by a model", IDLE_SECONDS, sleep)
         self._failures: WeakKeyDictionary[Conversation, Failures] = WeakKeyDictionary()
 
     def turn_ended(
@@ -138,21 +137,15 @@ class Summariser:
         self.turn_begins(chat_id)
         if self._settings.summary in AUTOMATIC:
             idle = Idle(chat_id, conversation, tuple(messages), keep, params)
-            work = self._when_idle(idle)
-            self._tasks[chat_id] = asyncio.get_running_loop().create_task(work)
+            self._work.begin(chat_id, lambda: self._when_idle(idle))
 
     def turn_begins(self, chat_id: str) -> None:
         """Stops what is under way for the chat; nothing of it is seen after this."""
-        task = self._tasks.pop(chat_id, None)
-        if task is not None:
-            task.cancel()
+        self._work.stop(chat_id)
 
     async def close(self) -> None:
         """Stops everything."""
-        tasks = tuple(self._tasks.values())
-        for chat_id in tuple(self._tasks):
-            self.turn_begins(chat_id)
-        await asyncio.gather(*tasks, return_exceptions=True)
+        await self._work.close()
 
     async def compact(self, preparation: Preparation, focus: str = "") -> Compaction:
         """Cuts the older messages now and has the chat's own model tell of them (R25).
@@ -195,22 +188,12 @@ class Summariser:
             return refusal.message
 
     async def _when_idle(self, idle: Idle) -> None:
-        try:
-            await self._sleep(IDLE_SECONDS)
-            async with self._asking:
-                provider = await self._provider(idle.params)
-                window = window_of(await self._providers.window(provider))
-                if provider.demo or window.compact or self._waits(idle.conversation):
-                    return
-                while await self._tell(idle, provider, window):
-                    await idle.keep(idle.chat_id)
-        except AssistantError as error:
-            logger.info("No summary by a model: %s", ascii(error.message)[1:-1])
-        except Exception:
-            logger.exception("A summary by a model failed")
-        finally:
-            if self._tasks.get(idle.chat_id) is asyncio.current_task():
-                del self._tasks[idle.chat_id]
+        provider = await self._provider(idle.params)
+        window = window_of(await self._providers.window(provider))
+        if provider.demo or window.compact or self._waits(idle.conversation):
+            return
+        while await self._tell(idle, provider, window):
+            await idle.keep(idle.chat_id)
 
     async def _tell(self, idle: Idle, provider: Provider, window: Window) -> bool:
         """One request, if there is something to tell; whether the context changed."""
@@ -218,7 +201,7 @@ class Summariser:
 
         def work() -> Telling | None:
             with conversation.lock:
-                if self._tasks.get(idle.chat_id) is not task:
+                if not self._work.goes_on(idle.chat_id, task):
                     return None  # A turn has begun, which may have fed more by now.
                 return self._due(conversation.feed(idle.path), window)
 

@@ -11,21 +11,18 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import logging
 from collections.abc import Awaitable, Callable, Sequence
 from typing import Final, Protocol
 
 from ..chats import Chat, ChatParams
 from ..chats.titles import title_from
 from ..config import Settings
-from ..errors import AssistantError
 from ..llm.events import Finish, TextDelta, ToolCallStart
 from ..llm.request import LLMRequest
 from ..messages.parts import Message
 from ..messages.prompt import PromptMessage
+from .idle_work import IdleWork
 from .preparation import NO_PARAMS, Model, Providers, provider_for
-
-logger = logging.getLogger("comfyui_assistant")
 
 IDLE_SECONDS: Final = 2.0
 """After a turn; a user who goes on at once is not to share the model with a title."""
@@ -79,9 +76,7 @@ class Titling:
         self._settings = settings
         self._chats = chats
         self._rename = rename
-        self._sleep = sleep
-        self._asking = asyncio.Lock()
-        self._tasks: dict[str, asyncio.Task[None]] = {}
+        self._work = IdleWork("A title by the model", IDLE_SECONDS, sleep)
 
     def turn_ended(
         self, chat_id: str, path: Sequence[Message], params: ChatParams = NO_PARAMS
@@ -89,39 +84,22 @@ class Titling:
         """The chat is idle from now on; `path` are its messages, the answer included."""
         self.turn_begins(chat_id)
         if self._settings.titles == "model" and (prompt := prompt_for(path)):
-            work = self._when_idle(chat_id, prompt, params)
-            self._tasks[chat_id] = asyncio.get_running_loop().create_task(work)
+            self._work.begin(chat_id, lambda: self._name(chat_id, prompt, params))
 
     def turn_begins(self, chat_id: str) -> None:
         """Stops what is under way for the chat."""
-        task = self._tasks.pop(chat_id, None)
-        if task is not None:
-            task.cancel()
+        self._work.stop(chat_id)
 
     async def close(self) -> None:
         """Stops everything."""
-        tasks = tuple(self._tasks.values())
-        for chat_id in tuple(self._tasks):
-            self.turn_begins(chat_id)
-        await asyncio.gather(*tasks, return_exceptions=True)
+        await self._work.close()
 
-    async def _when_idle(self, chat_id: str, prompt: str, params: ChatParams) -> None:
-        try:
-            await self._sleep(IDLE_SECONDS)
-            async with self._asking:
-                chat = await self._chats.get(chat_id)
-                if chat is None or chat.title_source != "rule":
-                    return
-                title = await self._ask(prompt, params)
-            if title is not None:
-                await self._rename(chat_id, title)
-        except AssistantError as error:
-            logger.info("No title by the model: %s", ascii(error.message)[1:-1])
-        except Exception:
-            logger.exception("A title by the model failed")
-        finally:
-            if self._tasks.get(chat_id) is asyncio.current_task():
-                del self._tasks[chat_id]
+    async def _name(self, chat_id: str, prompt: str, params: ChatParams) -> None:
+        chat = await self._chats.get(chat_id)
+        if chat is None or chat.title_source != "rule":
+            return
+        if (title := await self._ask(prompt, params)) is not None:
+            await self._rename(chat_id, title)
 
     async def _ask(self, prompt: str, params: ChatParams) -> str | None:
         """The model's title; None where it gives none. Raises ProviderError."""

@@ -35,9 +35,16 @@ RICH_ANSWER = """## Two ways
 """
 
 
+# A text that fades in has too little contrast until it is there.
+FADES_END = """() => Promise.all(document.getAnimations()
+    .filter(animation => animation instanceof CSSTransition)
+    .map(animation => animation.finished.catch(() => undefined)))"""
+
+
 def violations(panel: Panel, axe: str) -> list[dict[str, Any]]:
     if not panel.evaluate("() => 'axe' in window"):
         panel.evaluate(axe)
+    panel.evaluate(f"async () => {{ await ({FADES_END})() }}")
     found: list[dict[str, Any]] = panel.evaluate(RUN_AXE)
     return [violation for violation in found if violation["impact"] in SERIOUS]
 

@@ -100,12 +100,29 @@ def test_a_pinned_chat_stands_on_top(library: Panel, provider: ProviderThread) -
     library.button("Back to the chat").click()
 
 
+def test_the_open_chat_is_deleted_without_leaving_the_list_and_goes_on_after_undo(
+    library: Panel, provider: ProviderThread
+) -> None:
+    a_chat(library, provider, "Open and deleted", "Here.")
+    opened_list(library)
+    choose(library, "Open and deleted", "Delete")
+    expect(row(library, "Open and deleted")).to_have_count(0)
+    expect(library.root.get_by_role("searchbox", name="Search all chats")).to_be_visible()
+    library.button("Undo").click()
+    row(library, "Open and deleted").click()
+    provider.queue("Still here.")
+    library.ask("Are you there?")
+    expect(library.answer).to_contain_text("Still here.")
+    library.idle()
+
+
 def test_a_deleted_chat_comes_back_with_undo(library: Panel, provider: ProviderThread) -> None:
     a_chat(library, provider, "Delete me", "Really?")
     opened_list(library)
     choose(library, "Delete me", "Delete")
     expect(row(library, "Delete me")).to_have_count(0)
     library.button("Undo").click()
+    row(library, "Delete me").click()
     expect(library.answer).to_contain_text("Really?")
 
 

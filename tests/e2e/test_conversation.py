@@ -219,3 +219,35 @@ def test_reasoning_folds_away(panel: Panel, provider: ProviderThread) -> None:
     expect(panel.answer.get_by_text("They want a cat.")).to_be_hidden()
     thought.click()
     expect(panel.answer.get_by_text("They want a cat.")).to_be_visible()
+
+
+SAY_ELSEWHERE = """async () => {
+    const chat = localStorage.getItem('comfyui-assistant.chat')
+    const message = {id: 'elsewhere', role: 'user', parts: [{type: 'text', text: 'From elsewhere'}]}
+    await fetch(`/api/chats/${chat}/commands`, {method: 'POST',
+        headers: {'Content-Type': 'application/json'},
+        body: JSON.stringify({type: 'user_message', message})})
+}"""
+SCROLLED = "log => Math.round(log.scrollHeight - log.scrollTop - log.clientHeight)"
+
+
+def test_what_is_asked_in_another_tab_does_not_take_the_reader_from_the_place(
+    panel: Panel, provider: ProviderThread
+) -> None:
+    provider.queue("A line of many.\n\n" * 80)
+    panel.ask("At length")
+    expect(panel.answer).to_contain_text("A line of many.")
+    panel.idle()
+    assert panel.log.evaluate(SCROLLED) == 0
+    panel.log.hover()
+    panel.page.mouse.wheel(0, -1200)
+    latest = panel.button("Jump to latest")
+    expect(latest).to_be_visible()
+    before = panel.log.evaluate("log => log.scrollTop")
+    provider.queue("To elsewhere.")
+    panel.evaluate(SAY_ELSEWHERE)
+    expect(panel.answer).to_contain_text("To elsewhere.")
+    panel.idle()
+    assert panel.log.evaluate("log => log.scrollTop") == before
+    latest.click()
+    expect(latest).to_be_hidden()

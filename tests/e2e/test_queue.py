@@ -51,6 +51,9 @@ def test_a_message_that_waits_is_taken_back(panel: Panel, provider: ProviderThre
         panel.ask("Not this one")
         panel.button("Take back: Not this one").click()
         expect(waiting(panel)).to_have_count(0)
+        expect(panel.message).to_have_value("Not this one")
+        expect(panel.message).to_be_focused()
+        panel.message.fill("")
     expect(panel.answer).to_contain_text("no more.")
     panel.idle()
     expect(panel.articles).to_have_count(2)
@@ -80,3 +83,25 @@ def test_what_waits_survives_a_reload(panel: Panel, provider: ProviderThread) ->
         provider.queue("Here.")
     expect(panel.answer).to_contain_text("Here.")
     panel.idle()
+
+
+def test_an_edit_that_a_busy_chat_refuses_stays_and_the_reason_goes(
+    panel: Panel, provider: ProviderThread
+) -> None:
+    provider.queue("Zero.")
+    panel.ask("Before")
+    expect(panel.answer).to_contain_text("Zero.")
+    panel.idle()
+    panel.articles.first.hover()
+    panel.articles.first.get_by_role("button", name="Edit").click()
+    editor = panel.page.get_by_role("textbox", name="Edit what you asked")
+    editor.fill("Said differently")
+    refused = panel.root.get_by_text("This chat is already answering")
+    with a_busy_chat(panel, provider):
+        editor.press("Enter")
+        expect(refused).to_be_visible()
+        expect(editor).to_have_value("Said differently")
+    expect(panel.answer).to_contain_text("no more.")
+    expect(refused).to_have_count(0)
+    expect(editor).to_have_value("Said differently")
+    editor.press("Escape")

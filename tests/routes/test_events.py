@@ -14,6 +14,7 @@ import pytest
 from aiohttp import web
 from plugin.assistant.messages.chunks import KEEP_ALIVE
 from plugin.assistant.routes import events
+from plugin.assistant.sessions import feed as sessions_feed
 from plugin.assistant.sessions.folding import State, fold_event, shown
 from plugin.tests.chatting import ASSISTANT, Chatting, app_of, chatting
 from plugin.tests.providers import Script
@@ -149,18 +150,53 @@ async def test_what_was_missed_is_replayed_and_another_time_begins_anew(chat: Ch
     await chat.client.post("/api/chats", json={"id": "c1"})
     panel = Panel(chat)
     async with panel.connected() as stream:
-        await panel.until(stream, "snapshot")
+        first = (await panel.until(stream, "snapshot"))["seq"]
     await chat.command(type="set_draft", text="A fox")
     async with panel.connected() as stream:
         missed = await panel.until(stream, "thread_updated")
-        assert missed["seq"] == 1 and missed["draft"] == "A fox"
+        assert missed["seq"] == first + 1 and missed["draft"] == "A fox"
     panel.seen[-1] = {**panel.seen[-1], "epoch": "another"}
     async with panel.connected() as stream:
         again = await panel.until(stream, "snapshot")
-        assert (again["seq"], again["draft"]) == (1, "A fox")
-    panel.seen[-1] = {**again, "seq": 99}
+        assert (again["seq"], again["draft"]) == (first + 1, "A fox")
+    panel.seen[-1] = {**again, "seq": first + 99}
     async with panel.connected() as stream:
-        assert (await panel.until(stream, "snapshot"))["seq"] == 1
+        assert (await panel.until(stream, "snapshot"))["seq"] == first + 1
+
+
+async def test_a_number_without_its_epoch_is_not_taken_for_one_of_a_new_epoch(
+    tmp_path: Path,
+) -> None:
+    """As a browser comes back by itself after a restart of the server."""
+    async with chatting(tmp_path) as chat:
+        await chat.client.post("/api/chats", json={"id": "c1"})
+        panel = Panel(chat)
+        async with panel.connected() as stream:
+            await panel.until(stream, "snapshot")
+            await chat.command(type="set_draft", text="A fox")
+            await panel.until(stream, "thread_updated")
+    async with chatting(tmp_path) as chat:
+        for text in ("A", "A f", "A fox at"):
+            async with chat.client.get("/api/chats/subscribe?chat_id=c1"):
+                await chat.command(type="set_draft", text=text)
+        seen = {"Last-Event-ID": str(panel.seen[-1]["seq"])}
+        path = "/api/chats/subscribe?chat_id=c1"
+        async with chat.client.get(path, headers=seen) as response:
+            content = await response.content.readany()
+        assert events_in(content)[0]["type"] == "snapshot"
+
+
+async def test_the_list_begins_with_what_is_pinned_however_old(
+    chat: Chatting, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sessions_feed, "ENTRIES", 3)
+    for number in range(6):
+        await chat.client.post("/api/chats", json={"id": f"c{number}"})
+    for identity in ("c1", "c4"):
+        await chat.client.patch(f"/api/chats/{identity}", json={"pinned": True})
+    async with (feed := Panel(chat, None)).connected() as stream:
+        chats = (await feed.until(stream, "snapshot"))["chats"]
+    assert [one["id"] for one in chats] == ["c4", "c1", "c5", "c3"]
 
 
 async def test_the_feed_tells_of_every_chat(chat: Chatting) -> None:

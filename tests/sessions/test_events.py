@@ -89,14 +89,13 @@ async def test_memory_is_bounded_by_bytes_but_the_newest_event_is_always_there()
 async def test_an_event_with_an_image_reaches_who_reads_after_the_next_one() -> None:
     events = log(most_bytes=1_000)
     events.add("word", {"word": "before"})
-    reading = events.follow(0)
-    await anext(reading)
+    reading = events.follow(0, silence=0)
+    assert await anext(reading)
     events.add("word", {"word": "y" * 5_000})
     events.add("word", {"word": "after"})
     piece = await anext(reading)
     assert piece is not None
     assert [event.get("seq") for event in events_in(piece)] == [2, 3]
-    await reading.aclose()
 
 
 async def test_a_number_of_another_time_is_not_held() -> None:

@@ -1,13 +1,24 @@
 """One chat's session: what it does with commands, and what its readers see."""
 
 import asyncio
+from collections.abc import AsyncIterator
 from typing import Any
 
 import pytest
-from plugin.assistant.errors import AssistantError, Conflict, InvalidRequest, NotFound, Refused
+from plugin.assistant.chats import ChatStore
+from plugin.assistant.database import Database
+from plugin.assistant.errors import (
+    AssistantError,
+    Conflict,
+    InvalidRequest,
+    NotFound,
+    Refused,
+    StoreError,
+)
 from plugin.assistant.messages.parts import FilePart, Message, TextPart
 from plugin.assistant.sessions import commands
 from plugin.assistant.sessions.commands import Command
+from plugin.assistant.sessions.events import EventLog
 from plugin.assistant.sessions.folding import EVENT_TYPES, shown
 from plugin.assistant.sessions.parsing import command_from
 from plugin.assistant.sessions.session import Asker, ChatSession
@@ -49,6 +60,18 @@ async def refused(session: ChatSession, command: Command) -> Conflict:
     with pytest.raises(Conflict) as caught:
         await send(session, command)
     return caught.value
+
+
+async def nothing_is_hidden() -> None:
+    """A deletion that nobody refuses."""
+
+
+async def news(log: EventLog, seq: int) -> AsyncIterator[bytes]:
+    """What was told after `seq`."""
+    async for events in log.follow(seq, silence=0):
+        if events is None:
+            break
+        yield events
 
 
 async def path(scene: Stage) -> list[str]:
@@ -511,12 +534,48 @@ async def test_a_deleted_chat_sends_its_readers_home(scene: Stage) -> None:
     session = await scene.session()
     await send(session, commands.UserMessage(user("u1")))
     reader = await reading(session)
-    await scene.sessions.forget("c1")
+    await scene.sessions.delete("c1", nothing_is_hidden)
     await reader.read()
     assert reader.ended
     assert session.running is None
     with pytest.raises(NotFound):
         await send(session, commands.UserMessage(user("u2")))
+
+
+async def test_who_reads_hears_of_no_deletion_that_was_refused(scene: Stage) -> None:
+    session = await scene.session()
+    await say(scene, session, "u1")
+    reader, seq = await reading(session), scene.sessions.feed.log.seq
+
+    async def refuse() -> None:
+        raise Conflict("It runs elsewhere.", code="runs_elsewhere")
+
+    with pytest.raises(Conflict):
+        await scene.sessions.delete("c1", refuse)
+    await say(scene, session, "u2")
+    await reader.read()
+    assert not reader.ended
+    assert ids(reader)[2] == "u2"
+    assert b"chat_deleted" not in b"".join(
+        [one async for one in news(scene.sessions.feed.log, seq)]
+    )
+
+
+async def test_nothing_that_waits_begins_in_a_chat_that_is_deleted(scene: Stage) -> None:
+    session = await scene.session()
+    await send(session, commands.UserMessage(user("u1")))
+    await scene.model.asked()
+    await send(session, commands.UserMessage(user("u2")))
+    running = session.running
+    assert running is not None
+    running.close()  # The answer is being kept already: it ends well, and what waits goes on.
+    deleting = asyncio.create_task(scene.sessions.delete("c1", nothing_is_hidden))
+    await asyncio.sleep(0)
+    scene.model.say("Yes")
+    await deleting
+    await scene.settled(session)
+    assert session.running is None
+    assert [entry.id for entry in session.view.queue] == ["u2"]
 
 
 async def test_every_type_of_event_is_folded() -> None:
@@ -555,3 +614,102 @@ async def test_a_message_with_a_large_image_cuts_nobody_off(scene: Stage) -> Non
     await scene.model.asked()
     scene.model.say("Yes")
     await scene.settled(session)
+
+
+async def test_a_message_that_no_log_could_hold_does_not_wait_either(scene: Stage) -> None:
+    session = await scene.session()
+    await send(session, commands.UserMessage(user("u1")))
+    with pytest.raises(InvalidRequest):
+        await send(session, commands.UserMessage(user("u\n2")))
+    assert session.view.queue == ()
+    await send(session, ABORT)
+
+
+async def test_an_answer_ends_though_its_chat_is_not_there_to_be_marked(
+    scene: Stage, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    session = await scene.session()
+
+    async def gone(chat_id: str, unread: bool) -> None:
+        raise NotFound("There is no such chat.")
+
+    monkeypatch.setattr(scene.store, "set_unread", gone)
+    await say(scene, session, "u1")
+    assert session.view.state == "idle"
+    await say(scene, session, "u2")
+    assert scene.model.texts == ["Say u1", "Say u2"]
+
+
+async def test_readers_hear_of_a_message_whose_versions_cannot_be_read(
+    scene: Stage, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    session = await scene.session()
+    reader = await reading(session)
+
+    async def unreadable(*_: Any) -> Any:
+        raise StoreError("The file cannot be read.")
+
+    monkeypatch.setattr(session._parts.branches, "versions", unreadable)
+    await say(scene, session, "u1")
+    await reader.read()
+    assert ids(reader)[0] == "u1"
+
+
+async def test_a_stop_does_not_wait_for_a_provider_that_is_looked_for(
+    scene: Stage, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    session = await scene.session()
+    await send(session, commands.UserMessage(user("u1")))
+    await scene.model.asked()
+    found = asyncio.Event()
+
+    async def slow(name: str) -> None:
+        await found.wait()
+
+    monkeypatch.setattr(session._parts.launcher, "check_provider", slow)
+    chosen = command_from({"type": "set_params", "params": {"provider": "far"}})
+    choosing = asyncio.create_task(send(session, chosen))
+    await asyncio.sleep(0)
+    await asyncio.wait_for(send(session, ABORT), 10)
+    assert session.running is None
+    found.set()
+    await choosing
+
+
+async def test_every_refusal_has_the_state_and_the_reason(scene: Stage) -> None:
+    session = await scene.session()
+    refusal = await refused(session, commands.Compact())
+    assert refusal.extra["state"] == "idle"
+    assert refusal.extra["reason"] == refusal.code
+
+
+async def test_what_another_process_has_added_is_told_with_the_next_message(
+    scene: Stage,
+) -> None:
+    session = await scene.session()
+    await say(scene, session, "u1")
+    reader = await reading(session)
+    other = ChatStore(Database(scene.folder / "assistant.db"))
+    await other.append_all("c1", (user("u2"), answer("a2")))
+    await say(scene, session, "u3")
+    await reader.read()
+    assert ids(reader) == await path(scene)
+    assert not reader.of("message_added")
+    await other._database.close()
+
+
+async def test_nothing_is_unread_for_who_comes_while_that_is_stored(
+    scene: Stage, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    session = await scene.session()
+    store = scene.store.set_unread
+
+    async def come(chat_id: str, unread: bool) -> None:
+        await store(chat_id, unread)
+        if not session.view.watched:
+            session.view.came("p1")
+
+    monkeypatch.setattr(scene.store, "set_unread", come)
+    await say(scene, session, "u1")
+    assert session.view.watched
+    assert not session.view.unread

@@ -241,12 +241,50 @@ test("a message that was refused can be sent again as it was", async () => {
   assert.equal(chat.get().failure, null);
 });
 
+test("a message that was refused goes out before the next one", async () => {
+  const full = new ApiError(429, { code: "queue_full", message: "Too many." });
+  const { chat, commands, events } = await openChat(
+    {},
+    { routes: { command: inTurn(full, full, ACCEPTED) } },
+  );
+  await chat.send("First", []);
+  assert.equal(await chat.send("Second", []), false);
+  assert.deepEqual([texts(chat), chat.get().failure?.message], [["First"], "Too many."]);
+  assert.equal(await chat.send("Second", []), true);
+  assert.deepEqual(
+    commands().map(({ message }) => textOf(message)),
+    ["First", "First", "First", "Second"],
+  );
+  events.push("runtime_updated", { runtime: running("idle") });
+});
+
+test("a message that will never be taken is the user's again", async () => {
+  const refusal = new ApiError(413, { code: "too_large", message: "Too large." });
+  const { chat } = await openChat({}, { routes: { command: inTurn(refusal, ACCEPTED) } });
+  assert.equal(await chat.send("Long", []), false);
+  assert.deepEqual([texts(chat), chat.get().failure?.message], [[], "Too large."]);
+  assert.equal(await chat.send("Short", []), true);
+});
+
 test("a message that the state refuses is the user's again", async () => {
   const error = new ApiError(409, { code: "runs_elsewhere", message: "Elsewhere." });
   const { chat } = await openChat({}, { routes: { command: inTurn(error) } });
   assert.equal(await chat.send("Hi", []), false);
   assert.deepEqual(texts(chat), []);
   assert.equal(chat.get().failure?.message, "Elsewhere.");
+});
+
+test("that a chat answers already is said until it is done", async () => {
+  const busy = new ApiError(409, { code: "turn_running", message: "Busy." });
+  const { chat, events } = await openChat(
+    { messages: [said("u", "user", "Hi")], runtime: running("generating") },
+    { routes: { command: inTurn(busy) } },
+  );
+  assert.equal(await chat.send("Hello", [], "u"), false);
+  assert.equal(chat.get().failure?.code, "turn_running");
+  events.push("runtime_updated", { runtime: running("idle") });
+  await idle(chat);
+  assert.equal(chat.get().failure, null);
 });
 
 test("a connection that breaks is taken up where it ended", async () => {
@@ -563,8 +601,11 @@ test("a message far above is found page by page", async () => {
       ),
     },
   });
-  await chat.find("1");
+  const found = chat.find("1");
+  await until(chat, ({ finding }) => finding);
+  await found;
   assert.deepEqual([texts(chat), chat.get().target], [["a", "b", "c"], { id: "1" }]);
+  assert.equal(chat.get().finding, false);
 });
 
 test("a message of a version that is not shown is found by showing that version", async () => {
@@ -618,4 +659,25 @@ test("how long a part took is measured while it is watched", async () => {
     events.push("stream_delta", { message_id: "a", chunk });
   }
   await until(chat, ({ durations }) => durations["a/0"] === 1000);
+});
+
+test("the time that the user takes to allow a call is not the call's", async () => {
+  let clock = 0;
+  const { chat, events } = await openChat(
+    { messages: [said("u", "user", "Hi")] },
+    { more: { now: () => new Date((clock += 1000)) } },
+  );
+  events.push("stream_started", { message: empty("a") });
+  for (const chunk of [
+    { type: "tool-input-start", toolCallId: "t", toolName: "save", dynamic: true },
+    { type: "tool-input-available", toolCallId: "t", toolName: "save", input: {}, dynamic: true },
+    { type: "tool-approval-request", approvalId: "p", toolCallId: "t" },
+    { type: "tool-output-available", toolCallId: "t", output: "saved", dynamic: true },
+    { type: "reasoning-start", id: "r" },
+    { type: "reasoning-end", id: "r" },
+  ]) {
+    events.push("stream_delta", { message_id: "a", chunk });
+  }
+  const { durations } = await until(chat, (state) => Object.keys(state.durations).length > 0);
+  assert.deepEqual(Object.keys(durations), ["a/1"]);
 });

@@ -118,11 +118,12 @@ test("a chat that is gone gives way to a new one", async () => {
         throw new ApiError(404, { code: "not_found" });
       },
     },
-    { chat: "c" },
+    { chat: "c", drafts: JSON.stringify({ c: "half a thought" }) },
   );
   await panel.start();
   assert.notEqual(panel.get().chat.id, "c");
   assert.equal(memory.get("chat"), null);
+  assert.equal(panel.draft(), "half a thought");
 });
 
 test("what an answer in another chat says does not reach the chat that is shown", async () => {
@@ -247,11 +248,13 @@ test("the chat that is open is deleted, and comes back with undo", async () => {
   await panel.deleteChat("c");
   assert.deepEqual(titles(), ["Two"]);
   assert.notEqual(panel.get().chat.id, "c");
+  assert.equal(panel.get().page, "chats");
   const { toast } = panel.get();
   assert.deepEqual(toast, { kind: "deleted", chat: { id: "c", title: "One" }, open: true });
   await panel.undoDelete();
   assert.deepEqual(server.asked("restoreChat"), [["c"]]);
   assert.deepEqual([panel.get().chat.id, panel.get().toast], ["c", null]);
+  assert.equal(panel.get().page, "chats");
 });
 
 test("a toast goes by itself", async () => {
@@ -291,6 +294,22 @@ test("older chats come below the list", async () => {
   await panel.moreChats();
   assert.deepEqual(titles(), ["One", "Two", "Old"]);
   assert.equal(server.asked("chats")[0][0].before, "d");
+});
+
+test("a pinned chat that is older than the list keeps none from coming below it", async () => {
+  const { panel, server, feed } = await listed({ chats: () => [] });
+  feed.push("chat_changed", { chat: { ...CHATS[1], id: "p", pinned: true, updated: "2020" } });
+  await until(panel, ({ chats }) => chats?.length === 3);
+  await panel.moreChats();
+  assert.equal(server.asked("chats")[0][0].before, "d");
+});
+
+test("a file that holds no chat is said to hold none", async () => {
+  const refusal = new ApiError(400, { code: "bad_request", message: "content: Expecting value" });
+  const { panel } = await listed({ importChat: inTurn(refusal) });
+  await panel.importChat({ name: "x.json", text: async () => "{" });
+  const { toast } = panel.get();
+  assert.match(toast?.kind === "said" ? toast.text : "", /no chat in this file/);
 });
 
 test("a file is imported by its ending, and its chat opens", async () => {

@@ -3,6 +3,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 
 import { ApiError, createApi, NetworkError } from "../../web/services/api.js";
+import { claimClientId } from "../../web/services/client-id.js";
 import { createHost } from "../../web/services/host.js";
 import { createPanelTools } from "../../web/services/panel-tools.js";
 import { createPause } from "../../web/services/pause.js";
@@ -34,6 +35,23 @@ test("each ComfyUI user has an own memory", () => {
   createMemory("anna", () => storage).set("chat", "hers");
   assert.equal(createMemory("ben", () => storage).get("chat"), null);
   assert.deepEqual(Object.keys(kept), ["comfyui-assistant.anna.chat"]);
+});
+
+test("a tab keeps its id when it is loaded again, and its duplicate gets another one", () => {
+  const memory = (/** @type {Record<string, string>} */ kept) =>
+    createMemory("", () => /** @type {any} */ ({
+      getItem: (/** @type {string} */ key) => kept[key] ?? null,
+      setItem: (/** @type {string} */ key, /** @type {string} */ value) => (kept[key] = value),
+      removeItem: (/** @type {string} */ key) => delete kept[key],
+    }));
+  const tab = {};
+  const page = new EventTarget();
+  assert.equal(claimClientId(memory(tab), page, () => "one"), "one");
+  assert.equal(claimClientId(memory({ ...tab }), new EventTarget(), () => "two"), "two");
+  page.dispatchEvent(new Event("pagehide"));
+  assert.equal(claimClientId(memory({ ...tab }), new EventTarget(), () => "three"), "one");
+  page.dispatchEvent(new Event("pageshow"));
+  assert.equal(claimClientId(memory({ ...tab }), new EventTarget(), () => "four"), "four");
 });
 
 test("ids are made without a secure context too", () => {

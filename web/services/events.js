@@ -16,7 +16,7 @@ const DELAYS = [300, 1000, 2000, 4000, 8000];
 /** Milliseconds without a byte after which a connection counts as dead: three heartbeats. */
 const SILENCE = 45_000;
 /** Refusals that pass: the server is full, or just starting. */
-const PASSING = new Set([408, 425, 429, 502, 503, 504]);
+export const PASSING = new Set([408, 425, 429, 502, 503, 504]);
 
 /**
  * @typedef {object} Source

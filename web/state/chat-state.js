@@ -31,6 +31,8 @@ import { before, withDecisions } from "./messages.js";
  * @property {ChatState["failure"]} failure
  * @property {ChatState["durations"]} durations
  * @property {ChatState["target"]} target
+ * @property {boolean} finding
+ * @property {string} sent
  * @property {ChatState["report"]} report of an earlier page
  */
 
@@ -72,6 +74,8 @@ export function chatState(id, server, local) {
     saving: server?.runtime.saving ?? { ok: true },
     workflow: server?.chat.workflow ?? null,
     target: local.target,
+    finding: local.finding,
+    sent: local.sent,
   };
 }
 

@@ -6,6 +6,7 @@
  */
 
 import { ApiError } from "../services/api.js";
+import { PASSING } from "../services/events.js";
 import { createChatStream } from "./chat-stream.js";
 import { arrived, chatState, works } from "./chat-state.js";
 import { createDelivery } from "./delivery.js";
@@ -70,6 +71,8 @@ export function createChat(services, id, { known = false, report = null, hooks =
     failure: null,
     durations: {},
     target: null,
+    finding: false,
+    sent: "",
     report,
   };
   const store = createStore(chatState(id, null, local));
@@ -111,7 +114,10 @@ export function createChat(services, id, { known = false, report = null, hooks =
     if (server && outgoing && (begun || arrived(server, outgoing))) {
       local = { ...local, outgoing: null };
     }
-    if (!works(server) && local.stopping) local = { ...local, stopping: false };
+    if (!works(server)) {
+      const over = local.failure?.code === "turn_running";
+      local = { ...local, stopping: false, failure: over ? null : local.failure };
+    }
     if (event?.type === "snapshot") {
       const failure = unsent ? local.failure : null;
       local = { ...local, loading: false, lost: false, failure };
@@ -164,7 +170,8 @@ export function createChat(services, id, { known = false, report = null, hooks =
     unsent = null;
     accepted = false;
     const shown = works(stream.server()) ? null : outgoing;
-    set({ failure: null, outgoing: shown, sending: local.sending + 1 });
+    const sent = shown?.message?.id ?? local.sent;
+    set({ failure: null, outgoing: shown, sent, sending: local.sending + 1 });
     try {
       await delivery.send({ ...command, workflow: services.workflow() }, outgoing);
       accepted = true;
@@ -178,8 +185,8 @@ export function createChat(services, id, { known = false, report = null, hooks =
 
   /** @param {unknown} error @param {Command} command @param {Outgoing | null} shown */
   function notTaken(error, command, shown) {
-    const refusal = error instanceof ApiError && error.status === 409;
-    const keeps = shown !== null && shown === local.outgoing && !refusal;
+    const passes = !(error instanceof ApiError) || PASSING.has(error.status);
+    const keeps = shown !== null && shown === local.outgoing && passes;
     if (keeps) unsent = { command, outgoing: shown };
     set({ failure: failureOf(error), outgoing: keeps ? shown : null });
     return keeps;
@@ -238,6 +245,10 @@ export function createChat(services, id, { known = false, report = null, hooks =
       asked.add(message.id);
       const paused = list.pendingApprovals(store.get().messages).length > 0;
       return inLine(async () => {
+        // A message that still stands here goes first: nothing else would take it along.
+        const first = unsent;
+        if (first) await change(first.command, first.outgoing);
+        if (unsent) return false;
         // A turn that waits for the user ends when the user says something else.
         if (paused) await api.command(id, { type: "abort" }).catch(() => undefined);
         const command = replaces
@@ -323,13 +334,14 @@ export function createChat(services, id, { known = false, report = null, hooks =
     /** Brings a message into what is known and points at it. @param {string} messageId */
     async find(messageId) {
       const isKnown = () => stream.server()?.messages.some((each) => each.id === messageId);
+      if (!isKnown()) set({ finding: true });
       if (!stream.server()) await stream.fresh();
       if (!isKnown() && !(await api.isOnPath(id, messageId).catch(() => true))) {
         await plain({ type: "switch_version", message_id: messageId });
         await stream.fresh();
       }
       while (!isKnown() && (await stream.loadOlder(FAR_PAGE)));
-      set({ target: isKnown() ? { id: messageId } : null });
+      set({ finding: false, target: isKnown() ? { id: messageId } : null });
     },
 
     dismissFailure: () => set({ failure: null }),

@@ -1,6 +1,7 @@
 // @ts-check
 /** The chats page without its elements: the live list, search, and what is done with a chat. */
 
+import { ApiError } from "../services/api.js";
 import { followEvents } from "../services/events.js";
 import { t } from "../strings.js";
 import { newestFirst } from "../text/chat-list.js";
@@ -36,8 +37,9 @@ export const NO_SEARCH = { query: "", results: null, failed: "" };
 /**
  * @param {ListServices} services
  * @param {import("./store.js").Store<PanelState>} store
- * @param {{open: (id: string) => unknown, current: () => string, leave: () => unknown}} shown the
- *   chat that is open: opens one, its id, shows a new one instead
+ * @param {{open: (id: string) => unknown, current: () => string, leave: () => unknown,
+ *   back: (id: string) => unknown}} shown the chat that is open: opens one, its id, takes a new one
+ *   instead, takes one back; these two whatever page is shown
  */
 export function createChatsList(services, store, shown) {
   const { api, later } = services;
@@ -132,9 +134,10 @@ export function createChatsList(services, store, shown) {
 
     /** Older chats, below those that are listed. */
     async moreChats() {
-      const last = newestFirst(listed()).at(-1);
-      if (!last) return;
-      const more = await api.chats({ limit: PAGE, before: last.id }).catch(() => []);
+      // A chat that is pinned may be listed though it is older than others that are not.
+      const last = newestFirst(listed().filter((chat) => !chat.pinned)).at(-1);
+      const before = last ? { before: last.id } : {};
+      const more = await api.chats({ limit: PAGE, ...before }).catch(() => []);
       const known = new Set(listed().map((chat) => chat.id));
       store.set({
         chats: [...listed(), ...more.filter((chat) => !known.has(chat.id))],
@@ -173,7 +176,7 @@ export function createChatsList(services, store, shown) {
       store.set({ toast: null });
       try {
         await api.restoreChat(toast.chat.id);
-        if (toast.open) shown.open(toast.chat.id);
+        if (toast.open) shown.back(toast.chat.id);
       } catch (error) {
         complain(error);
       }
@@ -200,7 +203,9 @@ export function createChatsList(services, store, shown) {
         say({ kind: "said", text: t("chats.imported") });
         shown.open(id);
       } catch (error) {
-        complain(error);
+        if (error instanceof ApiError && error.status === 400) {
+          say({ kind: "said", text: t("chats.import.failed") });
+        } else complain(error);
       }
     },
   };

@@ -18,6 +18,8 @@ export function createDurations(now) {
   return {
     /** @param {UIMessage} message as it is after the chunk @param {Chunk} chunk */
     note(message, chunk) {
+      // What waits for the user's word is no work: such a call has no time.
+      if (chunk.type === "tool-approval-request") begun.delete(String(chunk.toolCallId));
       if (!STARTS.has(chunk.type) && !ENDS.has(chunk.type)) return;
       const id = String(chunk.toolCallId ?? chunk.id);
       const at = now().getTime();

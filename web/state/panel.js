@@ -79,7 +79,8 @@ export function createPanel(services) {
   const chats = createChatsList(services, store, {
     open: (id) => openChat(id, true),
     current: () => chat.get().id,
-    leave: () => openChat(services.newId(), false),
+    leave: () => changeChat(services.newId(), false),
+    back: (id) => changeChat(id, true),
   });
   const drafts = createDrafts(memory, services.later, (id, text) =>
     id === chat.get().id ? chat.keepDraft(text) : Promise.resolve(false),
@@ -129,6 +130,18 @@ export function createPanel(services) {
 
   /** @param {string} id @param {boolean} known whether the server has it */
   function openChat(id, known) {
+    const loaded = changeChat(id, known);
+    showPage("chat");
+    return loaded;
+  }
+
+  /**
+   * Another chat takes the place of the one that is open, whatever page is shown: who deletes a chat
+   * in the list goes on in the list.
+   * @param {string} id
+   * @param {boolean} known
+   */
+  function changeChat(id, known) {
     watching();
     chat.leave();
     const hooks = { act, gone };
@@ -136,13 +149,16 @@ export function createPanel(services) {
     watching = watch();
     memory.set("chat", known ? id : null);
     store.set({ chat: chat.get(), workflow: services.summary() });
-    showPage("chat");
     return chat.load();
   }
 
   /** The chat was deleted, here or elsewhere. @param {boolean} told whether it was shown */
   function gone(told) {
-    void openChat(services.newId(), false);
+    // What is being typed stays before the user's eyes.
+    const { id, draft } = chat.get();
+    const typed = store.get().page === "chat" ? drafts.of(id, draft) : "";
+    if (typed) drafts.type(NEW, typed);
+    void changeChat(services.newId(), false);
     if (told && store.get().toast?.kind !== "deleted") chats.sayToast(t("chats.gone"));
   }
 
@@ -225,6 +241,9 @@ export function createPanel(services) {
     if (!replaces) drafts.sent(draftKey());
     const taken = await sending.send(text, files, replaces);
     if (taken && !replaces) void sending.keepDraft("");
+    // Another chat is shown meanwhile: the words wait in their own.
+    const { id, known } = sending.get();
+    if (!taken && !replaces && sending !== chat) drafts.type(known ? id : NEW, text);
     return taken;
   }
 

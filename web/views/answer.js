@@ -9,7 +9,7 @@ import { durationKey, textOf } from "../state/messages.js";
 import { t, textFor } from "../strings.js";
 import { clockTime, duration, tokens } from "../text/format.js";
 import { createApproval } from "./approval.js";
-import { button, copyButton, h, icon, iconButton, present } from "./dom.js";
+import { button, copyButton, h, icon, iconButton, present, show } from "./dom.js";
 import { createErrorCard } from "./error-card.js";
 import { createMarkdownView } from "./markdown.js";
 import { createReasoningView } from "./reasoning.js";
@@ -45,7 +45,7 @@ import { createVersions } from "./versions.js";
  * @typedef {{kind: string, element: HTMLElement, update(part: any, facts: PartFacts): void}}
  *   PartView
  */
-/** @typedef {{live: boolean, took: number | undefined}} PartFacts */
+/** @typedef {{live: boolean, last: boolean, took: number | undefined}} PartFacts */
 
 /** @param {AnswerActions} actions */
 export function createAnswer(actions) {
@@ -81,7 +81,8 @@ export function createAnswer(actions) {
       } else if (part === message?.parts[index] && !facts.live && !wasLive) {
         return;
       }
-      view?.update(part, { live: facts.live, took: tookOf(next.id, part, index, facts.durations) });
+      const last = index === next.parts.length - 1;
+      view?.update(part, { live: facts.live, last, took: tookOf(next.id, part, index, facts.durations) });
     });
     for (const view of views.splice(next.parts.length)) view?.element.remove();
   };
@@ -142,14 +143,13 @@ function createPartView(kind, part, actions) {
   }
   if (kind === "reasoning") return { kind, ...createReasoningView() };
   if (kind === "tool") return { kind, ...createToolStep() };
+  if (kind === "notice") return { kind, ...createNotice(part) };
   const element =
     kind === "file"
       ? filePart(part)
       : kind === "source"
         ? sourceLine(part)
-        : kind === "notice"
-          ? quietLine("info", String(part.data?.message ?? ""))
-          : createApproval(part, actions);
+        : createApproval(part, actions);
   return { kind, element, update: () => undefined };
 }
 
@@ -162,6 +162,18 @@ function createPartView(kind, part, actions) {
 function tookOf(id, part, index, durations) {
   const told = (part.resultProviderMetadata ?? part.providerMetadata)?.assistant?.ms;
   return typeof told === "number" ? told : durations[durationKey(id, part.toolCallId ?? index)];
+}
+
+/** @param {{data?: {code?: string, message?: string}}} part */
+function createNotice({ data }) {
+  const element = quietLine("info", String(data?.message ?? ""));
+  return {
+    element,
+    /** What is only waited for is no news once the wait is over. */
+    update(/** @type {unknown} */ _part, /** @type {PartFacts} */ { live, last }) {
+      show(element, data?.code !== "waiting" || (live && last));
+    },
+  };
 }
 
 /** @param {string} mark @param {string} text @param {...import("./dom.js").Child} more */

@@ -94,10 +94,19 @@ export function createChatsPage(actions) {
     type();
   });
 
+  /** The focus goes to the next chat, or the one before. @param {string} id */
+  const remove = (id) => {
+    const element = rows.get(id)?.element;
+    const others = [...list.querySelectorAll(".ca-entry")];
+    const at = others.findIndex((other) => other === element);
+    const next = others[at + 1] ?? others[at - 1];
+    /** @type {HTMLElement} */ (next?.querySelector("button") ?? field).focus();
+    actions.remove(id);
+  };
+
   /** @param {string} id */
   const rowOf = (id) => {
-    const row =
-      rows.get(id) ?? createChatRow(id, { ...actions, menu: (button, items) => menu.toggle(button, items) });
+    const row = rows.get(id) ?? createChatRow(id, { ...actions, remove, menu: menu.toggle });
     rows.set(id, row);
     return row;
   };

@@ -157,9 +157,20 @@ export function createComposer(actions) {
     attachments.set([]);
     const asked = chat;
     const taken = await actions.send(value, files);
-    if (taken || text.value || chat !== asked) return;
-    setValue(value);
-    attachments.set(files);
+    if (taken) return;
+    if (chat === asked) giveBack(value, files);
+    else left.set(asked, [...files, ...(left.get(asked) ?? [])]);
+  };
+
+  /**
+   * What was not taken is the user's again, before what was typed since.
+   * @param {string} value
+   * @param {readonly Attachment[]} files
+   */
+  const giveBack = (value, files) => {
+    setValue([value, text.value.trim()].filter(Boolean).join("\n\n"));
+    attachments.set([...files, ...attachments.get()]);
+    slash.close();
   };
 
   text.addEventListener("input", () => {
@@ -200,6 +211,8 @@ export function createComposer(actions) {
     attach: attachments.add,
     focus: () => text.focus(),
     setValue,
+    giveBack,
+    isEmpty,
 
     /** Another chat is shown. @param {string} id @param {string} draft what was typed in it */
     open(id, draft) {

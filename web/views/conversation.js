@@ -197,7 +197,8 @@ export function createConversation(actions) {
       if (chat === drawn) return;
       const before = drawn;
       const last = chat.messages.at(-1);
-      const asked = last?.role === "user" && last.id !== before?.messages.at(-1)?.id;
+      // What is said elsewhere takes nobody from what is being read here.
+      const asked = chat.sent !== before?.sent;
       const opened =
         before?.id !== chat.id || (before.messages.length === 0 && chat.messages.length > 0);
       drawn = chat;
@@ -273,6 +274,7 @@ function workflowBefore(messages, index) {
  */
 function waitingFor(chat, model) {
   if (chat.loading && !chat.messages.length) return t("panel.loading");
+  if (chat.finding) return t("wait.finding");
   if (chat.status === "stopping") return t("wait.stopping");
   // A quiet line above the composer says what is to be done.
   if (chat.status === "idle" || chat.lost || chat.waitsFor === "gone") return "";

@@ -80,6 +80,7 @@ export function createPanelView(panel, host, close) {
     },
     user: {
       resend: (text, files, replaces) => panel.send(text, files, replaces),
+      giveBack: (text, files) => composer.giveBack(text, files),
       branch: panel.branch,
       showVersion: (id) => panel.chat().switchVersion(id),
     },
@@ -121,7 +122,12 @@ export function createPanelView(panel, host, close) {
     newChat: () => newChat(),
   });
   const queue = createQueue({
-    cancel: (id) => panel.chat().cancelQueued(id),
+    async cancel(id, text, files) {
+      if (!(await panel.chat().cancelQueued(id))) return;
+      // It is the user's again, unless something else is being written.
+      if (composer.isEmpty()) composer.giveBack(text, files);
+      composer.focus();
+    },
     resume: () => panel.chat().resumeQueue(),
   });
   const toast = createToast({ undo: panel.undoDelete, close: panel.dismissToast });

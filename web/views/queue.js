@@ -5,11 +5,17 @@ import { textOf } from "../state/messages.js";
 import { t, tn } from "../strings.js";
 import { number } from "../text/format.js";
 import { button, h, iconButton, place, show } from "./dom.js";
+import { attachmentsOf } from "./user-message.js";
 
+/** @typedef {import("../types.js").Attachment} Attachment */
 /** @typedef {import("../types.js").ChatState} ChatState */
 /** @typedef {import("../types.js").Queued} Queued */
 
-/** @param {{cancel: (id: string) => unknown, resume: () => unknown}} actions */
+/**
+ * @param {object} actions
+ * @param {(id: string, text: string, files: Attachment[]) => unknown} actions.cancel
+ * @param {() => unknown} actions.resume
+ */
 export function createQueue(actions) {
   const list = h("ol", { class: "ca-queue__list", "aria-label": t("queue.label") });
   const words = h("span", { class: "ca-grow" });
@@ -38,7 +44,14 @@ export function createQueue(actions) {
       h("span", { class: "ca-queue__text", title: text }, text),
       iconButton("close", t("queue.cancel", { text }), {
         class: "ca-icon-button--tiny",
-        onclick: () => actions.cancel(queued.id),
+        onclick: () => {
+          const { message } = queued;
+          actions.cancel(
+            queued.id,
+            message ? textOf(message) : "",
+            message ? attachmentsOf(message) : [],
+          );
+        },
       }),
     );
     rows.set(queued.id, row);

@@ -36,15 +36,24 @@ export function createReadingPlace(log, messages, stretch) {
     icon("down"),
   );
   let atEnd = true;
+  /** Where the log was put last, and how high it was then. */
+  let put = { top: 0, height: 0 };
+
+  const pin = () => {
+    log.scrollTop = log.scrollHeight;
+    put = { top: log.scrollTop, height: log.scrollHeight };
+  };
 
   const toEnd = () => {
     stretch.last();
     atEnd = true;
-    log.scrollTop = log.scrollHeight;
+    pin();
     show(latest, false);
   };
 
   const read = () => {
+    // What comes into view gets its real height only then; that takes no reader from the end.
+    if (atEnd && log.scrollHeight !== put.height && log.scrollTop >= put.top - 1) pin();
     const below = log.scrollHeight - log.scrollTop - log.clientHeight;
     atEnd = below < NEAR && stretch.reachesEnd();
     show(latest, !atEnd);
@@ -55,7 +64,7 @@ export function createReadingPlace(log, messages, stretch) {
   log.addEventListener("scroll", read, { passive: true });
   // Pictures that load, and a tab that comes back, change heights without a new state.
   const sizes = new ResizeObserver(() => {
-    if (atEnd) log.scrollTop = log.scrollHeight;
+    if (atEnd) pin();
   });
   sizes.observe(log);
   sizes.observe(messages);
@@ -72,7 +81,7 @@ export function createReadingPlace(log, messages, stretch) {
     atEnd: () => atEnd,
     /** New words at the end. */
     follow() {
-      if (atEnd) log.scrollTop = log.scrollHeight;
+      if (atEnd) pin();
       else show(latest, true);
     },
     /** The reader goes elsewhere. @param {Element} element */

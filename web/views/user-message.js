@@ -15,7 +15,9 @@ import { createVersions } from "./versions.js";
 
 /**
  * @typedef {object} UserActions
- * @property {(text: string, files: Attachment[], replaces: string) => unknown} resend
+ * @property {(text: string, files: Attachment[], replaces: string) => Promise<boolean>} resend
+ *   false: not taken
+ * @property {(text: string, files: Attachment[]) => unknown} giveBack
  * @property {(id: string) => unknown} branch
  * @property {(id: string) => unknown} showVersion
  */
@@ -89,15 +91,19 @@ export function createUserMessage(actions) {
       draw();
       edit.focus();
     };
-    const ask = () => {
+    const ask = async () => {
       const text = area.value.trim();
-      if (text || filesOf(current).length) actions.resend(text, attachmentsOf(current), current.id);
+      const attached = attachmentsOf(current);
+      if (!text && !attached.length) return;
+      const taken = await actions.resend(text, attached, current.id);
+      // Where it was typed it stays as long as it is seen there.
+      if (!taken && !area.isConnected) actions.giveBack(text, attached);
     };
     area.addEventListener("keydown", (event) => {
       if (event.key === "Escape") close();
       else if (event.key === "Enter" && !event.shiftKey && !event.isComposing) {
         event.preventDefault();
-        ask();
+        void ask();
       }
     });
     element.replaceChildren(
@@ -169,7 +175,7 @@ export function filePart(part) {
 }
 
 /** @param {UIMessage} message @returns {Attachment[]} */
-const attachmentsOf = (message) =>
+export const attachmentsOf = (message) =>
   filesOf(message).map(({ url, mediaType, filename }) => ({
     id: url,
     url,

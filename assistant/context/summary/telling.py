@@ -8,7 +8,6 @@ computes them. Who calls the model, and when, is `turn`'s.
 
 from __future__ import annotations
 
-import hashlib
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -17,6 +16,7 @@ from typing import Any
 from ...messages.prompt import PromptMessage
 from ..clamp import clamp_text
 from ..log import Group
+from ..marks import mark_for
 from ..tokens import text_tokens
 from .extract import values_in
 from .text import MARKER, Allowance
@@ -121,7 +121,7 @@ def apart(
             break
         lines += more
     source = "\n".join(filter(None, (last and f"Last summary:\n{last}\n", *lines)))
-    mark = _mark(source)
+    mark = mark_for(source)
     asked = _ROLE.format(mark=mark) + (_EXTEND if last else "") + _task(most, focus)
     messages = (
         PromptMessage("system", asked),
@@ -192,17 +192,6 @@ def _whole(message: PromptMessage) -> Iterator[str]:
     if message.role != "system":
         yield message.text
         yield from (call.arguments for call in message.tool_calls)
-
-
-def _mark(source: str) -> str:
-    """A line that `source` does not have, the same for the same source."""
-    number = 0
-    while True:
-        text = f"{number}{source}".encode("utf-8", "surrogatepass")
-        mark = f"==== {hashlib.blake2b(text, digest_size=5).hexdigest()} ===="
-        if mark not in source:
-            return mark
-        number += 1
 
 
 def _kept_lines(answer: str) -> Iterator[str]:
