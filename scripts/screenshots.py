@@ -172,37 +172,24 @@ TALKED = (
     ("Flux portrait study, soft window light", "A large window from the left gives soft light."),
     ("Which upscaler keeps skin natural?", "Try 4x UltraSharp, then resize to half of it."),
 )
+PIN_OLDEST = """async () => {
+    const {chats} = await (await fetch('/api/chats')).json()
+    await fetch(`/api/chats/${chats.at(-1).id}`, {method: 'PATCH', body: '{"pinned": true}',
+        headers: {'Content-Type': 'application/json'}})
+}"""
 WAITING = "And once more without the negative prompt."
 
 
-def several_chats(panel: Panel, provider: ProviderThread) -> None:
+def chats(panel: Panel, provider: ProviderThread) -> None:
     for asked, said in TALKED:
         provider.queue(said)
         panel.new_chat()
         panel.ask(asked)
         expect(panel.answer).to_contain_text(said)
         panel.idle()
-    panel.root.page.evaluate(PIN_FIRST)
-
-
-PIN_FIRST = """async () => {
-    const {chats} = await (await fetch('/api/chats')).json()
-    await fetch(`/api/chats/${chats.at(-1).id}`, {method: 'PATCH', body: '{"pinned": true}',
-        headers: {'Content-Type': 'application/json'}})
-}"""
-
-
-def chats(panel: Panel, provider: ProviderThread) -> None:
-    several_chats(panel, provider)
+    panel.evaluate(PIN_OLDEST)
     panel.button("Chats").click()
     expect(panel.root.get_by_text("Pinned")).to_be_visible()
-
-
-def search(panel: Panel, provider: ProviderThread) -> None:
-    several_chats(panel, provider)
-    panel.button("Chats").click()
-    panel.page.keyboard.type("light")
-    expect(panel.root.locator("mark").first).to_be_visible()
 
 
 def versions(panel: Panel, provider: ProviderThread) -> None:
@@ -244,7 +231,6 @@ SCENES = (
     Scene("meter", meter),
     Scene("context", context),
     Scene("chats", chats),
-    Scene("search", search),
     Scene("versions", versions),
     Scene("settings", settings),
     Scene("error", error),
