@@ -39,17 +39,23 @@ class Runner:
             return prompt_id
 
     async def ended(self, prompt_id: str) -> tuple[str, dict[str, Any]]:
-        """Waits for the run's last message: its type and its data."""
+        """Waits until the run is in the history: how it ended, as a message's type and data."""
         return await asyncio.wait_for(self._end_of(prompt_id), LIMIT)
 
     async def _end_of(self, prompt_id: str) -> tuple[str, dict[str, Any]]:
+        ended: tuple[str, dict[str, Any]] | None = None
         async for message in self._socket:
             if message.type != aiohttp.WSMsgType.TEXT:
                 continue
             event = message.json()
             kind, data = event["type"], event.get("data") or {}
-            if kind in ENDS and data.get("prompt_id") == prompt_id:
-                return kind, data
+            if data.get("prompt_id") != prompt_id:
+                continue
+            if kind in ENDS:
+                ended = kind, data
+            # ComfyUI says that nothing runs any more when the run is in its history, not before.
+            if ended is not None and kind == "executing" and data.get("node") is None:
+                return ended
         raise AssertionError("ComfyUI closed its socket.")
 
     async def text(self, prompt_id: str) -> str:
