@@ -126,9 +126,7 @@ def _request(chat: ChatContext, log: tuple[PromptMessage, ...], budget: Budget) 
     seen = [rendered(to_openai(_without_images(message))) for message in plan.messages]
     if sum(map(len, seen)) / CHARS_PER_TOKEN > budget.prompt:
         yield "over_window"
-    # The margin is kept free for what the estimate is wrong by.
-    margin = 0 if budget.exact else budget.window.margin
-    if (exact_tokens(body) or 0) > budget.prompt + margin:
+    if (exact_tokens(body) or 0) > budget.prompt:
         yield "over_window_exact"
     if any(True for _ in _lost_rows(chat, plan, log, merged=budget.alternation)):
         yield "lost_rows"
