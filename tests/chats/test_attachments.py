@@ -5,7 +5,6 @@ import hashlib
 import os
 import sqlite3
 import stat
-from collections.abc import AsyncIterator
 from contextlib import closing
 from datetime import datetime, timezone
 from pathlib import Path
@@ -35,20 +34,6 @@ def url_of(content: bytes, kind: str = "image/png") -> str:
 
 def showing(identity: str, url: str = url_of(PICTURE)) -> Message:
     return user(identity, "Look", FilePart("image/png", url, "cat.png"))
-
-
-@pytest.fixture
-async def database(tmp_path: Path) -> AsyncIterator[Database]:
-    database = Database(tmp_path / "assistant.db")
-    yield database
-    await database.close()
-
-
-@pytest.fixture
-async def store(database: Database) -> ChatStore:
-    store = ChatStore(database)
-    await store.create("c")
-    return store
 
 
 def files(database: Database) -> list[Path]:

@@ -1,8 +1,5 @@
 """Versions of messages, and the ways a chat's path is changed."""
 
-from collections.abc import AsyncIterator
-from pathlib import Path
-
 import pytest
 from plugin.assistant.chats import (
     Branches,
@@ -18,13 +15,6 @@ from plugin.assistant.messages.parts import Message
 from sqlalchemy import text
 
 from .examples import answer, asking, at_panel, user, with_tools
-
-
-@pytest.fixture
-async def database(tmp_path: Path) -> AsyncIterator[Database]:
-    database = Database(tmp_path / "assistant.db")
-    yield database
-    await database.close()
 
 
 @pytest.fixture

@@ -27,13 +27,6 @@ def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.fixture
-async def database(tmp_path: Path) -> AsyncIterator[Database]:
-    database = Database(tmp_path / "assistant.db")
-    yield database
-    await database.close()
-
-
-@pytest.fixture
 async def store(database: Database) -> AsyncIterator[ChatStore]:
     store = ChatStore(database)
     await store.import_messages("c", (user("u1"), answer("a1")), "Before")

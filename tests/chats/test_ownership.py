@@ -3,7 +3,7 @@
 import asyncio
 import subprocess
 import sys
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from datetime import datetime, timedelta, timezone
@@ -21,13 +21,6 @@ from .examples import answer, user
 
 PROGRAM = Path(__file__).with_name("answering.py")
 NOW = datetime(2026, 1, 2, tzinfo=timezone.utc)
-
-
-@pytest.fixture
-async def database(tmp_path: Path) -> AsyncIterator[Database]:
-    database = Database(tmp_path / "assistant.db")
-    yield database
-    await database.close()
 
 
 @contextmanager

@@ -1,7 +1,6 @@
 """What a chat leaves out, beside its log."""
 
 import sqlite3
-from collections.abc import AsyncIterator
 from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
@@ -37,20 +36,6 @@ INSERT INTO messages VALUES ('c', 1, NULL, 'u1', 'user', '2026-01-02T03:04:05.00
 PRAGMA user_version = 1;
 """
 """A file as version 1 made it, with one chat."""
-
-
-@pytest.fixture
-async def database(tmp_path: Path) -> AsyncIterator[Database]:
-    database = Database(tmp_path / "assistant.db")
-    yield database
-    await database.close()
-
-
-@pytest.fixture
-async def store(database: Database) -> ChatStore:
-    store = ChatStore(database)
-    await store.create("c")
-    return store
 
 
 def with_cuts(count: int, digest: str = "same") -> Projections:

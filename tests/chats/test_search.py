@@ -1,8 +1,6 @@
 """Search over stored chats: what is indexed when, what is found, what is shown."""
 
 import logging
-from collections.abc import AsyncIterator
-from pathlib import Path
 
 import pytest
 from plugin.assistant.chats import Branches, ChatStore, search, search_index
@@ -13,13 +11,6 @@ from plugin.assistant.messages.parts import Message, StepStart, TextPart, ToolPa
 from sqlalchemy import Connection, text
 
 from .examples import answer, user
-
-
-@pytest.fixture
-async def database(tmp_path: Path) -> AsyncIterator[Database]:
-    database = Database(tmp_path / "assistant.db")
-    yield database
-    await database.close()
 
 
 @pytest.fixture

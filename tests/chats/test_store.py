@@ -2,9 +2,7 @@
 
 import asyncio
 import itertools
-from collections.abc import AsyncIterator
 from datetime import datetime, timedelta, timezone
-from pathlib import Path
 
 import pytest
 from plugin.assistant.chats import ChatStore, WorkflowName
@@ -17,13 +15,6 @@ from sqlalchemy import text
 from .examples import answer, asking, user, with_tools
 
 START = datetime(2026, 1, 2, 3, 4, 5, tzinfo=timezone.utc)
-
-
-@pytest.fixture
-async def database(tmp_path: Path) -> AsyncIterator[Database]:
-    database = Database(tmp_path / "assistant.db")
-    yield database
-    await database.close()
 
 
 @pytest.fixture

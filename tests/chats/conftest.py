@@ -1,0 +1,23 @@
+"""A database of chats for each test; a module that needs other chats makes a `store` of its own."""
+
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import pytest
+from plugin.assistant.chats import ChatStore
+from plugin.assistant.database import Database
+
+
+@pytest.fixture
+async def database(tmp_path: Path) -> AsyncIterator[Database]:
+    database = Database(tmp_path / "assistant.db")
+    yield database
+    await database.close()
+
+
+@pytest.fixture
+async def store(database: Database) -> ChatStore:
+    """With the empty chat `c`."""
+    store = ChatStore(database)
+    await store.create("c")
+    return store
