@@ -4,33 +4,27 @@ The model reads the log's rows as they are and works out by brute force what the
 runs and indexes.
 """
 
-import asyncio
-import tempfile
-from collections.abc import Coroutine
 from dataclasses import dataclass
 from datetime import datetime, timezone
-from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
 from hypothesis import settings
 from hypothesis import strategies as st
-from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
+from hypothesis.stateful import initialize, invariant, precondition, rule
 from plugin.assistant.chats import (
     Branches,
     ChatQueue,
-    ChatStore,
     Parent,
     Queued,
     Versions,
 )
-from plugin.assistant.database import Database
 from plugin.assistant.errors import InvalidRequest, NotFound
 from plugin.assistant.messages.parts import Message
 from sqlalchemy import text
 
 from .examples import answer, user
+from .machine import OnDisk
 
-Result = TypeVar("Result")
 CHAT = "c"
 NOW = datetime(2026, 1, 2, tzinfo=timezone.utc)
 PLACES = st.integers(0, 20)
@@ -46,33 +40,13 @@ class Row:
     body: str
 
 
-class OnDisk(RuleBasedStateMachine):
-    """A chat in a file, and the store of a process that may die at any moment."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.loop = asyncio.new_event_loop()
-        self.folder = tempfile.TemporaryDirectory()
-        self.database = Database(Path(self.folder.name) / "assistant.db")
-        self.open()
-        self.made = 0
+class Branching(OnDisk):
+    """Chats with their branches and their queue."""
 
     def open(self) -> None:
-        self.store = ChatStore(self.database)
+        super().open()
         self.branches = Branches(self.store)
         self.queue = ChatQueue(self.store)
-
-    def teardown(self) -> None:
-        self.run(self.database.close())
-        self.loop.close()
-        self.folder.cleanup()
-
-    def run(self, work: Coroutine[Any, Any, Result]) -> Result:
-        return self.loop.run_until_complete(work)
-
-    def name(self) -> str:
-        self.made += 1
-        return f"m{self.made}"
 
     @initialize()
     def create(self) -> None:
@@ -84,7 +58,7 @@ class OnDisk(RuleBasedStateMachine):
         self.open()
 
 
-class Paths(OnDisk):
+class Paths(Branching):
     def __init__(self) -> None:
         super().__init__()
         self.seen: list[Row] = []
@@ -209,7 +183,7 @@ class Paths(OnDisk):
         return tuple(dict.fromkeys(after))
 
 
-class Waiting(OnDisk):
+class Waiting(Branching):
     """The model is what waits, in its order, and what became of the others."""
 
     def __init__(self) -> None:

@@ -1,50 +1,26 @@
 """The store against a model in memory: any order of appends, branches, versions and crashes."""
 
-import asyncio
-import tempfile
-from collections.abc import Coroutine
-from pathlib import Path
-from typing import Any, TypeVar
-
 from hypothesis import settings
 from hypothesis import strategies as st
-from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
-from plugin.assistant.chats import HEAD, ChatStore, Parent
-from plugin.assistant.database import Database
+from hypothesis.stateful import initialize, invariant, precondition, rule
+from plugin.assistant.chats import HEAD, Parent
 from plugin.assistant.messages.parts import Message
 
 from .examples import answer, user
+from .machine import OnDisk
 
-Result = TypeVar("Result")
 CHAT = "c"
 PAGE = 3
 
 
-class StoredPath(RuleBasedStateMachine):
+class StoredPath(OnDisk):
     """The model is the current path as a list; the log's branches need not be modelled, since
     nothing but the path can be seen."""
 
     def __init__(self) -> None:
         super().__init__()
-        self.loop = asyncio.new_event_loop()
-        self.folder = tempfile.TemporaryDirectory()
-        self.database = Database(Path(self.folder.name) / "assistant.db")
-        self.store = ChatStore(self.database)
         self.path: list[Message] = []
         self.answering: Message | None = None
-        self.made = 0
-
-    def teardown(self) -> None:
-        self.run(self.database.close())
-        self.loop.close()
-        self.folder.cleanup()
-
-    def run(self, work: Coroutine[Any, Any, Result]) -> Result:
-        return self.loop.run_until_complete(work)
-
-    def name(self) -> str:
-        self.made += 1
-        return f"m{self.made}"
 
     def parent(self, place: int) -> tuple[Parent, int]:
         """The message before `place`, as the store wants it, and where that is in the model."""
@@ -112,7 +88,7 @@ class StoredPath(RuleBasedStateMachine):
     @rule()
     def crash(self) -> None:
         """A new process: nothing but the file is left."""
-        self.store = ChatStore(self.database)
+        self.open()
         if self.answering is not None:
             self.path.append(answer(self.answering.id, self.answering.text, cut="cut"))
             self.answering = None
