@@ -15,7 +15,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from .assistant.user_context.environment import load_environment_summary, refresh_environment
+from .assistant.user_context.environment_summary import (
+    load_environment_summary,
+    refresh_environment,
+)
 from .assistant.user_context.rules import Preference, Rule, UserContextStore, UserStatements
 from .assistant.user_context.skill_files import parse_skill_file
 from .assistant.user_context.skills import (

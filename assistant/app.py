@@ -27,10 +27,8 @@ from .llm.check import check
 from .llm.client import Client
 from .llm.redaction import SHORTEST_SECRET
 from .llm.resolver import Resolver
-from .routes.archive import archive_routes
-from .routes.chat import chat_routes
 from .routes.chats import chats_routes
-from .routes.events import events_routes
+from .routes.export import archive_routes
 from .routes.guard import Gate
 from .routes.health import health_routes
 from .routes.library import library_routes
@@ -38,10 +36,12 @@ from .routes.openapi import openapi_routes
 from .routes.session import session_routes
 from .routes.settings import settings_routes
 from .routes.slash import slash_routes
+from .routes.subscribe import events_routes
 from .routes.system_context import system_context_routes
+from .routes.turns import chat_routes
 from .routes.user_context import user_context_routes
 from .space import UserSpace
-from .tools.toolbox import standard_toolbox
+from .tools.toolset import standard_toolset
 from .turn.completion import complete
 
 logger = logging.getLogger("comfyui_assistant")
@@ -86,7 +86,7 @@ class Assistant:
         self._book = ProviderBook(self.folder / PROVIDERS_FILE)
         self.resolver = Resolver(self._book, settings)
         self.client = Client(settings, prepare=self.resolver.prepare)
-        self.toolbox = standard_toolbox()
+        self.toolset = standard_toolset()
         self._spaces: dict[str, UserSpace] = {}
         self._tasks: set[asyncio.Task[None]] = set()
         self._loop: asyncio.AbstractEventLoop | None = None
@@ -128,7 +128,7 @@ class Assistant:
                 self.folder / folder_name(user),
                 self.host.root / "system_context",
                 self.settings,
-                self.toolbox,
+                self.toolset,
                 self.resolver,
                 self.client,
             )

@@ -13,8 +13,8 @@ from pathlib import Path
 
 from ..user_context_loader import UserContext, load_user_context
 from .chats import ChatStore
-from .chats.archive import Archive
-from .chats.search import HistorySearch
+from .chats.export.archive import Archive
+from .chats.search.history_search import HistorySearch
 from .chats.trash import Trash
 from .config import Settings
 from .context.tokens import text_tokens
@@ -22,13 +22,13 @@ from .database import Database
 from .errors import StoreError
 from .prompts.composition import SystemPrompts
 from .sessions.sessions import Sessions
-from .tools.toolbox import Toolbox
-from .turn.launcher import Launcher
+from .tools.toolset import Toolset
+from .turn.idle.summariser import Summariser
+from .turn.idle.titling import Titling
 from .turn.preparation import Model, Providers, Services
-from .turn.replies import SlashReplies
-from .turn.summariser import Summariser
-from .turn.titling import Titling
-from .user_context.environment import refresh_environment
+from .turn.service import TurnService
+from .turn.slash.replies import SlashReplies
+from .user_context.environment_summary import refresh_environment
 from .user_context.rules import UserContextStore
 from .user_context.skills import SkillLibrary
 from .user_context.sources import SourceCache
@@ -46,7 +46,7 @@ class UserSpace:
         folder: Path,
         system_path: Path,
         settings: Settings,
-        toolbox: Toolbox,
+        toolset: Toolset,
         providers: Providers,
         model: Model,
     ) -> None:
@@ -60,7 +60,7 @@ class UserSpace:
             system_path, folder, self.user_context, self.skills, settings, text_tokens, cache
         )
         summariser = Summariser(providers, model, settings)
-        self.search = HistorySearch(self.database, self.chats.keeper)
+        self.search = HistorySearch(self.database, self.chats.failover)
 
         async def kept() -> UserContext:
             statements = await self.user_context.read()
@@ -68,12 +68,12 @@ class UserSpace:
 
         replies = SlashReplies(self.chats, self.search, self.skills, providers, kept)
         services = Services(
-            providers, model, prompts, toolbox, settings, summariser.answer, replies
+            providers, model, prompts, toolset, settings, summariser.answer, replies
         )
         self.archive = Archive(self.chats)
         self.trash = Trash(self.database, self.chats, self.search)
         titling = Titling(providers, model, settings, self.chats, self._name)
-        launcher = Launcher(services, self.chats, self.skills, summariser, self.search, titling)
+        launcher = TurnService(services, self.chats, self.skills, summariser, self.search, titling)
         self.sessions = Sessions(launcher, self.chats)
 
     async def _name(self, chat_id: str, title: str) -> None:

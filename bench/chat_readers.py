@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from plugin.assistant.messages.parts import Message, TextPart
-from plugin.assistant.sessions.events import EventLog, new_epoch
+from plugin.assistant.sessions.event_log import EventLog, new_epoch
 from plugin.assistant.space import UserSpace
 from plugin.assistant.turn.opening import TurnRequest
 from plugin.tests.chatting import ASSISTANT, app_of

@@ -17,8 +17,8 @@ from pathlib import Path
 from typing import Any
 
 from plugin.assistant.chats import ChatStore
-from plugin.assistant.chats.branches import Branches
-from plugin.assistant.chats.search import HistorySearch
+from plugin.assistant.chats.log.branches import Branches
+from plugin.assistant.chats.search.history_search import HistorySearch
 from plugin.assistant.database import Database
 from plugin.assistant.messages.parts import Message
 
@@ -82,7 +82,7 @@ async def ours(folder: Path, size: int) -> dict[str, Any]:
     started = time.perf_counter()
     await store.list(PAGE)
     first = (time.perf_counter() - started) * MILLISECONDS
-    branches, search = Branches(store), HistorySearch(database, store.keeper)
+    branches, search = Branches(store), HistorySearch(database, store.failover)
 
     async def page() -> None:
         shown, _ = await store.page(CHAT, limit=PAGE)

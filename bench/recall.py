@@ -19,8 +19,8 @@ from collections.abc import Mapping, Sequence  # noqa: E402
 from itertools import accumulate  # noqa: E402
 from typing import Any  # noqa: E402
 
-from plugin.assistant.chats.memory_index import MemoryIndex  # noqa: E402
-from plugin.assistant.chats.searchable import text_of_prompt  # noqa: E402
+from plugin.assistant.chats.search.message_text import text_of_prompt  # noqa: E402
+from plugin.assistant.chats.search.text_index import TextIndex  # noqa: E402
 from plugin.bench.logs import message_of, read_lines, read_log  # noqa: E402
 
 
@@ -40,13 +40,13 @@ def main() -> None:
             out.write(json.dumps(line) + "\n")
 
 
-def index_of(log: Sequence[Mapping[str, Any]]) -> MemoryIndex:
+def index_of(log: Sequence[Mapping[str, Any]]) -> TextIndex:
     """The log's messages, a tool's results in the round of their call. System messages are in no
     chat's log."""
     messages = [message_of(row) for row in log]
     begins = (message.role != "tool" for message in messages)
     texts = [text_of_prompt(m) if m.role != "system" else "" for m in messages]
-    return MemoryIndex.of(texts, list(accumulate(map(int, begins))))
+    return TextIndex.of(texts, list(accumulate(map(int, begins))))
 
 
 if __name__ == "__main__":

@@ -31,7 +31,7 @@ from dataclasses import dataclass  # noqa: E402
 from functools import partial  # noqa: E402
 from typing import Any  # noqa: E402
 
-from plugin.assistant.chats.memory_index import MemoryIndex  # noqa: E402
+from plugin.assistant.chats.search.text_index import TextIndex  # noqa: E402
 
 RECENT = 24
 """Messages that the seed project sends."""
@@ -151,7 +151,7 @@ def plain(conversation: Conversation, depth: int) -> Search:
 
 
 def ours(conversation: Conversation, depth: int) -> Search:
-    index = MemoryIndex.of(conversation.texts)
+    index = TextIndex.of(conversation.texts)
     return lambda question: {at for hit in index.search(question, depth) for at in hit.indexes}
 
 
@@ -163,7 +163,7 @@ def speed(conversations: Sequence[Conversation], size: int) -> dict[str, Any]:
     asked = [question.text for one in conversations for question in one.questions]
     asked = asked[:: max(1, len(asked) // TIMED_QUESTIONS)]
     started = time.perf_counter()
-    index = MemoryIndex.of(texts)
+    index = TextIndex.of(texts)
     indexed = time.perf_counter() - started
     times = sorted(_milliseconds(index, question) for question in asked)
     return {
@@ -174,7 +174,7 @@ def speed(conversations: Sequence[Conversation], size: int) -> dict[str, Any]:
     }
 
 
-def _milliseconds(index: MemoryIndex, question: str) -> float:
+def _milliseconds(index: TextIndex, question: str) -> float:
     started = time.perf_counter()
     index.search(question, DEPTHS[0])
     return 1000 * (time.perf_counter() - started)

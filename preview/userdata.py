@@ -19,7 +19,7 @@ FIRST_SETTINGS: dict[str, Any] = {
     "Comfy.TutorialCompleted": True,
     # It would cover the small windows that a preview is looked at in.
     "Comfy.Minimap.Visible": False,
-    # Asking for ComfyUI's releases would be a request that leaves the machine.
+    # ModelRequests for ComfyUI's releases would be a request that leaves the machine.
     "Comfy.Notification.ShowVersionUpdates": False,
 }
 

@@ -23,14 +23,14 @@ from hypothesis import strategies as st
 from plugin.assistant.config import Settings
 from plugin.assistant.context import draft as draft_module
 from plugin.assistant.context.chat_context import ChatContext
-from plugin.assistant.context.commitment import LEAST_SAVING
+from plugin.assistant.context.compaction_policy import LEAST_SAVING
 from plugin.assistant.context.draft import Counted, Draft, compose
+from plugin.assistant.context.fidelity import Shaper, changed_rows
 from plugin.assistant.context.limits import limits_of
 from plugin.assistant.context.log import ChatLog
 from plugin.assistant.context.plan import Budget, Plan
 from plugin.assistant.context.projections import Projections
 from plugin.assistant.context.repeats import SKILL_AGAIN, is_repeat
-from plugin.assistant.context.shapes import Shaper, changed_rows
 from plugin.assistant.context.summary.text import MARKER, MOST_WORDS, summary_text
 from plugin.assistant.context.tail import WRAP_UP, Tail
 from plugin.assistant.context.tokens import (

@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from plugin.assistant.database import Database
 from plugin.assistant.errors import InvalidRequest, NotFound, StoreError
-from plugin.assistant.user_context.environment import EnvironmentSummary, count_models
+from plugin.assistant.user_context.environment_summary import EnvironmentSummary, count_models
 from plugin.assistant.user_context.sources import MAX_SOURCE_BYTES, SourceCache
 from plugin.user_context_loader import (
     TRUNCATED,

@@ -1,6 +1,5 @@
 """Chats: an append-only log, the paths through it, and what a request means against it."""
 
-from .branches import Branches
 from .chat import (
     HEAD,
     BranchPoint,
@@ -12,8 +11,9 @@ from .chat import (
     Versions,
     WorkflowName,
 )
+from .failover.failover import Saving
 from .identity import chat_id
-from .keeper import Saving
+from .log.branches import Branches
 from .queue import ChatQueue, Queued
 from .reconcile import Append, Branch, Import, Intention, Regenerate, Resume, reconcile, replace
 from .store import ChatStore

@@ -27,7 +27,7 @@ from sqlalchemy import Connection
 from ..database import driver_of, folder_of
 from ..messages.parts import FilePart, Message
 from ..messages.ui import message_to_ui
-from .record import canonical_message, decode, parsed
+from .log.record import canonical_message, decode, parsed
 
 SMALLEST: Final = 8_192
 """Characters of a URL that is kept in a file; a shorter one costs less in its row."""

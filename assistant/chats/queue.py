@@ -20,9 +20,9 @@ from sqlalchemy import Connection, Row, delete, func, insert, select
 
 from ..errors import Conflict, NotFound, Refused
 from ..messages.parts import Message
-from . import schema, table
+from . import chat_rows, schema
 from .attachments import decode_row, encode_row
-from .record import canonical, parse_time, time_text
+from .log.record import canonical, parse_time, time_text
 
 Result = TypeVar("Result")
 
@@ -63,7 +63,7 @@ class ChatQueue:
         """What waits: with priority first, else in the order in which it came."""
 
         def work(connection: Connection) -> tuple[Queued, ...]:
-            table.require(connection, chat_id)
+            chat_rows.require(connection, chat_id)
             return waiting(connection, chat_id)
 
         return await self._store.read(chat_id, work)
@@ -74,7 +74,7 @@ class ChatQueue:
         Raises Conflict for an id that waits already, Refused (`queue_full`) when too many do."""
 
         def work(connection: Connection) -> int:
-            table.require(connection, chat_id)
+            chat_rows.require(connection, chat_id)
             return add(connection, chat_id, entry)
 
         return await self._store.write(chat_id, work)
@@ -87,7 +87,7 @@ class ChatQueue:
         """Empty the queue; says how many waited."""
 
         def work(connection: Connection) -> int:
-            table.require(connection, chat_id)
+            chat_rows.require(connection, chat_id)
             gone = delete(schema.queue).where(schema.queue.c.chat_id == chat_id)
             return connection.execute(gone).rowcount
 

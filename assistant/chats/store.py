@@ -26,8 +26,7 @@ from ..context.projections import Projections
 from ..database import Database, utc_now
 from ..errors import Conflict, FileFailed, NotFound
 from ..messages.parts import Message
-from . import capacity, checkpoint, listing, log, projections, queue, schema, table, titles
-from .cache import RowCache
+from . import chat_rows, queue, schema, titles
 from .chat import (
     HEAD,
     Chat,
@@ -38,9 +37,12 @@ from .chat import (
     TitleSource,
     WorkflowName,
 )
+from .failover import listing
+from .failover.failover import Failover, Saving
 from .identity import chat_id as check_chat_id
-from .keeper import Keeper, Saving
-from .log import Added, Stored
+from .log import capacity, chat_log, checkpoint, projection_rows
+from .log.chat_log import Added, Stored
+from .log.row_cache import RowCache
 from .ownership import Owner, this_process
 
 Result = TypeVar("Result")
@@ -69,30 +71,30 @@ class ChatStore:
         self._most_log_chars = most_log_chars
         self.owner = owner or this_process()  # who gives the answers here
         self._cache = RowCache()
-        self._keeper = Keeper(database, self._recover, self._cache)
+        self._failover = Failover(database, self._recover, self._cache)
         # The answers in progress here. One that is only in the database was left by a crash.
         self._answering: dict[str, str] = {}
 
     async def recover(self) -> tuple[str, ...]:
         """Make the tables, and turn what a crash left in progress into cut messages; says in which
         chats. Happens once, at the latest with the first call of another method."""
-        cut: tuple[str, ...] = await self._keeper.prepare()
+        cut: tuple[str, ...] = await self._failover.prepare()
         return cut
 
     @property
     def saving(self) -> Saving:
         """Whether what is said is saved, and why not: it is kept in memory meanwhile, and saved as
         soon as that can be done."""
-        return self._keeper.saving
+        return self._failover.saving
 
     @property
-    def keeper(self) -> Keeper:
+    def failover(self) -> Failover:
         """Where the chats are now, for the other modules of this room."""
-        return self._keeper
+        return self._failover
 
     async def close(self) -> None:
         """Try for the last time to save what could not be saved."""
-        await self._keeper.close()
+        await self._failover.close()
 
     async def create(
         self,
@@ -117,15 +119,17 @@ class ChatStore:
         now = self._clock()
 
         def work(connection: Connection) -> Chat:
-            table.insert_chat(connection, chat_id, titles.clean_title(title), workflow, now, source)
-            self._add(connection, table.require(connection, chat_id), messages, HEAD, now)
-            return table.require(connection, chat_id)
+            chat_rows.insert_chat(
+                connection, chat_id, titles.clean_title(title), workflow, now, source
+            )
+            self._add(connection, chat_rows.require(connection, chat_id), messages, HEAD, now)
+            return chat_rows.require(connection, chat_id)
 
         return await self.write(chat_id, work)
 
     async def get(self, chat_id: str) -> Chat | None:
         """The chat, or None when there is none."""
-        return await self.read(chat_id, lambda connection: table.find(connection, chat_id))
+        return await self.read(chat_id, lambda connection: chat_rows.find(connection, chat_id))
 
     async def list(self, limit: int = 50, before: str | None = None) -> tuple[ChatSummary, ...]:
         """Up to `limit` chats, last changed first; `before` is the last id of the page before.
@@ -133,17 +137,17 @@ class ChatStore:
         Raises NotFound for an unknown `before`."""
         await self._prepare()
         bounded = max(1, min(limit, MOST_PER_PAGE))
-        return await listing.newest(self._keeper, bounded, before)
+        return await listing.newest(self._failover, bounded, before)
 
     async def path(self, chat_id: str) -> tuple[Message, ...]:
         """All messages of the current path, the first first."""
         known = self._cache.rows(check_chat_id(chat_id))
 
         def work(connection: Connection) -> dict[int, Stored]:
-            head = table.require(connection, chat_id).head_row
-            rows = log.path(connection, chat_id, head)
+            head = chat_rows.require(connection, chat_id).head_row
+            rows = chat_log.path(connection, chat_id, head)
             missing = [row for row in rows if row not in known]
-            read = log.read_rows(connection, chat_id, missing)
+            read = chat_log.read_rows(connection, chat_id, missing)
             return {row: known[row] if row in known else read[row] for row in rows}
 
         found = await self.read(chat_id, work)
@@ -160,9 +164,9 @@ class ChatStore:
         bounded = max(1, min(limit, MOST_PER_PAGE))
 
         def work(connection: Connection) -> tuple[tuple[Message, ...], bool]:
-            head = table.require(connection, chat_id).head_row
-            rows, more = log.page(connection, chat_id, head, before, bounded)
-            read = log.read_rows(connection, chat_id, rows)
+            head = chat_rows.require(connection, chat_id).head_row
+            rows, more = chat_log.page(connection, chat_id, head, before, bounded)
+            read = chat_log.read_rows(connection, chat_id, rows)
             return tuple(read[row].message for row in rows), more
 
         return await self.read(chat_id, work)
@@ -242,7 +246,7 @@ class ChatStore:
     async def set_state(self, chat_id: str, state: ChatState) -> None:
         def work(connection: Connection) -> None:
             self.check_here(connection, chat_id)
-            table.set_state(connection, chat_id, state)
+            chat_rows.set_state(connection, chat_id, state)
 
         await self._set(chat_id, work)
 
@@ -250,7 +254,7 @@ class ChatStore:
         """Rename the chat; neither a rule nor a model undoes what a user chose. Says whether it
         was renamed."""
         clean = titles.clean_title(title)
-        return await self.write(chat_id, lambda c: table.retitle(c, chat_id, clean, source))
+        return await self.write(chat_id, lambda c: chat_rows.retitle(c, chat_id, clean, source))
 
     async def change(
         self, chat_id: str, title: str | None = None, pinned: bool | None = None
@@ -258,39 +262,39 @@ class ChatStore:
         """What the user changes in the list: the title, or whether the chat is pinned."""
 
         def work(connection: Connection) -> ChatSummary:
-            table.require(connection, chat_id)
+            chat_rows.require(connection, chat_id)
             if title is not None:
-                table.set_title(connection, chat_id, titles.clean_title(title), "user")
+                chat_rows.set_title(connection, chat_id, titles.clean_title(title), "user")
             if pinned is not None:
-                table.set_pinned(connection, chat_id, pinned)
-            return table.require(connection, chat_id)
+                chat_rows.set_pinned(connection, chat_id, pinned)
+            return chat_rows.require(connection, chat_id)
 
         return await self.write(chat_id, work)
 
     async def set_params(self, chat_id: str, params: ChatParams) -> None:
         """What the chat wants other than the settings say, from its next turn on."""
-        await self._set(chat_id, lambda c: table.set_params(c, chat_id, params))
+        await self._set(chat_id, lambda c: chat_rows.set_params(c, chat_id, params))
 
     async def set_draft(self, chat_id: str, draft: str | None) -> None:
         """What the user typed and has not sent; None when there is nothing."""
-        await self._set(chat_id, lambda c: table.set_draft(c, chat_id, draft or None))
+        await self._set(chat_id, lambda c: chat_rows.set_draft(c, chat_id, draft or None))
 
     async def set_unread(self, chat_id: str, unread: bool) -> None:
         """Whether an answer ended while nobody looked."""
-        await self._set(chat_id, lambda c: table.set_unread(c, chat_id, unread))
+        await self._set(chat_id, lambda c: chat_rows.set_unread(c, chat_id, unread))
 
     async def keep_projections(self, chat_id: str, committed: Projections) -> None:
         """What the chat's context leaves out from now on, in the place of what it left out before
         (R28). Costs what has changed, not what the chat is long."""
-        await self._set(chat_id, lambda c: projections.keep(c, chat_id, committed))
+        await self._set(chat_id, lambda c: projection_rows.keep(c, chat_id, committed))
 
     async def projections(self, chat_id: str) -> Projections:
         """What the chat's context leaves out; empty for a chat that leaves out nothing, and where
         it cannot be read: the chat is planned anew then."""
 
         def work(connection: Connection) -> Projections:
-            table.require(connection, chat_id)
-            return projections.read(connection, chat_id)
+            chat_rows.require(connection, chat_id)
+            return projection_rows.read(connection, chat_id)
 
         return await self.read(chat_id, work)
 
@@ -298,8 +302,8 @@ class ChatStore:
         """This tool need not ask in this chat any more."""
 
         def work(connection: Connection) -> None:
-            chat = table.require(connection, chat_id)
-            table.set_allowed_tools(connection, chat_id, (*chat.allowed_tools, tool_name))
+            chat = chat_rows.require(connection, chat_id)
+            chat_rows.set_allowed_tools(connection, chat_id, (*chat.allowed_tools, tool_name))
 
         await self.write(chat_id, work)
 
@@ -317,11 +321,11 @@ class ChatStore:
         parent: Parent,
         now: datetime,
     ) -> Added:
-        row = log.parent_row(connection, chat.id, chat.head_row, parent)
-        added = log.add_rows(connection, chat.id, messages, row, now)
+        row = chat_log.parent_row(connection, chat.id, chat.head_row, parent)
+        added = chat_log.add_rows(connection, chat.id, messages, row, now)
         self.check_room(chat, added.chars)
         if messages:
-            table.set_head(connection, chat.id, added.rows[-1], added.chars, now)
+            chat_rows.set_head(connection, chat.id, added.rows[-1], added.chars, now)
         return added
 
     def _recover(self, connection: Connection) -> tuple[str, ...]:
@@ -343,7 +347,7 @@ class ChatStore:
 
     def check_saved(self, chat_id: str) -> None:
         """Raises FileFailed while the chat is kept in memory only."""
-        if chat_id in self._keeper.held:
+        if chat_id in self._failover.held:
             raise FileFailed(self.saving.message or "")
 
     def check_room(self, chat: Chat, added_chars: int) -> None:
@@ -356,7 +360,7 @@ class ChatStore:
 
     async def _set(self, chat_id: str, work: Callable[[Connection], None]) -> None:
         def checked(connection: Connection) -> None:
-            table.require(connection, chat_id)
+            chat_rows.require(connection, chat_id)
             work(connection)
 
         await self.write(chat_id, checked)
@@ -373,7 +377,7 @@ class ChatStore:
 
         def settled(connection: Connection) -> Result:
             checkpoint.settle(connection, chat_id, self.owner, now)
-            return work(connection, table.require(connection, chat_id), now)
+            return work(connection, chat_rows.require(connection, chat_id), now)
 
         return await self.write(chat_id, settled)
 
@@ -383,15 +387,15 @@ class ChatStore:
     async def write(self, chat_id: str, work: Callable[[Connection], Result]) -> Result:
         check_chat_id(chat_id)
         await self._prepare()
-        return await self._keeper.write(chat_id, work)
+        return await self._failover.write(chat_id, work)
 
     async def read(self, chat_id: str, work: Callable[[Connection], Result]) -> Result:
         check_chat_id(chat_id)
         await self._prepare()
-        return await self._keeper.read(chat_id, work)
+        return await self._failover.read(chat_id, work)
 
     async def _prepare(self) -> None:
-        if not self._keeper.ready:
+        if not self._failover.ready:
             # A file that cannot be written now will be; meanwhile all is kept in memory.
             with contextlib.suppress(FileFailed):
                 await self.recover()

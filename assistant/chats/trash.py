@@ -24,12 +24,12 @@ from sqlalchemy import Connection, delete, select, update
 
 from ..database import Database, utc_now
 from ..errors import Conflict, NotFound, StoreError
-from . import attachments, schema, table
+from . import attachments, chat_rows, schema
 from .chat import ChatSummary
 from .identity import chat_id as check_chat_id
-from .record import parse_time, time_text
+from .log.record import parse_time, time_text
 from .schema import chats
-from .search import HistorySearch
+from .search.history_search import HistorySearch
 from .store import ChatStore
 
 logger = logging.getLogger("comfyui_assistant")
@@ -100,7 +100,7 @@ class Trash:
         those that are pinned, and those that are being answered."""
         await self._store.recover()
         earliest = self._clock() - timedelta(days=days)
-        return await self._database.read(lambda c: table.untouched_since(c, earliest))
+        return await self._database.read(lambda c: chat_rows.untouched_since(c, earliest))
 
     async def delete_all(self, chat_ids: Sequence[str]) -> tuple[str, ...]:
         """Hide these chats at once; says which. One that is gone, being answered (here or
@@ -138,7 +138,7 @@ class Trash:
 
     def _check_in_file(self, chat_ids: Sequence[str]) -> None:
         """Raises StoreError while one of these chats is in memory: its file fails."""
-        if not self._store.keeper.held.isdisjoint(chat_ids):
+        if not self._store.failover.held.isdisjoint(chat_ids):
             raise StoreError(self._store.saving.message or "The file cannot be written.")
 
     def _is_free(self, chat_id: str) -> bool:
@@ -146,7 +146,7 @@ class Trash:
             self._store.check_not_answering(check_chat_id(chat_id))
         except Conflict:
             return False
-        return chat_id not in self._store.keeper.held
+        return chat_id not in self._store.failover.held
 
     def _remove_in(self, chat_ids: Sequence[str], deleted: datetime, left: timedelta) -> None:
         work = self._remove(chat_ids, deleted, max(0.0, left.total_seconds()))
@@ -185,7 +185,7 @@ def _deleted(connection: Connection) -> list[tuple[str, datetime]]:
 
 
 def _hide(connection: Connection, chat_id: str, now: datetime) -> None:
-    table.require(connection, chat_id)
+    chat_rows.require(connection, chat_id)
     values = {"deleted": time_text(now)}
     connection.execute(update(chats).where(chats.c.id == chat_id).values(values))
 
@@ -195,7 +195,7 @@ def _show(connection: Connection, chat_id: str, earliest: datetime) -> ChatSumma
     if since is None or since <= earliest:
         raise NotFound(f"There is no deleted chat {chat_id!r}; it can be undone for a minute.")
     connection.execute(update(chats).where(chats.c.id == chat_id).values(deleted=None))
-    return table.require(connection, chat_id)
+    return chat_rows.require(connection, chat_id)
 
 
 def _remove(connection: Connection, chat_id: str, deleted: datetime) -> bool:

@@ -19,7 +19,7 @@ from typing import Any
 from ..config import Settings
 from ..errors import AssistantError, ContextOverflow, InvalidRequest
 from ..messages.prompt import PromptMessage
-from .commitment import (
+from .compaction_policy import (
     Saving,
     compacts,
     cut_due,
@@ -31,6 +31,7 @@ from .commitment import (
 )
 from .draft import Counted, Draft, Extra, compose, masked
 from .emergency import fitted
+from .fidelity import Shaper
 from .handles import recall
 from .left_out import cut_ranges, shortened_rows, unsent_rows
 from .limits import limits_of
@@ -39,14 +40,13 @@ from .plan import Plan
 from .projections import Projections, valid
 from .rendering import OPENING, alternate
 from .reporting import report_of
-from .shapes import Shaper
+from .summary.llm_summary import Telling
 from .summary.state import Summary
-from .summary.telling import Telling
 from .summary.text import summary_text
+from .summary_request import ahead, of_cut
 from .system import SystemText
 from .tail import Tail, recalled_text
 from .tokens import message_tokens, schema_text, schema_tokens
-from .untold import ahead, of_cut
 from .validator import faults
 from .window import Budget
 

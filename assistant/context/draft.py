@@ -16,10 +16,10 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 from ..messages.prompt import PromptMessage
+from .fidelity import Shape, Shaper
 from .limits import Limits
 from .log import ChatLog, Group
 from .projections import Projections
-from .shapes import Shape, Shaper
 from .tokens import TextTokens, message_tokens
 
 MANY = 400

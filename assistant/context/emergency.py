@@ -11,9 +11,9 @@ from __future__ import annotations
 from dataclasses import replace
 
 from .draft import Draft, once
+from .fidelity import Shape, Shaper, admitted
 from .limits import LEAST_ROUND
 from .log import Group
-from .shapes import Shape, Shaper, admitted
 from .tokens import MESSAGE_TOKENS
 
 

@@ -7,10 +7,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from .draft import Draft
+from .fidelity import changed_rows
 from .handles import range_handle, row_handle
 from .log import ChatLog
 from .projections import Projections
-from .shapes import changed_rows
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from ..config import Settings
-from .shapes import ShapeLimits
+from .fidelity import ShapeLimits
 from .window import Budget
 
 BELOW_LIMIT = 2 / 3

@@ -1,13 +1,13 @@
 """SQLite: a file with one writer thread, and a database in memory for what a file does not take."""
 
-from .database import Database, Rescue, utc_now
+from .database import Database, Fallback, utc_now
 from .engines import Result, Work, driver_of, folder_of
-from .memory import MemoryDatabase
+from .memory import InMemoryDatabase
 
 __all__ = [
     "Database",
-    "MemoryDatabase",
-    "Rescue",
+    "Fallback",
+    "InMemoryDatabase",
     "Result",
     "Work",
     "driver_of",

@@ -51,7 +51,7 @@ def utc_now() -> datetime:
     return datetime.now(timezone.utc)
 
 
-class Rescue(Protocol):
+class Fallback(Protocol):
     """What a caller does itself while the file fails. Asked in the writer's thread."""
 
     def elsewhere(self) -> bool:
@@ -102,14 +102,14 @@ class Database:
             self._tables.append(metadata)
         await self.write(metadata.create_all)
 
-    async def write(self, work: Work[Result], rescue: Rescue | None = None) -> Result:
+    async def write(self, work: Work[Result], fallback: Fallback | None = None) -> Result:
         """Run `work` in one transaction in the writer thread; durable when this returns.
 
         Writes happen in the order of the calls, and a write that was handed over happens even if
         the caller is cancelled meanwhile: half of what a turn did must not be lost with the turn.
         Several that wait become one transaction, in which each succeeds or fails alone; if the file
         fails then, each is tried again, so `work` must change nothing but the database."""
-        result: Result = await self._hand_over(work, rescue=rescue)
+        result: Result = await self._hand_over(work, fallback=fallback)
         return result
 
     async def in_writer(self, call: Callable[[], Result]) -> Result:
@@ -163,7 +163,7 @@ class Database:
         except FAILURES as error:
             raise self._error("read", error) from error
 
-    def rescue_now(self, work: Work[Result]) -> Result:
+    def salvage_now(self, work: Work[Result]) -> Result:
         """Run `work` on the damaged file that was set aside, which stays as it is."""
         assert self.set_aside is not None, "no file was set aside"
         engine = reading_engine(self.set_aside, 1, as_it_is=True)
@@ -176,10 +176,10 @@ class Database:
             engine.dispose()
 
     async def _hand_over(
-        self, work: Callable[..., Any], rescue: Rescue | None = None, alone: bool = False
+        self, work: Callable[..., Any], fallback: Fallback | None = None, alone: bool = False
     ) -> Any:
         self._check_open()
-        job = Job(work, asyncio.get_running_loop().create_future(), rescue, alone)
+        job = Job(work, asyncio.get_running_loop().create_future(), fallback, alone)
         self._writer.submit(job)
         return await job.future
 
@@ -191,7 +191,7 @@ class Database:
         """In the writer's thread: everything that waits, as few transactions as can be."""
         together: list[Job] = []
         for job in jobs:
-            if job.alone or (job.rescue is not None and _is_elsewhere(job)):
+            if job.alone or (job.fallback is not None and _is_elsewhere(job)):
                 self._write_together(together)
                 together = []
                 self._perform_alone(job)
@@ -203,15 +203,15 @@ class Database:
         try:
             if job.alone:
                 job.result = job.work()
-            elif job.rescue is None:
+            elif job.fallback is None:
                 job.result = self.write_now(job.work)
-            elif job.rescue.elsewhere():
-                job.result = job.rescue.run(job.work, None)
+            elif job.fallback.elsewhere():
+                job.result = job.fallback.run(job.work, None)
             else:
                 try:
                     job.result = self.write_now(job.work)
                 except FileFailed as error:
-                    job.result = job.rescue.run(job.work, error)
+                    job.result = job.fallback.run(job.work, error)
         except BaseException as error:
             job.error = error
 
@@ -324,7 +324,7 @@ def _identity(path: Path) -> tuple[int, int] | None:
 
 def _is_elsewhere(job: Job) -> bool:
     try:
-        return bool(job.rescue.elsewhere())
+        return bool(job.fallback.elsewhere())
     except BaseException as error:
         job.error = error
         return True

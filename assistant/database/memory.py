@@ -9,7 +9,7 @@ from pathlib import Path
 from .engines import Result, Work, memory_engine
 
 
-class MemoryDatabase:
+class InMemoryDatabase:
     """The same tables, for any thread: one transaction at a time, each short."""
 
     def __init__(self, make_tables: Work[None], folder: Path | None = None) -> None:

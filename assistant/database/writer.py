@@ -25,7 +25,7 @@ class Job:
 
     work: Callable[..., Any]
     future: asyncio.Future[Any]
-    rescue: Any = None
+    fallback: Any = None
     alone: bool = False
     result: Any = None
     error: BaseException | None = None

@@ -7,7 +7,12 @@ from .book import ProviderBook, provider_from
 from .check import check
 from .client import Client
 from .discovery import Discovery, UsualPort
-from .events import (
+from .models import Model
+from .provider import Provider
+from .reasoning import merge_reasoning_blocks
+from .request import LLMRequest
+from .resolver import Resolver, silently_cut
+from .stream_events import (
     Event,
     Finish,
     FinishReason,
@@ -19,11 +24,6 @@ from .events import (
     ToolCallStart,
     Usage,
 )
-from .models import Model
-from .provider import Provider
-from .reasoning import merge_reasoning_blocks
-from .request import LLMRequest
-from .resolver import Resolver, silently_cut
 
 __all__ = [
     "Client",

@@ -13,9 +13,9 @@ from typing import Any
 from ..errors import ProviderError
 from ..messages.prompt import PromptMessage
 from .client import Client
-from .events import Finish, ReasoningDelta, TextDelta, ToolCallStart
 from .provider import Provider
 from .request import LLMRequest
+from .stream_events import Finish, ReasoningDelta, TextDelta, ToolCallStart
 
 # Enough for a model that thinks before it answers.
 ANSWER_TOKENS = 1_024

@@ -1,4 +1,4 @@
-"""Asking a model: a request in, events out, whatever server and dialect.
+"""ModelRequests a model: a request in, events out, whatever server and dialect.
 
 Retries what may succeed a moment later, before anything of the answer has been given out; judges
 whether an answer is whole; hangs up as soon as nobody listens. What the events mean is `turn`'s.
@@ -19,11 +19,11 @@ from typing import Any
 from ..config import Settings
 from ..errors import ProviderError
 from . import failures
-from .chunks import ChunkReader
+from .chunk_reader import ChunkReader
 from .connection import Chunks, Connections
-from .events import Event, Finish, ModelName, Notice, Usage
 from .provider import Provider
 from .request import LLMRequest, adapted, body_of
+from .stream_events import Event, Finish, ModelName, Notice, Usage
 
 logger = logging.getLogger("comfyui_assistant")
 

@@ -15,8 +15,8 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 from ..formats import Rates
-from .events import Usage
 from .provider import Provider
+from .stream_events import Usage
 
 FILE = Path(__file__).with_name("prices.json")
 PER_TOKENS = 1_000_000

@@ -16,10 +16,10 @@ from ..config import Problem, Settings
 from ..errors import NotFound, ProviderError
 from .book import ProviderBook
 from .discovery import Discovery, LocalServer
-from .events import Usage
 from .gguf import GgufServer, demo_model, gguf_model
 from .models import Model, first_chat_model, list_models, reported_window
 from .provider import OPENAI_BASE_URL, Provider, host_of, is_loopback, normal_base_url
+from .stream_events import Usage
 
 WINDOW_SECONDS = 0.6
 # A local server may load models anew, with other windows: it is asked again after this long.

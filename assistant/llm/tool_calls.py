@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from .events import ToolCallDelta, ToolCallStart
+from .stream_events import ToolCallDelta, ToolCallStart
 
 
 @dataclass

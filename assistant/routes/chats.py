@@ -15,18 +15,19 @@ from typing import Any
 
 from aiohttp import web
 
-from ..chats import Branches, ChatStore, pages
-from ..chats.entry import chat_json, entry_json
+from ..chats import Branches, ChatStore
+from ..chats.chat_json import chat_json, entry_json
+from ..chats.log import pages
 from ..context.report_words import in_words
 from ..errors import InvalidRequest, NotFound
 from ..messages.parts import Message
+from ..sessions.chat_session import Sender
 from ..sessions.parsing import command_from
-from ..sessions.session import Asker
-from ..sessions.shapes import messages_json, versions_json
+from ..sessions.serialization import messages_json, versions_json
 from .answers import answer
 from .body import optional_text, read_json
-from .chat import LONGEST_ID, SessionsOf, snapshot_from
 from .guard import Gate, guarded
+from .turns import LONGEST_ID, SessionsOf, snapshot_from
 
 StoreOf = Callable[[web.Request], ChatStore]
 DEFAULT_PAGE = 50
@@ -67,7 +68,7 @@ def chats_routes(gate: Gate, store_of: StoreOf, sessions_of: SessionsOf) -> list
     async def command(request: web.Request) -> web.Response:
         body = await read_json(request)
         client_id = optional_text(body, "client_id", most=LONGEST_ID) or None
-        asker = Asker(client_id, snapshot_from(body.get("workflow")))
+        asker = Sender(client_id, snapshot_from(body.get("workflow")))
         rest = {name: body[name] for name in body if name not in ("client_id", "workflow")}
         # In a thread: a trajectory may have megabytes.
         asked = await asyncio.to_thread(command_from, rest)

@@ -19,19 +19,19 @@ from typing import Any, Final, Protocol
 from aiohttp import web
 
 from ..chats import Branches, ChatStore, WorkflowName, titles
-from ..chats.entry import chat_json, entry_json, time_json
-from ..chats.hits import Hit
+from ..chats.chat_json import chat_json, entry_json, time_json
+from ..chats.export.trajectory import LONGEST_NAME
 from ..chats.identity import new_chat_id
-from ..chats.search import HistorySearch
-from ..chats.trajectory import LONGEST_NAME
+from ..chats.search.history_search import HistorySearch
+from ..chats.search.hits import Hit
 from ..chats.trash import Trash
 from ..errors import Conflict, InvalidRequest, NotFound
 from ..sessions.sessions import Sessions
 from .answers import answer, nothing
 from .body import only, optional_integer, optional_text, read_json, refuse_fields, text
-from .chat import LONGEST_ID
 from .chats import limit_of
 from .guard import Gate, guarded
+from .turns import LONGEST_ID
 
 LONGEST_TITLE = 200
 """Characters of a title, as the store keeps it."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from aiohttp import web
 
-from ..turn.slash import COMMANDS
+from ..turn.slash.commands import COMMANDS
 from .answers import answer
 from .guard import Gate, guarded
 

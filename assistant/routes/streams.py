@@ -7,7 +7,7 @@ import json
 from aiohttp import web
 
 from ..messages import chunks
-from ..turn.running import RunningTurn
+from ..turn.stream import TurnStream
 
 KEEP_ALIVE_SECONDS = 15.0
 """Silence after which a comment is sent, so that proxies keep the connection."""
@@ -17,9 +17,7 @@ hang up within a second, and aiohttp tells a handler only when it writes."""
 CONTEXT = "data-context"
 
 
-async def stream_turn(
-    request: web.Request, turn: RunningTurn, *, debug: bool
-) -> web.StreamResponse:
+async def stream_turn(request: web.Request, turn: TurnStream, *, debug: bool) -> web.StreamResponse:
     """Sends the turn from its beginning until it ends, then `[DONE]`.
 
     With `debug` the first request's report goes into the header `X-Assistant-Context`, and the

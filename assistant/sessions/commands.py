@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from ..chats import ChatParams
-from ..chats.trajectory import Trajectory
+from ..chats.export.trajectory import Trajectory
 from ..messages.parts import Message
 from ..turn.decisions import Decision, ToolResult
 

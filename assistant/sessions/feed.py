@@ -8,10 +8,11 @@ from __future__ import annotations
 
 from typing import Final
 
-from ..chats import ChatStore, listing
-from ..chats.entry import entry_json
-from .events import EventLog, first_seq, new_epoch
-from .shapes import Json
+from ..chats import ChatStore
+from ..chats.chat_json import entry_json
+from ..chats.failover import listing
+from .event_log import EventLog, first_seq, new_epoch
+from .serialization import Json
 
 ENTRIES: Final = 200
 """Chats in a snapshot, the pinned ones (as many at most) first, of both the last changed first;
@@ -29,7 +30,7 @@ class Feed:
         """The data of the event that a new reader begins with. Raises StoreError."""
         data = self.log.data("snapshot", {})
         newest = await self._store.list(ENTRIES)
-        pinned = await listing.pinned(self._store.keeper, ENTRIES)
+        pinned = await listing.pinned(self._store.failover, ENTRIES)
         shown = {chat.id: chat for chat in (*pinned, *newest)}
         return {**data, "chats": [entry_json(chat) for chat in shown.values()]}
 

@@ -9,14 +9,14 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final, cast
 
 from ..chats import ChatParams
-from ..chats.trajectory import from_text
+from ..chats.export.trajectory import from_text
 from ..config import REASONING_EFFORTS, TEMPERATURES
 from ..errors import InvalidRequest
 from ..messages.json_text import json_text
 from ..messages.parts import Message
 from ..messages.ui import message_from_ui
 from ..turn.decisions import Decision, ToolResult
-from ..turn.storable import fault_of
+from ..turn.json_limits import fault_of
 from .commands import (
     Abort,
     BranchFromChat,

@@ -18,12 +18,12 @@ from typing import Final
 from ..chats import Branches, Chat, ChatQueue, ChatStore, Versions
 from ..errors import InvalidRequest, NotFound, StoreError
 from ..messages.parts import Message
-from ..turn.launcher import Launcher
 from ..turn.opening import Opening
+from ..turn.service import TurnService
 from .commands import RetryFromIndex, TruncateMessages, UpdateMessage
-from .shapes import Json
+from .live_chat import PAGE, LiveChat, Page
+from .serialization import Json
 from .states import route
-from .view import PAGE, ChatView, Page
 
 READ: Final = PAGE + 1
 """One more than is shown: the streaming answer may be among them in an older version."""
@@ -37,7 +37,7 @@ class Parts:
     store: ChatStore
     queue: ChatQueue
     branches: Branches
-    launcher: Launcher
+    launcher: TurnService
     made: Callable[[Json], None]
     clock: Callable[[], datetime]
     new_message_id: Callable[[], str]
@@ -47,7 +47,7 @@ class ChatPath:
     """One chat's path. Its methods may raise StoreError and, where they change something, NotFound,
     InvalidRequest and Conflict."""
 
-    def __init__(self, chat_id: str, parts: Parts, view: ChatView) -> None:
+    def __init__(self, chat_id: str, parts: Parts, view: LiveChat) -> None:
         self._id = chat_id
         self._store = parts.store
         self._branches = parts.branches

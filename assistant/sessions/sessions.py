@@ -19,18 +19,18 @@ from datetime import datetime
 from typing import Final
 
 from ..chats import Branches, ChatQueue, ChatStore, ChatSummary, chat_id
-from ..chats.entry import entry_json
+from ..chats.chat_json import entry_json
 from ..context.report import Report
 from ..database import utc_now
 from ..errors import NotFound
-from ..turn.launcher import Launcher
 from ..turn.opening import TurnRequest
-from ..turn.running import RunningTurn
+from ..turn.service import TurnService
+from ..turn.stream import TurnStream
+from .chat_session import ChatSession, Sender
 from .commands import Command
 from .feed import Feed
 from .path import Parts
-from .session import Asker, ChatSession
-from .shapes import Json
+from .serialization import Json
 
 KEPT_SECONDS: Final = 300.0
 """How long a session stays in memory that nobody uses."""
@@ -42,7 +42,7 @@ class Sessions:
 
     def __init__(
         self,
-        launcher: Launcher,
+        launcher: TurnService,
         store: ChatStore,
         *,
         clock: Callable[[], float] = time.monotonic,
@@ -55,7 +55,7 @@ class Sessions:
         self._sessions: dict[str, ChatSession] = {}
         self._used: dict[str, float] = {}
         self._sweeping: asyncio.TimerHandle | None = None
-        store.keeper.changed.append(self._tell_saving)
+        store.failover.changed.append(self._tell_saving)
         self._parts = Parts(
             store,
             ChatQueue(store),
@@ -66,7 +66,7 @@ class Sessions:
             lambda: f"msg-{uuid.uuid4().hex}",
         )
 
-    async def start(self, request: TurnRequest) -> RunningTurn:
+    async def start(self, request: TurnRequest) -> TurnStream:
         """Starts the turn that a request asks for.
 
         Raises Conflict (`turn_running`) when the chat has one, InvalidRequest and NotFound when the
@@ -82,7 +82,7 @@ class Sessions:
                 self._drop(session)
 
     async def command(
-        self, identity: str, command: Command, asker: Asker
+        self, identity: str, command: Command, asker: Sender
     ) -> tuple[int, str | None]:
         """Carries out a command; returns how many wait in the queue now, and the id of the chat
         that it made. Raises NotFound for an unknown chat, and what the command raises."""
@@ -102,7 +102,7 @@ class Sessions:
         """The chat's session, if it is in memory."""
         return self._sessions.get(chat_id(identity))
 
-    def running(self, identity: str) -> RunningTurn | None:
+    def running(self, identity: str) -> TurnStream | None:
         """The chat's turn, or None when none runs here."""
         session = self.known(identity)
         return session.running if session is not None else None

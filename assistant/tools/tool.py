@@ -45,7 +45,7 @@ class Passage:
     text: str
 
 
-class ChatMemory(Protocol):
+class ChatHistory(Protocol):
     """The chat's whole log, for the tools that look into it; `turn` has it."""
 
     @property
@@ -55,16 +55,16 @@ class ChatMemory(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class Scene:
+class ToolContext:
     """What a tool may look at while it runs: the turn's workflow, the user's skills, and the log of
     the chat."""
 
     skills: Skills
     workflow: Snapshot = field(default_factory=Snapshot)
-    memory: ChatMemory | None = None
+    memory: ChatHistory | None = None
 
 
-Run = Callable[[Any, Scene], Awaitable[Any]]
+Run = Callable[[Any, ToolContext], Awaitable[Any]]
 
 
 @dataclass(frozen=True, slots=True)

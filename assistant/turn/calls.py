@@ -13,9 +13,9 @@ from ..messages import chunks
 from ..messages.chunks import Chunk
 from ..messages.conversion import output_text
 from ..messages.parts import ToolPart
-from ..tools.tool import Scene, Tool
-from ..tools.toolbox import Toolbox
-from .storable import fault_of
+from ..tools.tool import Tool, ToolContext
+from ..tools.toolset import Toolset
+from .json_limits import fault_of
 
 logger = logging.getLogger("comfyui_assistant")
 
@@ -75,12 +75,12 @@ class CallRunner:
     def __init__(
         self,
         emit: Callable[[Chunk], None],
-        toolbox: Toolbox,
-        scene: Scene,
+        toolset: Toolset,
+        scene: ToolContext,
         allowed: frozenset[str],
     ) -> None:
         self._emit = emit
-        self._toolbox = toolbox
+        self._toolset = toolset
         self._scene = scene
         self._allowed = allowed
         self._repetition = Repetition()
@@ -96,7 +96,7 @@ class CallRunner:
                 self._note_refused(part)
             if part.settled or part.state == "input-streaming":
                 continue
-            tool = self._toolbox.get(part.tool_name)
+            tool = self._toolset.get(part.tool_name)
             if tool is None:
                 error = f"There is no tool {part.tool_name!r}."
                 self._emit(chunks.tool_output_error(part.tool_call_id, error, on_server=True))

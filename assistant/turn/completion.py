@@ -5,8 +5,8 @@ from __future__ import annotations
 import contextlib
 
 from ..config import Settings
-from ..llm.events import Finish, TextDelta
 from ..llm.request import LLMRequest
+from ..llm.stream_events import Finish, TextDelta
 from ..messages.prompt import PromptMessage
 from .preparation import Model, Providers
 

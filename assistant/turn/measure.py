@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from ..context.report import CENTS
-from ..llm.events import Usage
+from ..llm.stream_events import Usage
 
 COUNTS = ("input_tokens", "output_tokens", "cached_tokens", "reasoning_tokens")
 

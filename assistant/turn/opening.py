@@ -32,8 +32,8 @@ from ..messages.conversion import to_prompt
 from ..messages.parts import Message
 from ..user_context.skills import SkillLibrary
 from ..workflow.view import Snapshot
-from .command import Expanded, expand, has_content
-from .slash import Slash
+from .slash.commands import Slash
+from .slash.skill_command import Expanded, expand, has_content
 
 SUBMIT = "submit-message"
 REGENERATE = "regenerate-message"

@@ -21,16 +21,16 @@ from ..context.tail import EARLIER_SHARE
 from ..context.tokens import TextTokens
 from ..context.window import PRICES, Budget, Prices, Window, window_of
 from ..errors import ContextOverflow, InvalidRequest
-from ..llm.events import Event
 from ..llm.provider import Provider
 from ..llm.request import LLMRequest
+from ..llm.stream_events import Event
 from ..messages.parts import Message
-from ..tools.tool import ChatMemory
-from ..tools.toolbox import Toolbox
+from ..tools.tool import ChatHistory
+from ..tools.toolset import Toolset
 from ..user_context.skills import SkillSummary
 from .conversation import Conversation
-from .recalling import recall_into_tail
-from .slash import Slash
+from .recall import recall_into_tail
+from .slash.commands import Slash
 
 NO_PARAMS = ChatParams()
 """A chat that wants what the settings say."""
@@ -91,7 +91,7 @@ class Services:
     providers: Providers
     model: Model
     prompts: Prompts
-    toolbox: Toolbox
+    toolset: Toolset
     settings: Settings
     compact: Callable[[Preparation, str], Awaitable[str]]
     replies: Replies | None = None
@@ -209,7 +209,7 @@ async def prepare(
     history: tuple[Message, ...],
     conversation: Conversation,
     params: ChatParams = NO_PARAMS,
-    memory: ChatMemory | None = None,
+    memory: ChatHistory | None = None,
 ) -> Preparation:
     """`params` are the chat's own. With a `memory`, what of the chat is relevant to its last
     message is recalled into the turn's tail.
@@ -218,7 +218,7 @@ async def prepare(
     settings = settings_for(services.settings, params)
     provider = await provider_for(services.providers, params)
     window = window_of(await services.providers.window(provider))
-    tools = services.toolbox.schemas if provider.tools else ()
+    tools = services.toolset.schemas if provider.tools else ()
     spoken = tuple(message for message in history if message.role != "system")
 
     def feed() -> None:

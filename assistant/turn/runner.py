@@ -18,18 +18,18 @@ from ..messages import chunks
 from ..messages.chunks import Chunk
 from ..messages.fold import fold
 from ..messages.parts import StepStart, ToolPart
-from ..tools.tool import ChatMemory, Scene
-from .asking import Asking
+from ..tools.tool import ChatHistory, ToolContext
 from .call_ids import CallIds
 from .calls import CallRunner, Suspension
 from .conversation import Conversation
 from .decisions import STOPPED
 from .measure import Measure
+from .model_request import ModelRequests
 from .opening import Opening
 from .preparation import NO_PARAMS, Preparation, Services, prepare
 from .recorder import Recorder
-from .running import RunningTurn
-from .slash import Slash, help_text
+from .slash.commands import Slash, help_text
+from .stream import TurnStream
 
 logger = logging.getLogger("comfyui_assistant")
 
@@ -49,10 +49,10 @@ class TurnRunner:
         self,
         services: Services,
         opening: Opening,
-        turn: RunningTurn,
+        turn: TurnStream,
         recorder: Recorder,
         conversation: Conversation,
-        scene: Scene,
+        scene: ToolContext,
         allowed: frozenset[str] = frozenset(),
         params: ChatParams = NO_PARAMS,
     ) -> None:
@@ -64,10 +64,10 @@ class TurnRunner:
         self._recorder = recorder
         self._conversation = conversation
         self._memory = scene.memory
-        self._calls = CallRunner(turn.emit, services.toolbox, scene, allowed)
+        self._calls = CallRunner(turn.emit, services.toolset, scene, allowed)
         self._ids = CallIds((*opening.history, opening.answer))
         self._measure = Measure(services.clock, opening.answer.metadata)
-        self._asking: Asking | None = None
+        self._asking: ModelRequests | None = None
         self._state: ChatState = "idle"
 
     async def run(self) -> ChatState:
@@ -118,7 +118,7 @@ class TurnRunner:
         preparation = await self._prepare(self._memory)
         provider = preparation.provider
         self._emit(chunks.message_metadata({"model": provider.model, "provider": provider.name}))
-        self._asking = Asking(
+        self._asking = ModelRequests(
             self._services,
             preparation,
             self._turn,
@@ -129,7 +129,7 @@ class TurnRunner:
         )
         return await self._loop(self._asking)
 
-    async def _prepare(self, memory: ChatMemory | None = None) -> Preparation:
+    async def _prepare(self, memory: ChatHistory | None = None) -> Preparation:
         history = self._opening.history
         return await prepare(self._services, history, self._conversation, self._params, memory)
 
@@ -143,7 +143,7 @@ class TurnRunner:
         await self._recorder.state("generating")
         return suspension
 
-    async def _loop(self, asking: Asking) -> list[Chunk]:
+    async def _loop(self, asking: ModelRequests) -> list[Chunk]:
         most = self._services.settings.max_steps
         while True:
             step = 1 + sum(isinstance(part, StepStart) for part in self._turn.message.parts)

@@ -10,7 +10,7 @@ from collections.abc import AsyncIterator, Callable
 from contextlib import AbstractAsyncContextManager, asynccontextmanager, closing
 
 from plugin.assistant.chats import ChatStore
-from plugin.assistant.chats.keeper import RETRY_SECONDS
+from plugin.assistant.chats.failover.failover import RETRY_SECONDS
 from plugin.assistant.database import Database, driver_of
 
 ENOUGH_PAGES = 1_000_000
@@ -25,9 +25,9 @@ class Retries:
         self._now = 0.0
         self._over = asyncio.Event()
         self._changed = asyncio.Event()
-        store.keeper._sleep = self._sleep
-        store.keeper._clock = lambda: self._now
-        store.keeper.changed.append(self._changed.set)
+        store.failover._sleep = self._sleep
+        store.failover._clock = lambda: self._now
+        store.failover.changed.append(self._changed.set)
 
     async def _sleep(self, seconds: float) -> None:
         await self._over.wait()

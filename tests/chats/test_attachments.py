@@ -11,11 +11,11 @@ from pathlib import Path
 
 import pytest
 from plugin.assistant.chats import ChatStore
-from plugin.assistant.chats.archive import Archive
 from plugin.assistant.chats.attachments import SMALLEST
-from plugin.assistant.chats.branches import Branches
+from plugin.assistant.chats.export.archive import Archive
+from plugin.assistant.chats.log.branches import Branches
 from plugin.assistant.chats.queue import ChatQueue, Queued
-from plugin.assistant.chats.search import HistorySearch
+from plugin.assistant.chats.search.history_search import HistorySearch
 from plugin.assistant.chats.trash import Trash
 from plugin.assistant.database import Database
 from plugin.assistant.messages.parts import FilePart, Message, TextPart

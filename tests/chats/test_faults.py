@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 from plugin.assistant.chats import ChatStore
-from plugin.assistant.chats.archive import Archive
-from plugin.assistant.chats.branches import Branches
-from plugin.assistant.chats.search import HistorySearch
+from plugin.assistant.chats.export.archive import Archive
+from plugin.assistant.chats.log.branches import Branches
+from plugin.assistant.chats.search.history_search import HistorySearch
 from plugin.assistant.chats.trash import Trash
 from plugin.assistant.database import Database
 from plugin.assistant.database import database as database_module
@@ -85,7 +85,7 @@ async def test_it_is_said_why_and_that_it_is_over(
     store: ChatStore, database: Database, retries: Retries, fault: str
 ) -> None:
     heard: list[bool] = []
-    store.keeper.changed.append(lambda: heard.append(store.saving.ok))
+    store.failover.changed.append(lambda: heard.append(store.saving.ok))
     words = {"locked": "another process", "read-only": "read-only", "full": "disk is full"}
     async with FAULTS[fault](database):
         await store.append("c", user("u2", LARGE))
@@ -134,7 +134,7 @@ async def test_an_attempt_that_fails_too_keeps_all_in_memory(
         await store.append("c", user("u2", "Kept"))
         for _ in range(3):
             retries.due()
-            await database.in_writer(store.keeper._bring_back)
+            await database.in_writer(store.failover._bring_back)
         assert not store.saving.ok
         assert await texts(store) == ["Hello", "Hi", "Kept"]
     await retries.until_saved()
@@ -157,7 +157,7 @@ async def test_refusals_of_ours_are_no_faults(store: ChatStore) -> None:
         await store.append("nobody", user("u1"))
     with pytest.raises(Conflict):
         await store.create("c")
-    assert store.saving.ok and store.keeper.held == frozenset()
+    assert store.saving.ok and store.failover.held == frozenset()
 
 
 async def test_a_refusal_is_one_in_memory_too(store: ChatStore, database: Database) -> None:
@@ -170,11 +170,11 @@ async def test_a_refusal_is_one_in_memory_too(store: ChatStore, database: Databa
 
 
 async def test_memory_is_bounded(store: ChatStore, database: Database, retries: Retries) -> None:
-    store.keeper._most_chars = 10
+    store.failover._most_chars = 10
     async with locked(database):
         with pytest.raises(StoreError):
             await store.append("c", user("u2"))
-    store.keeper._most_chars = 1_000
+    store.failover._most_chars = 1_000
     retries.due()
     async with locked(database):
         await store.append("c", user("u2", "x" * 1_000))
@@ -279,7 +279,7 @@ async def test_rows_that_the_file_has_got_meanwhile_are_kept_beside_those_from_m
 async def test_search_finds_what_is_in_memory_and_what_is_in_the_file(
     store: ChatStore, database: Database, retries: Retries
 ) -> None:
-    search = HistorySearch(database, store.keeper)
+    search = HistorySearch(database, store.failover)
     await store.import_messages("filed", (user("u1", "a walrus in the file"),))
     async with locked(database):
         await store.append("c", user("u2", "a walrus in memory"))
@@ -294,7 +294,7 @@ async def test_search_finds_what_is_in_memory_and_what_is_in_the_file(
 async def test_a_chat_that_is_deleted_in_memory_is_gone_in_the_file_later(
     store: ChatStore, database: Database, retries: Retries
 ) -> None:
-    trash = Trash(database, store, HistorySearch(database, store.keeper))
+    trash = Trash(database, store, HistorySearch(database, store.failover))
     async with locked(database):
         await store.append("c", user("u2"))
         await trash.delete("c")

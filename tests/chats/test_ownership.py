@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 from plugin.assistant.chats import ChatStore
 from plugin.assistant.chats.ownership import is_alive, is_same, owner_of, this_process
-from plugin.assistant.chats.search import HistorySearch
+from plugin.assistant.chats.search.history_search import HistorySearch
 from plugin.assistant.chats.trash import Trash
 from plugin.assistant.database import Database
 from plugin.assistant.errors import Conflict

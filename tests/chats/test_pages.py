@@ -4,8 +4,9 @@ from collections.abc import AsyncIterator
 from pathlib import Path
 
 import pytest
-from plugin.assistant.chats import Branches, ChatStore, pages
-from plugin.assistant.chats.pages import Stretch
+from plugin.assistant.chats import Branches, ChatStore
+from plugin.assistant.chats.log import pages
+from plugin.assistant.chats.log.pages import Stretch
 from plugin.assistant.database import Database
 from plugin.assistant.errors import NotFound
 

@@ -3,8 +3,9 @@
 import logging
 
 import pytest
-from plugin.assistant.chats import Branches, ChatStore, search, search_index
-from plugin.assistant.chats.search import HistorySearch
+from plugin.assistant.chats import Branches, ChatStore
+from plugin.assistant.chats.search import history_search, search_index
+from plugin.assistant.chats.search.history_search import HistorySearch
 from plugin.assistant.database import Database
 from plugin.assistant.errors import InvalidRequest, NotFound, StoreError
 from plugin.assistant.messages.parts import Message, StepStart, TextPart, ToolPart
@@ -155,7 +156,7 @@ async def test_any_query_is_answered(store: ChatStore, history: HistorySearch, q
 async def test_many_rows_are_indexed_in_steps(
     store: ChatStore, database: Database, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(search, "ROWS_PER_STEP", 3)
+    monkeypatch.setattr(history_search, "ROWS_PER_STEP", 3)
     await told(store, "c", *(f"word{number}" for number in range(10)))
     history = HistorySearch(database)
     for number in range(10):
@@ -190,9 +191,9 @@ async def test_two_that_index_at_once_index_once(store: ChatStore, database: Dat
     one, other = HistorySearch(database), HistorySearch(database)
     await one.search("c", "okapi")
     await store.append("c", user("u", "A cat"))
-    rows = await database.read(lambda c: search._next_rows(c, "c"))
+    rows = await database.read(lambda c: history_search._next_rows(c, "c"))
     await other.search("c", "cat")
-    await database.write(lambda c: search._add(c, rows))
+    await database.write(lambda c: history_search._add(c, rows))
     assert await entries(database) == 3
 
 
@@ -206,7 +207,7 @@ async def test_an_index_that_cannot_be_written_is_said_once_and_done_without(
         raise StoreError("The disk is full.")
 
     await told(store, "c", "An okapi")
-    monkeypatch.setattr(search, "_make_tables", full)
+    monkeypatch.setattr(history_search, "_make_tables", full)
     history = HistorySearch(database)
     with caplog.at_level(logging.WARNING, "comfyui_assistant"):
         for _ in range(2):

@@ -4,16 +4,13 @@ import base64
 
 from hypothesis import given
 from hypothesis import strategies as st
-from plugin.assistant.chats.placing import GAP, Document, Piece, first_place, place_all
-from plugin.assistant.chats.searchable import (
+from plugin.assistant.chats.search.message_text import (
     MOST_CHARS,
     clean,
     pieces_of,
     text_of_prompt,
     value_text,
 )
-from plugin.assistant.chats.snippet import ELLIPSIS, snippet
-from plugin.assistant.chats.words import index_terms, query_terms
 from plugin.assistant.messages.parts import (
     DataPart,
     FilePart,
@@ -25,6 +22,9 @@ from plugin.assistant.messages.parts import (
     ToolPart,
 )
 from plugin.assistant.messages.prompt import PromptMessage, ToolCall
+from plugin.assistant.search.positions import GAP, Document, Piece, first_place, place_all
+from plugin.assistant.search.snippet import ELLIPSIS, snippet
+from plugin.assistant.search.words import index_terms, query_terms
 
 
 def message(*parts: Part) -> Message:

@@ -343,7 +343,7 @@ async def test_an_answer_whose_end_could_not_be_saved_does_not_block_the_chat(
     await filled(store, "u1")
     await store.begin_answer("c", answer("a1", "He"))
 
-    async def full(_work: object, rescue: object = None) -> None:
+    async def full(_work: object, fallback: object = None) -> None:
         raise StoreError("The disk is full.")
 
     with monkeypatch.context() as broken:

@@ -12,10 +12,9 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from plugin.assistant.chats import ChatStore, WorkflowName
-from plugin.assistant.chats.archive import Archive
-from plugin.assistant.chats.markdown import to_markdown
-from plugin.assistant.chats.record import decode, encode
-from plugin.assistant.chats.trajectory import (
+from plugin.assistant.chats.export.archive import Archive
+from plugin.assistant.chats.export.markdown import to_markdown
+from plugin.assistant.chats.export.trajectory import (
     KIND,
     Format,
     LogRow,
@@ -24,6 +23,7 @@ from plugin.assistant.chats.trajectory import (
     to_text,
     without,
 )
+from plugin.assistant.chats.log.record import decode, encode
 from plugin.assistant.database import Database
 from plugin.assistant.errors import InvalidRequest, NotFound
 from plugin.assistant.messages.parts import Approval, Message, TextPart, ToolPart

@@ -7,9 +7,10 @@ from datetime import datetime, timedelta, timezone
 from pathlib import Path
 
 import pytest
-from plugin.assistant.chats import ChatQueue, ChatStore, Queued, search_index
+from plugin.assistant.chats import ChatQueue, ChatStore, Queued
 from plugin.assistant.chats.ownership import Owner
-from plugin.assistant.chats.search import HistorySearch
+from plugin.assistant.chats.search import search_index
+from plugin.assistant.chats.search.history_search import HistorySearch
 from plugin.assistant.chats.trash import REMOVED_TOGETHER, UNDO, Trash
 from plugin.assistant.context.projections import Covered, Projections
 from plugin.assistant.context.summary.state import Summary
@@ -302,6 +303,6 @@ async def test_a_clean_up_passes_over_what_runs_elsewhere_or_is_not_saved(chats:
     other = ChatStore(chats.database, clock=lambda: chats.time.now, owner=elsewhere)
     async with read_only(chats.database):
         await chats.store.append("unsaved", user("u1"))
-    assert chats.store.keeper.held == {"unsaved"}
+    assert chats.store.failover.held == {"unsaved"}
     await other.begin_answer("elsewhere", answer("a1"))
     assert await chats.trash.delete_all(["free", "unsaved", "elsewhere"]) == ("free",)

@@ -4,10 +4,10 @@ from plugin.assistant.config import Settings
 from plugin.assistant.context.digest import is_digest
 from plugin.assistant.context.draft import Draft, compose
 from plugin.assistant.context.emergency import fitted
+from plugin.assistant.context.fidelity import IMAGE_NOTE, Shaper
 from plugin.assistant.context.limits import limits_of
 from plugin.assistant.context.log import ChatLog
 from plugin.assistant.context.projections import Projections
-from plugin.assistant.context.shapes import IMAGE_NOTE, Shaper
 from plugin.assistant.context.window import Budget
 from plugin.assistant.messages.prompt import ImageContent, PromptMessage, TextContent
 

@@ -5,9 +5,9 @@ import re
 
 import pytest
 from plugin.assistant.formats import Rates
-from plugin.assistant.llm.events import Usage
 from plugin.assistant.llm.pricing import FILE, cost_of
 from plugin.assistant.llm.provider import OPENAI_BASE_URL, Provider
+from plugin.assistant.llm.stream_events import Usage
 
 MILLION = 1_000_000
 OPENAI = Provider("OpenAI", OPENAI_BASE_URL, "gpt-4.1")

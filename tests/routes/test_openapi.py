@@ -196,7 +196,7 @@ async def the_turns(checked: Checked, chat: Chatting) -> None:
 
 async def released(chat: Chatting, identity: str) -> None:
     """Lets the slow tool of the bench come to its end."""
-    for tool in chat.assistant.toolbox:
+    for tool in chat.assistant.toolset:
         if tool.name == "slow":
             assert tool.run is not None
             bench: Bench = tool.run.__self__  # type: ignore[attr-defined]

@@ -2,7 +2,7 @@
 
 async with stage(tmp_path) as scene:
     session = await scene.session("c1")
-    await session.command(UserMessage(user("u1")), Asker())
+    await session.command(UserMessage(user("u1")), Sender())
     await scene.model.asked()                     a request has come in and waits
     scene.model.answer(TextDelta("Hello"), Finish("stop"))
     await scene.settled(session)
@@ -21,16 +21,22 @@ from plugin.agent_prompts import SystemPrompt
 from plugin.assistant.chats import ChatStore
 from plugin.assistant.config import Settings
 from plugin.assistant.database import Database
-from plugin.assistant.llm.events import Event, Finish, TextDelta, ToolCallDelta, ToolCallStart
 from plugin.assistant.llm.provider import Provider
 from plugin.assistant.llm.request import LLMRequest
+from plugin.assistant.llm.stream_events import (
+    Event,
+    Finish,
+    TextDelta,
+    ToolCallDelta,
+    ToolCallStart,
+)
+from plugin.assistant.sessions.chat_session import ChatSession
 from plugin.assistant.sessions.folding import State, fold_event
-from plugin.assistant.sessions.session import ChatSession
 from plugin.assistant.sessions.sessions import Sessions
-from plugin.assistant.tools.toolbox import Toolbox
-from plugin.assistant.turn.launcher import Launcher
+from plugin.assistant.tools.toolset import Toolset
+from plugin.assistant.turn.idle.summariser import Summariser
 from plugin.assistant.turn.preparation import Services
-from plugin.assistant.turn.summariser import Summariser
+from plugin.assistant.turn.service import TurnService
 from plugin.assistant.user_context.skills import SkillLibrary
 from plugin.assistant.user_context.sources import SourceCache
 from plugin.tests.turn.tools import Bench
@@ -135,11 +141,11 @@ class Stage:
             OneProvider(),
             self.model,
             Prompts(),
-            Toolbox(self.bench.tools),
+            Toolset(self.bench.tools),
             QUIET,
             summariser.answer,
         )
-        launcher = Launcher(services, self.store, skills, summariser)
+        launcher = TurnService(services, self.store, skills, summariser)
         self.sessions = Sessions(launcher, self.store, clock=lambda: self.now)
 
     async def session(self, chat: str = "c1") -> ChatSession:

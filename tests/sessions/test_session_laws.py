@@ -15,14 +15,15 @@ from typing import Any, TypeVar
 from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
-from plugin.assistant.chats import Branches, log
+from plugin.assistant.chats import Branches
+from plugin.assistant.chats.log import chat_log
 from plugin.assistant.errors import AssistantError
-from plugin.assistant.llm.events import Finish, TextDelta, ToolCallStart
+from plugin.assistant.llm.stream_events import Finish, TextDelta, ToolCallStart
 from plugin.assistant.messages.ui import message_to_ui
 from plugin.assistant.sessions import commands
+from plugin.assistant.sessions.chat_session import ChatSession, Sender
 from plugin.assistant.sessions.commands import Command
 from plugin.assistant.sessions.folding import fold_event, shown
-from plugin.assistant.sessions.session import Asker, ChatSession
 from plugin.assistant.sessions.states import TRANSITIONS
 from plugin.assistant.turn.decisions import Decision, ToolResult
 from plugin.tests.chats.examples import user
@@ -70,7 +71,7 @@ class Chatting(RuleBasedStateMachine):
     async def _send(self, command: Command, panel: str | None = None) -> bool:
         """Whether the command was accepted."""
         try:
-            await self.session.command(command, Asker(panel))
+            await self.session.command(command, Sender(panel))
         except AssistantError:
             return False
         return True
@@ -260,7 +261,7 @@ class Chatting(RuleBasedStateMachine):
     # The laws.
 
     async def _rows(self) -> list[str]:
-        rows = await self.scene.store.read("c1", lambda c: log.every_row(c, "c1"))
+        rows = await self.scene.store.read("c1", lambda c: chat_log.every_row(c, "c1"))
         return [message.id for _, _, message in rows]
 
     @invariant()

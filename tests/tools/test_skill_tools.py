@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 from plugin.assistant.errors import ToolError
-from plugin.assistant.tools.tool import Scene
-from plugin.assistant.tools.toolbox import standard_toolbox
+from plugin.assistant.tools.tool import ToolContext
+from plugin.assistant.tools.toolset import standard_toolset
 from plugin.assistant.user_context.skills import SkillLibrary
 from plugin.assistant.user_context.sources import SourceCache
 
@@ -15,18 +15,18 @@ MOON = {"name": "Moon light", "description": "Blue light", "instructions": "Use 
 
 
 @pytest.fixture
-def scene(tmp_path: Path) -> Scene:
-    return Scene(SkillLibrary(SYSTEM, tmp_path, SourceCache()))
+def scene(tmp_path: Path) -> ToolContext:
+    return ToolContext(SkillLibrary(SYSTEM, tmp_path, SourceCache()))
 
 
-async def call(scene: Scene, name: str, /, **arguments: Any) -> Any:
-    tool = standard_toolbox().get(name)
+async def call(scene: ToolContext, name: str, /, **arguments: Any) -> Any:
+    tool = standard_toolset().get(name)
     assert tool is not None
     assert tool.run is not None
     return await tool.run(tool.parse(arguments), scene)
 
 
-async def test_a_skill_is_made_listed_and_read(scene: Scene) -> None:
+async def test_a_skill_is_made_listed_and_read(scene: ToolContext) -> None:
     assert await call(scene, "listUserSkills") == {"skills": []}
     made = await call(scene, "createUserSkill", **MOON)
     assert made == {"created": True, "slug": "moon-light", "name": "Moon light"}
@@ -37,7 +37,7 @@ async def test_a_skill_is_made_listed_and_read(scene: Scene) -> None:
     assert await call(scene, "getUserSkill", slug="moon-light") == {"slug": "moon-light", **MOON}
 
 
-async def test_the_guides_to_models_are_listed_and_read(scene: Scene) -> None:
+async def test_the_guides_to_models_are_listed_and_read(scene: ToolContext) -> None:
     slugs = [skill["slug"] for skill in (await call(scene, "listSystemSkills"))["skills"]]
     assert "20_model_sdxl" in slugs
     guide = await call(scene, "getSystemSkill", slug="20_model_sdxl")
@@ -47,14 +47,14 @@ async def test_the_guides_to_models_are_listed_and_read(scene: Scene) -> None:
 @pytest.mark.parametrize("name", ["getUserSkill", "getSystemSkill"])
 @pytest.mark.parametrize("slug", ["nothing", "../20_model_sdxl", "", "a" * 300, "CON", "a\0b"])
 async def test_a_slug_that_names_no_skill_is_an_error_for_the_model(
-    scene: Scene, name: str, slug: str
+    scene: ToolContext, name: str, slug: str
 ) -> None:
     with pytest.raises(ToolError) as caught:
         await call(scene, name, slug=slug)
     assert caught.value.message
 
 
-async def test_a_skill_that_exists_is_not_overwritten(scene: Scene) -> None:
+async def test_a_skill_that_exists_is_not_overwritten(scene: ToolContext) -> None:
     await call(scene, "createUserSkill", **MOON)
     with pytest.raises(ToolError, match="exists already"):
         await call(scene, "createUserSkill", **{**MOON, "instructions": "Use red."})
@@ -62,6 +62,6 @@ async def test_a_skill_that_exists_is_not_overwritten(scene: Scene) -> None:
     assert read["instructions"] == "Use blue."
 
 
-async def test_a_skill_without_a_usable_name_is_refused(scene: Scene) -> None:
+async def test_a_skill_without_a_usable_name_is_refused(scene: ToolContext) -> None:
     with pytest.raises(ToolError):
         await call(scene, "createUserSkill", **{**MOON, "name": ""})

@@ -15,13 +15,13 @@ from plugin.assistant.context.projections import Projections
 from plugin.assistant.context.system import SystemText
 from plugin.assistant.context.window import Window
 from plugin.assistant.llm.client import Client
-from plugin.assistant.llm.events import Event, Finish, TextDelta
 from plugin.assistant.llm.provider import Provider
 from plugin.assistant.llm.request import LLMRequest
+from plugin.assistant.llm.stream_events import Event, Finish, TextDelta
 from plugin.assistant.messages.parts import Message
 from plugin.assistant.turn.conversation import Conversation
+from plugin.assistant.turn.idle.summariser import Summariser
 from plugin.assistant.turn.preparation import Preparation
-from plugin.assistant.turn.summariser import Summariser
 from plugin.tests.chats.examples import answer, user
 from plugin.tests.providers import ScriptedProvider
 

@@ -7,12 +7,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 from plugin.assistant.messages.chunks import Chunk
 from plugin.assistant.messages.parts import Approval, ToolPart, ToolState
-from plugin.assistant.tools.tool import Scene
-from plugin.assistant.tools.toolbox import Toolbox
+from plugin.assistant.tools.tool import ToolContext
+from plugin.assistant.tools.toolset import Toolset
 from plugin.assistant.turn.calls import MOST_REPEATS, REPEATED, CallRunner, Repetition, Suspension
 from plugin.tests.turn.tools import Bench
 
-SCENE = Scene(skills=None)  # type: ignore[arg-type]
+SCENE = ToolContext(skills=None)  # type: ignore[arg-type]
 
 
 def part(name: str, state: ToolState = "input-available", **fields: Any) -> ToolPart:
@@ -23,7 +23,7 @@ async def settled(
     *parts: ToolPart, allowed: frozenset[str] = frozenset(), bench: Bench | None = None
 ) -> tuple[Suspension, list[Chunk]]:
     sent: list[Chunk] = []
-    tools = Toolbox((bench or Bench()).tools)
+    tools = Toolset((bench or Bench()).tools)
     return await CallRunner(sent.append, tools, SCENE, allowed).settle(parts), sent
 
 
@@ -118,7 +118,7 @@ def test_only_runs_of_three_are_noticed(results: list[tuple[str, int, str]]) -> 
 
 async def test_a_call_that_was_refused_three_times_in_a_row_is_stopped() -> None:
     sent: list[Chunk] = []
-    runner = CallRunner(sent.append, Toolbox(Bench().tools), SCENE, frozenset())
+    runner = CallRunner(sent.append, Toolset(Bench().tools), SCENE, frozenset())
     for _ in range(3):
         await runner.settle([part("fly", "output-error", error_text="There is no tool 'fly'.")])
     assert [chunk["errorText"] for chunk in sent] == [REPEATED]

@@ -15,8 +15,8 @@ from plugin.assistant.chats import ChatStore
 from plugin.assistant.errors import StoreError
 from plugin.assistant.messages import chunks
 from plugin.assistant.messages.parts import Message
-from plugin.assistant.turn.running import RunningTurn
-from plugin.assistant.turn.writer import AnswerWriter
+from plugin.assistant.turn.answer_writer import AnswerWriter
+from plugin.assistant.turn.stream import TurnStream
 from plugin.tests.chatting import Chatting, app_of, chatting
 from plugin.tests.providers import Script, ScriptedProvider, tool_call
 from plugin.tests.turn.tools import Bench
@@ -51,7 +51,7 @@ async def test_two_chats_run_side_by_side(chat: Chatting) -> None:
 
 
 async def test_a_turn_that_is_stopped_before_it_began_comes_to_its_end() -> None:
-    turn = RunningTurn(Message("m1", "assistant", ()))
+    turn = TurnStream(Message("m1", "assistant", ()))
     ran = asyncio.Event()
 
     async def work() -> None:
@@ -401,7 +401,7 @@ async def test_many_readers_come_and_go(chat: Chatting) -> None:
 
 
 async def test_a_silent_turn_gives_its_readers_a_sign_of_life() -> None:
-    turn = RunningTurn(Message("m1", "assistant", ()))
+    turn = TurnStream(Message("m1", "assistant", ()))
     go = asyncio.Event()
 
     async def work() -> None:

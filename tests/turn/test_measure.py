@@ -3,7 +3,7 @@
 from typing import Any
 
 import pytest
-from plugin.assistant.llm.events import Usage
+from plugin.assistant.llm.stream_events import Usage
 from plugin.assistant.turn.measure import Measure
 
 

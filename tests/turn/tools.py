@@ -5,8 +5,8 @@ from __future__ import annotations
 import asyncio
 from typing import Any
 
-from plugin.assistant.tools.tool import Arguments, NoArguments, Scene, Tool
-from plugin.assistant.tools.toolbox import Toolbox, standard_toolbox
+from plugin.assistant.tools.tool import Arguments, NoArguments, Tool, ToolContext
+from plugin.assistant.tools.toolset import Toolset, standard_toolset
 from plugin.tests.chatting import Chatting
 
 
@@ -24,7 +24,7 @@ class Bench:
 
     def install(self, chat: Chatting) -> None:
         """Puts the tools into a backend that nobody has asked yet."""
-        chat.assistant.toolbox = Toolbox((*standard_toolbox(), *self.tools))
+        chat.assistant.toolset = Toolset((*standard_toolset(), *self.tools))
 
     @property
     def tools(self) -> tuple[Tool, ...]:
@@ -37,17 +37,17 @@ class Bench:
             Tool("broken", "Broke", "Breaks.", "reads", NoArguments, run=self._broken),
         )
 
-    async def _erase(self, _: Any, scene: Scene) -> Any:
+    async def _erase(self, _: Any, scene: ToolContext) -> Any:
         self.erased += 1
         return {"erased": self.erased}
 
-    async def _slow(self, _: Any, scene: Scene) -> Any:
+    async def _slow(self, _: Any, scene: ToolContext) -> Any:
         self.started.set()
         await self.release.wait()
         return "done"
 
-    async def _odd(self, _: Any, scene: Scene) -> Any:
+    async def _odd(self, _: Any, scene: ToolContext) -> Any:
         return {"size": float("nan")}
 
-    async def _broken(self, _: Any, scene: Scene) -> Any:
+    async def _broken(self, _: Any, scene: ToolContext) -> Any:
         raise RuntimeError("secret words of a bug")

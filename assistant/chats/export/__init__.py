@@ -1,0 +1,1 @@
+"""Chats as files: Markdown, JSON, JSON Lines; export and import."""

@@ -1,0 +1,63 @@
+"""A chat as Markdown for people: what was said, and what tools took and gave. Pure.
+
+Not what a model thought aloud, and no data of attachments: only their names.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator, Mapping
+from typing import Any, Final
+
+from ...messages.json_text import mended
+from ...messages.parts import DataPart, FilePart, Message, Part, TextPart, ToolPart
+from .trajectory import Trajectory
+
+SPEAKERS: Final[Mapping[str, str]] = {"user": "You", "assistant": "Assistant"}
+_TICKS = re.compile(r"`+")
+
+
+def to_markdown(trajectory: Trajectory) -> str:
+    """The current path, a heading for the chat and one for each message."""
+    blocks = [f"# {trajectory.title}"]
+    for message in trajectory.path:
+        blocks += [f"## {SPEAKERS.get(message.role, message.role)}", *_blocks(message)]
+    return mended("\n\n".join(blocks) + "\n")
+
+
+def _blocks(message: Message) -> Iterator[str]:
+    for part in message.parts:
+        yield from (block for block in _part(part) if block)
+
+
+def _part(part: Part) -> Iterator[str]:
+    if isinstance(part, TextPart):
+        yield part.text.strip()
+    elif isinstance(part, FilePart):
+        yield f"*Attachment: {_line(part.filename or 'without a name')} ({_line(part.media_type)})*"
+    elif isinstance(part, ToolPart):
+        yield f"*Tool: {_line(part.title or part.tool_name)} ({part.state})*"
+        yield _fenced(part.input)
+        yield _fenced(part.output)
+        yield _fenced(part.error_text)
+    elif isinstance(part, DataPart) and isinstance(part.data, Mapping):
+        shown = {"notice": "message", "skill": "name"}.get(part.name, "")
+        value = part.data.get(shown)
+        if isinstance(value, str):
+            yield f"*{part.name.capitalize()}: {_line(value)}*"
+
+
+def _fenced(value: Any) -> str:
+    """A value as a block of code; its fence is longer than any within."""
+    if value in (None, "", {}):
+        return ""
+    is_text = isinstance(value, str)
+    text = value if is_text else json.dumps(value, ensure_ascii=False, indent=1, default=dict)
+    longest = max((len(ticks) for ticks in _TICKS.findall(text)), default=0)
+    fence = "`" * max(3, longest + 1)
+    return f"{fence}{'' if is_text else 'json'}\n{text}\n{fence}"
+
+
+def _line(text: str) -> str:
+    return " ".join(text.split()).replace("*", "\\*")

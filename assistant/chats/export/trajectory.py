@@ -1,0 +1,272 @@
+"""A whole chat as one value, and as text that can be kept outside: JSON, or JSON Lines (R39).
+
+    trajectory    one JSON object: the chat, and every row of its log, branches included
+    jsonl         a line for the chat, then a line for each message of the current path
+
+What is read is checked and repaired. A file may come from anybody, so nothing in it counts as the
+user's word: an approval that was given is asked for again, and tools that the chat allowed are not
+part of it. Pure; `archive` reads chats from the store and adds them.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from datetime import datetime
+from typing import Any, Final, Literal, cast, get_args
+
+from ...errors import InvalidRequest
+from ...messages.parts import Approval, Message, Part, ToolPart
+from ...messages.ui import LONGEST_ID, message_from_ui, message_to_ui
+from .. import titles
+from ..chat import TitleSource, WorkflowName
+from ..log.record import canonical, parse_time, time_text
+
+Format = Literal["trajectory", "jsonl"]
+FORMATS: Final[tuple[Format, ...]] = get_args(Format)
+KIND: Final = "comfyui-assistant-trajectory"
+VERSION: Final = 1
+MOST_MESSAGES: Final = 100_000
+"""Of one import, so that the writer is free again within seconds."""
+REPLACEMENT: Final = "[key]"
+LONGEST_NAME: Final = 200
+"""Characters of a workflow's id and name."""
+
+
+@dataclass(frozen=True, slots=True)
+class LogRow:
+    """A message of the log; `parent` is the number of an earlier row, None at the beginning."""
+
+    row: int
+    parent: int | None
+    message: Message
+
+
+@dataclass(frozen=True, slots=True)
+class Trajectory:
+    """A chat with its log. `head` is the row that ends the current path, None for an empty one;
+    `id` and `created` are None where a file does not say."""
+
+    id: str | None
+    title: str
+    title_source: TitleSource
+    created: datetime | None
+    workflow: WorkflowName | None
+    rows: tuple[LogRow, ...]
+    head: int | None
+
+    @property
+    def path(self) -> tuple[Message, ...]:
+        """The messages of the current path."""
+        held = {one.row: one for one in self.rows}
+        found: list[Message] = []
+        row = self.head
+        while row is not None:
+            found.append(held[row].message)
+            row = held[row].parent
+        return tuple(reversed(found))
+
+
+def to_text(trajectory: Trajectory, form: Format) -> str:
+    """The chat as text that `from_text` reads back equal; of JSON Lines, its current path."""
+    if form == "jsonl":
+        lines = [
+            canonical(_header(trajectory)),
+            *map(canonical, map(message_to_ui, trajectory.path)),
+        ]
+        return "".join(f"{line}\n" for line in lines)
+    rows = [
+        {"row": one.row, "parent": one.parent, "message": message_to_ui(one.message)}
+        for one in trajectory.rows
+    ]
+    return canonical({**_header(trajectory), "head": trajectory.head, "messages": rows}) + "\n"
+
+
+def from_text(content: str, form: Format) -> Trajectory:
+    """The chat in such a text, repaired. Raises InvalidRequest for what cannot be understood, with
+    the place where it is wrong."""
+    if form == "trajectory":
+        body = _object(_parsed(content, "content"), "content")
+        if body.get("type") != KIND or body.get("version") != VERSION:
+            raise InvalidRequest(f"expected a {KIND} of version {VERSION}", where="content")
+        entries = body.get("messages")
+        if not isinstance(entries, list):
+            raise InvalidRequest("expected a list", where="content.messages")
+        return _repaired(body, entries, "content.messages[{}]")
+    lines = [line for line in content.removeprefix("\ufeff").split("\n") if line.strip()]
+    bodies = [_object(_parsed(line, f"line {n}"), f"line {n}") for n, line in enumerate(lines, 1)]
+    header = bodies.pop(0) if bodies and bodies[0].get("type") == KIND else {}
+    first = len(lines) - len(bodies) + 1
+    entries = [{"message": body} for body in bodies]
+    return _repaired(header, entries, "line {}", first)
+
+
+def without(trajectory: Trajectory, secrets: frozenset[str]) -> Trajectory:
+    """The chat with `[key]` in the place of these texts, wherever it holds them."""
+    if not secrets:
+        return trajectory
+    rows = []
+    for one in trajectory.rows:
+        body = message_to_ui(one.message)
+        kept = {name: _clean(body[name], secrets) for name in ("metadata", "parts") if name in body}
+        same = all(body[name] == value for name, value in kept.items())
+        rows.append(one if same else replace(one, message=message_from_ui({**body, **kept})))
+    return replace(trajectory, rows=tuple(rows), title=_clean(trajectory.title, secrets))
+
+
+def _clean(value: Any, secrets: frozenset[str]) -> Any:
+    if isinstance(value, str):
+        # The longest first: one key may be the beginning of another.
+        for secret in sorted(secrets, key=len, reverse=True):
+            value = value.replace(secret, REPLACEMENT)
+        return value
+    if isinstance(value, Mapping):
+        return {_clean(key, secrets): _clean(item, secrets) for key, item in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [_clean(item, secrets) for item in value]
+    return value
+
+
+def _header(trajectory: Trajectory) -> dict[str, Any]:
+    workflow, created = trajectory.workflow, trajectory.created
+    return {
+        "type": KIND,
+        "version": VERSION,
+        "id": trajectory.id,
+        "title": trajectory.title,
+        "title_source": trajectory.title_source,
+        "created": created and time_text(created),
+        "workflow": workflow and {"id": workflow.id, "name": workflow.name},
+    }
+
+
+def _repaired(
+    header: Mapping[str, Any], entries: list[Any], place: str, first: int = 0
+) -> Trajectory:
+    """The chat of a header and rows. A row without a parent that comes before it follows the row
+    before; system messages, which no log holds, are left out; ids are made unique on each path."""
+    if len(entries) > MOST_MESSAGES:
+        raise InvalidRequest(f"expected at most {MOST_MESSAGES} messages", where="content")
+    numbers: dict[Any, int | None] = {None: None}
+    rows: list[LogRow] = []
+    for index, entry in enumerate(entries, first):
+        where = place.format(index)
+        body = _object(entry, where)
+        message = _asked_again(message_from_ui(body.get("message"), where))
+        before = rows[-1].row if rows else None
+        parent = body.get("parent", before if "row" not in body else None)
+        known = _is_number(parent) and parent in numbers
+        follows = numbers[parent] if parent is None or known else before
+        row = follows if message.role == "system" else len(rows) + 1
+        if message.role != "system":
+            rows.append(LogRow(len(rows) + 1, follows, message))
+        if _is_number(body.get("row")):
+            numbers[body["row"]] = row
+    head = header.get("head")
+    ends = numbers.get(head) if _is_number(head) else None
+    if "head" not in header or head is not None:
+        # Only a file that says so has a path without messages.
+        ends = ends or (len(rows) or None)
+    return Trajectory(
+        id=header["id"] if isinstance(header.get("id"), str) else None,
+        title=_title(header, rows),
+        title_source=_title_source(header),
+        created=_time(header.get("created")),
+        workflow=_workflow(header.get("workflow")),
+        rows=tuple(_with_unique_ids(rows)),
+        head=ends,
+    )
+
+
+def _with_unique_ids(rows: list[LogRow]) -> list[LogRow]:
+    """The rows; one with the id of a message before it on its path gets another id."""
+    children: dict[int | None, list[int]] = {}
+    for one in rows:
+        children.setdefault(one.parent, []).append(one.row)
+    ids = {one.row: one.message.id for one in rows}
+    every = set(ids.values())
+    on_path: set[str] = set()
+    # Down and up each branch: a negative number leaves the row that it stands for.
+    steps = list(reversed(children.get(None, ())))
+    while steps:
+        row = steps.pop()
+        if row < 0:
+            on_path.remove(ids[-row])
+            continue
+        if ids[row] in on_path:
+            ids[row] = _other_id(ids[row], row, every)
+        on_path.add(ids[row])
+        steps += [-row, *reversed(children.get(row, ()))]
+    return [replace(one, message=replace(one.message, id=ids[one.row])) for one in rows]
+
+
+def _other_id(identity: str, row: int, every: set[str]) -> str:
+    end = f"-{row}"
+    while (other := identity[: LONGEST_ID - len(end)] + end) in every:
+        end += "-"
+    every.add(other)
+    return other
+
+
+def _asked_again(message: Message) -> Message:
+    """The message without approvals whose calls have not run yet."""
+    parts = tuple(map(_unapproved, message.parts))
+    return message if parts == message.parts else replace(message, parts=parts)
+
+
+def _unapproved(part: Part) -> Part:
+    if not isinstance(part, ToolPart) or part.state != "approval-responded":
+        return part
+    if part.approval is None or part.approval.approved is False:
+        return part
+    return replace(part, state="approval-requested", approval=Approval(part.approval.id))
+
+
+def _title(header: Mapping[str, Any], rows: list[LogRow]) -> str:
+    title = header.get("title")
+    if isinstance(title, str) and title.strip():
+        return titles.clean_title(title)
+    asked = (one.message for one in rows if one.message.role == "user")
+    first = next(asked, None)
+    return titles.title_for(first) if first else titles.NEW_CHAT
+
+
+def _title_source(header: Mapping[str, Any]) -> TitleSource:
+    found = header.get("title_source")
+    return next((source for source in get_args(TitleSource) if source == found), "rule")
+
+
+def _time(value: Any) -> datetime | None:
+    try:
+        moment = parse_time(value.replace("Z", "+00:00")) if isinstance(value, str) else None
+        return moment if moment and time_text(moment) else None
+    except (ValueError, OverflowError):
+        return None
+
+
+def _workflow(value: Any) -> WorkflowName | None:
+    if not isinstance(value, Mapping):
+        return None
+    identity, name = value.get("id"), value.get("name")
+    if not isinstance(identity, str) or not isinstance(name, str) or not name:
+        return None
+    return WorkflowName(identity[:LONGEST_NAME], name[:LONGEST_NAME])
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool)
+
+
+def _parsed(text: str, where: str) -> Any:
+    try:
+        return json.loads(text)
+    except (ValueError, RecursionError) as error:
+        reason = error.msg if isinstance(error, json.JSONDecodeError) else "it is beyond our limits"
+        raise InvalidRequest(f"expected JSON: {reason}", where=where) from None
+
+
+def _object(value: Any, where: str) -> dict[str, Any]:
+    if not isinstance(value, dict):
+        raise InvalidRequest("expected a JSON object", where=where)
+    return cast(dict[str, Any], value)

@@ -1,0 +1,329 @@
+"""Where each chat is kept: in the file or, while that fails, in memory (R33).
+
+A write that the file does not take moves its chat into memory, with all that it has, and is done
+there; so are its further reads and writes. As soon as the file takes writes again, what it lacks is
+added to it and the chat leaves memory. Nobody else notices, but for `saving`, which says what is
+not saved and why. Of a file that was damaged and set aside, the new one gets whatever can be read.
+
+Only the thread that writes moves chats; those that read look where a chat is at that moment.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import time
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import Any, Final, TypeVar, cast
+
+from sqlalchemy import Connection
+
+from ...database import Database, InMemoryDatabase, Work, utc_now
+from ...errors import FileFailed, NotFound, StoreError
+from .. import schema
+from ..log.row_cache import RowCache
+from ..search import search_index
+from . import transfer
+
+logger = logging.getLogger("comfyui_assistant")
+
+Result = TypeVar("Result")
+
+RETRY_SECONDS: Final = 3.0
+"""How often the file is asked whether it takes writes again."""
+MOST_UNSAVED_CHARS: Final = 256_000_000
+"""Longest log in memory, of all chats together; beyond it writes are refused."""
+
+
+@dataclass(frozen=True, slots=True)
+class Saving:
+    """Whether what is said is saved; `message` says why not, and what the user can do."""
+
+    ok: bool = True
+    message: str | None = None
+
+    def to_json(self) -> dict[str, Any]:
+        return {"ok": True} if self.ok else {"ok": False, "message": self.message}
+
+
+class Failover:
+    """The chats of one database file, and those that it does not take now.
+
+    `prepare` makes the file's tables, before anything else is done there; `cache` knows the current
+    path of some chats. For one event loop; each of `changed` is called there whenever `saving` says
+    something else.
+    """
+
+    def __init__(
+        self,
+        database: Database,
+        prepare: Work[Any],
+        cache: RowCache,
+        *,
+        clock: Callable[[], float] = time.monotonic,
+        sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
+        most_chars: int = MOST_UNSAVED_CHARS,
+    ) -> None:
+        self.memory = InMemoryDatabase(_make_tables, database.path.parent)
+        self.held: frozenset[str] = frozenset()
+        self.changed: list[Callable[[], None]] = []
+        self._database = database
+        self._prepare = prepare
+        self._cache = cache
+        self._clock = clock
+        self._sleep = sleep
+        self._most_chars = most_chars
+        self._prepared: list[Any] = []
+        # Of which file, and beside which damaged one.
+        self._generation = database.generation
+        self._salvaged: Path | None = None
+        self._retry_at = 0.0
+        self._told = Saving()
+        self._loop: asyncio.AbstractEventLoop | None = None
+        self._retrying: asyncio.Task[None] | None = None
+
+    @property
+    def saving(self) -> Saving:
+        problem = self._database.problem
+        if problem is None and not self.held:
+            return Saving()
+        reason = problem or "The chats' file takes writes again."
+        return Saving(False, f"{reason} Until then, what is said is kept in memory only.")
+
+    @property
+    def ready(self) -> bool:
+        """Whether `prepare` was run."""
+        return bool(self._prepared) and self._generation == self._database.generation
+
+    async def prepare(self) -> Any:
+        """Run `prepare` on the file, if it was not yet; what it returned then. Raises FileFailed
+        when the file cannot be written; then it is tried again later."""
+        if not self.ready:
+            await self._in_writer(self._prepare_now)
+        return self._prepared[0]
+
+    async def write(self, chat_id: str, work: Work[Result]) -> Result:
+        """Run `work`, which writes this chat (and chats that it makes) only, in one transaction,
+        wherever the chat is kept."""
+        self._loop = asyncio.get_running_loop()
+        return await self._database.write(work, fallback=_Fallback(self, chat_id))
+
+    async def read(self, chat_id: str, work: Work[Result]) -> Result:
+        """Run `work`, which reads this chat, wherever it is kept."""
+        if chat_id in self.held:
+            return await self._database.in_reader(lambda: self._read_held(chat_id, work))
+        try:
+            return await self._database.read(work)
+        except FileFailed as error:
+            failed = error
+        return await self._in_writer(lambda: self._read_elsewhere(chat_id, work, failed))
+
+    async def read_file(self, work: Callable[[Connection, frozenset[str]], Result]) -> Result:
+        """Run `work` on the file; it gets the ids of the chats that are in memory, which the file
+        knows too, as they were."""
+        return await self._database.read(lambda connection: work(connection, self.held))
+
+    async def close(self) -> None:
+        """Try for the last time to save what is in memory."""
+        if self._retrying is not None:
+            self._retrying.cancel()
+            await asyncio.gather(self._retrying, return_exceptions=True)
+        if self.held:
+            self._retry_at = 0.0
+            await self._in_writer(self._bring_back)
+        if self.held:
+            logger.error("Chats: what was said last in %d chats is not saved.", len(self.held))
+
+    async def _in_writer(self, call: Callable[[], Result]) -> Result:
+        self._loop = asyncio.get_running_loop()
+        return await self._database.in_writer(call)
+
+    def _read_held(self, chat_id: str, work: Work[Result]) -> Result:
+        """In a reader's thread: from memory, unless the chat has gone back meanwhile."""
+
+        def here(connection: Connection) -> tuple[bool, Result | None]:
+            inside = chat_id in transfer.ids(connection)
+            return inside, work(connection) if inside else None
+
+        inside, result = self.memory.run(here)
+        return cast(Result, result) if inside else self._database.read_now(work)
+
+    # From here on: in the writer's thread.
+
+    def elsewhere(self, chat_id: str) -> bool:
+        """Whether the chat is not to be written to the file now."""
+        return chat_id in self.held or not self.ready or self._clock() < self._retry_at
+
+    def write_elsewhere(self, chat_id: str, work: Work[Result], error: FileFailed | None) -> Result:
+        """The work in memory, after the file failed by `error`, or was not asked (None); on the
+        file after all, if it only was not ready."""
+        if error is not None and not error.damaged and self.ready:
+            self._retry_at = self._clock() + RETRY_SECONDS
+        if self._clock() >= self._retry_at and chat_id not in self.held:
+            try:
+                self._mend(error)
+                return self._database.write_now(work)
+            except FileFailed as failed:
+                error = failed
+                self._retry_at = self._clock() + RETRY_SECONDS
+        readable = self._hold(chat_id)
+        if self.memory.run(transfer.chars) > self._most_chars:
+            raise self._failed(error)
+        try:
+            return self.memory.run(work)
+        except NotFound:
+            if readable:
+                raise
+            raise self._failed(error) from None
+        finally:
+            self._note()
+
+    def _read_elsewhere(self, chat_id: str, work: Work[Result], error: FileFailed) -> Result:
+        """What cannot be read in the file: from a new file, else from memory."""
+        try:
+            if error.damaged or (self._prepared and not self.ready):
+                self._mend(error)
+                return self._database.read_now(work)
+        except FileFailed as failed:
+            error = failed
+        readable = self._hold(chat_id)
+        self._note()
+        if chat_id not in self.held and not readable:
+            raise error
+        return self.memory.run(work)
+
+    def _hold(self, chat_id: str) -> bool:
+        """Have the chat in memory, if there is anything to be had of it; says whether all is known
+        that there is."""
+        if chat_id in self.held:
+            return True
+        readable = True
+        try:
+            contents = self._database.read_now(lambda c: transfer.read(c, chat_id))
+        except StoreError:
+            contents = transfer.known(chat_id, self._cache.rows(chat_id), utc_now())
+            # A file that could not even be opened is as good as none; nothing is lost with it.
+            readable = not self._prepared
+        if contents.chat is not None:
+            if self.memory.run(transfer.chars) + contents.chars > self._most_chars:
+                raise self._failed(None)
+            self.memory.run(lambda connection: transfer.put(connection, contents))
+        return readable
+
+    def _mend(self, error: FileFailed | None) -> None:
+        """Have a file that can be written; after damage, or a loss, that is a new one."""
+        if error is not None and error.damaged:
+            self._prepared.clear()
+        self._prepare_now()
+
+    def _prepare_now(self) -> None:
+        if self.ready:
+            return
+        self._prepared[:] = [self._database.write_now(self._prepare)]
+        before, self._generation = self._generation, self._database.generation
+        if self._generation != before or self._database.set_aside != self._salvaged:
+            self._salvaged = self._database.set_aside
+            self._salvage()
+
+    def _salvage(self) -> None:
+        """Into the new file, what can be read of the one that was set aside, chat by chat, and what
+        is known besides."""
+        there = self._database.write_now(transfer.ids) | self.held
+        every = self._cache.chats() | (self._rescued(transfer.ids) or frozenset())
+        saved = 0
+        for chat_id in sorted(every - there):
+            contents = self._rescued(partial(transfer.read, chat_id=chat_id))
+            if contents is None or contents.chat is None:
+                contents = transfer.known(chat_id, self._cache.rows(chat_id), utc_now())
+            if contents.chat is not None:
+                back = partial(transfer.bring_back, chat_id=chat_id, contents=contents)
+                self._database.write_now(back)
+                saved += 1
+        logger.info("Chats: %d of a file that is gone are in the new one.", saved)
+
+    def _rescued(self, work: Work[Result]) -> Result | None:
+        """The work on the file that was set aside; None where there is none to be read."""
+        try:
+            return None if self._database.set_aside is None else self._database.salvage_now(work)
+        except StoreError:
+            return None
+
+    def _bring_back(self) -> None:
+        """Give the file what is in memory; stops at the first chat that it does not take."""
+        if self._clock() < self._retry_at:
+            return
+        try:
+            self._prepare_now()
+            for chat_id in sorted(self.held):
+                self._bring_one_back(chat_id)
+            self._database.write_now(lambda _connection: None)
+        except StoreError as error:
+            self._retry_at = self._clock() + RETRY_SECONDS
+            if isinstance(error, FileFailed) and error.damaged:
+                self._prepared.clear()
+        self._note()
+
+    def _bring_one_back(self, chat_id: str) -> None:
+        contents = self.memory.run(lambda connection: transfer.read(connection, chat_id))
+        same = self._database.write_now(lambda c: transfer.bring_back(c, chat_id, contents))
+        if not same and self._loop is not None:
+            self._loop.call_soon_threadsafe(self._cache.forget, chat_id)
+
+        def remove(connection: Connection) -> None:
+            if search_index.has_fts5():
+                search_index.remove(connection, chat_id)
+            transfer.remove(connection, chat_id)
+
+        self.memory.run(remove)
+        self.held = self.held - {chat_id}
+
+    def _note(self) -> None:
+        """Know which chats are in memory now, and tell the loop."""
+        self.held = self.memory.run(transfer.ids)
+        if not self.held:
+            self.memory.clear()
+        if self._loop is not None:
+            self._loop.call_soon_threadsafe(self._tell)
+
+    def _failed(self, error: FileFailed | None) -> FileFailed:
+        return error or FileFailed(self._database.problem or "The chats' file cannot be written.")
+
+    # From here on: in the loop's thread.
+
+    def _tell(self) -> None:
+        if not self.saving.ok and (self._retrying is None or self._retrying.done()):
+            self._retrying = asyncio.get_running_loop().create_task(self._retry())
+        if self.saving != self._told:
+            self._told = self.saving
+            if self._told.ok:
+                logger.info("Chats: everything is saved again.")
+            for changed in self.changed:
+                changed()
+
+    async def _retry(self) -> None:
+        while not self.saving.ok:
+            await self._sleep(RETRY_SECONDS)
+            await self._in_writer(self._bring_back)
+
+
+@dataclass(frozen=True, slots=True)
+class _Fallback:
+    """What becomes of a chat's write that the file does not take."""
+
+    failover: Failover
+    chat_id: str
+
+    def elsewhere(self) -> bool:
+        return self.failover.elsewhere(self.chat_id)
+
+    def run(self, work: Work[Any], error: FileFailed | None) -> Any:
+        return self.failover.write_elsewhere(self.chat_id, work, error)
+
+
+def _make_tables(connection: Connection) -> None:
+    schema.metadata.create_all(connection)
+    if search_index.has_fts5():
+        search_index.prepare(connection)

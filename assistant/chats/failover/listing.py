@@ -1,0 +1,48 @@
+"""The list of the chats, of those in the file and of those that are in memory while it fails."""
+
+from __future__ import annotations
+
+from sqlalchemy import Connection
+
+from ...errors import FileFailed
+from .. import chat_rows
+from ..chat import ChatSummary
+from .failover import Failover
+
+
+async def pinned(failover: Failover, limit: int) -> tuple[ChatSummary, ...]:
+    """Up to `limit` chats that are pinned, however old, last changed first. Raises FileFailed when
+    there is nothing in memory either."""
+    return await _listed(failover, limit, None, only_pinned=True)
+
+
+async def newest(failover: Failover, limit: int, before: str | None) -> tuple[ChatSummary, ...]:
+    """Up to `limit` chats, last changed first; `before` is the last id of the page before. What is
+    in memory was changed after all that is in the file.
+
+    Raises NotFound for an unknown `before`, FileFailed when there is nothing in memory either."""
+    return await _listed(failover, limit, before)
+
+
+async def _listed(
+    failover: Failover, limit: int, before: str | None, only_pinned: bool = False
+) -> tuple[ChatSummary, ...]:
+    found: tuple[ChatSummary, ...] = ()
+    if failover.held and (before is None or before in failover.held):
+        found = await failover.memory.read(
+            lambda c: chat_rows.newest(c, limit, before, (), only_pinned)
+        )
+        before = None
+    left = limit - len(found)
+
+    def work(connection: Connection, hidden: frozenset[str]) -> tuple[ChatSummary, ...]:
+        return chat_rows.newest(connection, left, before, hidden, only_pinned)
+
+    if left == 0:
+        return found
+    try:
+        return (*found, *await failover.read_file(work))
+    except FileFailed:
+        if not failover.held:
+            raise
+        return found

@@ -1,0 +1,1 @@
+"""The log of a chat: its rows, the paths through them, and the answer in progress."""

@@ -1,0 +1,24 @@
+"""How much one chat may hold."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from ...errors import Refused
+from ..chat import Chat
+
+MOST_LOG_CHARS: Final = 256_000_000
+"""Longest log of one chat, images included (`contracts/trust-boundary.md`, rule 6)."""
+FULL_RETRY_SECONDS: Final = 3600
+"""A full chat does not become emptier by itself; the header is the contract's."""
+
+
+def check_room(chat: Chat, added_chars: int, most_chars: int) -> None:
+    """Raises Refused (`chat_full`) when so much more is too much for the chat."""
+    if chat.log_chars + added_chars > most_chars:
+        raise Refused(
+            "This chat has reached its largest size; go on in a new chat.",
+            code="chat_full",
+            status=429,
+            retry_after=FULL_RETRY_SECONDS,
+        )

@@ -1,0 +1,81 @@
+"""A message as the text of a row, and back; times as text.
+
+The text is canonical: equal messages give equal text, on every machine (R52).
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from datetime import datetime, timezone
+from typing import Any
+
+from ...errors import InvalidRequest, StoreError
+from ...messages.parts import Message
+from ...messages.ui import message_from_ui, message_to_ui
+
+_UNREADABLE = "A saved message cannot be read; the chat's file is damaged."
+
+
+def canonical(value: Any) -> str:
+    """`value` as JSON text without spaces, keys sorted."""
+    text = json.dumps(
+        value, ensure_ascii=False, sort_keys=True, separators=(",", ":"), default=_plain
+    )
+    try:
+        text.encode("utf-8")
+    except UnicodeEncodeError:
+        # Half a surrogate pair, as a client may cut one: no UTF-8, but JSON can escape it.
+        return json.dumps(value, sort_keys=True, separators=(",", ":"), default=_plain)
+    return text
+
+
+def encode(message: Message) -> str:
+    """The text of a message. Raises InvalidRequest for one that JSON cannot hold."""
+    return canonical_message(message_to_ui(message))
+
+
+def canonical_message(body: Mapping[str, Any]) -> str:
+    """`canonical` for a message's JSON value. Raises InvalidRequest where it is too deep."""
+    try:
+        return canonical(body)
+    except RecursionError:
+        raise InvalidRequest("the message is nested too deeply", where="message") from None
+
+
+def decode(body: str) -> Message:
+    """The message of a row, without its attachments (`attachments`). Raises StoreError for a text
+    that we cannot have written."""
+    try:
+        return message_from_ui(parsed(body))
+    except InvalidRequest as error:
+        raise StoreError(_UNREADABLE) from error
+
+
+def parsed(body: str) -> dict[str, Any]:
+    """The JSON object of a row. Raises StoreError as `decode` does."""
+    try:
+        found = json.loads(body)
+    except (ValueError, RecursionError) as error:
+        raise StoreError(_UNREADABLE) from error
+    if not isinstance(found, dict):
+        raise StoreError(_UNREADABLE)
+    return found
+
+
+def time_text(moment: datetime) -> str:
+    """ISO 8601 in UTC. Raises ValueError for a time without a zone."""
+    if moment.tzinfo is None:
+        raise ValueError("a stored time needs a zone")
+    return moment.astimezone(timezone.utc).isoformat(timespec="milliseconds")
+
+
+def parse_time(text: str) -> datetime:
+    return datetime.fromisoformat(text)
+
+
+def _plain(value: Any) -> Any:
+    """Read-only mappings and tuples are JSON objects and lists too."""
+    if isinstance(value, Mapping):
+        return dict(value)
+    raise TypeError(f"{type(value).__name__} has no place in a chat's log")

@@ -1,0 +1,302 @@
+"""Finding messages by their words, in one chat or in all of them (R49, R41).
+
+    search = HistorySearch(database)
+    hits = await search.search("c1", "which seed did I like?", 10)
+
+The whole log is searched, branches included, whatever a request left out of it. Rows are indexed by
+the search that first needs them. Where there can be no index (a Python without FTS5, a full disk)
+the rows are read through instead: slower, with the same result. A query is plain text; no sign in
+it is an operator. Any query is answered, if only by nothing.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import Final, Protocol
+
+from sqlalchemy import Connection, exists, select
+
+from ...database import Result, Work, driver_of
+from ...errors import StoreError
+from ...search.positions import Document, Origin, Piece, Placed, first_place, place_all
+from ...search.ranking import rank
+from ...search.scanned_postings import ScannedPostings
+from ...search.words import index_terms, query_terms
+from .. import chat_rows, schema
+from ..failover.failover import Failover
+from ..identity import chat_id as check_chat_id
+from ..log.record import decode
+from ..schema import chats, messages
+from . import search_index
+from .hits import Found, Hit, show
+from .message_text import pieces_of
+from .search_index import State
+
+logger = logging.getLogger("comfyui_assistant")
+
+MOST_HITS: Final = 100
+ROWS_PER_STEP: Final = 200
+"""Rows that are read and indexed at once, so that a turn's own writes never wait long."""
+
+
+class Readable(Protocol):
+    """A database with the chats' tables."""
+
+    async def read(self, work: Work[Result]) -> Result: ...
+
+    async def write(self, work: Work[Result]) -> Result: ...
+
+
+class HistorySearch:
+    """Search over the chats in one database and, while its file fails, over those in memory too
+    (`failover`). For one event loop; raises StoreError."""
+
+    def __init__(self, database: Readable, failover: Failover | None = None) -> None:
+        self._database = database
+        self._failover = failover
+        self._unsaved = HistorySearch(failover.memory) if failover is not None else None
+        self._indexing = asyncio.Lock()
+        self._prepared = False
+        self._said = False
+
+    async def search(
+        self, chat_id: str | None, query: str, k: int = 10, before_row: int | None = None
+    ) -> tuple[Hit, ...]:
+        """Up to `k` hits in a chat, or in all (None), the best first; no message is in two of them.
+
+        `before_row` leaves out that row and what came after it, such as the question that is being
+        answered. Raises NotFound for an unknown chat, InvalidRequest for an id that names none."""
+        identity = None if chat_id is None else check_chat_id(chat_id)
+        held = self._failover.held if self._failover is not None else frozenset()
+        if self._unsaved is None or not held or (identity is not None and identity not in held):
+            return await self._search(identity, query, k, before_row)
+        unsaved = await self._unsaved.search(identity, query, k, before_row)
+        if identity is not None:
+            return unsaved
+        try:
+            # Of a chat in memory, what the file has of it is there too.
+            found = await self._search(None, query, k, before_row)
+            saved = [hit for hit in found if hit.chat_id not in held]
+        except StoreError:
+            saved = []
+        return tuple(sorted([*unsaved, *saved], key=lambda hit: -hit.score)[:k])
+
+    async def _search(
+        self, chat_id: str | None, query: str, k: int, before_row: int | None
+    ) -> tuple[Hit, ...]:
+        wanted = _Wanted(chat_id, query_terms(query), min(k, MOST_HITS), before_row)
+        if self._prepared and search_index.has_fts5():
+            # Mostly there is nothing to index, so that one look is enough.
+            try:
+                found = await self._database.read(lambda c: _look(c, wanted))
+                if found is not None:
+                    return found
+            except StoreError:
+                self._prepared = False  # it may be another file than it was
+        indexed = await self._catch_up(chat_id)
+        return await self._database.read(lambda c: _find(c, wanted, indexed))
+
+    async def forget(
+        self, chat_ids: Sequence[str], work: Callable[[Connection, str], bool]
+    ) -> list[str]:
+        """Drop all words of these chats from the index in the transaction of `work`, which removes
+        a chat itself and says whether it did; returns those that it removed."""
+
+        def both(connection: Connection) -> list[str]:
+            removed = [chat_id for chat_id in chat_ids if work(connection, chat_id)]
+            if removed and search_index.has_fts5():
+                search_index.remove(connection, *removed)
+            return removed
+
+        async with self._indexing:
+            await self._prepare()
+            return await self._database.write(both)
+
+    async def _prepare(self) -> None:
+        if not self._prepared:
+            await self._database.write(_make_tables)
+            self._prepared = True
+
+    async def _catch_up(self, chat_id: str | None) -> bool:
+        """Index the rows that are not yet; says whether there is an index."""
+        async with self._indexing:
+            try:
+                await self._prepare()
+                if not search_index.has_fts5():
+                    self._say("this Python's SQLite has no FTS5")
+                    return False
+                for identity in await self._database.read(lambda c: _behind(c, chat_id)):
+                    await self._index(identity)
+            except StoreError:
+                self._say("the index cannot be written")
+                return False
+        return True
+
+    async def _index(self, chat_id: str) -> None:
+        """Index all rows of the chat that are not yet, some at a time: the words are taken apart
+        in a reader, so that the writer is free for turns."""
+        more = True
+        while more:
+            rows = await self._database.read(lambda c: _next_rows(c, chat_id))
+            await self._database.write(partial(_add, rows=rows))
+            more = len(rows.documents) == ROWS_PER_STEP
+
+    def _say(self, reason: str) -> None:
+        if not self._said:
+            self._said = True
+            logger.warning("Search: %s; searches read all messages, which is slower.", reason)
+
+
+@dataclass(frozen=True, slots=True)
+class _Wanted:
+    """A search: in one chat or in all (None), for terms, so many hits, before a row."""
+
+    chat_id: str | None
+    terms: tuple[str, ...]
+    hits: int
+    before_row: int | None
+
+
+def _make_tables(connection: Connection) -> None:
+    schema.prepare(connection)
+    if search_index.has_fts5():
+        search_index.prepare(connection)
+
+
+_BEHIND: Final = (
+    "SELECT chat.id FROM chats AS chat LEFT JOIN search_chats AS known ON known.chat_id = chat.id"
+    " WHERE chat.deleted IS NULL AND coalesce("
+    '(SELECT max("row") FROM messages WHERE messages.chat_id = chat.id), 0)'
+    " > coalesce(known.row_number, 0)"
+)
+
+
+def _behind(connection: Connection, chat_id: str | None) -> list[str]:
+    """The chats, or this one, with rows that are not indexed."""
+    driver = driver_of(connection)
+    if chat_id is None:
+        found = driver.execute(_BEHIND)
+    else:
+        found = driver.execute(f"{_BEHIND} AND chat.id = ?", (chat_id,))
+    return [identity for (identity,) in found]
+
+
+def _look(connection: Connection, wanted: _Wanted) -> tuple[Hit, ...] | None:
+    """What the index says, None where it lacks something."""
+    if _behind(connection, wanted.chat_id):
+        return None
+    return _find(connection, wanted, True)
+
+
+@dataclass(frozen=True, slots=True)
+class _Rows:
+    """Rows to index: how far the chat is indexed, and the documents from its last row on."""
+
+    chat_id: str
+    known: State | None
+    documents: list[Document]
+
+
+def _next_rows(connection: Connection, chat_id: str) -> _Rows:
+    known = search_index.state(connection, chat_id)
+    first = known.row if known else 0
+    return _Rows(chat_id, known, list(_documents(connection, chat_id, first, ROWS_PER_STEP)))
+
+
+def _documents(
+    connection: Connection, chat_id: str, first_row: int = 0, limit: int | None = None
+) -> Iterator[Document]:
+    """The rows from `first_row` on. One that only says again what an older row of its message says,
+    since it was added anew on another path, has no pieces: it is found once."""
+    older = messages.alias()
+    again = exists().where(
+        older.c.chat_id == messages.c.chat_id,
+        older.c.message_id == messages.c.message_id,
+        # Not by the index of the rows, which would look through all older ones for each.
+        older.c.row + 0 < messages.c.row,
+        older.c.body == messages.c.body,
+    )
+    columns = (messages.c.row, messages.c.parent_row, messages.c.message_id, messages.c.body)
+    query = select(*columns, again.label("again")).where(
+        messages.c.chat_id == chat_id, messages.c.row >= first_row
+    )
+    for row, parent_row, message_id, body, said in connection.execute(
+        query.order_by(messages.c.row).limit(limit)
+    ):
+        yield Document(row, parent_row, message_id, () if said else _pieces(body))
+
+
+def _pieces(body: str) -> tuple[Piece, ...]:
+    """A row's pieces; none where it cannot be read, so that the others are still found."""
+    try:
+        pieces = pieces_of(decode(body))
+    except StoreError:
+        return ()
+    return tuple(Piece(index_terms(piece.text), piece.round) for piece in pieces)
+
+
+def _add(connection: Connection, rows: _Rows) -> None:
+    """Index these rows, unless somebody else did meanwhile, or the chat is gone."""
+    if not chat_rows.is_taken(connection, rows.chat_id):
+        return
+    known = search_index.state(connection, rows.chat_id)
+    if known != rows.known or not rows.documents:
+        return
+    if known is None:
+        number = search_index.open_chat(connection, rows.chat_id)
+        placed = place_all(rows.documents, first_place(number))
+    else:
+        number = known.number
+        last = Placed(known.place, known.beat, rows.documents[0])
+        placed = place_all(rows.documents[1:], known.place, last)
+    search_index.add(connection, number, placed)
+
+
+def _find(connection: Connection, wanted: _Wanted, indexed: bool) -> tuple[Hit, ...]:
+    if wanted.chat_id is not None:
+        chat_rows.require(connection, wanted.chat_id)
+    found = _ask_index(connection, wanted) if indexed else _ask_rows(connection, wanted)
+    return show(connection, found, frozenset(wanted.terms))
+
+
+def _ask_index(connection: Connection, wanted: _Wanted) -> Found:
+    number = None
+    if wanted.chat_id is not None:
+        known = search_index.state(connection, wanted.chat_id)
+        if known is None:
+            return Found((), {})  # an empty chat
+        number = known.number
+    postings = search_index.IndexedPostings(
+        connection, number, wanted.before_row, hidden=_hidden(connection)
+    )
+    windows = rank(wanted.terms, postings, wanted.hits)
+    places = [place for window in windows for place in window.places]
+    return Found(windows, search_index.origins(connection, places))
+
+
+def _hidden(connection: Connection) -> frozenset[int]:
+    """The numbers of the chats that are deleted and still in the index."""
+    deleted = connection.execute(select(chats.c.id).where(chats.c.deleted.is_not(None))).scalars()
+    states = [search_index.state(connection, chat_id) for chat_id in deleted.all()]
+    return frozenset(state.number for state in states if state)
+
+
+def _ask_rows(connection: Connection, wanted: _Wanted) -> Found:
+    """The same without an index, from all messages."""
+    present = select(chats.c.id).where(chats.c.deleted.is_(None))
+    every = connection.execute(present.order_by(chats.c.id)).scalars().all()
+    placed: list[Placed] = []
+    origins: dict[int, Origin] = {}
+    for number, chat_id in enumerate([wanted.chat_id] if wanted.chat_id else every):
+        before = wanted.before_row
+        documents = _documents(connection, chat_id)
+        kept = (one for one in documents if before is None or one.row < before)
+        for one in place_all(kept, first_place(number)):
+            placed.append(one)
+            for place, _, _ in one.places():
+                origins[place] = Origin(chat_id, one.document.row, place - one.place)
+    return Found(rank(wanted.terms, ScannedPostings(placed), wanted.hits), origins)

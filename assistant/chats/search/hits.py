@@ -1,0 +1,100 @@
+"""What a search shows of the messages that it found."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Final
+
+from sqlalchemy import Connection
+
+from ...messages.parts import Message, Role
+from ...search.positions import Origin
+from ...search.ranking import Window
+from ...search.snippet import snippet
+from ..log import chat_log
+from .message_text import pieces_of
+
+HIT_CHARS: Final = 400
+NEIGHBOUR_CHARS: Final = 240
+
+
+@dataclass(frozen=True, slots=True)
+class Passage:
+    """A piece of a message: what was said, or a tool call with what came of it. `marks` are where
+    (start, end) the query's words stand in the snippet, in characters."""
+
+    row: int
+    message_id: str
+    role: Role
+    snippet: str
+    marks: tuple[tuple[int, int], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Hit(Passage):
+    """A found passage with up to two from around it, in their order; some may be of the same
+    message."""
+
+    chat_id: str
+    score: float
+    neighbours: tuple[Passage, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """The windows of a search, and what stands in their places."""
+
+    windows: tuple[Window, ...]
+    origins: Mapping[int, Origin]
+
+
+def show(connection: Connection, found: Found, terms: frozenset[str]) -> tuple[Hit, ...]:
+    """The windows with their texts. What is not in the log any more is left out."""
+    messages = _messages(connection, found)
+
+    def passage(place: int, chars: int) -> Passage | None:
+        origin = found.origins.get(place)
+        if origin is None or (origin.chat_id, origin.row) not in messages:
+            return None
+        message = messages[origin.chat_id, origin.row]
+        pieces = pieces_of(message)
+        if origin.piece >= len(pieces):
+            return None
+        piece = snippet(pieces[origin.piece].text, terms, chars)
+        return Passage(origin.row, message.id, message.role, piece.text, piece.marks)
+
+    hits = []
+    for window in found.windows:
+        hit = passage(window.place, HIT_CHARS)
+        if hit is None:
+            continue
+        around = (passage(at, NEIGHBOUR_CHARS) for at in window.places if at != window.place)
+        hits.append(
+            Hit(
+                row=hit.row,
+                message_id=hit.message_id,
+                role=hit.role,
+                snippet=hit.snippet,
+                marks=hit.marks,
+                chat_id=found.origins[window.place].chat_id,
+                score=window.score,
+                neighbours=tuple(filter(None, around)),
+            )
+        )
+    return tuple(hits)
+
+
+def _messages(connection: Connection, found: Found) -> dict[tuple[str, int], Message]:
+    """The messages of all places that are shown."""
+    rows: dict[str, set[int]] = {}
+    for window in found.windows:
+        for place in window.places:
+            origin = found.origins.get(place)
+            if origin is not None:
+                rows.setdefault(origin.chat_id, set()).add(origin.row)
+    return {
+        (chat_id, row): stored.message
+        for chat_id, some in rows.items()
+        for row, stored in chat_log.read_rows(connection, chat_id, sorted(some)).items()
+    }

@@ -1,0 +1,137 @@
+"""What of a message a search looks through, as text. Pure.
+
+The words of user and assistant, names of attachments and the text in them, calls of tools with
+arguments, results and errors. Not what a model thought aloud, and no images or other data.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+from ...messages.conversion import data_url_text
+from ...messages.json_text import DEEPEST
+from ...messages.parts import (
+    DataPart,
+    FilePart,
+    Message,
+    OpaquePart,
+    Part,
+    StepStart,
+    TextPart,
+    ToolPart,
+)
+from ...messages.prompt import PromptMessage
+
+MOST_CHARS: Final = 1_000_000
+"""Of one message; that is a workflow of thousands of nodes. What lies behind is not searched."""
+MOST_DATA_CHARS: Final = 2_000
+"""Of a part that is not words of the chat, such as a source or an activated skill."""
+
+_BINARY = re.compile(r"[A-Za-z0-9+/=_-]{257,}")
+"""Base64 and the like: longer than any name."""
+
+
+@dataclass(frozen=True, slots=True)
+class PieceText:
+    """A piece of a message: what was said, or one tool call with what came of it. `round` counts
+    the rounds of the message."""
+
+    text: str
+    round: int
+
+
+def pieces_of(message: Message) -> tuple[PieceText, ...]:
+    """The message in pieces, in their order."""
+    pieces: list[PieceText] = []
+    said: list[str] = []
+    number = 0
+
+    def end_text() -> None:
+        if any(said):
+            pieces.append(PieceText(clean("\n".join(filter(None, said))), number))
+        said.clear()
+
+    for part in message.parts:
+        begun = bool(pieces) and pieces[-1].round == number
+        if isinstance(part, ToolPart):
+            end_text()
+            pieces.append(PieceText(clean("\n".join(filter(None, _part(part)))), number))
+        elif isinstance(part, StepStart):
+            end_text()
+            number += bool(pieces) and pieces[-1].round == number
+        else:
+            # Text after a call begins the next round, as a request has it (`conversion`).
+            number += begun and isinstance(part, TextPart)
+            said.extend(_part(part))
+    end_text()
+    return tuple(pieces)
+
+
+def text_of_prompt(message: PromptMessage) -> str:
+    """The searchable text of a message as a model reads it."""
+    calls = (f"{call.name} {value_text(call.arguments)}" for call in message.tool_calls)
+    return clean("\n".join(filter(None, (value_text(message.text), *calls))))
+
+
+def clean(text: str) -> str:
+    """`text` without binary data, cut to a sane length."""
+    return _BINARY.sub(" ", text[: 4 * MOST_CHARS])[:MOST_CHARS]
+
+
+def value_text(value: Any) -> str:
+    """A JSON value as words: `{"seed": 7, "on": [1, 2]}` is `seed: 7, on: 1, 2`.
+
+    Text that is JSON itself, as many tools answer, is read as such."""
+    return ", ".join(_leaves(value, "", DEEPEST))
+
+
+def _part(part: Part) -> Iterator[str]:
+    if isinstance(part, TextPart):
+        yield part.text
+    elif isinstance(part, ToolPart):
+        yield " ".join(filter(None, (part.tool_name, value_text(part.input))))
+        yield value_text(part.output)
+        yield part.error_text or ""
+    elif isinstance(part, FilePart):
+        yield part.filename or ""
+        if part.media_type.startswith("text/"):
+            yield data_url_text(part.url) or ""
+    elif isinstance(part, DataPart):
+        yield value_text(part.data)[:MOST_DATA_CHARS]
+    elif isinstance(part, OpaquePart):
+        yield value_text(part.body)[:MOST_DATA_CHARS]
+
+
+def _leaves(value: Any, name: str, levels: int) -> Iterator[str]:
+    """Each scalar with the names that lead to it."""
+    label = f"{name}: " if name else ""
+    if isinstance(value, str):
+        parsed = _parsed(value)
+        if parsed is None:
+            yield label + value
+        else:
+            yield from _leaves(parsed, name, levels)
+    elif levels <= 0 or value is None:
+        yield name
+    elif isinstance(value, Mapping):
+        for key, item in value.items():
+            yield from _leaves(item, f"{label}{key}", levels - 1)
+    elif isinstance(value, Sequence):
+        for number, item in enumerate(value):
+            yield from _leaves(item, "" if number else name, levels - 1)
+    else:
+        yield f"{label}{value}"
+
+
+def _parsed(text: str) -> Any:
+    """The object or list that `text` is the JSON of, or None."""
+    if text.lstrip()[:1] not in ("{", "["):
+        return None
+    try:
+        return json.loads(text)
+    except (ValueError, RecursionError):
+        return None

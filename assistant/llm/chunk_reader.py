@@ -1,0 +1,241 @@
+"""A server's chunks, in all the dialects that we know, read as events.
+
+Pure: chunks in, events out; no connection and no clock. A chunk that is not understood is passed
+over, because servers add fields; what is missing at the end is for `client` to judge.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any
+
+from .stream_events import (
+    Event,
+    Finish,
+    FinishReason,
+    ModelName,
+    ReasoningDelta,
+    ReasoningField,
+    TextDelta,
+    Usage,
+)
+from .think import Piece, ThinkSplitter
+from .tool_calls import ToolCallReader
+
+Json = Mapping[str, Any]
+
+FINISH_REASONS: Mapping[str, FinishReason] = {
+    "stop": "stop",
+    "eos": "stop",
+    "eos_token": "stop",
+    "end_turn": "stop",
+    "stop_sequence": "stop",
+    "complete": "stop",
+    "length": "length",
+    "max_tokens": "length",
+    "model_length": "length",
+    "tool_calls": "tool-calls",
+    "tool_use": "tool-calls",
+    "function_call": "tool-calls",
+    "content_filter": "content-filter",
+    "safety": "content-filter",
+    "refusal": "content-filter",
+}
+REASONING_FIELDS: tuple[ReasoningField, ...] = ("reasoning_content", "reasoning")
+
+
+class ChunkReader:
+    """The events of one answer. Feed it each chunk, then call `end` once.
+
+    `made_id_prefix()` begins the ids of tool calls that come without one.
+    """
+
+    def __init__(self, made_id_prefix: Callable[[], str]) -> None:
+        self._think = ThinkSplitter()
+        self._calls = ToolCallReader(made_id_prefix)
+        self._model = ""
+        self._finish: str | None = None
+        self._usage: Usage | None = None
+        self.understood = False
+        """True once a chunk had the shape of an answer."""
+        self.spoke = False
+        """True once there was text to read, reasoning or a tool call."""
+
+    @property
+    def finished(self) -> bool:
+        """True once the server said why the answer ended."""
+        return self._finish is not None
+
+    @property
+    def finish_word(self) -> str:
+        """The server's own word for that."""
+        return self._finish or ""
+
+    def feed(self, chunk: Json) -> Iterator[Event]:
+        """The events of one chunk, in their order."""
+        usage = _usage(chunk)
+        if usage is not None:
+            self._usage = usage
+        choices = chunk.get("choices")
+        if not isinstance(choices, Sequence) or isinstance(choices, str):
+            return
+        self.understood = True
+        if not choices or not isinstance(choices[0], Mapping):
+            return
+        yield from self._model_name(chunk.get("model"))
+        choice = choices[0]
+        for event in self._delta(_delta_of(choice)):
+            self.spoke = self.spoke or _speaks(event)
+            yield event
+        reason = choice.get("finish_reason")
+        if isinstance(reason, str) and reason:
+            self._finish = reason
+
+    def end(self) -> Iterator[Event]:
+        """What was held back, then the usage, then the end if the server said that it was one."""
+        for piece in self._think.end():
+            event = _marked(piece)
+            self.spoke = self.spoke or _speaks(event)
+            yield event
+        if self._usage is not None:
+            yield self._usage
+        if self._finish is not None:
+            yield Finish(self._reason(self._finish))
+
+    def _reason(self, word: str) -> FinishReason:
+        """Servers say "stop" after a tool call, and "tool_calls" without one."""
+        reason = FINISH_REASONS.get(word.lower(), "other")
+        if self._calls.any and reason in ("stop", "other"):
+            return "tool-calls"
+        return "stop" if reason == "tool-calls" and not self._calls.any else reason
+
+    def _model_name(self, model: object) -> Iterator[Event]:
+        if isinstance(model, str) and model and not self._model:
+            self._model = model
+            yield ModelName(model)
+
+    def _delta(self, delta: Json) -> Iterator[Event]:
+        yield from _reasoning(delta)
+        for kind, text in _content(delta.get("content")):
+            if kind == "think":
+                yield ReasoningDelta(text, "think")
+            else:
+                yield from map(_marked, self._think.feed(text))
+        refusal = delta.get("refusal")
+        if isinstance(refusal, str) and refusal:
+            yield from map(_marked, self._think.feed(refusal))
+        for piece in _calls(delta):
+            yield from self._calls.feed(piece)
+
+
+def _marked(piece: Piece) -> TextDelta | ReasoningDelta:
+    kind, text = piece
+    return TextDelta(text) if kind == "text" else ReasoningDelta(text, "think")
+
+
+def _speaks(event: Event) -> bool:
+    return not isinstance(event, TextDelta) or bool(event.text.strip())
+
+
+def _delta_of(choice: Json) -> Json:
+    """The choice's delta; of an answer that was not streamed, its message with numbered calls."""
+    delta = choice.get("delta")
+    if isinstance(delta, Mapping):
+        return delta
+    message = choice.get("message")
+    if not isinstance(message, Mapping):
+        return {}
+    calls = message.get("tool_calls")
+    if not isinstance(calls, list):
+        return message
+    numbered = [{**c, "index": i} for i, c in enumerate(calls) if isinstance(c, Mapping)]
+    return {**message, "tool_calls": numbered}
+
+
+def _reasoning(delta: Json) -> Iterator[ReasoningDelta]:
+    """A server may send the same reasoning under two names, and as blocks: it counts once."""
+    raw = delta.get("reasoning_details")
+    details = tuple(d for d in raw if isinstance(d, Mapping)) if isinstance(raw, list) else ()
+    for name in REASONING_FIELDS:
+        text = delta.get(name)
+        if isinstance(text, str) and text:
+            yield ReasoningDelta(text, name, details)
+            return
+    if details:
+        texts = [d.get("text") or d.get("summary") or "" for d in details]
+        yield ReasoningDelta("".join(t for t in texts if isinstance(t, str)), "reasoning", details)
+
+
+def _content(content: object) -> Iterator[Piece]:
+    """Content is text, or a list of parts (Mistral: with `thinking` among them)."""
+    if isinstance(content, str):
+        yield ("text", content)
+    elif isinstance(content, list):
+        for part in content:
+            if not isinstance(part, Mapping):
+                continue
+            if isinstance(part.get("text"), str):
+                yield ("text", part["text"])
+            elif part.get("type") == "thinking":
+                thought = part.get("thinking")
+                pieces = (
+                    [thought] if isinstance(thought, str) else [t for _, t in _content(thought)]
+                )
+                yield ("think", "".join(pieces))
+
+
+def _calls(delta: Json) -> Iterator[Json]:
+    calls = delta.get("tool_calls")
+    if isinstance(calls, list):
+        for call in calls:
+            if isinstance(call, Mapping):
+                yield call
+    legacy = delta.get("function_call")
+    if isinstance(legacy, Mapping):
+        yield {"index": 0, "function": legacy}
+
+
+def _usage(chunk: Json) -> Usage | None:
+    """The counts under the names of OpenAI, DeepSeek and Anthropic-compatible servers."""
+    usage = chunk.get("usage")
+    if not isinstance(usage, Mapping):
+        return None
+    cached = _first(
+        _count(_inner(usage, "prompt_tokens_details"), "cached_tokens"),
+        _count(usage, "prompt_cache_hit_tokens"),
+        _count(usage, "cache_read_input_tokens"),
+        _count(usage, "cached_tokens"),
+    )
+    written = _first(
+        _count(usage, "cache_creation_input_tokens"),
+        _count(_inner(usage, "prompt_tokens_details"), "cache_write_tokens"),
+    )
+    sent = _count(usage, "prompt_tokens")
+    if sent is None and (fresh := _count(usage, "input_tokens")) is not None:
+        # Anthropic's own count leaves out what was read from the cache or written to it.
+        sent = fresh + (_count(usage, "cache_read_input_tokens") or 0) + (written or 0)
+    found = Usage(
+        input_tokens=sent,
+        output_tokens=_first(_count(usage, "completion_tokens"), _count(usage, "output_tokens")),
+        cached_tokens=cached,
+        reasoning_tokens=_first(
+            _count(_inner(usage, "completion_tokens_details"), "reasoning_tokens"),
+            _count(usage, "reasoning_tokens"),
+        ),
+        written_tokens=written,
+    )
+    return None if found == Usage() else found
+
+
+def _inner(usage: Json, name: str) -> Json:
+    inner = usage.get(name)
+    return inner if isinstance(inner, Mapping) else {}
+
+
+def _count(usage: Json, name: str) -> int | None:
+    value = usage.get(name)
+    return value if isinstance(value, int) and not isinstance(value, bool) and value >= 0 else None
+
+
+def _first(*values: int | None) -> int | None:
+    return next((value for value in values if value is not None), None)

@@ -1,0 +1,1 @@
+"""Words and ranking: what a search compares and how hits are ordered. Knows no table."""

@@ -1,0 +1,371 @@
+"""One chat while it is in use: its commands one after the other, its turn, its queue (R35, R36).
+
+    session = ChatSession("c1", parts, changed)
+    await session.load(chat)
+    await session.command(UserMessage(message), Sender("panel-1"))
+    turn = await session.start(request)               `POST /api/chat` is the same session
+    async with session.watched("panel-1"): ...        a reader of its events
+
+What is accepted is carried out even if the client that asked is gone. Commands take turns; what a
+running turn does meanwhile comes in through `answering`.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine
+from contextlib import asynccontextmanager, suppress
+from dataclasses import dataclass, field, replace
+from typing import Any, TypeVar
+
+from ..chats import Chat, ChatState
+from ..chats.chat_json import entry_json
+from ..chats.identity import message_id as check_message_id
+from ..chats.identity import new_chat_id
+from ..errors import Conflict, InvalidRequest, NotFound, StoreError
+from ..turn.decisions import Decision, ToolResult
+from ..turn.opening import REGENERATE, SUBMIT, TurnRequest
+from ..turn.slash.skill_command import has_content
+from ..turn.stream import StopReason, TurnStream
+from ..workflow.view import Snapshot
+from . import commands
+from .chat_turns import ChatTurns
+from .event_log import DELETED, EventLog, first_seq, new_epoch
+from .gates import GATES, refusal
+from .live_chat import LiveChat
+from .message_queue import MessageQueue
+from .path import ChatPath, Parts
+from .serialization import Json
+from .states import BUSY, ENDED_WELL
+
+Result = TypeVar("Result")
+
+
+@dataclass(frozen=True, slots=True)
+class Sender:
+    """Who sent a command: the panel, and the workflow that is open there."""
+
+    client_id: str | None = None
+    workflow: Snapshot = field(default_factory=Snapshot)
+
+
+class ChatSession:
+    """For one event loop. Every method may raise StoreError. `changed` is told the list's entry
+    whenever that is another."""
+
+    def __init__(self, chat_id: str, parts: Parts, changed: Callable[[Json, bool], None]) -> None:
+        self.id = chat_id
+        self.log = EventLog(new_epoch(), {"chat_id": chat_id}, seq=first_seq())
+        self.view = LiveChat(self.log, changed, lambda: parts.store.saving.to_json())
+        self._parts = parts
+        self._path = ChatPath(chat_id, parts, self.view)
+        self._answering = ChatTurns(chat_id, parts, self.view, self._path, self._ended)
+        self._queue = MessageQueue(chat_id, parts, self.view, self._answering)
+        self._turns = asyncio.Lock()
+        self._compaction: asyncio.Task[Any] | None = None
+        self._work: set[asyncio.Task[Any]] = set()
+
+    async def load(self, chat: Chat | None) -> None:
+        """The chat as it is stored; None for one that is about to be made. What waited in the queue
+        is held: nobody asked for it since."""
+        if chat is not None:
+            queue = await self._parts.queue.queue(self.id)
+            self.view.load(chat, queue, await self._path.last())
+            self._answering.params = chat.params
+
+    @property
+    def running(self) -> TurnStream | None:
+        """The turn that runs."""
+        turn = self._answering.turn
+        return turn if turn is not None and not turn.ended else None
+
+    @property
+    def quiet(self) -> bool:
+        """Whether nothing is under way and nobody looks: it may be dropped from memory."""
+        return not (self._work or self._answering.turn or self.view.watched or self.log.readers)
+
+    async def start(self, request: TurnRequest) -> TurnStream:
+        """The turn of a `POST /api/chat`. Raises Conflict (`turn_running`) while one runs, and what
+        the opening raises."""
+        return await self._unbroken(self._start(request))
+
+    async def command(self, command: commands.Command, asker: Sender) -> str | None:
+        """Carries out a command, or lets it wait. Returns the new chat's id, where it makes one.
+
+        Raises NotFound for an unknown chat, Conflict with `state` and `reason` for what the state
+        refuses, and what the command itself raises."""
+        return await self._unbroken(self._command(command, asker))
+
+    @asynccontextmanager
+    async def watched(self, client_id: str | None) -> AsyncIterator[None]:
+        """Somebody looks at the chat: nothing in it is unread any more."""
+        self.view.came(client_id)
+        try:
+            if self.view.unread:
+                # A mark that cannot be stored now is no reason to refuse a reader.
+                with suppress(StoreError):
+                    await self._parts.store.set_unread(self.id, False)
+                self.view.unread_is(False)
+            yield
+        finally:
+            self.view.left(client_id)
+
+    async def snapshot(self) -> Json:
+        """The data of the event that a new reader begins with; what follows has `seq` + 1."""
+        async with self._path.lock:
+            page = await self._path.page()
+            return self.log.data("snapshot", self.view.snapshot(page))
+
+    async def refresh(self) -> None:
+        """The chat itself was changed elsewhere: its title, or whether it is pinned."""
+        async with self._path.lock:
+            await self._path.refresh()
+
+    async def close(self) -> None:
+        """ComfyUI ends: stops what is under way; what it wrote is kept. Readers are sent home, and
+        may come again."""
+        if self._compaction is not None:
+            self._compaction.cancel()
+        async with self._turns:
+            if self._answering.turn is not None:
+                await self._answering.stop("shutdown")
+            self.log.end("")
+
+    async def delete(self, hide: Callable[[], Awaitable[None]]) -> None:
+        """Stops what is under way, deletes the chat (`hide`), and sends its readers home; nothing
+        begins meanwhile. Where `hide` is refused, the chat stays as it is."""
+        await self._unbroken(self._delete(hide))
+
+    async def _delete(self, hide: Callable[[], Awaitable[None]]) -> None:
+        if self._compaction is not None:
+            self._compaction.cancel()
+        async with self._turns:
+            await self._check_here()
+            if self._answering.turn is not None:
+                await self._answering.stop()
+            await hide()
+            self.log.end(DELETED)
+
+    async def _unbroken(self, work: Coroutine[Any, Any, Result]) -> Result:
+        """`work` to its end, even if who waits for it does so no more."""
+        task = asyncio.get_running_loop().create_task(work)
+        self._work.add(task)
+        task.add_done_callback(self._done)
+        return await asyncio.shield(task)
+
+    def _done(self, task: asyncio.Task[Any]) -> None:
+        self._work.discard(task)
+        if not task.cancelled():
+            task.exception()  # Whoever waited has it; if nobody did, it is nobody's concern.
+
+    async def _start(self, request: TurnRequest) -> TurnStream:
+        async with self._turns:
+            await self._check_here()
+            if self._state in BUSY:
+                raise self._refusal()
+            return await self._answering.begin(request)
+
+    async def _command(self, command: commands.Command, asker: Sender) -> str | None:
+        try:
+            return await self._gated(command, asker)
+        except Conflict as conflict:
+            known = {"state": self._state, "reason": conflict.code, **conflict.extra}
+            raise Conflict(conflict.message, code=conflict.code, extra=known) from None
+
+    async def _gated(self, command: commands.Command, asker: Sender) -> str | None:
+        if isinstance(command, commands.Abort):
+            await self._abort()
+            return None
+        if isinstance(command, commands.Compact):
+            await self._compact(command)
+            return None
+        if isinstance(command, commands.SetParams) and command.params.provider is not None:
+            # Before it is this command's turn: servers that do not answer must not hold up a stop.
+            await self._parts.launcher.check_provider(command.params.provider)
+        async with self._turns:
+            await self._check_here()
+            verdict = GATES[commands.type_of(command), self._state]
+            if verdict == "refuse":
+                raise self._refusal()
+            if isinstance(command, commands.UserMessage):
+                await self._user_message(command, asker, waits=verdict == "queue")
+                return None
+            return await self._carry_out(command, asker)
+
+    async def _carry_out(self, command: commands.Command, asker: Sender) -> str | None:
+        match command:
+            case commands.RetryFromIndex() | commands.Regenerate():
+                await self._answering.begin(await self._again(command, asker))
+            case Decision() | ToolResult():
+                await self._answering.decide(command, asker.client_id)
+            case commands.TakeOver():
+                await self._answering.take_over(asker.client_id)
+            case commands.UpdateMessage():
+                await self._path.update(command)
+            case commands.RemoveMessage():
+                await self._path.remove(command.message_id)
+            case commands.TruncateMessages():
+                await self._path.truncate(command)
+            case commands.SwitchVersion():
+                await self._path.switch(command.message_id)
+            case commands.RestoreFromTrajectory():
+                await self._path.restore(command.trajectory.path)
+            case commands.BranchFromChat():
+                return await self._branch(command)
+            case commands.SetParams():
+                await self._set_params(command)
+            case commands.SetDraft():
+                await self._set_draft(command.text or None)
+            case commands.ClearDraft():
+                await self._set_draft(None)
+            case commands.CancelQueued():
+                await self._queue.cancel(command.id)
+            case commands.ResumeQueue():
+                self._queue.release()
+                await self._queue.run_next()
+            case _:
+                raise AssertionError(f"nobody carries out {command!r}")
+        return None
+
+    async def _user_message(
+        self, command: commands.UserMessage, asker: Sender, waits: bool
+    ) -> None:
+        """Begins a turn, or lets the message wait: behind what waited longer, where that was held
+        until now. The same message once more changes nothing."""
+        message = command.message
+        if not has_content(message):
+            raise InvalidRequest("the message is empty", where="message")
+        check_message_id(message.id)
+        if self._queue.holds(message.id):
+            return
+        path = await self._path.messages()
+        asked = next((other for other in reversed(path) if other.role == "user"), None)
+        if asked is not None and asked.id == message.id and (waits or asked is not path[-1]):
+            return  # It is answered, or is being: the client did not hear that it was taken.
+        if any(other.id == message.id for other in path[:-1]):
+            raise InvalidRequest(f"the id {message.id!r} is used already", where="message.id")
+        if waits or self.view.queue:
+            if asker.workflow.graph is not None:
+                self._parts.launcher.keep_workflow(self.id, asker.workflow)
+            await self._queue.add(message, command.priority, asker.client_id)
+            if not waits:
+                self._queue.release()
+                await self._queue.run_next()
+            return
+        request = TurnRequest(
+            message=message,
+            chat_id=self.id,
+            workflow=asker.workflow,
+            client_id=asker.client_id,
+        )
+        await self._answering.begin(request)
+
+    async def _again(
+        self, command: commands.RetryFromIndex | commands.Regenerate, asker: Sender
+    ) -> TurnRequest:
+        request = TurnRequest(
+            chat_id=self.id,
+            trigger=REGENERATE,
+            workflow=asker.workflow,
+            client_id=asker.client_id,
+        )
+        if isinstance(command, commands.Regenerate):
+            return replace(request, message_id=command.message_id)
+        _, asked = await self._path.target(command)
+        if asked.role != "user":
+            raise InvalidRequest("expected the place of a user message", where="index")
+        request = replace(request, message_id=asked.id)
+        if command.message is None:
+            return request
+        if not has_content(command.message):
+            raise InvalidRequest("the message is empty", where="message")
+        new = command.message
+        if new.id == asked.id:
+            # Under its old id it would be the same message, and the old words no version of it.
+            new = replace(new, id=self._parts.new_message_id())
+        return replace(request, trigger=SUBMIT, message=new)
+
+    async def _branch(self, command: commands.BranchFromChat) -> str:
+        chat = await self._parts.branches.branch(self.id, command.message_id, new_chat_id())
+        self._parts.made(entry_json(chat))
+        return chat.id
+
+    async def _set_params(self, command: commands.SetParams) -> None:
+        given = {name: getattr(command.params, name) for name in command.given}
+        params = replace(self._answering.params, **given)
+        await self._parts.store.set_params(self.id, params)
+        self._answering.params = params
+        await self.refresh()
+
+    async def _set_draft(self, draft: str | None) -> None:
+        await self._parts.store.set_draft(self.id, draft)
+        self.view.draft_is(draft)
+
+    async def _abort(self) -> None:
+        if self._compaction is not None:
+            self._compaction.cancel()
+        async with self._turns:
+            await self._check_here()
+            await self._answering.stop()
+            self._queue.hold()
+
+    async def _compact(self, command: commands.Compact) -> None:
+        """Beside the lock, since it may take as long as an answer: a stop must reach it."""
+        async with self._turns:
+            await self._check_here()
+            if GATES["compact", self._state] == "refuse":
+                raise self._refusal()
+            work = self._parts.launcher.compact(self.id, command.focus, self._answering.params)
+            self._compaction = asyncio.get_running_loop().create_task(work)
+        try:
+            done = await self._compaction
+        except asyncio.CancelledError:
+            raise Conflict("The summary was stopped.", code="aborted") from None
+        finally:
+            self._compaction = None
+            self._go_on()
+        report = self._parts.launcher.report(self.id)
+        self.view.compacted(report.to_json() if report else None, done.in_words)
+
+    def _ended(self, state: ChatState, stopped: StopReason | None) -> None:
+        """A turn has ended. What waits goes on by itself only where it ended well."""
+        if stopped is not None or state == "error":
+            self._queue.hold()
+        elif state in ENDED_WELL:
+            self._go_on()
+
+    def _go_on(self) -> None:
+        if self.view.queue and not self.view.held:
+            task = asyncio.get_running_loop().create_task(self._run_next())
+            self._work.add(task)
+            task.add_done_callback(self._done)
+
+    async def _run_next(self) -> None:
+        async with self._turns:
+            # Whoever stopped the chat for good may have had the lock before.
+            if self._compaction is None and self.log.ended is None:
+                await self._queue.run_next()
+
+    @property
+    def _state(self) -> ChatState:
+        """The state as the gates see it: a summary that is being made keeps the chat busy."""
+        return "generating" if self._compaction is not None else self.view.state
+
+    async def _check_here(self) -> None:
+        """Raises NotFound for a chat that was deleted and Conflict (`runs_elsewhere`) for one that
+        another ComfyUI answers."""
+        if self.log.ended is not None:
+            raise NotFound(f"There is no chat {self.id!r}.")
+        if self.view.state in BUSY and self._answering.turn is None:
+            # Not ours; or what was left by a process that died meanwhile, which this ends.
+            await self._parts.store.append_all(self.id, ())
+            async with self._path.lock:
+                chat = await self._parts.store.get(self.id)
+                if chat is None:
+                    raise NotFound(f"There is no chat {self.id!r}.")
+                await self._path.moved(chat)
+
+    def _refusal(self) -> Conflict:
+        code, reason, sentence = refusal(self._state)
+        told = {"chat_id": self.id, "state": self._state, "reason": reason}
+        return Conflict(sentence, code=code, extra=told)

@@ -1,0 +1,49 @@
+"""Messages, versions and the queue as JSON: one shape for snapshots and events. Pure.
+
+A chat itself is `chats.entry`'s to say.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from ..chats import Queued, Versions
+from ..chats.chat_json import time_json
+from ..messages.parts import Message
+from ..messages.ui import message_to_ui
+
+Json = dict[str, Any]
+
+
+def entry_of(chat: Mapping[str, Any]) -> Json:
+    """The list's entry out of a chat's own JSON, which says more."""
+    return {name: chat[name] for name in chat if name not in ("params", "branched_from")}
+
+
+def messages_json(messages: Iterable[Message]) -> list[Json]:
+    return [message_to_ui(message) for message in messages]
+
+
+def version_json(versions: Versions) -> Json:
+    return {"index": versions.index, "ids": list(versions.ids)}
+
+
+def versions_json(versions: Mapping[str, Versions]) -> Json:
+    return {identity: version_json(found) for identity, found in versions.items()}
+
+
+def queue_json(queue: Iterable[Queued]) -> list[Json]:
+    return [_queued_json(entry) for entry in queue]
+
+
+def _queued_json(entry: Queued) -> Json:
+    body: Json = {
+        "id": entry.id,
+        "type": entry.type,
+        "priority": entry.priority,
+        "created": time_json(entry.created),
+    }
+    if entry.message is not None:
+        body["message"] = message_to_ui(entry.message)
+    return body

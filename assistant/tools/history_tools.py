@@ -1,0 +1,85 @@
+"""Tools that find and bring back what a request leaves out (R49)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from pydantic import Field
+
+from ..errors import AssistantError, ToolError
+from .tool import Arguments, Tool, ToolContext
+
+MOST_HITS = 20
+USUAL_HITS = 5
+
+
+class Query(Arguments):
+    query: str = Field(description="Words to look for: names, values, file names, topics.")
+    k: int = Field(default=USUAL_HITS, ge=1, le=MOST_HITS, description="Most passages.")
+
+
+class Part(Arguments):
+    handle: str = Field(description="Such as r12 or r3-40.")
+    path: str | None = Field(
+        default=None, description="JSON path into a JSON result, such as nodes.3.inputs."
+    )
+    start: int = Field(default=0, ge=0, description="First character, to read on in a long text.")
+
+
+async def _search(arguments: Query, scene: ToolContext) -> Any:
+    if not arguments.query.strip():
+        raise ToolError("The query is empty. Give the words to look for.")
+    passages = await _memory(scene).search(arguments.query, arguments.k)
+    return {
+        "passages": [
+            {"handle": passage.handle, "role": passage.role, "text": passage.text}
+            for passage in passages
+        ]
+    }
+
+
+async def _recall(arguments: Part, scene: ToolContext) -> Any:
+    memory = _memory(scene)
+    try:
+        text = memory.recall(arguments.handle, arguments.path)
+    except AssistantError as error:
+        raise ToolError(error.message) from error
+    end = arguments.start + memory.page_chars
+    page: dict[str, Any] = {"handle": arguments.handle, "text": text[arguments.start : end]}
+    if arguments.start or end < len(text):
+        page["characters"] = f"{arguments.start} to {min(end, len(text))} of {len(text)}"
+    if end < len(text):
+        page["read_on_with_start"] = end
+    return page
+
+
+def _memory(scene: ToolContext) -> Any:
+    if scene.memory is None:
+        raise ToolError("This chat keeps no history to look into.")
+    return scene.memory
+
+
+RECALL_TOOLS = (
+    Tool(
+        name="history_search",
+        title="Looked through this chat",
+        description=(
+            "Finds passages anywhere in this chat, also in what is summarised or left out now. "
+            "Use it before you say that you do not know what was said or done earlier."
+        ),
+        kind="reads",
+        arguments=Query,
+        run=_search,
+    ),
+    Tool(
+        name="recall_result",
+        title="Looked something up again",
+        description=(
+            "Gives back, word for word, what a handle stands for: an earlier tool result that was "
+            "shortened, or messages that a summary replaced."
+        ),
+        kind="reads",
+        arguments=Part,
+        run=_recall,
+    ),
+)

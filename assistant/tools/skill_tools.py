@@ -1,0 +1,119 @@
+"""Tools that list, read and write skills (R11)."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from typing import Any
+
+from pydantic import Field
+
+from ..errors import AssistantError, ToolError
+from .tool import Arguments, NoArguments, Tool, ToolContext
+
+
+class Slug(Arguments):
+    slug: str = Field(description="The skill's slug, as the list gives it.")
+
+
+class NewSkill(Arguments):
+    name: str = Field(description="Short name, in the user's language.")
+    description: str = Field(description="One sentence: when to use the skill.")
+    instructions: str = Field(description="What to do, as Markdown.")
+
+
+async def _list_user(_: NoArguments, scene: ToolContext) -> Any:
+    return _listed(await _off_loop(scene.skills.list_user))
+
+
+async def _get_user(arguments: Slug, scene: ToolContext) -> Any:
+    return _whole(await _off_loop(scene.skills.get_user, arguments.slug))
+
+
+async def _list_system(_: NoArguments, scene: ToolContext) -> Any:
+    return _listed(await _off_loop(scene.skills.list_system))
+
+
+async def _get_system(arguments: Slug, scene: ToolContext) -> Any:
+    return _whole(await _off_loop(scene.skills.get_system, arguments.slug))
+
+
+async def _create_user(arguments: NewSkill, scene: ToolContext) -> Any:
+    skill = await _off_loop(
+        scene.skills.create, arguments.name, arguments.description, arguments.instructions
+    )
+    return {"created": True, "slug": skill.slug, "name": skill.name}
+
+
+async def _off_loop(function: Callable[..., Any], *arguments: Any) -> Any:
+    """Runs a function that reads files in a thread; what it refuses, the model reads."""
+    try:
+        return await asyncio.to_thread(function, *arguments)
+    except AssistantError as error:
+        raise ToolError(error.message) from error
+
+
+def _listed(skills: Any) -> dict[str, Any]:
+    return {
+        "skills": [
+            {"slug": skill.slug, "name": skill.name, "description": skill.description}
+            for skill in skills
+        ]
+    }
+
+
+def _whole(skill: Any) -> dict[str, Any]:
+    return {
+        "slug": skill.slug,
+        "name": skill.name,
+        "description": skill.description,
+        "instructions": skill.instructions,
+    }
+
+
+SKILL_TOOLS = (
+    Tool(
+        name="listUserSkills",
+        title="Looked through your skills",
+        description="The skills that the user has written: slug, name and description of each.",
+        kind="reads",
+        run=_list_user,
+    ),
+    Tool(
+        name="getUserSkill",
+        title="Read your skill",
+        description="The full text of one of the user's skills.",
+        kind="reads",
+        arguments=Slug,
+        run=_get_user,
+    ),
+    Tool(
+        name="listSystemSkills",
+        title="Looked through the model guides",
+        description="The guides to model families: slug, name and description of each.",
+        kind="reads",
+        run=_list_system,
+    ),
+    Tool(
+        name="getSystemSkill",
+        title="Read a guide",
+        description=(
+            "The full text of a guide to a model family, or of a section that was left out of the "
+            "system message."
+        ),
+        kind="reads",
+        arguments=Slug,
+        run=_get_system,
+    ),
+    Tool(
+        name="createUserSkill",
+        title="Save a skill",
+        description=(
+            "Saves a new skill for the user. Only when the user asks to remember a way of working; "
+            "the user is asked to allow it."
+        ),
+        kind="acts",
+        arguments=NewSkill,
+        run=_create_user,
+    ),
+)

@@ -1,0 +1,216 @@
+"""A provider's events -> chunks, for one request.
+
+The writer knows which part is open and closes it before the next begins, so that what it emits is
+always a stream that clients accept, wherever it stops.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from ..llm.reasoning import merge_reasoning_blocks
+from ..llm.stream_events import (
+    Event,
+    Finish,
+    ModelName,
+    Notice,
+    ReasoningDelta,
+    TextDelta,
+    ToolCallDelta,
+    ToolCallStart,
+    Usage,
+)
+from ..messages import chunks
+from ..messages.chunks import Chunk
+from ..tools.tool import Tool
+from ..tools.toolset import Toolset
+from .json_limits import fault_of
+
+SHOWN = 500
+"""Characters of wrong arguments that an error repeats."""
+UNFINISHED = "The answer was cut off before this call was complete. It did not run."
+
+
+@dataclass(slots=True)
+class Call:
+    """A tool call of this answer; `tool` is None and `error` is set when it cannot run."""
+
+    id: str
+    name: str
+    arguments: str = ""
+    tool: Tool | None = None
+    value: Any = None
+    error: str | None = None
+
+
+class AnswerWriter:
+    """Writes one answer. `new_id` makes a call's id unique in the chat."""
+
+    def __init__(
+        self,
+        emit: Callable[[Chunk], None],
+        toolset: Toolset,
+        new_id: Callable[[str], str],
+        prefix: str,
+    ) -> None:
+        self._emit = emit
+        self._toolset = toolset
+        self._new_id = new_id
+        self._prefix = prefix
+        self._parts = 0
+        self._open: str | None = None
+        self._open_id = ""
+        self._blank = ""
+        self._details: list[Any] = []
+        self._field = "think"
+        self._calls: dict[int, Call] = {}
+        self.answered = False
+        """True once there was text or a call; reasoning alone is no answer."""
+        self.usage: Usage | None = None
+        self.model: str | None = None
+        self.finish: str | None = None
+
+    @property
+    def spoke(self) -> bool:
+        """True once something of the answer was given out."""
+        return bool(self._parts or self._calls)
+
+    def add(self, event: Event) -> None:
+        """Emits what the event means for the reader."""
+        if isinstance(event, TextDelta):
+            self._add_text(event.text)
+        elif isinstance(event, ReasoningDelta):
+            self._add_reasoning(event)
+        elif isinstance(event, ToolCallStart):
+            self._start_call(event)
+        elif isinstance(event, ToolCallDelta):
+            call = self._calls[event.index]
+            call.arguments += event.arguments
+            self._emit(chunks.tool_input_delta(call.id, event.arguments))
+        elif isinstance(event, Usage):
+            self.usage = event
+        elif isinstance(event, ModelName):
+            self.model = event.name
+        elif isinstance(event, Notice):
+            self._close()
+            said = {"code": event.code, "message": event.message}
+            # By its id the next wait takes the place of the last one.
+            self._emit(chunks.data("notice", said, part_id=f"{self._prefix}-{event.code}"))
+        elif isinstance(event, Finish):
+            self.finish = event.reason
+
+    def finished(self) -> tuple[Call, ...]:
+        """Closes the answer and gives its calls, each announced to the reader or marked wrong."""
+        self._close()
+        for call in self._calls.values():
+            self._announce(call)
+        return tuple(self._calls.values())
+
+    def cut(self) -> None:
+        """Closes an answer that did not come to its end."""
+        self._close()
+        for call in self._calls.values():
+            error = chunks.tool_input_error(
+                call.id, call.name, self._title(call.name), call.arguments, UNFINISHED
+            )
+            self._emit(error)
+
+    def _add_text(self, text: str) -> None:
+        if self._open != "text":
+            # Models often send line breaks before a tool call; alone they are no text.
+            self._blank += text
+            if not self._blank.strip():
+                return
+            text, self._blank = self._blank, ""
+            self._begin("text", chunks.text_start)
+            self.answered = True
+        self._emit(chunks.text_delta(self._open_id, text))
+
+    def _add_reasoning(self, event: ReasoningDelta) -> None:
+        if self._open != "reasoning":
+            self._begin("reasoning", chunks.reasoning_start)
+            self._field = event.field
+        self._details.extend(event.details)
+        if event.text:
+            self._emit(chunks.reasoning_delta(self._open_id, event.text))
+
+    def _start_call(self, event: ToolCallStart) -> None:
+        self._close()
+        self.answered = True
+        call = Call(self._new_id(event.id), event.name, tool=self._toolset.get(event.name))
+        self._calls[event.index] = call
+        start = chunks.tool_input_start(
+            call.id, call.name, self._title(call.name), on_server=_on_server(call)
+        )
+        self._emit(start)
+
+    def _announce(self, call: Call) -> None:
+        title = self._title(call.name)
+        call.value, call.error = parse_arguments(call.arguments)
+        if call.tool is None:
+            known = ", ".join(self._toolset.names)
+            call.error = f"There is no tool {call.name!r}. The tools are: {known}."
+        if call.error is not None:
+            shown = call.value if call.value is not None else call.arguments
+            self._emit(chunks.tool_input_error(call.id, call.name, title, shown, call.error))
+            return
+        available = chunks.tool_input_available(
+            call.id, call.name, title, call.value, on_server=_on_server(call)
+        )
+        self._emit(available)
+
+    def _title(self, name: str) -> str:
+        tool = self._toolset.get(name)
+        return tool.title if tool else name
+
+    def _begin(self, kind: str, start: Callable[[str], Chunk]) -> None:
+        self._close()
+        self._open = kind
+        self._open_id = f"{self._prefix}-{self._parts}"
+        self._parts += 1
+        self._emit(start(self._open_id))
+
+    def _close(self) -> None:
+        if self._open == "text":
+            self._emit(chunks.text_end(self._open_id))
+        elif self._open == "reasoning":
+            self._emit(chunks.reasoning_end(self._open_id, self._kept()))
+        self._open = None
+        self._blank = ""
+        self._details = []
+
+    def _kept(self) -> dict[str, Any]:
+        """What the provider wants back with this reasoning inside an open tool loop (R19)."""
+        kept: dict[str, Any] = {} if self._field == "think" else {"field": self._field}
+        details = list(merge_reasoning_blocks(self._details))
+        if details and fault_of(details) is None:
+            kept["details"] = details
+        return kept
+
+
+def parse_arguments(text: str) -> tuple[Any, str | None]:
+    """A call's arguments as an object, or the sentence that says what is wrong with them."""
+    if not text.strip():
+        return {}, None
+    try:
+        value = json.loads(text, parse_constant=_no_constant)
+    except (ValueError, RecursionError) as error:
+        return None, f"The arguments are no valid JSON ({error}): {text[:SHOWN]}"
+    if value is None:
+        return {}, None
+    if not isinstance(value, dict):
+        return None, f"The arguments must be a JSON object, got: {text[:SHOWN]}"
+    if fault := fault_of(value):
+        return None, f"The arguments cannot be taken. {fault}"
+    return value, None
+
+
+def _no_constant(name: str) -> Any:
+    raise ValueError(f"{name} is no JSON value")
+
+
+def _on_server(call: Call) -> bool:
+    return call.tool is None or call.tool.place == "server"

@@ -1,0 +1,189 @@
+"""The requests of one turn: each planned, asked, written into the answer, and accounted for."""
+
+from __future__ import annotations
+
+import contextlib
+import logging
+from collections.abc import Callable
+
+from ..context.calibration import Calibration
+from ..context.plan import Plan
+from ..context.report import Report
+from ..context.tail import almost_full
+from ..errors import ContextOverflow, ProviderError, RolesRefused, ToolsRefused
+from ..llm.pricing import cost_of
+from ..llm.provider import Provider
+from ..llm.resolver import silently_cut
+from ..llm.stream_events import ReasoningDelta, TextDelta, ToolCallStart
+from ..messages import chunks
+from .answer_writer import AnswerWriter
+from .conversation import Conversation
+from .measure import Measure
+from .preparation import Preparation, Services
+from .recorder import Recorder
+from .stream import TurnStream
+from .usage import chat_cost, log_line, report_usage, tokens_of
+
+logger = logging.getLogger("comfyui_assistant")
+
+ANSWERING = (TextDelta, ReasoningDelta, ToolCallStart)
+"""Events of the answer itself; the others are about it."""
+OVERFLOW_SHARE = 0.6
+"""A request that overflowed is planned again for this share of it (R29)."""
+_TOOLS_REFUSED = "{} does not take tools, so it answers without them and cannot see the workflow."
+_COMPACTED = (
+    "The model's window is smaller than expected, so older messages were summarised and the "
+    "request was sent again."
+)
+_SILENTLY_CUT = (
+    "{} left out the beginning of what it was sent: its own window is smaller than it says. Set "
+    "its context length (num_ctx in Ollama) to the window in Settings, or the other way round."
+)
+
+
+class ModelRequests:
+    """Asks for one turn. What a server refuses once is left out for the rest of the turn.
+
+    `new_id` makes a call's id unique in the chat.
+    """
+
+    def __init__(
+        self,
+        services: Services,
+        preparation: Preparation,
+        turn: TurnStream,
+        recorder: Recorder,
+        conversation: Conversation,
+        measure: Measure,
+        new_id: Callable[[str], str],
+    ) -> None:
+        self._services = services
+        self._preparation = preparation
+        self._turn = turn
+        self._emit = turn.emit
+        self._recorder = recorder
+        self._conversation = conversation
+        self._measure = measure
+        self._new_id = new_id
+        self._writer: AnswerWriter | None = None
+        self._step_open = False
+
+    async def request(self, step: int) -> str:
+        """One request, asked again where the server refuses something that can be left out.
+
+        Returns why the answer ended. Raises ProviderError; `cut` then closes what is open.
+        """
+        made = await self._plan(step)
+        self._emit(chunks.start_step())
+        self._step_open = True
+        tried: set[type[ProviderError]] = set()
+        while True:
+            try:
+                return await self._ask(made)
+            except (ToolsRefused, RolesRefused, ContextOverflow) as error:
+                if type(error) in tried or (self._writer and self._writer.spoke):
+                    raise
+                tried.add(type(error))
+                self._preparation = self._remedied(made, error)
+            made = await self._plan(step)
+
+    def cut(self) -> None:
+        """Closes an answer that did not come to its end."""
+        if self._writer is not None:
+            self._writer.cut()
+            self._writer = None
+
+    def close_step(self) -> None:
+        if self._step_open:
+            self._step_open = False
+            self._emit(chunks.finish_step())
+
+    def _remedied(self, made: Plan, error: ProviderError) -> Preparation:
+        """What to ask with instead; raises `error` where nothing can be changed."""
+        preparation = self._preparation
+        if isinstance(error, RolesRefused) and not preparation.alternation:
+            self._services.alternating.add(preparation.provider.model)
+            return preparation.alternating()
+        if isinstance(error, ContextOverflow):
+            self._emit(chunks.notice("compacted", _COMPACTED))
+            return preparation.within(int(made.report.total.tokens * OVERFLOW_SHARE))
+        if isinstance(error, ToolsRefused) and preparation.tools:
+            notice = _TOOLS_REFUSED.format(preparation.provider.model)
+            self._emit(chunks.notice("tools_refused", notice))
+            return preparation.without_tools()
+        raise error
+
+    async def _plan(self, step: int) -> Plan:
+        preparation = self._preparation
+        before = self._conversation.context.projections
+        made = await preparation.plan(self._turn.message, step)
+        usable, share = preparation.window.prompt, preparation.settings.wrap_up_share
+        compacted = self._conversation.context.projections is not before
+        # The last report is of this turn's request before, also where the turn was suspended since.
+        last = self._conversation.report if step > 1 else None
+        if last and almost_full(tokens_of(last), usable, share) and not compacted:
+            made = await preparation.wrapped_up(self._turn.message, step, made)
+        self._turn.planned(made.report)
+        self._emit(chunks.data("context", made.report.to_json(), transient=True))
+        return made
+
+    async def _ask(self, made: Plan) -> str:
+        """Streams one answer into the message; returns why it ended."""
+        preparation = self._preparation
+        prefix = f"s{made.report.request}"
+        writer = AnswerWriter(self._emit, self._services.toolset, self._new_id, prefix)
+        self._writer = writer
+        stream = self._services.model.stream(preparation.provider, preparation.request(made))
+        async with contextlib.aclosing(stream) as events:
+            async for event in events:
+                if isinstance(event, ANSWERING):
+                    self._measure.first_token()
+                writer.add(event)
+                self._recorder.grew(lambda: self._turn.message)
+        self._writer = None
+        writer.finished()
+        self._account(made.report, writer)
+        _check_answer(preparation.provider, writer)
+        return writer.finish or "other"
+
+    def _account(self, report: Report, writer: AnswerWriter) -> None:
+        """What the request cost, for the report, the metadata and the log."""
+        preparation = self._preparation
+        cost = cost_of(preparation.provider, writer.usage, preparation.settings.prices)
+        self._measure.add(writer.usage, cost)
+        chat = chat_cost(cost, self._measure.cost, preparation.history)
+        answered = report.answered(report_usage(writer.usage), chat)
+        self._conversation.report = answered
+        if preparation.count is None:
+            self._calibrate(preparation.provider.model, answered)
+        self._emit(chunks.data("context", answered.to_json(), transient=True))
+        if writer.model:
+            self._emit(chunks.message_metadata({"model": writer.model}))
+        window = preparation.window.tokens if preparation.window.known else None
+        if writer.usage and silently_cut(report.total.tokens, writer.usage, window):
+            self._emit(
+                chunks.notice("silently_cut", _SILENTLY_CUT.format(preparation.provider.name))
+            )
+        logger.info("%s", log_line(preparation.provider.name, answered))
+
+    def _calibrate(self, model: str, report: Report) -> None:
+        counted = report.usage.input_tokens if report.usage else None
+        known = self._services.calibrations.get(model, Calibration())
+        self._services.calibrations[model] = known.with_count(report.total.tokens, counted)
+
+
+def _check_answer(provider: Provider, writer: AnswerWriter) -> None:
+    """Raises ProviderError for an end that would leave the user with an unexplained half."""
+    if writer.finish == "content-filter":
+        raise ProviderError(
+            f"{provider.host} stopped the answer by its content rules: word your message "
+            "differently, or choose another model.",
+            code="content_filter",
+            actions=("retry", "choose-model"),
+        )
+    if writer.finish == "stop" and not writer.answered:
+        raise ProviderError(
+            f"{provider.model} thought, but gave no answer: try again, or choose another model.",
+            code="empty",
+            actions=("retry", "choose-model"),
+        )

@@ -1,0 +1,1 @@
+"""Slash commands in a user message: their list, their answers, and `/skill`."""

@@ -1,0 +1,111 @@
+"""The slash commands: one list for panel, HTTP and terminal, and how a message is one (R41).
+
+All but `/skill` are answered without asking the chat's model: what they answer is `replies`'. A
+command and its answer stay in the chat for the user to see, and are never sent to a model (R19).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from dataclasses import asdict, dataclass
+from typing import Any, Literal
+
+from ...messages.parts import Message
+
+Place = Literal["server", "client"]
+
+_COMMAND = re.compile(r"\s*/(?P<name>[a-z]+)(?:[ \t]+(?P<argument>[^\n]*))?\s*\Z")
+
+
+@dataclass(frozen=True, slots=True)
+class Slash:
+    """A command as the user typed it."""
+
+    name: str
+    argument: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class SlashCommand:
+    """A command as all clients list it. `argument` is `<words>` where it needs one, `[words]` where
+    it takes one, else None; what is done at the `client` changes what is on the screen: the server
+    only says what."""
+
+    name: str
+    line: str
+    argument: str | None = None
+    aliases: tuple[str, ...] = ()
+    place: Place = "server"
+
+    def to_json(self) -> dict[str, Any]:
+        return {**asdict(self), "aliases": list(self.aliases)}
+
+
+COMMANDS = (
+    SlashCommand("new", "begin a new chat", place="client"),
+    SlashCommand("chats", "your last chats"),
+    SlashCommand("open", "open the chat that has these words", "<words>", place="client"),
+    SlashCommand("rename", "give this chat another title", "<title>"),
+    SlashCommand("delete", "delete this chat; for a minute it can be brought back", place="client"),
+    SlashCommand("export", "this chat as a file"),
+    SlashCommand("history", "what was said in this chat lately"),
+    SlashCommand("search", "find words in all chats", "<words>"),
+    SlashCommand("context", "what the model was sent, what was left out, and why"),
+    SlashCommand("tokens", "what this chat has used so far"),
+    SlashCommand(
+        "compact",
+        "summarise the older messages now; with a topic, keep more of that",
+        "[topic]",
+        ("summarize", "summarise"),
+    ),
+    SlashCommand("skill", "use one of your skills or a model guide", "<name>"),
+    SlashCommand("skills", "your skills and the model guides"),
+    SlashCommand("memory", "what the assistant keeps about you: rules, goals, preferences"),
+    SlashCommand("model", "which model answers here, or another one for this chat", "[name]"),
+    SlashCommand("settings", "providers, keys and preferences", place="client"),
+    SlashCommand("help", "this list"),
+)
+SKILL = "skill"
+"""The one that changes what the model reads, in place of being answered."""
+_BY_NAME = {name: one for one in COMMANDS for name in (one.name, *one.aliases)}
+KEYS = (
+    "In the panel `/` lists all of them: arrow keys choose, Tab completes, Esc closes. Enter "
+    "sends, Shift + Enter begins a new line."
+)
+
+
+def slash_in(text: str) -> Slash | None:
+    """The command that a message is and that is to be answered; None for any other text, such as
+    words behind a command that takes none: `/history of art` is a question."""
+    found = _COMMAND.match(text)
+    command = _BY_NAME.get(found["name"]) if found is not None else None
+    if found is None or command is None or command.name == SKILL:
+        return None
+    argument = (found["argument"] or "").strip()
+    return Slash(command.name, argument) if command.argument or not argument else None
+
+
+def help_text() -> str:
+    """All commands, one line each."""
+    lines = []
+    for one in COMMANDS:
+        taken = f" {one.argument}" if one.argument else ""
+        others = "".join(f" or `/{name}`" for name in one.aliases[:1])
+        lines.append(f"- `/{one.name}{taken}`{others}: {one.line}")
+    return "\n".join([*lines, "", KEYS])
+
+
+def tokens_text(messages: Iterable[Message]) -> str:
+    """What the answers of a chat have used, as their providers counted."""
+    names = {"input_tokens": "read", "cached_tokens": "of them cached", "output_tokens": "written"}
+    totals = dict.fromkeys(names, 0)
+    for message in messages:
+        usage = message.metadata.get("usage")
+        for name in names:
+            value = usage.get(name) if isinstance(usage, dict) else None
+            totals[name] += value if isinstance(value, int) else 0
+    if not any(totals.values()):
+        return "No tokens were counted in this chat yet."
+    said = ", ".join(f"{totals[name]:,} {word}" for name, word in names.items())
+    return f"This chat has used these tokens so far: {said}."

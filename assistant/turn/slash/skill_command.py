@@ -1,0 +1,68 @@
+"""`/skill <name or slug>` in a user's message (R12).
+
+The message in the log keeps what the user typed; beside it goes a `data-skill` part with the text
+that the model reads instead, frozen at this moment, so that later requests have the same bytes.
+What follows a slug, or stands on further lines, is the user's own request and stays with the skill.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import re
+from dataclasses import dataclass, replace
+
+from ....agent_prompts import skill_activation, skill_list_answer
+from ...messages.parts import DataPart, FilePart, Message, TextPart
+from ...user_context.skills import Match, SkillLibrary, Unknown
+from .commands import Slash, slash_in
+
+COMMAND = re.compile(r"\s*/skill(?:[ \t]+(?P<argument>[^\n]*))?(?:\n(?P<rest>.*))?\Z", re.DOTALL)
+
+
+@dataclass(frozen=True, slots=True)
+class Expanded:
+    """The message to store, the answer to give without asking a model, if there is one, and the
+    command that the server answers itself, if it is one."""
+
+    message: Message
+    answer: str | None = None
+    slash: Slash | None = None
+
+
+async def expand(message: Message, skills: SkillLibrary) -> Expanded:
+    """A user message with its skill; any other message as it is.
+
+    An unknown or ambiguous name gives the answer that lists names and slugs.
+    """
+    if message.role != "user":
+        return Expanded(message)
+    if slash := slash_in(message.text):
+        known = message.data("command") is not None
+        part = DataPart("command", {"name": slash.name, "argument": slash.argument})
+        marked = message if known else replace(message, parts=(*message.parts, part))
+        return Expanded(marked, slash=slash)
+    found = COMMAND.match(message.text)
+    if found is None or message.data("skill") is not None:
+        return Expanded(message)
+    argument, rest = (found["argument"] or "").strip(), (found["rest"] or "").strip()
+    resolved = await asyncio.to_thread(skills.resolve, argument)
+    slug, _, request = argument.partition(" ")
+    if isinstance(resolved, Unknown) and request:
+        # "/skill moon-light make it night": a slug, and the request on the same line.
+        first = await asyncio.to_thread(skills.resolve, slug)
+        if isinstance(first, Match) and first.skill.slug == slug:
+            resolved, rest = first, f"{request.strip()}\n{rest}".strip()
+    if not isinstance(resolved, Match):
+        return Expanded(message, skill_list_answer(resolved))
+    skill = resolved.skill
+    prompt = skill_activation(skill, rest)
+    data = DataPart("skill", {"slug": skill.slug, "name": skill.name, "prompt": prompt})
+    return Expanded(replace(message, parts=(*message.parts, data)))
+
+
+def has_content(message: Message) -> bool:
+    """True when there is anything in the message for a model to answer."""
+    return any(
+        isinstance(part, FilePart) or (isinstance(part, TextPart) and part.text.strip())
+        for part in message.parts
+    )

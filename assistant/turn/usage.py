@@ -1,0 +1,48 @@
+"""What a request cost, for its report and the log."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from ..context.report import Cost, Report
+from ..context.report import Usage as ReportUsage
+from ..llm.stream_events import Usage
+from ..messages.parts import Message
+from .measure import cost_in
+
+
+def report_usage(usage: Usage | None) -> ReportUsage | None:
+    """The provider's count as a report has it."""
+    if usage is None:
+        return None
+    return ReportUsage(usage.input_tokens, usage.output_tokens, usage.cached_tokens)
+
+
+def tokens_of(report: Report) -> int:
+    """What a request and its answer had, as the provider counted or else as it was estimated."""
+    usage = report.usage or ReportUsage()
+    read = report.total.tokens if usage.input_tokens is None else usage.input_tokens
+    return read + (usage.output_tokens or 0)
+
+
+def chat_cost(
+    request: float | None, answer: float | None, history: Iterable[Message]
+) -> Cost | None:
+    """What a request cost, and the chat with it: the answers in `history`, and the one that is
+    being written, which cost `answer` so far. None where the request's price is not known."""
+    if request is None:
+        return None
+    earlier = sum(cost_in(message.metadata) or 0.0 for message in history)
+    return Cost(request, earlier + (answer or 0.0))
+
+
+def log_line(provider: str, report: Report) -> str:
+    """One line for each request: sizes, limits and the provider's own count, without any text."""
+    usage = report.usage or ReportUsage()
+    parts = " ".join(f"{name}={report.parts[name].tokens}" for name in report.parts)
+    limits = ",".join(report.limits_applied) or "none"
+    return ascii(
+        f"request {report.request} to {provider}: {parts} total={report.total.tokens} of "
+        f"{report.window} tokens, {report.messages_sent} messages, limits {limits}, used "
+        f"in={usage.input_tokens} out={usage.output_tokens} cached={usage.cached_tokens}"
+    )[1:-1]

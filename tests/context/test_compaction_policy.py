@@ -1,0 +1,119 @@
+"""When more is left out, and how much."""
+
+from dataclasses import replace
+
+import pytest
+from plugin.assistant.config import Settings
+from plugin.assistant.context.compaction_policy import (
+    compacts,
+    cut_due,
+    cut_place,
+    mask_is_worth,
+    mask_place,
+)
+from plugin.assistant.context.draft import Draft, compose
+from plugin.assistant.context.fidelity import Shaper
+from plugin.assistant.context.limits import Limits, limits_of
+from plugin.assistant.context.log import ChatLog, Group
+from plugin.assistant.context.projections import Projections
+from plugin.assistant.context.window import PRICES, Budget
+
+from .histories import Messages, a_round, answer, joined, rounds, system, user
+
+BUDGET = Budget.of_messages(8_000)
+TALK = joined((user(str(n)), answer(str(n))) for n in range(12))
+
+
+def limits(**settings: object) -> Limits:
+    return limits_of(replace(Settings(), **settings), BUDGET)  # type: ignore[arg-type]
+
+
+def drafted(messages: Messages, mask: int = 0, cache: str = "none") -> Draft:
+    numbers = limits(prompt_cache=cache, repeat_min_chars=0)
+    log = ChatLog(messages)
+    made = Projections().with_mask(log, mask) if mask else Projections()
+    return compose(log, made, None, None, numbers, Shaper(numbers.shapes))
+
+
+def place(groups: tuple[Group, ...], numbers: Limits, fixed: int = 0) -> int:
+    return cut_place(groups, None, fixed, 0, numbers)
+
+
+def test_the_limit_by_number_asks_for_a_cut() -> None:
+    assert not cut_due(drafted(TALK), limits())
+    assert cut_due(drafted((*TALK, user())), limits())
+    assert not cut_due(drafted((*TALK, user())), limits(history_max_messages=0))
+
+
+@pytest.mark.parametrize(
+    "settings", [{"summary_max_messages": 20}, {"summary_max_turns": 9}, {"summary_trigger": 0.01}]
+)
+def test_each_trigger_asks_for_a_cut(settings: dict[str, object]) -> None:
+    assert cut_due(drafted(TALK), limits(**settings))
+
+
+def test_a_cut_goes_a_third_below_the_limit_it_met() -> None:
+    groups = drafted((*TALK, user())).tail
+    assert len(groups) - place(groups, limits()) == 16
+    unlimited = limits(history_max_messages=0, summary_max_messages=12)
+    assert len(groups) - place(groups, unlimited) == 8
+
+
+def test_a_cut_by_turns_leaves_two_thirds_of_them() -> None:
+    groups = drafted(TALK).tail
+    numbers = limits(history_max_messages=0, summary_max_messages=0, summary_max_turns=6)
+    kept = groups[place(groups, numbers) :]
+    assert sum(group.role == "user" for group in kept) == 4
+
+
+def test_a_round_is_cut_whole() -> None:
+    groups = drafted((*a_round(*"abcde"), *rounds(10), user())).tail
+    assert place(groups, limits(history_max_messages=20, min_recent_messages=0)) == 5
+
+
+def test_the_least_recent_stay_where_they_fit() -> None:
+    groups = drafted(TALK).tail
+    tight = replace(limits(min_recent_messages=6), target=1)
+    assert len(groups) - place(groups, tight) == 6
+    assert len(groups) - place(groups, replace(tight, prompt=groups[-1].tokens * 3)) == 3
+
+
+def test_the_newest_group_stays_whatever_follows_it() -> None:
+    groups = drafted((*TALK, *a_round("a", text="x" * 9_000), system())).tail
+    assert place(groups, limits(), fixed=50_000) == len(groups) - 2
+
+
+def test_a_cut_that_saves_less_than_a_tenth_is_not_worth_it() -> None:
+    before = drafted(TALK)
+    shorter = replace(before, tail=before.tail[1:], whole=before.whole[1:])
+    assert not compacts(before, shorter, limits())
+    assert compacts(before, replace(before, tail=before.tail[4:]), limits())
+
+
+def test_where_messages_are_too_many_a_tenth_of_them_is_enough() -> None:
+    giant = user("word " * 5_000)
+    before = drafted((*TALK, giant))
+    after = replace(before, tail=before.tail[4:])
+    assert compacts(before, after, limits())
+    assert not compacts(before, after, limits(history_max_messages=0))
+
+
+def test_a_mask_leaves_the_last_rounds() -> None:
+    groups = drafted((*rounds(5), user())).whole
+    assert mask_place(groups, 2) == groups[3].first
+    assert mask_place(groups, 5) == mask_place(groups, 0) == 0
+
+
+def test_a_mask_pays_by_what_reading_the_cache_costs() -> None:
+    history = (user(), *rounds(3, text="word " * 400), *rounds(1), *TALK[:4])
+    before, after = drafted(history, cache="auto"), drafted(history, 7, cache="auto")
+    assert after.tokens < before.tokens
+    assert mask_is_worth(before, after, 8_000, PRICES["none"])
+    assert not mask_is_worth(before, before, 8_000, PRICES["none"])
+
+
+def test_a_mask_that_must_be_has_to_be_enough() -> None:
+    history = (user(), *rounds(3, text="word " * 400), *rounds(1))
+    before, after = drafted(history, cache="auto"), drafted(history, 7, cache="auto")
+    assert mask_is_worth(before, after, before.tokens - 1, PRICES["local"])
+    assert not mask_is_worth(before, after, after.tokens, PRICES["local"])

@@ -1,0 +1,139 @@
+"""What a search returns, in which order: on texts in memory, with the index and without."""
+
+from collections.abc import Callable
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from plugin.assistant.chats.search import search_index
+from plugin.assistant.chats.search.text_index import TextIndex
+from plugin.assistant.search import ranking
+from plugin.assistant.search.positions import Document, Piece, Placed
+from plugin.assistant.search.scanned_postings import ScannedPostings
+from plugin.assistant.search.words import index_terms
+
+Make = Callable[[list[str]], TextIndex]
+
+
+def scanned(texts: list[str]) -> TextIndex:
+    pieces = ((row, Piece(index_terms(text))) for row, text in enumerate(texts))
+    placed = [Placed(row, row, Document(row, None, f"{row}", (piece,))) for row, piece in pieces]
+    return TextIndex(ScannedPostings(placed), 0)
+
+
+@pytest.fixture(params=[TextIndex.of, scanned], ids=["fts5", "scan"])
+def make(request: pytest.FixtureRequest) -> Make:
+    made: Make = request.param
+    return made
+
+
+FILLER = "The weather was fine and we talked about nothing much."
+
+
+def test_a_word_that_stands_once_in_ten_thousand_messages_is_found_first() -> None:
+    texts = [f"{FILLER} {number}" for number in range(10_000)]
+    texts[7_123] += " zq-f7c882f4"
+    (hit,) = TextIndex.of(texts).search("where is zq-f7c882f4?", 1)
+    assert hit.index == 7_123
+    assert hit.indexes == (7_122, 7_123, 7_124)
+
+
+def test_the_answer_is_found_by_the_words_of_its_question(make: Make) -> None:
+    texts = [FILLER] * 40
+    texts[20] = "Which sampler did the portrait use?"
+    texts[21] = "It was euler ancestral."
+    (hit,) = make(texts).search("portrait sampler", 1)
+    assert hit.index == 20
+    assert 21 in hit.indexes
+
+
+def test_words_together_count_more_than_words_apart(make: Make) -> None:
+    texts = [FILLER] * 60
+    texts[10] = "The azure sky was nice."
+    texts[30] = "The azure yacht was nice."
+    texts[50] = "The yacht of a friend was nice."
+    assert make(texts).search("azure yacht", 3)[0].index == 30
+
+
+def test_a_rare_word_counts_more_than_a_common_one(make: Make) -> None:
+    texts = ["an image of a cat"] * 30 + [FILLER] * 30 + ["an okapi"]
+    assert make(texts).search("image okapi", 1)[0].index == 60
+
+
+def test_a_word_of_the_query_that_stands_nowhere_is_a_beginning(make: Make) -> None:
+    texts = [FILLER, "We changed the upscaling method.", FILLER]
+    assert make(texts).search("upsc", 1)[0].index == 1
+
+
+def test_a_result_comes_with_its_call_however_many_were_made_at_once() -> None:
+    texts = ["call", "one", "two", "three", "four", "the okapi", FILLER, FILLER]
+    index = TextIndex.of(texts, [0, 0, 0, 0, 0, 0, 1, 2])
+    (hit,) = index.search("okapi", 1)
+    assert hit.index == 5
+    assert 0 in hit.indexes
+
+
+def test_no_hits_are_no_hits(make: Make) -> None:
+    index = make(["one", "two"])
+    assert index.search("okapi", 10) == []
+    assert index.search("", 10) == []
+    assert index.search("one", 0) == []
+    assert make([]).search("one", 10) == []
+
+
+@pytest.mark.parametrize(
+    "query", ['" OR *', 'okapi" OR "cat', "NEAR(okapi cat)", "okapi*", "-okapi", "terms:okapi", "("]
+)
+def test_no_sign_in_a_query_is_an_operator(query: str) -> None:
+    hits = TextIndex.of(["a cat", "an okapi", FILLER]).search(query, 3)
+    assert [hit.index for hit in hits if hit.index == 2] == []
+
+
+def test_without_fts5_the_texts_are_gone_through(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(search_index, "has_fts5", lambda: False)
+    assert TextIndex.of([FILLER, "an okapi"]).search("okapi", 1)[0].index == 1
+
+
+WORDS = st.sampled_from(
+    ["cat", "cats", "KSampler", "seed", "7", "图片放大", "图片", "x_y", "the", '"']
+)
+TEXTS = st.lists(st.lists(WORDS, max_size=6).map(" ".join), max_size=30)
+
+
+@settings(deadline=None)
+@given(TEXTS, st.text() | st.lists(WORDS, max_size=5).map(" ".join), st.integers(0, 12))
+def test_hits_are_within_their_bounds_and_the_same_each_time(
+    texts: list[str], query: str, k: int
+) -> None:
+    hits = TextIndex.of(texts).search(query, k)
+    assert len(hits) <= k
+    assert all(hit.index in hit.indexes and len(hit.indexes) <= 3 for hit in hits)
+    shown = [index for hit in hits for index in hit.indexes]
+    assert len(set(shown)) == len(shown)
+    assert all(0 <= index < len(texts) for index in shown)
+    assert [hit.index for hit in hits] == [hit.index for hit in scanned(texts).search(query, k)]
+    assert hits == TextIndex.of(texts).search(query, k)
+
+
+@given(
+    st.lists(
+        st.tuples(
+            st.frozensets(st.integers(0, 30), min_size=1), st.sampled_from([0.1, 0.5, 1.0, 2.5])
+        ),
+        max_size=5,
+    ),
+    st.integers(1, 8),
+)
+def test_common_words_are_passed_over_only_where_that_changes_nothing(
+    weighted: list[ranking.Weighted], most: int
+) -> None:
+    sums: dict[int, float] = {}
+    for places, weight in sorted(weighted, key=lambda one: -one[1]):
+        for place in places:
+            sums[place] = sums.get(place, 0.0) + weight
+    best = sorted(sums, key=lambda place: (-sums[place], place))[:most]
+    before, ranking.MOST_SEEDS = ranking.MOST_SEEDS, most  # type: ignore[misc]
+    try:
+        assert ranking._seeds(weighted) == best
+    finally:
+        ranking.MOST_SEEDS = before  # type: ignore[misc]
