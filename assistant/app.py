@@ -42,7 +42,7 @@ from .routes.turns import chat_routes
 from .routes.user_context import user_context_routes
 from .space import UserSpace
 from .tools.toolset import standard_toolset
-from .turn.completion import complete
+from .turn.one_shot import one_shot
 
 logger = logging.getLogger("comfyui_assistant")
 
@@ -147,7 +147,7 @@ class Assistant:
 
     async def complete(self, prompt: str, *, system: str = "", seed: int | None = None) -> str:
         """The active provider's answer to one prompt, for nodes. Raises ProviderError."""
-        return await complete(
+        return await one_shot(
             self.resolver, self.client, self.settings, prompt, system=system, seed=seed
         )
 

@@ -25,8 +25,8 @@ from .sessions.sessions import Sessions
 from .tools.toolset import Toolset
 from .turn.idle.summariser import Summariser
 from .turn.idle.titling import Titling
-from .turn.preparation import Model, Providers, Services
 from .turn.service import TurnService
+from .turn.services import Model, Providers, Services
 from .turn.slash.replies import SlashReplies
 from .user_context.environment_summary import refresh_environment
 from .user_context.rules import UserContextStore
@@ -68,13 +68,14 @@ class UserSpace:
 
         replies = SlashReplies(self.chats, self.search, self.skills, providers, kept)
         services = Services(
-            providers, model, prompts, toolset, settings, summariser.answer, replies
+            providers, model, prompts, toolset, settings, summariser.compact, replies.to
         )
         self.archive = Archive(self.chats)
         self.trash = Trash(self.database, self.chats, self.search)
         titling = Titling(providers, model, settings, self.chats, self._name)
-        launcher = TurnService(services, self.chats, self.skills, summariser, self.search, titling)
-        self.sessions = Sessions(launcher, self.chats)
+        jobs = (summariser, titling)
+        turns = TurnService(services, self.chats, self.skills, jobs, self.search)
+        self.sessions = Sessions(turns, self.chats)
 
     async def _name(self, chat_id: str, title: str) -> None:
         """A title that a model found."""

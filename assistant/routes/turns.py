@@ -17,7 +17,7 @@ from ..chats import chat_id
 from ..errors import InvalidRequest
 from ..messages.ui import message_from_ui, messages_from_ui
 from ..sessions.sessions import Sessions
-from ..turn.opening import REGENERATE, SUBMIT, TurnRequest
+from ..turn.request import REGENERATE, SUBMIT, TurnRequest
 from ..workflow.view import Snapshot
 from .answers import nothing
 from .body import optional_text, read_json

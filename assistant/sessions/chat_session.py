@@ -1,6 +1,6 @@
 """One chat while it is in use: its commands one after the other, its turn, its queue (R35, R36).
 
-    session = ChatSession("c1", parts, changed)
+    session = ChatSession("c1", services, changed)
     await session.load(chat)
     await session.command(UserMessage(message), Sender("panel-1"))
     turn = await session.start(request)               `POST /api/chat` is the same session
@@ -24,7 +24,7 @@ from ..chats.identity import message_id as check_message_id
 from ..chats.identity import new_chat_id
 from ..errors import Conflict, InvalidRequest, NotFound, StoreError
 from ..turn.decisions import Decision, ToolResult
-from ..turn.opening import REGENERATE, SUBMIT, TurnRequest
+from ..turn.request import REGENERATE, SUBMIT, TurnRequest
 from ..turn.slash.skill_command import has_content
 from ..turn.stream import StopReason, TurnStream
 from ..workflow.view import Snapshot
@@ -34,8 +34,9 @@ from .event_log import DELETED, EventLog, first_seq, new_epoch
 from .gates import GATES, refusal
 from .live_chat import LiveChat
 from .message_queue import MessageQueue
-from .path import ChatPath, Parts
+from .path import ChatPath
 from .serialization import Json
+from .services import SessionServices
 from .states import BUSY, ENDED_WELL
 
 Result = TypeVar("Result")
@@ -53,15 +54,17 @@ class ChatSession:
     """For one event loop. Every method may raise StoreError. `changed` is told the list's entry
     whenever that is another."""
 
-    def __init__(self, chat_id: str, parts: Parts, changed: Callable[[Json, bool], None]) -> None:
+    def __init__(
+        self, chat_id: str, services: SessionServices, changed: Callable[[Json, bool], None]
+    ) -> None:
         self.id = chat_id
         self.log = EventLog(new_epoch(), {"chat_id": chat_id}, seq=first_seq())
-        self.view = LiveChat(self.log, changed, lambda: parts.store.saving.to_json())
-        self._parts = parts
-        self._path = ChatPath(chat_id, parts, self.view)
-        self._answering = ChatTurns(chat_id, parts, self.view, self._path, self._ended)
-        self._queue = MessageQueue(chat_id, parts, self.view, self._answering)
-        self._turns = asyncio.Lock()
+        self.live = LiveChat(self.log, changed, lambda: services.store.saving.to_json())
+        self._services = services
+        self._path = ChatPath(chat_id, services, self.live)
+        self._turns = ChatTurns(chat_id, services, self.live, self._path, self._ended)
+        self._queue = MessageQueue(chat_id, services, self.live, self._turns)
+        self._commands = asyncio.Lock()
         self._compaction: asyncio.Task[Any] | None = None
         self._work: set[asyncio.Task[Any]] = set()
 
@@ -69,52 +72,52 @@ class ChatSession:
         """The chat as it is stored; None for one that is about to be made. What waited in the queue
         is held: nobody asked for it since."""
         if chat is not None:
-            queue = await self._parts.queue.queue(self.id)
-            self.view.load(chat, queue, await self._path.last())
-            self._answering.params = chat.params
+            queue = await self._services.queue.queue(self.id)
+            self.live.load(chat, queue, await self._path.last())
+            self._turns.params = chat.params
 
     @property
     def running(self) -> TurnStream | None:
         """The turn that runs."""
-        turn = self._answering.turn
-        return turn if turn is not None and not turn.ended else None
+        stream = self._turns.stream
+        return stream if stream is not None and not stream.ended else None
 
     @property
     def quiet(self) -> bool:
         """Whether nothing is under way and nobody looks: it may be dropped from memory."""
-        return not (self._work or self._answering.turn or self.view.watched or self.log.readers)
+        return not (self._work or self._turns.stream or self.live.watched or self.log.readers)
 
     async def start(self, request: TurnRequest) -> TurnStream:
         """The turn of a `POST /api/chat`. Raises Conflict (`turn_running`) while one runs, and what
         the opening raises."""
         return await self._unbroken(self._start(request))
 
-    async def command(self, command: commands.Command, asker: Sender) -> str | None:
+    async def command(self, command: commands.Command, sender: Sender) -> str | None:
         """Carries out a command, or lets it wait. Returns the new chat's id, where it makes one.
 
         Raises NotFound for an unknown chat, Conflict with `state` and `reason` for what the state
         refuses, and what the command itself raises."""
-        return await self._unbroken(self._command(command, asker))
+        return await self._unbroken(self._command(command, sender))
 
     @asynccontextmanager
     async def watched(self, client_id: str | None) -> AsyncIterator[None]:
         """Somebody looks at the chat: nothing in it is unread any more."""
-        self.view.came(client_id)
+        self.live.came(client_id)
         try:
-            if self.view.unread:
+            if self.live.unread:
                 # A mark that cannot be stored now is no reason to refuse a reader.
                 with suppress(StoreError):
-                    await self._parts.store.set_unread(self.id, False)
-                self.view.unread_is(False)
+                    await self._services.store.set_unread(self.id, False)
+                self.live.unread_is(False)
             yield
         finally:
-            self.view.left(client_id)
+            self.live.left(client_id)
 
     async def snapshot(self) -> Json:
         """The data of the event that a new reader begins with; what follows has `seq` + 1."""
         async with self._path.lock:
             page = await self._path.page()
-            return self.log.data("snapshot", self.view.snapshot(page))
+            return self.log.data("snapshot", self.live.snapshot(page))
 
     async def refresh(self) -> None:
         """The chat itself was changed elsewhere: its title, or whether it is pinned."""
@@ -126,9 +129,9 @@ class ChatSession:
         may come again."""
         if self._compaction is not None:
             self._compaction.cancel()
-        async with self._turns:
-            if self._answering.turn is not None:
-                await self._answering.stop("shutdown")
+        async with self._commands:
+            if self._turns.stream is not None:
+                await self._turns.stop("shutdown")
             self.log.end("")
 
     async def delete(self, hide: Callable[[], Awaitable[None]]) -> None:
@@ -139,10 +142,10 @@ class ChatSession:
     async def _delete(self, hide: Callable[[], Awaitable[None]]) -> None:
         if self._compaction is not None:
             self._compaction.cancel()
-        async with self._turns:
+        async with self._commands:
             await self._check_here()
-            if self._answering.turn is not None:
-                await self._answering.stop()
+            if self._turns.stream is not None:
+                await self._turns.stop()
             await hide()
             self.log.end(DELETED)
 
@@ -159,20 +162,20 @@ class ChatSession:
             task.exception()  # Whoever waited has it; if nobody did, it is nobody's concern.
 
     async def _start(self, request: TurnRequest) -> TurnStream:
-        async with self._turns:
+        async with self._commands:
             await self._check_here()
             if self._state in BUSY:
                 raise self._refusal()
-            return await self._answering.begin(request)
+            return await self._turns.begin(request)
 
-    async def _command(self, command: commands.Command, asker: Sender) -> str | None:
+    async def _command(self, command: commands.Command, sender: Sender) -> str | None:
         try:
-            return await self._gated(command, asker)
+            return await self._gated(command, sender)
         except Conflict as conflict:
             known = {"state": self._state, "reason": conflict.code, **conflict.extra}
             raise Conflict(conflict.message, code=conflict.code, extra=known) from None
 
-    async def _gated(self, command: commands.Command, asker: Sender) -> str | None:
+    async def _gated(self, command: commands.Command, sender: Sender) -> str | None:
         if isinstance(command, commands.Abort):
             await self._abort()
             return None
@@ -181,25 +184,25 @@ class ChatSession:
             return None
         if isinstance(command, commands.SetParams) and command.params.provider is not None:
             # Before it is this command's turn: servers that do not answer must not hold up a stop.
-            await self._parts.launcher.check_provider(command.params.provider)
-        async with self._turns:
+            await self._services.turns.check_provider(command.params.provider)
+        async with self._commands:
             await self._check_here()
             verdict = GATES[commands.type_of(command), self._state]
             if verdict == "refuse":
                 raise self._refusal()
             if isinstance(command, commands.UserMessage):
-                await self._user_message(command, asker, waits=verdict == "queue")
+                await self._user_message(command, sender, waits=verdict == "queue")
                 return None
-            return await self._carry_out(command, asker)
+            return await self._carry_out(command, sender)
 
-    async def _carry_out(self, command: commands.Command, asker: Sender) -> str | None:
+    async def _carry_out(self, command: commands.Command, sender: Sender) -> str | None:
         match command:
             case commands.RetryFromIndex() | commands.Regenerate():
-                await self._answering.begin(await self._again(command, asker))
+                await self._turns.begin(await self._again(command, sender))
             case Decision() | ToolResult():
-                await self._answering.decide(command, asker.client_id)
+                await self._turns.decide(command, sender.client_id)
             case commands.TakeOver():
-                await self._answering.take_over(asker.client_id)
+                await self._turns.take_over(sender.client_id)
             case commands.UpdateMessage():
                 await self._path.update(command)
             case commands.RemoveMessage():
@@ -228,7 +231,7 @@ class ChatSession:
         return None
 
     async def _user_message(
-        self, command: commands.UserMessage, asker: Sender, waits: bool
+        self, command: commands.UserMessage, sender: Sender, waits: bool
     ) -> None:
         """Begins a turn, or lets the message wait: behind what waited longer, where that was held
         until now. The same message once more changes nothing."""
@@ -244,10 +247,10 @@ class ChatSession:
             return  # It is answered, or is being: the client did not hear that it was taken.
         if any(other.id == message.id for other in path[:-1]):
             raise InvalidRequest(f"the id {message.id!r} is used already", where="message.id")
-        if waits or self.view.queue:
-            if asker.workflow.graph is not None:
-                self._parts.launcher.keep_workflow(self.id, asker.workflow)
-            await self._queue.add(message, command.priority, asker.client_id)
+        if waits or self.live.queue:
+            if sender.workflow.graph is not None:
+                self._services.turns.keep_workflow(self.id, sender.workflow)
+            await self._queue.add(message, command.priority, sender.client_id)
             if not waits:
                 self._queue.release()
                 await self._queue.run_next()
@@ -255,19 +258,19 @@ class ChatSession:
         request = TurnRequest(
             message=message,
             chat_id=self.id,
-            workflow=asker.workflow,
-            client_id=asker.client_id,
+            workflow=sender.workflow,
+            client_id=sender.client_id,
         )
-        await self._answering.begin(request)
+        await self._turns.begin(request)
 
     async def _again(
-        self, command: commands.RetryFromIndex | commands.Regenerate, asker: Sender
+        self, command: commands.RetryFromIndex | commands.Regenerate, sender: Sender
     ) -> TurnRequest:
         request = TurnRequest(
             chat_id=self.id,
             trigger=REGENERATE,
-            workflow=asker.workflow,
-            client_id=asker.client_id,
+            workflow=sender.workflow,
+            client_id=sender.client_id,
         )
         if isinstance(command, commands.Regenerate):
             return replace(request, message_id=command.message_id)
@@ -282,40 +285,40 @@ class ChatSession:
         new = command.message
         if new.id == asked.id:
             # Under its old id it would be the same message, and the old words no version of it.
-            new = replace(new, id=self._parts.new_message_id())
+            new = replace(new, id=self._services.new_message_id())
         return replace(request, trigger=SUBMIT, message=new)
 
     async def _branch(self, command: commands.BranchFromChat) -> str:
-        chat = await self._parts.branches.branch(self.id, command.message_id, new_chat_id())
-        self._parts.made(entry_json(chat))
+        chat = await self._services.branches.branch(self.id, command.message_id, new_chat_id())
+        self._services.on_branch(entry_json(chat))
         return chat.id
 
     async def _set_params(self, command: commands.SetParams) -> None:
         given = {name: getattr(command.params, name) for name in command.given}
-        params = replace(self._answering.params, **given)
-        await self._parts.store.set_params(self.id, params)
-        self._answering.params = params
+        params = replace(self._turns.params, **given)
+        await self._services.store.set_params(self.id, params)
+        self._turns.params = params
         await self.refresh()
 
     async def _set_draft(self, draft: str | None) -> None:
-        await self._parts.store.set_draft(self.id, draft)
-        self.view.draft_is(draft)
+        await self._services.store.set_draft(self.id, draft)
+        self.live.draft_is(draft)
 
     async def _abort(self) -> None:
         if self._compaction is not None:
             self._compaction.cancel()
-        async with self._turns:
+        async with self._commands:
             await self._check_here()
-            await self._answering.stop()
+            await self._turns.stop()
             self._queue.hold()
 
     async def _compact(self, command: commands.Compact) -> None:
         """Beside the lock, since it may take as long as an answer: a stop must reach it."""
-        async with self._turns:
+        async with self._commands:
             await self._check_here()
             if GATES["compact", self._state] == "refuse":
                 raise self._refusal()
-            work = self._parts.launcher.compact(self.id, command.focus, self._answering.params)
+            work = self._services.turns.compact(self.id, command.focus, self._turns.params)
             self._compaction = asyncio.get_running_loop().create_task(work)
         try:
             done = await self._compaction
@@ -324,8 +327,8 @@ class ChatSession:
         finally:
             self._compaction = None
             self._go_on()
-        report = self._parts.launcher.report(self.id)
-        self.view.compacted(report.to_json() if report else None, done.in_words)
+        report = self._services.turns.report(self.id)
+        self.live.compacted(report.to_json() if report else None, done.in_words)
 
     def _ended(self, state: ChatState, stopped: StopReason | None) -> None:
         """A turn has ended. What waits goes on by itself only where it ended well."""
@@ -335,13 +338,13 @@ class ChatSession:
             self._go_on()
 
     def _go_on(self) -> None:
-        if self.view.queue and not self.view.held:
+        if self.live.queue and not self.live.held:
             task = asyncio.get_running_loop().create_task(self._run_next())
             self._work.add(task)
             task.add_done_callback(self._done)
 
     async def _run_next(self) -> None:
-        async with self._turns:
+        async with self._commands:
             # Whoever stopped the chat for good may have had the lock before.
             if self._compaction is None and self.log.ended is None:
                 await self._queue.run_next()
@@ -349,18 +352,18 @@ class ChatSession:
     @property
     def _state(self) -> ChatState:
         """The state as the gates see it: a summary that is being made keeps the chat busy."""
-        return "generating" if self._compaction is not None else self.view.state
+        return "generating" if self._compaction is not None else self.live.state
 
     async def _check_here(self) -> None:
         """Raises NotFound for a chat that was deleted and Conflict (`runs_elsewhere`) for one that
         another ComfyUI answers."""
         if self.log.ended is not None:
             raise NotFound(f"There is no chat {self.id!r}.")
-        if self.view.state in BUSY and self._answering.turn is None:
+        if self.live.state in BUSY and self._turns.stream is None:
             # Not ours; or what was left by a process that died meanwhile, which this ends.
-            await self._parts.store.append_all(self.id, ())
+            await self._services.store.append_all(self.id, ())
             async with self._path.lock:
-                chat = await self._parts.store.get(self.id)
+                chat = await self._services.store.get(self.id)
                 if chat is None:
                     raise NotFound(f"There is no chat {self.id!r}.")
                 await self._path.moved(chat)

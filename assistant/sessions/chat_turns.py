@@ -1,77 +1,73 @@
-"""How the turns of one chat begin, go on and end, in the store and for its readers.
+"""The turns of one chat: how they begin, go on and end, for its readers.
 
-    turn = await answering.begin(request)              a new turn, from a request or the queue
-    await answering.decide(command, "panel-1")         a suspended one goes on
-    await answering.stop()                             nothing runs or waits any more
+    turn = await turns.begin(request)              a new turn, from a request or the queue
+    await turns.decide(command, "panel-1")         a suspended turn goes on
+    await turns.stop()                             nothing runs or waits any more
 
-It is the store that a turn records into, so that every change of state is checked against the
-table, stored and told in one place (`set_state`, `finish_answer`). When something may begin is the
-session's to say.
+`ChatTurns` observes the turns that it starts: each change of state is checked against the table of
+`states`, then readers hear of it. Whether a turn may begin is decided in `chat_session`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import replace
 
-from ..chats import ChatParams, ChatState, Parent, Versions
+from ..chats import ChatParams, ChatState, Parent
 from ..chats.reconcile import pending, state_after
 from ..errors import AssistantError, Conflict, InvalidRequest
+from ..messages.chunks import Chunk
 from ..messages.parts import Message
 from ..turn.decisions import Decision, ToolResult, decided, stopped
-from ..turn.opening import Opening, TurnRequest, goes_on
-from ..turn.service import Witness
+from ..turn.opening import Opening, addressed, goes_on, open_suspended
+from ..turn.request import TurnRequest
 from ..turn.stream import StopReason, TurnStream
-from ..workflow.view import Snapshot
+from ..turn.turn import Turn, TurnObserver
 from .live_chat import LiveChat
-from .path import ChatPath, Parts
+from .path import ChatPath
+from .services import SessionServices
 from .states import WAITING, route
 
 Ended = Callable[[ChatState, StopReason | None], None]
-"""What the session is told when a turn has ended: the chat's state, and who stopped the turn."""
+"""Called when a turn has ended: with the chat's state, and the reason if the turn was stopped."""
 
 
-class ChatTurns:
-    """The turns of one chat. Its methods raise what the store and the opening raise."""
+class ChatTurns(TurnObserver):
+    """The turns of one chat. Methods raise what the store and the opening of a turn raise."""
 
     def __init__(
-        self, chat_id: str, parts: Parts, view: LiveChat, path: ChatPath, ended: Ended
+        self,
+        chat_id: str,
+        services: SessionServices,
+        live: LiveChat,
+        path: ChatPath,
+        on_end: Ended,
     ) -> None:
         self._id = chat_id
-        self._store = parts.store
-        self._queue = parts.queue
-        self._branches = parts.branches
-        self._launcher = parts.launcher
-        self._view = view
+        self._store = services.store
+        self._service = services.turns
+        self._live = live
         self._path = path
-        self._tell_ended = ended
-        self._state: ChatState = "idle"
-        self.turn: TurnStream | None = None
+        self._on_end = on_end
+        self._turn: Turn | None = None
         self.params = ChatParams()
 
-    async def begin(
-        self,
-        request: TurnRequest,
-        queued: str | None = None,
-        taken: Callable[[], None] = lambda: None,
-    ) -> TurnStream:
-        """A turn for a request. `queued` is the entry of the queue that it was; `taken` is called
-        as soon as it has left the queue for the log.
+    @property
+    def stream(self) -> TurnStream | None:
+        """The stream of the turn that runs or is being ended."""
+        return self._turn.stream if self._turn is not None else None
+
+    async def begin(self, request: TurnRequest, from_queue: str | None = None) -> TurnStream:
+        """A turn for a request. `from_queue` is the queue's entry that the request was.
 
         Raises InvalidRequest and NotFound when the request does not fit the chat, StoreError when
         it cannot be stored."""
         async with self._path.lock:
-            opening = await self._launcher.open(request, self._id, queued)
-            if queued is not None and not opening.added:
-                await self._queue.dequeue(self._id, queued)
-            taken()
-            if opening.added:
-                await self._path.opened(opening)
-            return await self._launch(opening, request.client_id, request.workflow)
+            self._turn = await self._service.start(request, self._id, self.params, self, from_queue)
+            return self._turn.stream
 
     async def decide(self, command: Decision | ToolResult, client_id: str | None) -> None:
-        """Stores the decision; the turn goes on when nothing waits any more. Raises Conflict
+        """Stores the decision; the turn goes on when no other call waits. Raises Conflict
         (`nothing_waits`)."""
         async with self._path.lock:
             path = await self._store.path(self._id)
@@ -87,124 +83,100 @@ class ChatTurns:
             if pending(message):
                 await self._waits_on(message, _parent(path), state_after(message))
                 return
-            opening = Opening(path[:-1], message, parent=_parent(path))
-            if isinstance(command, Decision) and self._view.present(self._view.client_id):
-                # Any panel may decide; the calls go on to the one that asked.
+            if isinstance(command, Decision) and self._live.present(self._live.client_id):
+                # Any panel may decide; the calls still go to the panel that began the turn.
                 client_id = None
-            await self._launch(opening, client_id, Snapshot())
+            message = addressed(message, client_id)
+            opening = await open_suspended(self._store, self._id, path[:-1], message, _parent(path))
+            self._turn = await self._service.resume(opening, self._id, self.params, self)
 
     async def take_over(self, client_id: str | None) -> None:
-        """That panel gets the calls that wait. Raises Conflict while the addressed one is there."""
+        """Gives the waiting calls to that panel. Raises Conflict while the panel that they were
+        addressed to is subscribed."""
         if client_id is None:
             raise InvalidRequest("expected the id of the panel", where="client_id")
-        if client_id != self._view.client_id and self._view.present(self._view.client_id):
+        if client_id != self._live.client_id and self._live.present(self._live.client_id):
             raise Conflict("The panel that runs these calls is still open.", code="client_present")
         async with self._path.lock:
             path = await self._store.path(self._id)
             if not path or not pending(path[-1]):
                 raise Conflict("No call waits in this chat.", code="nothing_waits")
-            message = _addressed(path[-1], client_id)
-            await self._waits_on(message, _parent(path), self._view.state)
+            message = addressed(path[-1], client_id)
+            await self._waits_on(message, _parent(path), self._live.state)
 
     async def stop(self, reason: StopReason = "user") -> None:
-        """Stops the turn that runs (what it wrote is kept), or ends the wait of one."""
-        if self.turn is not None:
-            await self.turn.stop(reason)
-        elif self._view.state in WAITING:
+        """Stops the running turn (its answer is stored as far as it came), or ends the wait of a
+        suspended one."""
+        if self._turn is not None:
+            await self._turn.stream.stop(reason)
+        elif self._live.state in WAITING:
             async with self._path.lock:
                 path = await self._store.path(self._id)
                 if path and pending(path[-1]):
                     await self._waits_on(stopped(path[-1]), _parent(path), "idle")
                 else:
-                    await self.set_state(self._id, "idle")
-            self._launcher.forget_workflow(self._id)
-        elif self._view.state == "waiting_user_input":
-            await self.set_state(self._id, "idle")
+                    await self._enter("idle")
+            self._service.forget_workflow(self._id)
+        elif self._live.state == "waiting_user_input":
+            await self._enter("idle")
 
-    # What a running turn records (`recorder.AnswerStore`).
+    # TurnObserver: called by `turn` while `begin` and `decide` hold the path's lock, then by the
+    # running turn.
 
-    async def checkpoint(self, chat_id: str, message: Message) -> None:
-        await self._store.checkpoint(chat_id, message)
-
-    async def set_state(self, chat_id: str, state: ChatState) -> None:
-        """The chat enters a state, for its readers even where that cannot be stored."""
-        for step in route(self._view.state, state):
-            self._view.enter(step)
-        await self._store.set_state(chat_id, state)
-
-    async def finish_answer(self, chat_id: str, message: Message, state: ChatState) -> int:
-        """The answer becomes a row; its last chunks follow, then `_ended` tells the rest."""
-        self._state = state
-        row = await self._store.finish_answer(chat_id, message, state)
-        self._store.check_saved(chat_id)  # The turn says at its end what is not.
-        return row
-
-    async def _launch(
-        self, opening: Opening, client_id: str | None, workflow: Snapshot
-    ) -> TurnStream:
-        """The turn, running; for who holds the path's lock."""
-        ready = await self._launcher.ready(self._id, self.params)
-        opening = replace(opening, answer=_addressed(opening.answer, client_id))
-        version = await self._version(opening)
-        await self._store.begin_answer(self._id, opening.answer, opening.parent)
-        # Nothing may fail from here on: the store has an answer in progress that must be ended.
-        if not opening.added and opening.left:
+    async def opened(self, opening: Opening) -> None:
+        if opening.from_queue is not None:
+            self._live.left_queue(opening.from_queue)
+        if opening.added:
             await self._path.opened(opening)
-        if self._view.state in WAITING and not opening.answer.parts:
-            self._view.enter("idle")
-        for step in route(self._view.state, "generating"):
-            self._view.enter(step)
-        self._state = "error"
-        self._view.started(opening.answer, version)
-        witness = Witness(self, self._view.chunk, self._ended)
-        self.turn = self._launcher.launch(opening, ready, workflow, witness)
-        return self.turn
 
-    async def _ended(self, turn: TurnStream) -> None:
-        """The turn has ended, is kept, and all its chunks are out."""
+    async def started(self, opening: Opening) -> None:
+        if not opening.added and opening.dropped:
+            await self._path.opened(opening)
+        if self._live.state in WAITING and not opening.answer.parts:
+            self._live.enter("idle")
+        self.entered("generating")
+        self._live.started(opening.answer, opening.version)
+
+    def chunk(self, chunk: Chunk) -> None:
+        self._live.chunk(chunk)
+
+    def entered(self, state: ChatState) -> None:
+        for step in route(self._live.state, state):
+            self._live.enter(step)
+
+    async def ended(self, turn: Turn, state: ChatState) -> None:
         async with self._path.lock:
-            state = self._state
-            if not self._view.watched:
+            if not self._live.watched:
                 await self._mark_unread()
-            self.turn = None
-            self._view.finished(turn.message, state)
-            # The turn may have been a command that chose another model.
+            self._turn = None
+            self._live.finished(turn.stream.message, state)
+            # The turn may have been a slash command that chose another model.
             if (chat := await self._path.refresh()) is not None:
                 self.params = chat.params
-        self._tell_ended(state, turn.stop_reason)
+        self._on_end(state, turn.stream.stop_reason)
+
+    async def _enter(self, state: ChatState) -> None:
+        """Readers hear of the state even where it cannot be stored."""
+        self.entered(state)
+        await self._store.set_state(self._id, state)
 
     async def _mark_unread(self) -> None:
-        """The answer has ended while nobody looked, unless somebody has come meanwhile."""
-        # The mark is not worth more than the answer.
+        """Marks the chat as unread, unless a reader has come meanwhile."""
+        # A mark that cannot be stored must not lose the end of the turn.
         with suppress(AssistantError):
             await self._store.set_unread(self._id, True)
-            if self._view.watched:
+            if self._live.watched:
                 await self._store.set_unread(self._id, False)
 
     async def _waits_on(self, message: Message, parent: Parent, state: ChatState) -> None:
-        """The suspended answer in a newer version; for who holds the path's lock."""
+        """Stores a newer version of the suspended answer. The caller holds the path's lock."""
         await self._store.append(self._id, message, parent)
-        self._view.updated(message)
-        self._view.ends_with(message)
-        await self.set_state(self._id, state)
+        self._live.updated(message)
+        self._live.ends_with(message)
+        await self._enter(state)
         await self._path.refresh()
-
-    async def _version(self, opening: Opening) -> Versions | None:
-        """The answer among those that its question had before."""
-        if not opening.history or (opening.added and not opening.left):
-            return None  # A question that was not asked before.
-        ids = await self._branches.answers_to(self._id, opening.history[-1].id)
-        every = ids if opening.answer.id in ids else (*ids, opening.answer.id)
-        return Versions(every.index(opening.answer.id), every) if len(every) > 1 else None
 
 
 def _parent(path: tuple[Message, ...]) -> Parent:
-    """What the last message of a path follows; None for the beginning of the chat."""
+    """The message that the last message of a path follows; None for the beginning of the chat."""
     return path[-2].id if len(path) > 1 else None
-
-
-def _addressed(answer: Message, client_id: str | None) -> Message:
-    """The answer with the panel that its calls go to."""
-    if client_id is None:
-        return answer
-    return replace(answer, metadata={**answer.metadata, "client_id": client_id})

@@ -25,10 +25,11 @@ from ..messages.parts import Message
 from ..messages.ui import message_to_ui
 from .deltas import MergedChunks
 from .event_log import EventLog
-from .folding import CONTEXT
 from .serialization import Json, entry_of, messages_json, queue_json, version_json, versions_json
 from .states import ACTIVE, TRANSITIONS, WAITING
 
+CONTEXT: Final = "data-context"
+"""The type of the chunk that holds a request's report."""
 PAGE: Final = 50
 """Messages at the end of the path that a snapshot holds."""
 
@@ -177,6 +178,11 @@ class LiveChat:
         if (tuple(queue), held) != (self.queue, self.held):
             self.queue, self.held = tuple(queue), held
             self.log.add("queue_updated", {"queue": queue_json(queue), "held": held})
+
+    def left_queue(self, entry_id: str) -> None:
+        """The entry waits no longer: it is in the log, or was cancelled."""
+        left = tuple(entry for entry in self.queue if entry.id != entry_id)
+        self.queue_is(left, self.held)
 
     def tell_runtime(self) -> None:
         runtime = self._runtime_json()

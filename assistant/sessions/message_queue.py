@@ -13,10 +13,10 @@ from ..chats import Queued
 from ..chats.queue import FULL_RETRY_SECONDS, MOST_QUEUED
 from ..errors import AssistantError, Refused
 from ..messages.parts import Message
-from ..turn.opening import TurnRequest
+from ..turn.request import TurnRequest
 from .chat_turns import ChatTurns
 from .live_chat import LiveChat
-from .path import Parts
+from .services import SessionServices
 from .states import BUSY, WAITING
 
 logger = logging.getLogger("comfyui_assistant")
@@ -28,20 +28,21 @@ class MessageQueue:
     """One chat's queue, for who carries out its commands. What waits is in the view, as it is in
     the store."""
 
-    def __init__(self, chat_id: str, parts: Parts, view: LiveChat, answering: ChatTurns) -> None:
+    def __init__(
+        self, chat_id: str, services: SessionServices, live: LiveChat, turns: ChatTurns
+    ) -> None:
         self._id = chat_id
-        self._store = parts.queue
-        self._launcher = parts.launcher
-        self._clock = parts.clock
-        self._view = view
-        self._answering = answering
+        self._store = services.queue
+        self._clock = services.clock
+        self._live = live
+        self._turns = turns
 
     def holds(self, message_id: str) -> bool:
-        return any(entry.id == message_id for entry in self._view.queue)
+        return any(entry.id == message_id for entry in self._live.queue)
 
     async def add(self, message: Message, priority: bool, client_id: str | None) -> None:
         """Lets a message wait. Raises Refused (`queue_full`) and StoreError."""
-        if len(self._view.queue) >= MOST_QUEUED:
+        if len(self._live.queue) >= MOST_QUEUED:
             raise Refused(
                 f"{MOST_QUEUED} messages wait already; cancel one of them.",
                 code="queue_full",
@@ -51,40 +52,36 @@ class MessageQueue:
         details: dict[str, Any] = {} if client_id is None else {"client_id": client_id}
         entry = Queued(message.id, USER_MESSAGE, self._clock(), message, priority, details)
         await self._store.enqueue(self._id, entry)
-        before = self._view.queue
+        before = self._live.queue
         place = sum(other.priority for other in before) if priority else len(before)
-        self._view.queue_is((*before[:place], entry, *before[place:]), self._view.held)
+        self._live.queue_is((*before[:place], entry, *before[place:]), self._live.held)
 
     async def cancel(self, entry_id: str) -> None:
         """Raises NotFound for one that does not wait (any more)."""
         await self._store.dequeue(self._id, entry_id)
-        self._drop(entry_id)
+        self._live.left_queue(entry_id)
 
     def hold(self) -> None:
-        self._view.queue_is(self._view.queue, held=True)
+        self._live.queue_is(self._live.queue, held=True)
 
     def release(self) -> None:
-        self._view.queue_is(self._view.queue, held=False)
+        self._live.queue_is(self._live.queue, held=False)
 
     async def run_next(self) -> None:
         """Begins the turn of what is first, if the chat is free and nothing holds it. What cannot
         begin stays where it is, and is held."""
-        state = self._view.state
-        if not self._view.queue or self._view.held or state in BUSY | WAITING:
+        state = self._live.state
+        if not self._live.queue or self._live.held or state in BUSY | WAITING:
             return
-        entry = self._view.queue[0]
+        entry = self._live.queue[0]
         request = TurnRequest(
             message=entry.message,
             chat_id=self._id,
             client_id=entry.details.get("client_id"),
         )
         try:
-            await self._answering.begin(request, entry.id, lambda: self._drop(entry.id))
+            await self._turns.begin(request, entry.id)
         except AssistantError as error:
             logger.warning("A queued message waits on: %s", ascii(error.message)[1:-1])
             self.hold()
-            self._view.failed(error)
-
-    def _drop(self, entry_id: str) -> None:
-        left = tuple(entry for entry in self._view.queue if entry.id != entry_id)
-        self._view.queue_is(left, self._view.held)
+            self._live.failed(error)

@@ -1,57 +1,41 @@
-"""A chat's current path, changed in the store and told to the readers in one step (R36, R39).
+"""A chat's current path: changes it in the store and sends its readers the events (R36, R39).
 
-    async with path.lock:                    whoever changes the log and tells of it
-        page = await path.page()             what a snapshot shows of it
+    async with path.lock:                    held while the log changes and its events are sent
+        page = await path.page()             the end of the path, for a snapshot
 
-Nothing is lost: what leaves the path stays in the log, as other versions.
+Messages that leave the path stay in the log, as other versions.
 """
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from contextlib import suppress
-from dataclasses import dataclass, replace
-from datetime import datetime
+from dataclasses import replace
 from typing import Final
 
-from ..chats import Branches, Chat, ChatQueue, ChatStore, Versions
+from ..chats import Chat, Versions
 from ..errors import InvalidRequest, NotFound, StoreError
 from ..messages.parts import Message
 from ..turn.opening import Opening
-from ..turn.service import TurnService
 from .commands import RetryFromIndex, TruncateMessages, UpdateMessage
 from .live_chat import PAGE, LiveChat, Page
-from .serialization import Json
+from .services import SessionServices
 from .states import route
 
 READ: Final = PAGE + 1
 """One more than is shown: the streaming answer may be among them in an older version."""
 
 
-@dataclass(frozen=True, slots=True)
-class Parts:
-    """What the sessions of one ComfyUI user share. `made` is told the list's entry of a chat that
-    was made beside another one; `clock` gives UTC times."""
-
-    store: ChatStore
-    queue: ChatQueue
-    branches: Branches
-    launcher: TurnService
-    made: Callable[[Json], None]
-    clock: Callable[[], datetime]
-    new_message_id: Callable[[], str]
-
-
 class ChatPath:
     """One chat's path. Its methods may raise StoreError and, where they change something, NotFound,
     InvalidRequest and Conflict."""
 
-    def __init__(self, chat_id: str, parts: Parts, view: LiveChat) -> None:
+    def __init__(self, chat_id: str, services: SessionServices, live: LiveChat) -> None:
         self._id = chat_id
-        self._store = parts.store
-        self._branches = parts.branches
-        self._view = view
+        self._store = services.store
+        self._branches = services.branches
+        self._live = live
         self.lock = asyncio.Lock()
 
     async def page(self) -> Page:
@@ -76,7 +60,7 @@ class ChatPath:
         except StoreError:
             return None
         if chat is not None:
-            self._view.chat_is(chat)
+            self._live.chat_is(chat)
         return chat
 
     async def target(self, command: RetryFromIndex | TruncateMessages) -> tuple[int, Message]:
@@ -96,23 +80,23 @@ class ChatPath:
         """Tells what a turn's opening added to the path, and what it dropped for that; with a
         snapshot, where that is more than readers have, or where another process has added to the
         path. For who holds the lock."""
-        foreign = not opening.left and opening.after != self._view.end
-        if foreign or (opening.after is not None and not self._view.covers(opening.left)):
+        foreign = not opening.dropped and opening.after != self._live.end
+        if foreign or (opening.after is not None and not self._live.covers(opening.dropped)):
             try:
-                self._view.replaced(await self.page())
+                self._live.replaced(await self.page())
                 await self.refresh()
                 return
             except StoreError:
                 pass  # What was dropped can be told without a look at the rest.
-        if opening.left:
-            self._view.truncated(opening.after, opening.left)
+        if opening.dropped:
+            self._live.truncated(opening.after, opening.dropped)
         ids = [message.id for message in opening.added]
         versions: Mapping[str, Versions] = {}
         with suppress(StoreError):  # The messages are in the log: readers are to know of them.
             versions = await self._branches.versions(self._id, ids) if ids else {}
         after = opening.after
         for message in opening.added:
-            self._view.added(message, after, versions.get(message.id))
+            self._live.added(message, after, versions.get(message.id))
             after = message.id
         await self.refresh()
 
@@ -122,7 +106,7 @@ class ChatPath:
         async with self.lock:
             before = await self.page()
             chat = await self._branches.rewrite(self._id, command.message_id, new)
-            self._view.updated(new)
+            self._live.updated(new)
             await self.moved(chat, before)
 
     async def remove(self, message_id: str) -> None:
@@ -131,9 +115,9 @@ class ChatPath:
             ids = [message.id for message in await self.messages()]
             chat = await self._branches.rewrite(self._id, message_id, None)
             from_end = len(ids) - ids.index(message_id)
-            covered = self._view.covers(from_end)
+            covered = self._live.covers(from_end)
             if covered:
-                self._view.removed(message_id)
+                self._live.removed(message_id)
             await self.moved(chat, before if covered else None)
 
     async def truncate(self, command: TruncateMessages) -> None:
@@ -142,9 +126,9 @@ class ChatPath:
             path = await self.messages()
             after, left = path[place - 1].id if place else None, len(path) - place
             chat = await self._branches.truncate(self._id, after)
-            covered = self._view.covers(left) or after is None
+            covered = self._live.covers(left) or after is None
             if covered:
-                self._view.truncated(after, left)
+                self._live.truncated(after, left)
             await self.moved(chat, await self.page() if covered else None)
 
     async def switch(self, message_id: str) -> None:
@@ -160,12 +144,12 @@ class ChatPath:
         where they have to (`before` is None), or where other versions than before are shown."""
         last = await self.last()
         page = await self.page()
-        for state in route(self._view.state, chat.state):
-            self._view.enter(state)
-        self._view.chat_is(chat)
-        self._view.ends_with(last)
+        for state in route(self._live.state, chat.state):
+            self._live.enter(state)
+        self._live.chat_is(chat)
+        self._live.ends_with(last)
         if before is None or not _same_versions(before, page):
-            self._view.replaced(page)
+            self._live.replaced(page)
 
 
 def _same_versions(before: Page, after: Page) -> bool:

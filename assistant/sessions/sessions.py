@@ -1,7 +1,7 @@
 """The sessions of one ComfyUI user's chats: made when they are needed, dropped when they are not.
 
     turn = await sessions.start(request)                   `POST /api/chat`
-    await sessions.command("c1", command, asker)
+    await sessions.command("c1", command, sender)
     session = await sessions.of("c1")                      raises NotFound
     await sessions.delete("c1", hide)
 
@@ -23,14 +23,14 @@ from ..chats.chat_json import entry_json
 from ..context.report import Report
 from ..database import utc_now
 from ..errors import NotFound
-from ..turn.opening import TurnRequest
+from ..turn.request import TurnRequest
 from ..turn.service import TurnService
 from ..turn.stream import TurnStream
 from .chat_session import ChatSession, Sender
 from .commands import Command
 from .feed import Feed
-from .path import Parts
 from .serialization import Json
+from .services import SessionServices
 
 KEPT_SECONDS: Final = 300.0
 """How long a session stays in memory that nobody uses."""
@@ -42,25 +42,25 @@ class Sessions:
 
     def __init__(
         self,
-        launcher: TurnService,
+        turns: TurnService,
         store: ChatStore,
         *,
         clock: Callable[[], float] = time.monotonic,
         now: Callable[[], datetime] = utc_now,
     ) -> None:
         self.feed = Feed(store)
-        self._launcher = launcher
+        self._turns = turns
         self._store = store
         self._clock = clock
         self._sessions: dict[str, ChatSession] = {}
         self._used: dict[str, float] = {}
         self._sweeping: asyncio.TimerHandle | None = None
         store.failover.changed.append(self._tell_saving)
-        self._parts = Parts(
+        self._services = SessionServices(
             store,
             ChatQueue(store),
             Branches(store),
-            launcher,
+            turns,
             self.feed.created,
             now,
             lambda: f"msg-{uuid.uuid4().hex}",
@@ -73,27 +73,27 @@ class Sessions:
         request does not fit the chat, StoreError when it cannot be stored.
         """
         if request.chat_id is None:
-            return await self._launcher.loose(request)
+            return (await self._turns.start_stateless(request)).stream
         session = await self._made(request.chat_id)
         try:
             return await session.start(request)
         finally:
-            if not session.view.exists:
+            if not session.live.exists:
                 self._drop(session)
 
     async def command(
-        self, identity: str, command: Command, asker: Sender
+        self, identity: str, command: Command, sender: Sender
     ) -> tuple[int, str | None]:
         """Carries out a command; returns how many wait in the queue now, and the id of the chat
         that it made. Raises NotFound for an unknown chat, and what the command raises."""
         session = await self.of(identity)
-        made = await session.command(command, asker)
-        return len(session.view.queue), made
+        made = await session.command(command, sender)
+        return len(session.live.queue), made
 
     async def of(self, identity: str) -> ChatSession:
         """The chat's session. Raises NotFound for an unknown chat."""
         session = await self._made(identity)
-        if not session.view.exists:
+        if not session.live.exists:
             self._drop(session)
             raise NotFound(f"There is no chat {identity!r}.")
         return session
@@ -112,12 +112,12 @@ class Sessions:
         Raises NotFound for an unknown chat."""
         if await self._store.get(chat_id(identity)) is None:
             raise NotFound(f"There is no chat {identity!r}.")
-        return self._launcher.report(identity)
+        return self._turns.report(identity)
 
     async def changed(self, chat: ChatSummary) -> None:
         """A chat was changed elsewhere than by a command: its title, or whether it is pinned."""
         session = self.known(chat.id)
-        if session is not None and session.view.exists:
+        if session is not None and session.live.exists:
             await session.refresh()
         else:
             self.feed.changed(entry_json(chat))
@@ -141,7 +141,7 @@ class Sessions:
 
     def deleted(self, identity: str) -> None:
         """A chat that is not in memory is gone from the list."""
-        self._launcher.forget(identity)
+        self._turns.forget(identity)
         self.feed.deleted(identity)
 
     def sweep(self) -> None:
@@ -159,13 +159,13 @@ class Sessions:
             self._sweeping.cancel()
         self.feed.log.end("")
         await asyncio.gather(*(one.close() for one in tuple(self._sessions.values())))
-        await self._launcher.close()
+        await self._turns.close()
 
     async def _made(self, identity: str) -> ChatSession:
         """The chat's session, be it of a chat that is not there yet."""
         session = self._sessions.get(chat_id(identity))
         if session is None:
-            made = ChatSession(identity, self._parts, self._tell)
+            made = ChatSession(identity, self._services, self._tell)
             await made.load(await self._store.get(identity))
             # Another request may have made one while this one was loaded.
             session = self._sessions.setdefault(identity, made)
@@ -175,7 +175,7 @@ class Sessions:
 
     def _tell_saving(self) -> None:
         for session in self._sessions.values():
-            session.view.tell_runtime()
+            session.live.tell_runtime()
 
     def _tell(self, entry: Json, new: bool) -> None:
         if new:

@@ -1,8 +1,8 @@
-"""A chat's messages as the rows of its context, fed as they come.
+"""A chat's messages as the rows of its context.
 
-A turn plans several requests over almost the same messages, and the next turn over almost the same
-again. What was fed is not converted a second time; only a chat whose past has changed (another
-branch, an edited message) is fed anew, and its projections drop what does not fit any more (R51).
+A turn plans several requests over almost the same messages, and so does the next turn. Messages
+that the context has already are not converted again. A chat whose past has changed (another branch,
+an edited message) is fed anew, and projections that do not fit the new past are dropped (R51).
 """
 
 from __future__ import annotations
@@ -24,10 +24,11 @@ from ..messages.prompt import PromptMessage
 class Conversation:
     """One chat's context, and the messages that it holds.
 
-    Work on it is done in threads, and a thread goes on when the turn that waits for it is stopped:
-    so whoever feeds, plans or compacts holds `lock`. `report` is that of the last request that was
-    answered, or of the one that would be sent after a compaction. `tail` is what the current turn's
-    requests say besides the chat; it is frozen until the next turn.
+    Feeding, planning and compacting happen in threads, and a thread goes on when the turn that
+    waits for it is stopped: so each of them holds `lock`, the innermost lock of a turn (the others
+    are in `sessions.chat_session`). `report` is of the last answered request, or of the request
+    that would be sent after a compaction. `tail` is text that stands in the current turn's
+    requests only; it stays the same until the next turn.
     """
 
     def __init__(self, settings: Settings, projections: Projections | None = None) -> None:
@@ -56,6 +57,11 @@ class Conversation:
             self._fed.append((message, end))
         return self.context
 
+    def feed_locked(self, messages: Sequence[Message]) -> None:
+        """`feed` for callers that do not hold the lock."""
+        with self.lock:
+            self.feed(messages)
+
     def rows_of_message(self, message_id: str) -> range:
         """The rows of a message; empty where it has none or is not on the path."""
         first = 0
@@ -71,7 +77,7 @@ class Conversation:
         self.context = ChatContext(self._settings, Budget(), messages=rows, projections=projections)
 
     def _common(self, messages: Sequence[Message]) -> int:
-        """How many messages both begin with. The same object is the same message."""
+        """How many messages the fed ones and `messages` have in common at their beginning."""
         for place, ((fed, _), message) in enumerate(zip(self._fed, messages, strict=False)):
             if fed is not message and fed != message:
                 return place

@@ -54,7 +54,7 @@ class Conversations:
         self._known.pop(chat_id, None)
         self._kept.pop(chat_id, None)
 
-    def loose(self) -> Conversation:
+    def stateless(self) -> Conversation:
         """A conversation of a request without a chat: made for it, forgotten after it."""
         return Conversation(self._settings)
 

@@ -1,10 +1,9 @@
-"""The requests of one turn: each planned, asked, written into the answer, and accounted for."""
+"""The requests of one turn: each is planned, sent, written into the answer, and its use counted."""
 
 from __future__ import annotations
 
 import contextlib
 import logging
-from collections.abc import Callable
 
 from ..context.calibration import Calibration
 from ..context.plan import Plan
@@ -17,17 +16,18 @@ from ..llm.resolver import silently_cut
 from ..llm.stream_events import ReasoningDelta, TextDelta, ToolCallStart
 from ..messages import chunks
 from .answer_writer import AnswerWriter
-from .conversation import Conversation
+from .call_ids import CallIds
 from .measure import Measure
-from .preparation import Preparation, Services
+from .preparation import Preparation
 from .recorder import Recorder
-from .stream import TurnStream
+from .services import Services
+from .turn import Turn
 from .usage import chat_cost, log_line, report_usage, tokens_of
 
 logger = logging.getLogger("comfyui_assistant")
 
 ANSWERING = (TextDelta, ReasoningDelta, ToolCallStart)
-"""Events of the answer itself; the others are about it."""
+"""Events that hold text or calls of the answer; the others describe it."""
 OVERFLOW_SHARE = 0.6
 """A request that overflowed is planned again for this share of it (R29)."""
 _TOOLS_REFUSED = "{} does not take tools, so it answers without them and cannot see the workflow."
@@ -42,36 +42,33 @@ _SILENTLY_CUT = (
 
 
 class ModelRequests:
-    """Asks for one turn. What a server refuses once is left out for the rest of the turn.
-
-    `new_id` makes a call's id unique in the chat.
-    """
+    """Sends the requests of one turn. A feature that the server refused once (tools, two messages
+    of one role in a row) is left out for the rest of the turn."""
 
     def __init__(
         self,
         services: Services,
         preparation: Preparation,
-        turn: TurnStream,
+        turn: Turn,
         recorder: Recorder,
-        conversation: Conversation,
         measure: Measure,
-        new_id: Callable[[str], str],
     ) -> None:
         self._services = services
         self._preparation = preparation
         self._turn = turn
-        self._emit = turn.emit
+        self._stream = turn.stream
+        self._emit = turn.stream.emit
+        self._conversation = turn.conversation
         self._recorder = recorder
-        self._conversation = conversation
         self._measure = measure
-        self._new_id = new_id
+        self._call_ids = CallIds((*turn.opening.history, turn.stream.message))
         self._writer: AnswerWriter | None = None
         self._step_open = False
 
     async def request(self, step: int) -> str:
-        """One request, asked again where the server refuses something that can be left out.
+        """Sends one request, again where the server refuses something that can be left out.
 
-        Returns why the answer ended. Raises ProviderError; `cut` then closes what is open.
+        Returns the finish reason. Raises ProviderError; the caller closes open parts with `cut`.
         """
         made = await self._plan(step)
         self._emit(chunks.start_step())
@@ -88,7 +85,7 @@ class ModelRequests:
             made = await self._plan(step)
 
     def cut(self) -> None:
-        """Closes an answer that did not come to its end."""
+        """Closes the parts of an answer that did not come to its end."""
         if self._writer is not None:
             self._writer.cut()
             self._writer = None
@@ -99,7 +96,7 @@ class ModelRequests:
             self._emit(chunks.finish_step())
 
     def _remedied(self, made: Plan, error: ProviderError) -> Preparation:
-        """What to ask with instead; raises `error` where nothing can be changed."""
+        """The preparation without the refused feature; raises `error` where there is none."""
         preparation = self._preparation
         if isinstance(error, RolesRefused) and not preparation.alternation:
             self._services.alternating.add(preparation.provider.model)
@@ -116,22 +113,22 @@ class ModelRequests:
     async def _plan(self, step: int) -> Plan:
         preparation = self._preparation
         before = self._conversation.context.projections
-        made = await preparation.plan(self._turn.message, step)
+        made = await preparation.plan(self._stream.message, step)
         usable, share = preparation.window.prompt, preparation.settings.wrap_up_share
         compacted = self._conversation.context.projections is not before
-        # The last report is of this turn's request before, also where the turn was suspended since.
+        # Also after a suspension the last report is of this turn's previous request.
         last = self._conversation.report if step > 1 else None
         if last and almost_full(tokens_of(last), usable, share) and not compacted:
-            made = await preparation.wrapped_up(self._turn.message, step, made)
-        self._turn.planned(made.report)
+            made = await preparation.wrapped_up(self._stream.message, step, made)
+        self._stream.planned(made.report)
         self._emit(chunks.data("context", made.report.to_json(), transient=True))
         return made
 
     async def _ask(self, made: Plan) -> str:
-        """Streams one answer into the message; returns why it ended."""
+        """Streams one answer into the message; returns its finish reason."""
         preparation = self._preparation
         prefix = f"s{made.report.request}"
-        writer = AnswerWriter(self._emit, self._services.toolset, self._new_id, prefix)
+        writer = AnswerWriter(self._emit, self._services.toolset, self._call_ids.free, prefix)
         self._writer = writer
         stream = self._services.model.stream(preparation.provider, preparation.request(made))
         async with contextlib.aclosing(stream) as events:
@@ -139,7 +136,7 @@ class ModelRequests:
                 if isinstance(event, ANSWERING):
                     self._measure.first_token()
                 writer.add(event)
-                self._recorder.grew(lambda: self._turn.message)
+                self._recorder.grew(lambda: self._stream.message)
         self._writer = None
         writer.finished()
         self._account(made.report, writer)
@@ -147,7 +144,7 @@ class ModelRequests:
         return writer.finish or "other"
 
     def _account(self, report: Report, writer: AnswerWriter) -> None:
-        """What the request cost, for the report, the metadata and the log."""
+        """Adds the request's usage to the report, the metadata and the log."""
         preparation = self._preparation
         cost = cost_of(preparation.provider, writer.usage, preparation.settings.prices)
         self._measure.add(writer.usage, cost)
@@ -173,7 +170,8 @@ class ModelRequests:
 
 
 def _check_answer(provider: Provider, writer: AnswerWriter) -> None:
-    """Raises ProviderError for an end that would leave the user with an unexplained half."""
+    """Raises ProviderError for an answer that ended without a text and without a reason that the
+    user can see."""
     if writer.finish == "content-filter":
         raise ProviderError(
             f"{provider.host} stopped the answer by its content rules: word your message "

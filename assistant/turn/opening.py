@@ -1,67 +1,55 @@
-"""What a request means for its chat, and what the turn begins with.
+"""What a turn begins with: the messages that its request adds, its history, and its answer.
 
-`open_in_chat` carries out in the log what `chats.reconcile` says, and gives the history that the
-model reads and the answer that the turn writes: a new one, or a suspended one that goes on.
-
-What the store cannot even keep in memory is refused before anything is asked (StoreError): an
-answer to a message that the log does not have would be lost with it, and the user can send the
-message again.
+`open_in_chat` carries out in the log what `chats.reconcile` says of a request. A message that the
+store cannot keep, not even in memory, is refused before a model is asked (StoreError): the user can
+send it again.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+import dataclasses
+from collections.abc import Sequence
+from dataclasses import dataclass
 
 from ..chats import (
     HEAD,
     Append,
     Branch,
+    Branches,
+    ChatQueue,
     ChatStore,
     Import,
     Intention,
     Parent,
     Regenerate,
     Resume,
+    Versions,
     WorkflowName,
     reconcile,
     replace,
     title_for,
 )
-from ..errors import InvalidRequest
+from ..errors import InvalidRequest, StoreError
 from ..messages.conversion import to_prompt
 from ..messages.parts import Message
 from ..user_context.skills import SkillLibrary
-from ..workflow.view import Snapshot
+from .request import REGENERATE, TurnRequest
 from .slash.commands import Slash
 from .slash.skill_command import Expanded, expand, has_content
-
-SUBMIT = "submit-message"
-REGENERATE = "regenerate-message"
-
-
-@dataclass(frozen=True, slots=True)
-class TurnRequest:
-    """A parsed `POST /api/chat`: the whole list (`messages`), or one new user message."""
-
-    messages: tuple[Message, ...] = ()
-    message: Message | None = None
-    chat_id: str | None = None
-    trigger: str = SUBMIT
-    message_id: str | None = None
-    workflow: Snapshot = field(default_factory=Snapshot)
-    client_id: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Opening:
     """What a turn begins with.
 
-    `history` ends with the user message, `answer` is the message to write (it has parts already
-    when a suspended turn goes on), `reply` is an answer that needs no model, `slash` a command that
-    the server answers itself, and `parent` is where the answer stands in the log.
+    `history` ends with the user message. `answer` is the message to write; it has parts already
+    when a suspended turn goes on. `reply` is an answer that needs no model, `slash` a command that
+    the server answers itself. `parent` is the message that the answer follows in the log, `version`
+    the place of the answer among the earlier answers to its question (None: it is the first).
 
-    What became of the chat's path: after the message `after` of it (None: from its beginning)
-    `left` messages were dropped and `added` came. The answer is not counted.
+    How the chat's path changed: `dropped` messages after the message `after` (None: from the
+    beginning) left the path, then `added` came. The answer is not counted. `from_queue` is the
+    queue's entry that the request was.
     """
 
     history: tuple[Message, ...]
@@ -69,12 +57,14 @@ class Opening:
     reply: str | None = None
     parent: Parent = HEAD
     slash: Slash | None = None
+    version: Versions | None = None
     after: str | None = None
-    left: int = 0
+    dropped: int = 0
     added: tuple[Message, ...] = ()
+    from_queue: str | None = None
 
 
-async def open_without_chat(request: TurnRequest, skills: SkillLibrary, new_id: str) -> Opening:
+async def open_stateless(request: TurnRequest, skills: SkillLibrary, new_id: str) -> Opening:
     """The opening of a request without a chat id: nothing is stored.
 
     Raises InvalidRequest when there is nothing to answer."""
@@ -85,9 +75,9 @@ async def open_without_chat(request: TurnRequest, skills: SkillLibrary, new_id: 
     messages, _, _ = _continuation(reconcile((), sent, request.trigger), ())
     history, answer = _split(messages, new_id)
     _check(history, answer)
-    asked = [await expand(message, skills) for message in history]
-    reply, slash = _without_model(asked[-1], answer)
-    messages = (*_system(sent), *(item.message for item in asked))
+    expanded = [await expand(message, skills) for message in history]
+    reply, slash = _without_model(expanded[-1], answer)
+    messages = (*_system(sent), *(item.message for item in expanded))
     return Opening(messages, answer, reply, slash=slash)
 
 
@@ -99,43 +89,83 @@ async def open_in_chat(
     new_id: str,
     from_queue: str | None = None,
 ) -> Opening:
-    """The opening of a request of a chat; what is new is in the log when this returns, and what it
-    was in the queue (the entry `from_queue`) is not there any more.
+    """The opening of a request of a chat. When this returns, the request's new messages are in the
+    log, and its entry `from_queue` has left the queue.
 
     Raises InvalidRequest, NotFound and Conflict as `reconcile` and the store do.
     """
     exists = await store.get(chat_id) is not None
     stored = await store.path(chat_id) if exists else ()
-    intention = _intention(request, stored)
-    messages, kept, parent = _continuation(intention, stored)
+    messages, kept, parent = _continuation(_intention(request, stored), stored)
     new, answer = _split(messages, new_id)
     _check((*kept, *new), answer)
-    asked = [await expand(message, skills) for message in (new or kept[-1:])]
-    expanded = tuple(item.message for item in asked)
+    expanded = [await expand(message, skills) for message in (new or kept[-1:])]
+    asked = tuple(item.message for item in expanded)
     before = kept if new else kept[:-1]
-    added: tuple[Message, ...] = ()
+    # A `/skill` that is asked again may name a skill that was unknown then: its text is stored now.
+    changed = bool(new) or (asked != kept[-1:] and not answer.parts)
     if not exists:
-        first = next(message for message in expanded if message.role == "user")
-        await store.import_messages(chat_id, expanded, title_for(first), _workflow(request))
-        parent, added = HEAD, expanded
-    elif new or (expanded != kept[-1:] and not answer.parts):
-        # Asked again, a command may name a skill that there was not before: the log has its text.
+        await store.import_messages(chat_id, asked, _title(asked), _workflow(request))
+    elif changed:
         after = parent if new else (before[-1].id if before else None)
-        await store.append_all(chat_id, expanded, after, from_queue)
-        parent, added = HEAD, expanded
+        await store.append_all(chat_id, asked, after, from_queue)
         if not stored:
-            first = next(message for message in expanded if message.role == "user")
-            await store.set_title(chat_id, title_for(first), "rule")
-    reply, slash = _without_model(asked[-1], answer)
-    history = (*_system(request.messages), *before, *expanded)
+            await store.set_title(chat_id, _title(asked), "rule")
+    added = asked if changed or not exists else ()
+    if from_queue is not None and not added:
+        await ChatQueue(store).dequeue(chat_id, from_queue)
+    reply, slash = _without_model(expanded[-1], answer)
     stays = before if added else kept
-    left = sum(message.id != answer.id for message in stored[len(stays) :])
-    last = stays[-1].id if stays else None
-    return Opening(history, answer, reply, parent, slash, last, left, added)
+    dropped = sum(message.id != answer.id for message in stored[len(stays) :])
+    # Only a question that was asked before can have earlier answers.
+    version = await _version(store, chat_id, asked, answer) if dropped or not added else None
+    return Opening(
+        (*_system(request.messages), *before, *asked),
+        answer,
+        reply,
+        HEAD if added else parent,
+        slash,
+        version,
+        after=stays[-1].id if stays else None,
+        dropped=dropped,
+        added=added,
+        from_queue=from_queue,
+    )
+
+
+async def open_suspended(
+    store: ChatStore, chat_id: str, history: tuple[Message, ...], answer: Message, parent: Parent
+) -> Opening:
+    """The opening of a suspended turn that goes on: nothing is added to the log."""
+    version = await _version(store, chat_id, history, answer)
+    return Opening(history, answer, parent=parent, version=version)
+
+
+async def _version(
+    store: ChatStore, chat_id: str, history: Sequence[Message], answer: Message
+) -> Versions | None:
+    """The answer among all answers to the last message of `history`; None where it is the only."""
+    try:
+        ids = await Branches(store).answers_to(chat_id, history[-1].id) if history else ()
+    except StoreError:
+        return None  # The number of versions is not worth the answer.
+    every = ids if answer.id in ids else (*ids, answer.id)
+    return Versions(every.index(answer.id), every) if len(every) > 1 else None
+
+
+def addressed(answer: Message, client_id: str | None) -> Message:
+    """The answer with the panel that runs its panel tools, in `metadata.client_id`."""
+    if client_id is None:
+        return answer
+    return dataclasses.replace(answer, metadata={**answer.metadata, "client_id": client_id})
+
+
+def _title(messages: Sequence[Message]) -> str:
+    return title_for(next(message for message in messages if message.role == "user"))
 
 
 def _without_model(asked: Expanded, answer: Message) -> tuple[str | None, Slash | None]:
-    """What is answered without asking a model; nothing where a suspended turn goes on."""
+    """The answer that needs no model, and the slash command; neither for a suspended turn."""
     return (asked.answer, asked.slash) if not answer.parts else (None, None)
 
 
@@ -150,7 +180,7 @@ def _intention(request: TurnRequest, stored: tuple[Message, ...]) -> Intention:
     if request.message_id is not None:
         return replace(stored, request.message_id, message)
     if stored and stored[-1].id == message.id:
-        # The same message again: its first request was stored and then failed.
+        # The first request with this message stored it and failed then.
         return reconcile(stored, (*stored[:-1], message))
     if any(message.id == earlier.id for earlier in stored):
         raise InvalidRequest(f"the id {message.id!r} is used already", where="message.id")
@@ -189,12 +219,12 @@ def _split(messages: tuple[Message, ...], new_id: str) -> tuple[tuple[Message, .
 
 
 def _system(messages: tuple[Message, ...]) -> tuple[Message, ...]:
-    """The client's system messages, which hold for this request and stand in front (R3)."""
+    """The client's system messages. They hold for this request only and come first (R3)."""
     return tuple(message for message in messages if message.role == "system")
 
 
 def goes_on(answer: Message) -> bool:
-    """Whether a model can go on with an answer: it is new, or it ends with calls."""
+    """Whether a model can continue the answer: it is empty, or it ends with tool results."""
     prompt = to_prompt((answer,))
     return not answer.parts or (bool(prompt) and prompt[-1].role == "tool")
 

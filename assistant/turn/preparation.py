@@ -1,14 +1,12 @@
-"""What one turn asks with: the provider, the system message, and each request's plan."""
+"""What the requests of a turn share (provider, window, system message, tools), and their plans."""
 
 from __future__ import annotations
 
 import asyncio
-import time
-from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from typing import Any, Protocol
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
 
-from ...agent_prompts import SystemPrompt
 from ..chats import ChatParams
 from ..config import Settings
 from ..context.calibration import Calibration
@@ -23,87 +21,19 @@ from ..context.window import PRICES, Budget, Prices, Window, window_of
 from ..errors import ContextOverflow, InvalidRequest
 from ..llm.provider import Provider
 from ..llm.request import LLMRequest
-from ..llm.stream_events import Event
 from ..messages.parts import Message
 from ..tools.tool import ChatHistory
-from ..tools.toolset import Toolset
 from ..user_context.skills import SkillSummary
 from .conversation import Conversation
 from .recall import recall_into_tail
-from .slash.commands import Slash
-
-NO_PARAMS = ChatParams()
-"""A chat that wants what the settings say."""
-
-
-class Providers(Protocol):
-    """Who answers; `llm.resolver` knows. `named` is for a chat that has chosen."""
-
-    async def current(self) -> Provider: ...
-    async def named(self, name: str) -> Provider: ...
-    async def window(self, provider: Provider) -> int | None: ...
-
-
-class Model(Protocol):
-    """How it is asked; `llm.client` knows."""
-
-    def stream(self, provider: Provider, request: LLMRequest) -> AsyncGenerator[Event, None]: ...
-
-
-class Prompts(Protocol):
-    """What the system message says; `agent_prompts` knows."""
-
-    async def system_prompt(
-        self,
-        *,
-        first_turn: bool,
-        window_tokens: int,
-        compact: bool,
-        tools: bool,
-        max_steps: int,
-        pinned_skills: Sequence[SkillSummary],
-    ) -> SystemPrompt: ...
-
-
-@dataclass(frozen=True, slots=True)
-class Reply:
-    """What a slash command is answered, and what the client is to do on its screen, if anything:
-    `{"action": "new_chat" | "open_chat" | "delete_chat", "chat_id"?}`."""
-
-    text: str
-    action: Mapping[str, Any] | None = None
-
-
-class Replies(Protocol):
-    """Who answers slash commands; `replies` does."""
-
-    async def to(self, slash: Slash, chat_id: str | None, history: Sequence[Message]) -> Reply: ...
-
-
-@dataclass(frozen=True, slots=True)
-class Services:
-    """What every turn needs, built once by `app`. `compact` carries out `/compact` with a focus,
-    and says what it did; `replies` answers the other commands. `clock` gives seconds,
-    `calibrations` holds what was learned of each model's tokens, and `alternating` the models that
-    want user and assistant in turns.
-    """
-
-    providers: Providers
-    model: Model
-    prompts: Prompts
-    toolset: Toolset
-    settings: Settings
-    compact: Callable[[Preparation, str], Awaitable[str]]
-    replies: Replies | None = None
-    clock: Callable[[], float] = time.monotonic
-    calibrations: dict[str, Calibration] = field(default_factory=dict)
-    alternating: set[str] = field(default_factory=set)
+from .services import Services, provider_for, settings_for
 
 
 @dataclass(frozen=True, slots=True)
 class Preparation:
-    """Fixed for a turn. `window.known` is False where the window is only assumed; `count` counts
-    tokens as the model does, where that is possible, and then there is no `factor` to learn."""
+    """Fixed for a turn. `window.known` is False where the window is only assumed. `count` counts
+    tokens as the model does, where that is possible; else estimates are multiplied by `factor`.
+    `alternation` is True for a model that refuses two messages of one role in a row."""
 
     provider: Provider
     window: Window
@@ -117,8 +47,8 @@ class Preparation:
     count: TextTokens | None = None
 
     async def plan(self, answer: Message, number: int) -> Plan:
-        """The plan of the turn's request `number`, which goes on with `answer`. Made in a thread:
-        a chat may be long when it is fed for the first time."""
+        """The plan of the turn's request `number` (from 1), which continues `answer`. Made in a
+        thread: feeding a long chat for the first time takes seconds."""
 
         def work() -> Plan:
             with self.conversation.lock:
@@ -129,8 +59,8 @@ class Preparation:
         return replace(made, report=replace(made.report, request=number))
 
     async def wrapped_up(self, answer: Message, number: int, made: Plan) -> Plan:
-        """The plan with the note that it is time to finish, which stays for the rest of the turn;
-        `made` itself where that would be too early, since a cut makes room (R30)."""
+        """The plan with the note that it is time to finish, which stays for the rest of the turn
+        (R30). `made` itself where most of the request is from earlier turns: a cut makes room."""
         conversation = self.conversation
         if made.earlier_tokens > EARLIER_SHARE * made.tokens:
             return made
@@ -140,8 +70,8 @@ class Preparation:
         return await self.plan(answer, number)
 
     async def outlook(self) -> Report | None:
-        """The report of a request that would be sent now; None where there is nothing to send, or
-        what there is does not fit."""
+        """The report of the request that would be sent now; None where nothing can be sent, or
+        where it does not fit."""
 
         def work() -> Plan:
             with self.conversation.lock:
@@ -155,7 +85,8 @@ class Preparation:
         return replace(made.report, request=0)
 
     def ready(self) -> ChatContext:
-        """The conversation's context, prepared for this turn's requests."""
+        """The conversation's context, prepared for this turn's requests. The caller holds its
+        lock."""
         prices = prices_of(self.provider)
         budget = Budget(self.window, self.alternation, prices, factor=self.factor, count=self.count)
         self.conversation.context.prepare(budget, self.system, self.tools)
@@ -183,66 +114,35 @@ class Preparation:
 
 
 def prices_of(provider: Provider) -> Prices:
-    """What reading a prompt costs there: a guess by kind, since nobody says."""
+    """Relative prices of reading a prompt, assumed by the kind of server: none reports them."""
     return PRICES["local" if provider.local else "automatic"]
-
-
-async def provider_for(providers: Providers, params: ChatParams) -> Provider:
-    """Who answers in a chat. Raises ProviderError when there is nobody, or not the one that the
-    chat has chosen (`no_provider`)."""
-    named = params.provider
-    provider = await (providers.current() if named is None else providers.named(named))
-    return provider if params.model is None else replace(provider, model=params.model)
-
-
-def settings_for(settings: Settings, params: ChatParams) -> Settings:
-    """The settings with what a chat has of its own."""
-    own: dict[str, Any] = {
-        "temperature": params.temperature,
-        "reasoning_effort": params.reasoning,
-    }
-    return replace(settings, **{name: value for name, value in own.items() if value is not None})
 
 
 async def prepare(
     services: Services,
     history: tuple[Message, ...],
     conversation: Conversation,
-    params: ChatParams = NO_PARAMS,
-    memory: ChatHistory | None = None,
+    params: ChatParams,
+    recall_from: ChatHistory | None = None,
 ) -> Preparation:
-    """`params` are the chat's own. With a `memory`, what of the chat is relevant to its last
-    message is recalled into the turn's tail.
+    """The preparation of a turn whose messages are `history`; `params` are the chat's own.
 
+    With `recall_from`, passages of the chat that fit its last message go into the turn's tail.
     Raises ProviderError when no provider is configured or found."""
     settings = settings_for(services.settings, params)
     provider = await provider_for(services.providers, params)
     window = window_of(await services.providers.window(provider))
     tools = services.toolset.schemas if provider.tools else ()
     spoken = tuple(message for message in history if message.role != "system")
-
-    def feed() -> None:
-        with conversation.lock:
-            conversation.feed(spoken)
-
-    await asyncio.to_thread(feed)
+    await asyncio.to_thread(conversation.feed_locked, spoken)
     system = client_system(history)
     if system is None:
-        made = await services.prompts.system_prompt(
-            first_turn=conversation.context.first_turn,
-            window_tokens=window.tokens,
-            compact=window.compact,
-            tools=bool(tools),
-            max_steps=settings.max_steps,
-            pinned_skills=_pinned(history),
-        )
-        system = SystemText(
-            made.text, made.kind, made.user_context_chars, made.limits, made.left_out
-        )
-    if memory is not None:
-        await recall_into_tail(conversation, memory, history, settings.recall_tokens)
+        first_turn = conversation.context.first_turn
+        system = await _own_system(services, history, settings, window, first_turn, bool(tools))
+    if recall_from is not None:
+        await recall_into_tail(conversation, recall_from, history, settings.recall_tokens)
     count = counter_of(provider.model)
-    known = services.calibrations.get(provider.model, Calibration())
+    calibration = services.calibrations.get(provider.model, Calibration())
     return Preparation(
         provider,
         window,
@@ -251,10 +151,30 @@ async def prepare(
         settings,
         spoken,
         conversation,
-        1.0 if count is not None else known.factor,
-        provider.model in services.alternating,
-        count,
+        factor=1.0 if count is not None else calibration.factor,
+        alternation=provider.model in services.alternating,
+        count=count,
     )
+
+
+async def _own_system(
+    services: Services,
+    history: tuple[Message, ...],
+    settings: Settings,
+    window: Window,
+    first_turn: bool,
+    tools: bool,
+) -> SystemText:
+    """Our own system message: full on a chat's first turn, else the continuation (R1, R2)."""
+    made = await services.prompts.system_prompt(
+        first_turn=first_turn,
+        window_tokens=window.tokens,
+        compact=window.compact,
+        tools=tools,
+        max_steps=settings.max_steps,
+        pinned_skills=_pinned(history),
+    )
+    return SystemText(made.text, made.kind, made.user_context_chars, made.limits, made.left_out)
 
 
 def client_system(history: Sequence[Message]) -> SystemText | None:

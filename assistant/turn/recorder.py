@@ -1,7 +1,7 @@
-"""A turn's answer in the log: checkpoints while it grows, one row when it ends.
+"""Stores a turn's answer: checkpoints while it grows, one row when it ends.
 
-A database that is slow or fails costs durability, never the answer: checkpoints are written beside
-the stream, and what could not be kept is said to the user when the turn ends.
+A slow or failing database costs durability, never the answer: checkpoints are written beside the
+stream, and the user is told at the end of the turn what could not be stored.
 """
 
 from __future__ import annotations
@@ -24,15 +24,16 @@ CHECKPOINT_CHUNKS = 400
 
 
 class AnswerStore(Protocol):
-    """What of the chat store a turn needs."""
+    """The part of the chat store that a turn writes to."""
 
     async def checkpoint(self, chat_id: str, message: Message) -> None: ...
     async def finish_answer(self, chat_id: str, message: Message, state: ChatState) -> int: ...
     async def set_state(self, chat_id: str, state: ChatState) -> None: ...
+    def check_saved(self, chat_id: str) -> None: ...
 
 
-class Nowhere:
-    """The store of a turn without a chat: nothing is kept."""
+class NoStore:
+    """The store of a turn without a chat: it stores nothing."""
 
     async def checkpoint(self, chat_id: str, message: Message) -> None:
         return
@@ -43,9 +44,12 @@ class Nowhere:
     async def set_state(self, chat_id: str, state: ChatState) -> None:
         return
 
+    def check_saved(self, chat_id: str) -> None:
+        return
+
 
 class Recorder:
-    """Keeps one answer. For one event loop; `clock` gives seconds."""
+    """Stores one answer. For one event loop; `clock` gives seconds."""
 
     def __init__(
         self,
@@ -61,9 +65,9 @@ class Recorder:
         self._saving: asyncio.Task[None] | None = None
 
     def grew(self, message: Callable[[], Message]) -> None:
-        """Called after each chunk; begins to save when a second or some 4 kB have passed.
+        """Called after each chunk; starts a checkpoint when a second or some 4 kB have passed.
 
-        The stream does not wait for it: while one checkpoint is being written (a disk that loads a
+        The stream does not wait for it. While one checkpoint is being written (a disk that loads a
         model is slow), no other begins.
         """
         self._chunks += 1
@@ -73,23 +77,24 @@ class Recorder:
             self._saving = asyncio.get_running_loop().create_task(self._checkpoint(message()))
 
     async def save(self, message: Message) -> None:
-        """Saves how far the answer is, and waits for it: what a tool did must not be forgotten."""
+        """Stores the answer so far and waits for it: the effect of a tool must not be forgotten."""
         await self._saved()
         self._reset()
         await self._checkpoint(message)
 
     async def state(self, state: ChatState) -> None:
-        """What the chat is doing, for its list."""
+        """Stores the chat's state; a failure is logged only."""
         try:
             await self._store.set_state(self._chat_id, state)
         except AssistantError as error:
             _log(error)
 
     async def finish(self, message: Message, state: ChatState) -> AssistantError | None:
-        """The answer becomes a row of the log. Returns why it could not be kept, else None."""
+        """Makes the answer a row of the log. Returns why it could not be stored, else None."""
         await self._saved()
         try:
             await self._store.finish_answer(self._chat_id, message, state)
+            self._store.check_saved(self._chat_id)
         except AssistantError as error:
             _log(error)
             return error
@@ -109,7 +114,7 @@ class Recorder:
         return self._saving is not None and not self._saving.done()
 
     async def _saved(self) -> None:
-        """Waits for the checkpoint that is being written, so that no older one comes later."""
+        """Waits for the checkpoint that is being written, so that none comes after a newer one."""
         if self._saving is not None:
             await asyncio.wait([self._saving])
 

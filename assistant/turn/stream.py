@@ -1,7 +1,7 @@
-"""A turn as others see it: the chunks so far, then live, until it ends.
+"""The answer of a turn as a stream of chunks: from its beginning, then live, until it ends.
 
-The turn belongs to the server: readers come and go, and none of them holds it up. All readers share
-one list of chunks, so that a slow one costs nothing.
+A turn belongs to the server: it does not wait for readers and does not end with them. All readers
+share one list of chunks, so a slow reader costs nothing.
 """
 
 from __future__ import annotations
@@ -16,21 +16,23 @@ from ..messages.fold import MessageFold
 from ..messages.parts import Message
 
 StopReason = Literal["user", "shutdown"]
-"""Who stops a turn: the user (or a client that nobody else can stand in for), or ComfyUI's end."""
+"""The user stops a turn (also by closing the only reader of a turn without a chat), or ComfyUI's
+shutdown does."""
 
 
 class TurnStream:
-    """One turn. For the event loop in which it is made; `witness` sees each chunk."""
+    """The stream of one turn, and the task that fills it. For the event loop that it is made in;
+    `on_chunk` is called with each chunk."""
 
     def __init__(
         self,
         answer: Message,
         chat_id: str | None = None,
-        witness: Callable[[Chunk], None] | None = None,
+        on_chunk: Callable[[Chunk], None] | None = None,
     ) -> None:
         self.chat_id = chat_id
         self.stop_reason: StopReason | None = None
-        self._witness = witness
+        self._on_chunk = on_chunk
         self._loop = asyncio.get_running_loop()
         self._fold = MessageFold(answer)
         self._chunks: list[Chunk] = []
@@ -43,12 +45,12 @@ class TurnStream:
 
     @property
     def message(self) -> Message:
-        """The answer as it stands."""
+        """The answer so far."""
         return self._fold.message
 
     @property
     def ended(self) -> bool:
-        """True when no chunk comes any more."""
+        """True after the last chunk."""
         return self._ended
 
     def start(self, work: Coroutine[Any, Any, None]) -> None:
@@ -57,20 +59,20 @@ class TurnStream:
         self._task = self._loop.create_task(self._run(work), name=name)
 
     def emit(self, chunk: Chunk) -> None:
-        """One more chunk, for the message and for every reader."""
+        """Adds a chunk to the answer and wakes the readers."""
         self._fold.add(chunk)
         self._chunks.append(chunk)
-        if self._witness is not None:
-            self._witness(chunk)
+        if self._on_chunk is not None:
+            self._on_chunk(chunk)
         self._wake()
 
     def planned(self, report: Report) -> None:
-        """Tells who waits for it what the first request of this turn holds."""
+        """Sets the report of the turn's first request; later reports are ignored."""
         if not self._first_report.done():
             self._first_report.set_result(report)
 
     async def first_report(self) -> Report | None:
-        """The first request's report, or None when the turn ended without a request."""
+        """Waits for the first request's report; None when the turn ended without a request."""
         return await asyncio.shield(self._first_report)
 
     async def follow(self, silence: float | None = None) -> AsyncIterator[Chunk | None]:
@@ -90,10 +92,11 @@ class TurnStream:
                 yield None
 
     async def stop(self, reason: StopReason = "user") -> None:
-        """Stops the turn and waits until its answer is kept as it is. Does nothing at the end."""
+        """Cancels the turn and waits until its answer is stored as far as it came. Does nothing
+        after the end."""
         if self._task is None or self._task.done():
             return
-        # A task that is cancelled before it has begun runs nothing, not even what ends the turn.
+        # A task that is cancelled before it has begun does not run the code that ends the turn.
         await self._begun.wait()
         if self.stop_reason is None and not self._closing:
             self.stop_reason = reason
@@ -101,7 +104,7 @@ class TurnStream:
         await self.finished()
 
     def close(self) -> None:
-        """The answer has come to its end and is being kept: from now on nothing interrupts it."""
+        """The answer is complete and is being stored: from now on `stop` does not cancel it."""
         self._closing = True
 
     async def finished(self) -> None:

@@ -11,13 +11,13 @@ from plugin.assistant import __version__
 from plugin.assistant.chats import ChatState
 from plugin.assistant.messages import chunks
 from plugin.assistant.routes.openapi import document
-from plugin.assistant.sessions.folding import EVENT_TYPES
 from plugin.assistant.sessions.parsing import _READERS as COMMANDS
 from plugin.tests.chats.examples import answer, user
 from plugin.tests.chatting import Chatting, chatting
 from plugin.tests.providers import Script, ScriptedProvider, text, tool_call
 from plugin.tests.routes.described import Checked, Described, Reader, references
 from plugin.tests.routes.site import QUIET, site
+from plugin.tests.sessions.folding import EVENT_TYPES
 from plugin.tests.turn.tools import Bench
 
 API = Described(document())

@@ -15,9 +15,9 @@ from aiohttp import web
 from plugin.assistant.messages.chunks import KEEP_ALIVE
 from plugin.assistant.routes import subscribe
 from plugin.assistant.sessions import feed as sessions_feed
-from plugin.assistant.sessions.folding import State, fold_event, shown
 from plugin.tests.chatting import ASSISTANT, Chatting, app_of, chatting
 from plugin.tests.providers import Script
+from plugin.tests.sessions.folding import State, fold_event, shown
 from plugin.tests.sessions.stage import events_in
 from plugin.tests.turn.tools import Bench
 
@@ -306,17 +306,17 @@ async def test_a_panel_that_leaves_is_noticed_by_a_server_like_comfyuis(
         await client.post(base, json={"id": "c1"})
         stream = await client.get(f"{base}/subscribe?chat_id=c1&client_id=p1")
         session = await sessions.of("c1")
-        assert session.view.present("p1")
-        left, gone = session.view.left, asyncio.Event()
+        assert session.live.present("p1")
+        left, gone = session.live.left, asyncio.Event()
 
         def leave(client_id: str | None) -> None:
             left(client_id)
             gone.set()
 
-        monkeypatch.setattr(session.view, "left", leave)
+        monkeypatch.setattr(session.live, "left", leave)
         stream.close()
         await gone.wait()
-        assert not session.view.present("p1")
+        assert not session.live.present("p1")
     await runner.cleanup()
 
 

@@ -31,14 +31,14 @@ from plugin.assistant.llm.stream_events import (
     ToolCallStart,
 )
 from plugin.assistant.sessions.chat_session import ChatSession
-from plugin.assistant.sessions.folding import State, fold_event
 from plugin.assistant.sessions.sessions import Sessions
 from plugin.assistant.tools.toolset import Toolset
 from plugin.assistant.turn.idle.summariser import Summariser
-from plugin.assistant.turn.preparation import Services
 from plugin.assistant.turn.service import TurnService
+from plugin.assistant.turn.services import Services
 from plugin.assistant.user_context.skills import SkillLibrary
 from plugin.assistant.user_context.sources import SourceCache
+from plugin.tests.sessions.folding import State, fold_event
 from plugin.tests.turn.tools import Bench
 
 QUIET = Settings(summary="off", discover=False)
@@ -143,10 +143,10 @@ class Stage:
             Prompts(),
             Toolset(self.bench.tools),
             QUIET,
-            summariser.answer,
+            summariser.compact,
         )
-        launcher = TurnService(services, self.store, skills, summariser)
-        self.sessions = Sessions(launcher, self.store, clock=lambda: self.now)
+        turns = TurnService(services, self.store, skills, (summariser,))
+        self.sessions = Sessions(turns, self.store, clock=lambda: self.now)
 
     async def session(self, chat: str = "c1") -> ChatSession:
         """The session of a chat, which is made if there is none."""

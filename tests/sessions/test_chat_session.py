@@ -20,11 +20,11 @@ from plugin.assistant.sessions import commands
 from plugin.assistant.sessions.chat_session import ChatSession, Sender
 from plugin.assistant.sessions.commands import Command
 from plugin.assistant.sessions.event_log import EventLog
-from plugin.assistant.sessions.folding import EVENT_TYPES, shown
 from plugin.assistant.sessions.parsing import command_from
 from plugin.assistant.turn.decisions import Decision, ToolResult
-from plugin.assistant.turn.opening import TurnRequest
+from plugin.assistant.turn.request import TurnRequest
 from plugin.tests.chats.examples import answer, user
+from plugin.tests.sessions.folding import EVENT_TYPES, shown
 
 from .stage import Reader, Stage, reading
 
@@ -156,8 +156,8 @@ async def test_a_stop_or_a_failure_holds_the_queue_until_the_next_message(
     else:
         scene.model.answer(RuntimeError("a bug"))
     await scene.settled(session)
-    assert session.view.state == ("idle" if end == "stop" else "error")
-    assert session.view.held
+    assert session.live.state == ("idle" if end == "stop" else "error")
+    assert session.live.held
     assert not scene.model.waits
     await send(session, commands.UserMessage(user("u3", "3")))
     for _ in range(2):
@@ -165,7 +165,7 @@ async def test_a_stop_or_a_failure_holds_the_queue_until_the_next_message(
         scene.model.say("Yes")
         await scene.settled(session)
     assert scene.model.texts == ["1", "2", "3"]
-    assert not session.view.held
+    assert not session.live.held
 
 
 async def test_a_queued_message_can_be_cancelled(scene: Stage) -> None:
@@ -198,7 +198,7 @@ async def test_the_same_message_twice_is_answered_once(scene: Stage) -> None:
     await send(session, again)
     await send(session, commands.UserMessage(user("u2")))
     await send(session, commands.UserMessage(user("u2")))
-    assert len(session.view.queue) == 1
+    assert len(session.live.queue) == 1
     for _ in range(2):
         await scene.model.asked()
         scene.model.say("Yes")
@@ -285,7 +285,7 @@ async def test_another_panels_decision_leaves_the_calls_with_the_one_that_asked(
     async with session.watched("p1"), session.watched("p2"):
         await waits(scene, session, "erase")
         await send(session, Decision(("t1",), approved=True), "p2")
-        assert session.view.client_id == "p1"
+        assert session.live.client_id == "p1"
         await send(session, ABORT)
 
 
@@ -441,11 +441,11 @@ async def test_a_summary_that_is_made_can_be_stopped(
         begun.set()
         await asyncio.Event().wait()
 
-    monkeypatch.setattr(session._parts.launcher, "compact", slowly)
+    monkeypatch.setattr(session._services.turns, "compact", slowly)
     compacting = asyncio.create_task(send(session, commands.Compact()))
     await begun.wait()
     await send(session, commands.UserMessage(user("u2")))
-    assert len(session.view.queue) == 1
+    assert len(session.live.queue) == 1
     with pytest.raises(Conflict) as busy:
         await session.start(TurnRequest(message=user("u3"), chat_id="c1"))
     assert busy.value.code == "turn_running"
@@ -453,7 +453,7 @@ async def test_a_summary_that_is_made_can_be_stopped(
     with pytest.raises(Conflict) as stopped:
         await compacting
     assert stopped.value.code == "aborted"
-    assert session.view.held
+    assert session.live.held
     assert not scene.model.waits
 
 
@@ -493,11 +493,11 @@ async def test_a_queued_message_that_cannot_begin_waits_on_and_says_why(
     async def fail(*_: Any) -> None:
         raise AssistantError("Nothing goes.")
 
-    monkeypatch.setattr(session._parts.launcher, "open", fail)
+    monkeypatch.setattr(session._services.turns, "start", fail)
     await scene.model.asked()
     scene.model.say("Yes")
     await scene.settled(session)
-    assert session.view.held
+    assert session.live.held
     snapshot = await session.snapshot()
     assert snapshot["runtime"]["error"]["message"] == "Nothing goes."
     assert [entry["id"] for entry in snapshot["queue"]] == ["u2"]
@@ -575,7 +575,7 @@ async def test_nothing_that_waits_begins_in_a_chat_that_is_deleted(scene: Stage)
     await deleting
     await scene.settled(session)
     assert session.running is None
-    assert [entry.id for entry in session.view.queue] == ["u2"]
+    assert [entry.id for entry in session.live.queue] == ["u2"]
 
 
 async def test_every_type_of_event_is_folded() -> None:
@@ -621,7 +621,7 @@ async def test_a_message_that_no_log_could_hold_does_not_wait_either(scene: Stag
     await send(session, commands.UserMessage(user("u1")))
     with pytest.raises(InvalidRequest):
         await send(session, commands.UserMessage(user("u\n2")))
-    assert session.view.queue == ()
+    assert session.live.queue == ()
     await send(session, ABORT)
 
 
@@ -635,7 +635,7 @@ async def test_an_answer_ends_though_its_chat_is_not_there_to_be_marked(
 
     monkeypatch.setattr(scene.store, "set_unread", gone)
     await say(scene, session, "u1")
-    assert session.view.state == "idle"
+    assert session.live.state == "idle"
     await say(scene, session, "u2")
     assert scene.model.texts == ["Say u1", "Say u2"]
 
@@ -649,7 +649,7 @@ async def test_readers_hear_of_a_message_whose_versions_cannot_be_read(
     async def unreadable(*_: Any) -> Any:
         raise StoreError("The file cannot be read.")
 
-    monkeypatch.setattr(session._parts.branches, "versions", unreadable)
+    monkeypatch.setattr(session._services.branches, "versions", unreadable)
     await say(scene, session, "u1")
     await reader.read()
     assert ids(reader)[0] == "u1"
@@ -666,7 +666,7 @@ async def test_a_stop_does_not_wait_for_a_provider_that_is_looked_for(
     async def slow(name: str) -> None:
         await found.wait()
 
-    monkeypatch.setattr(session._parts.launcher, "check_provider", slow)
+    monkeypatch.setattr(session._services.turns, "check_provider", slow)
     chosen = command_from({"type": "set_params", "params": {"provider": "far"}})
     choosing = asyncio.create_task(send(session, chosen))
     await asyncio.sleep(0)
@@ -706,10 +706,10 @@ async def test_nothing_is_unread_for_who_comes_while_that_is_stored(
 
     async def come(chat_id: str, unread: bool) -> None:
         await store(chat_id, unread)
-        if not session.view.watched:
-            session.view.came("p1")
+        if not session.live.watched:
+            session.live.came("p1")
 
     monkeypatch.setattr(scene.store, "set_unread", come)
     await say(scene, session, "u1")
-    assert session.view.watched
-    assert not session.view.unread
+    assert session.live.watched
+    assert not session.live.unread

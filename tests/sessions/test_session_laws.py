@@ -23,10 +23,10 @@ from plugin.assistant.messages.ui import message_to_ui
 from plugin.assistant.sessions import commands
 from plugin.assistant.sessions.chat_session import ChatSession, Sender
 from plugin.assistant.sessions.commands import Command
-from plugin.assistant.sessions.folding import fold_event, shown
 from plugin.assistant.sessions.states import TRANSITIONS
 from plugin.assistant.turn.decisions import Decision, ToolResult
 from plugin.tests.chats.examples import user
+from plugin.tests.sessions.folding import fold_event, shown
 
 from .stage import Reader, Stage, events_in, reading
 
@@ -137,7 +137,7 @@ class Chatting(RuleBasedStateMachine):
     @rule()
     def abort(self) -> None:
         assert self.do(commands.Abort())
-        assert self.session.view.state in ("idle", "error", "completed")
+        assert self.session.live.state in ("idle", "error", "completed")
         assert not self.scene.model.waits
 
     @rule(priority=st.booleans())
@@ -157,11 +157,11 @@ class Chatting(RuleBasedStateMachine):
 
     @rule(approved=st.booleans(), panel=PANELS)
     def decide(self, approved: bool, panel: str | None) -> None:
-        self.do(Decision(tuple(self.session.view._waiting) or ("none",), approved), panel)
+        self.do(Decision(tuple(self.session.live._waiting) or ("none",), approved), panel)
 
     @rule(failed=st.booleans(), panel=PANELS)
     def result(self, failed: bool, panel: str | None) -> None:
-        call = (*self.session.view._waiting, "none")[0]
+        call = (*self.session.live._waiting, "none")[0]
         self.do(ToolResult(call, None if failed else {"ok": 1}, "no" if failed else None), panel)
 
     @rule(panel=PANELS)
@@ -170,7 +170,7 @@ class Chatting(RuleBasedStateMachine):
 
     @rule(place=PLACES)
     def cancel(self, place: int) -> None:
-        queue = self.session.view.queue
+        queue = self.session.live.queue
         if queue and self.do(commands.CancelQueued(queue[place % len(queue)].id)):
             self.cancelled.add(queue[place % len(queue)].id)
 
@@ -244,7 +244,7 @@ class Chatting(RuleBasedStateMachine):
     def come_and_go(self, panel: str | None) -> None:
         async def watch() -> None:
             async with self.session.watched(panel):
-                self.session.view.tell_runtime()
+                self.session.live.tell_runtime()
 
         self.run(watch())
 
@@ -322,8 +322,8 @@ class Chatting(RuleBasedStateMachine):
     @invariant()
     def no_message_is_lost_or_asked_twice(self) -> None:
         rows = set(self.run(self._rows()))
-        queue = [entry.id for entry in self.session.view.queue]
-        stored = self.run(self.scene.sessions._parts.queue.queue("c1"))
+        queue = [entry.id for entry in self.session.live.queue]
+        stored = self.run(self.scene.sessions._services.queue.queue("c1"))
         assert queue == [entry.id for entry in stored]
         assert not rows & set(queue)
         assert set(self.sent) <= rows | set(queue) | self.cancelled

@@ -20,6 +20,7 @@ from plugin.assistant.llm.request import LLMRequest
 from plugin.assistant.llm.stream_events import Event, Finish, TextDelta
 from plugin.assistant.messages.parts import Message
 from plugin.assistant.turn.conversation import Conversation
+from plugin.assistant.turn.idle.job import IdleChat
 from plugin.assistant.turn.idle.summariser import Summariser
 from plugin.assistant.turn.preparation import Preparation
 from plugin.tests.chats.examples import answer, user
@@ -71,7 +72,7 @@ class Teller:
         yield Finish("stop")
 
 
-class IdleChat:
+class IdleScene:
     """A chat whose turns are planned as they would be, without being asked. `now` is the clock."""
 
     def __init__(
@@ -107,7 +108,7 @@ class IdleChat:
             self.conversation,
         )
 
-    def beside(self) -> IdleChat:
+    def beside(self) -> IdleScene:
         """Another chat of the same user."""
         other = copy.copy(self)
         other.chat_id, other.path, other.kept = "c2", (), []
@@ -128,9 +129,9 @@ class IdleChat:
         self.conversation.feed(self.path)
 
     def turn_ended(self) -> asyncio.Task[Any]:
-        """Tells the summariser; gives the task that it made."""
+        """Begins the summariser's work; returns its task."""
         before = asyncio.all_tasks()
-        self.summariser.turn_ended(self.chat_id, self.conversation, self.path, self.keep)
+        self.summariser.begin(self.between_turns())
         (task,) = asyncio.all_tasks() - before
         return task
 
@@ -139,17 +140,19 @@ class IdleChat:
         self.gate.opened.set()
         await asyncio.wait([self.turn_ended()])
 
-    async def keep(self, chat_id: str) -> None:
-        assert chat_id == self.chat_id
+    def between_turns(self) -> IdleChat:
+        return IdleChat(self.chat_id, self.conversation, self.path, self.keep)
+
+    async def keep(self) -> None:
         self.kept.append(self.context.projections)
 
 
 @contextlib.asynccontextmanager
-async def idle_chat(window: int = 32_768, **settings: Any) -> AsyncIterator[IdleChat]:
+async def idle_chat(window: int = 32_768, **settings: Any) -> AsyncIterator[IdleScene]:
     chosen = Settings(**settings)
     async with ScriptedProvider() as server:
         client = Client(chosen)
-        chat = IdleChat(server, client, chosen, window)
+        chat = IdleScene(server, client, chosen, window)
         try:
             yield chat
         finally:

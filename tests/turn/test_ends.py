@@ -384,8 +384,8 @@ async def test_nothing_of_a_turn_is_held_when_it_has_ended(chat: Chatting) -> No
     session = sessions.known("c1")
     assert session is not None
     assert session.quiet
-    assert not sessions._launcher._loose
-    assert not sessions._launcher._workflows
+    assert not sessions._turns._stateless
+    assert not sessions._turns._workflows
 
 
 async def test_many_readers_come_and_go(chat: Chatting) -> None:

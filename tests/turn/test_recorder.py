@@ -6,7 +6,7 @@ import pytest
 from plugin.assistant.chats import ChatState
 from plugin.assistant.errors import AssistantError, StoreError
 from plugin.assistant.messages.parts import Message, TextPart
-from plugin.assistant.turn.recorder import CHECKPOINT_CHUNKS, CHECKPOINT_SECONDS, Nowhere, Recorder
+from plugin.assistant.turn.recorder import CHECKPOINT_CHUNKS, CHECKPOINT_SECONDS, NoStore, Recorder
 
 
 def message(text: str) -> Message:
@@ -21,6 +21,7 @@ class Store:
         self.free = asyncio.Event()
         self.free.set()
         self.error: AssistantError | None = None
+        self.unsaved: AssistantError | None = None
 
     async def checkpoint(self, chat_id: str, message: Message) -> None:
         await self.free.wait()
@@ -38,6 +39,10 @@ class Store:
         self.log.append(f"state {state}")
         if self.error:
             raise self.error
+
+    def check_saved(self, chat_id: str) -> None:
+        if self.unsaved:
+            raise self.unsaved
 
 
 class Clock:
@@ -117,7 +122,15 @@ async def test_a_failure_that_is_over_at_the_end_is_none() -> None:
 
 
 async def test_without_a_chat_nothing_is_kept() -> None:
-    recorder = Recorder(Nowhere(), "")
+    recorder = Recorder(NoStore(), "")
     await recorder.save(message("a"))
     await recorder.state("generating")
     assert await recorder.finish(message("a"), "idle") is None
+
+
+async def test_it_says_of_an_answer_in_memory_that_it_is_not_saved() -> None:
+    store = Store()
+    store.unsaved = StoreError("The disk is full.")
+    problem = await Recorder(store, "c").finish(message("a"), "idle")
+    assert problem is store.unsaved
+    assert store.log == ["finish a idle"]

@@ -1,8 +1,8 @@
 """A model's summary of what a chat does not send any more, made while the chat is idle (R21-R27).
 
-    summariser.turn_ended("c1", conversation, messages, keep)    soon, if nothing happens
-    summariser.turn_begins("c1")                                 not now: hangs up at once
-    await summariser.compact(preparation, focus)                 `/compact`: now
+    summariser.begin(chat)                           asks the model after a pause
+    summariser.stop("c1")                            cancels it
+    await summariser.compact(preparation, focus)     `/compact`: at once
 
 A cut has its extractive summary from the start; a model's text joins it here, and only here. So a
 model that is slow, fails or talks nonsense costs its text and nothing else. What a model is asked,
@@ -15,11 +15,11 @@ whose models are slow and whose summaries have no room; less new text than `LEAS
 from __future__ import annotations
 
 import asyncio
-import contextlib
 import logging
 import time
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, replace
+from functools import partial
 from weakref import WeakKeyDictionary
 
 from ...chats import ChatParams
@@ -30,13 +30,15 @@ from ...context.summary.llm_summary import Telling, accepted
 from ...context.tokens import text_tokens
 from ...context.window import Window, window_of
 from ...errors import AssistantError, Conflict
+from ...llm.completion import complete
 from ...llm.provider import Provider
 from ...llm.request import LLMRequest
-from ...llm.stream_events import Finish, TextDelta, ToolCallStart
-from ...messages.parts import Message
+from ..compaction import Compaction
 from ..conversation import Conversation
-from ..preparation import NO_PARAMS, Model, Preparation, Providers, provider_for
-from .idle_job import IdleJob
+from ..preparation import Preparation
+from ..services import Model, Providers, provider_for
+from .job import IdleChat
+from .scheduler import IdleScheduler
 
 logger = logging.getLogger("comfyui_assistant")
 
@@ -52,20 +54,6 @@ MOST_READ = 12_000
 LEAST_READ = 500
 """Tokens; a shorter transcript can wait for the next cut's."""
 
-Keep = Callable[[str], Awaitable[None]]
-"""Keeps the projections of the chat with this id."""
-
-
-@dataclass(frozen=True, slots=True)
-class Idle:
-    """A chat between two turns; `path` are its messages, `params` what it has of its own."""
-
-    chat_id: str
-    conversation: Conversation
-    path: tuple[Message, ...]
-    keep: Keep
-    params: ChatParams = NO_PARAMS
-
 
 @dataclass(frozen=True, slots=True)
 class Failures:
@@ -77,36 +65,11 @@ class Failures:
     until: float = 0.0
 
 
-@dataclass(frozen=True, slots=True)
-class Compaction:
-    """What `/compact` did. `told` is False where the extractive summary serves alone, `summarised`
-    where there is none at all."""
-
-    saving: Saving
-    told: bool
-    summarised: bool = True
-
-    @property
-    def in_words(self) -> str:
-        """For the user."""
-        before, after = self.saving.before, self.saving.after
-        if not self.summarised:
-            return (
-                f"The older messages are not sent any more: the chat takes about {after:,} tokens "
-                f"now, where it took {before:,}. All of them stay in the chat and can be searched."
-            )
-        how = "" if self.told else " It was made by rule, since no model's summary could be used."
-        return (
-            f"The older messages are summarised: the chat takes about {after:,} tokens now, where "
-            f"it took {before:,}.{how} All of them stay in the chat and can be searched."
-        )
-
-
 class Summariser:
     """For one event loop. One model is asked at a time, whatever the number of idle chats.
 
     `clock` gives seconds. What takes its time is done in threads that hold the conversation's lock;
-    what a model told is taken over here in the loop, so that nothing is after `turn_begins`.
+    a model's text is taken over here in the loop, so that none is after `stop`.
     """
 
     def __init__(
@@ -122,30 +85,19 @@ class Summariser:
         self._model = model
         self._settings = settings
         self._clock = clock
-        self._work = IdleJob("A summary by a model", IDLE_SECONDS, sleep)
+        self._scheduler = IdleScheduler("A summary by a model", IDLE_SECONDS, sleep)
         self._failures: WeakKeyDictionary[Conversation, Failures] = WeakKeyDictionary()
 
-    def turn_ended(
-        self,
-        chat_id: str,
-        conversation: Conversation,
-        messages: Sequence[Message],
-        keep: Keep,
-        params: ChatParams = NO_PARAMS,
-    ) -> None:
-        """The chat is idle from now on; `messages` are its path, the answer included."""
-        self.turn_begins(chat_id)
+    def begin(self, chat: IdleChat) -> None:
+        self.stop(chat.chat_id)
         if self._settings.summary in AUTOMATIC:
-            idle = Idle(chat_id, conversation, tuple(messages), keep, params)
-            self._work.begin(chat_id, lambda: self._when_idle(idle))
+            self._scheduler.begin(chat.chat_id, partial(self._when_idle, chat))
 
-    def turn_begins(self, chat_id: str) -> None:
-        """Stops what is under way for the chat; nothing of it is seen after this."""
-        self._work.stop(chat_id)
+    def stop(self, chat_id: str) -> None:
+        self._scheduler.stop(chat_id)
 
     async def close(self) -> None:
-        """Stops everything."""
-        await self._work.close()
+        await self._scheduler.close()
 
     async def compact(self, preparation: Preparation, focus: str = "") -> Compaction:
         """Cuts the older messages now and has the chat's own model tell of them (R25).
@@ -174,34 +126,27 @@ class Summariser:
             telling = context.telling(_most_read(preparation.window), focus)
         told = await self._answer(conversation, provider, telling) if telling else None
         if telling is None or told is None:
-            return Compaction(saving, told=False, summarised=self._settings.summary != "off")
+            return Compaction(saving, by_model=False, summarised=self._settings.summary != "off")
         most = most_after(saving.before)
         if not context.retell(told, telling.end, at_once=True, most_tokens=most):
-            return Compaction(saving, told=False)
-        return Compaction(replace(saving, after=context.tokens), told=True)
+            return Compaction(saving, by_model=False)
+        return Compaction(replace(saving, after=context.tokens), by_model=True)
 
-    async def answer(self, preparation: Preparation, focus: str = "") -> str:
-        """What `/compact` answers in the chat."""
-        try:
-            return (await self.compact(preparation, focus)).in_words
-        except Conflict as refusal:
-            return refusal.message
-
-    async def _when_idle(self, idle: Idle) -> None:
+    async def _when_idle(self, idle: IdleChat) -> None:
         provider = await self._provider(idle.params)
         window = window_of(await self._providers.window(provider))
         if provider.demo or window.compact or self._waits(idle.conversation):
             return
         while await self._tell(idle, provider, window):
-            await idle.keep(idle.chat_id)
+            await idle.keep()
 
-    async def _tell(self, idle: Idle, provider: Provider, window: Window) -> bool:
+    async def _tell(self, idle: IdleChat, provider: Provider, window: Window) -> bool:
         """One request, if there is something to tell; whether the context changed."""
         conversation, task = idle.conversation, asyncio.current_task()
 
         def work() -> Telling | None:
             with conversation.lock:
-                if not self._work.goes_on(idle.chat_id, task):
+                if not self._scheduler.is_current(idle.chat_id, task):
                     return None  # A turn has begun, which may have fed more by now.
                 return self._due(conversation.feed(idle.path), window)
 
@@ -245,16 +190,8 @@ class Summariser:
             temperature=self._settings.temperature,
             reasoning_effort=self._settings.reasoning_effort,
         )
-        text = ""
-        async with contextlib.aclosing(self._model.stream(provider, request)) as events:
-            async for event in events:
-                if isinstance(event, TextDelta):
-                    text += event.text
-                if isinstance(event, ToolCallStart) or len(text) > telling.most_chars:
-                    return None
-                if isinstance(event, Finish):
-                    return text if event.reason != "length" else None
-        return text
+        answer = await complete(self._model.stream(provider, request), telling.most_chars)
+        return answer.text if answer.whole else None
 
     async def _provider(self, params: ChatParams) -> Provider:
         """Who is asked automatically (R25)."""

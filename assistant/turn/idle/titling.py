@@ -1,7 +1,7 @@
-"""A chat's title by the model, asked while the chat is idle after its first answer (R41).
+"""A chat's title by the model, asked for while the chat is idle after its first answer (R41).
 
-    titling.turn_ended("c1", path, params)      soon, if nothing happens
-    titling.turn_begins("c1")                   not now: hangs up at once
+    titling.begin(chat)       asks the model after a pause
+    titling.stop("c1")        cancels it
 
 Only with ASSISTANT_TITLES=model: the rule that gives a title at once makes no call. One short
 request for each chat; the user's own title stays, and whatever fails leaves the rule's.
@@ -10,19 +10,20 @@ request for each chat; the user's own title stays, and whatever fails leaves the
 from __future__ import annotations
 
 import asyncio
-import contextlib
 from collections.abc import Awaitable, Callable, Sequence
+from functools import partial
 from typing import Final, Protocol
 
 from ...chats import Chat, ChatParams
 from ...chats.titles import title_from
 from ...config import Settings
+from ...llm.completion import complete
 from ...llm.request import LLMRequest
-from ...llm.stream_events import Finish, TextDelta, ToolCallStart
 from ...messages.parts import Message
 from ...messages.prompt import PromptMessage
-from ..preparation import NO_PARAMS, Model, Providers, provider_for
-from .idle_job import IdleJob
+from ..services import Model, Providers, provider_for
+from .job import IdleChat
+from .scheduler import IdleScheduler
 
 IDLE_SECONDS: Final = 2.0
 """After a turn; a user who goes on at once is not to share the model with a title."""
@@ -76,23 +77,19 @@ class Titling:
         self._settings = settings
         self._chats = chats
         self._rename = rename
-        self._work = IdleJob("A title by the model", IDLE_SECONDS, sleep)
+        self._scheduler = IdleScheduler("A title by the model", IDLE_SECONDS, sleep)
 
-    def turn_ended(
-        self, chat_id: str, path: Sequence[Message], params: ChatParams = NO_PARAMS
-    ) -> None:
-        """The chat is idle from now on; `path` are its messages, the answer included."""
-        self.turn_begins(chat_id)
-        if self._settings.titles == "model" and (prompt := prompt_for(path)):
-            self._work.begin(chat_id, lambda: self._name(chat_id, prompt, params))
+    def begin(self, chat: IdleChat) -> None:
+        self.stop(chat.chat_id)
+        if self._settings.titles == "model" and (prompt := prompt_for(chat.path)):
+            work = partial(self._name, chat.chat_id, prompt, chat.params)
+            self._scheduler.begin(chat.chat_id, work)
 
-    def turn_begins(self, chat_id: str) -> None:
-        """Stops what is under way for the chat."""
-        self._work.stop(chat_id)
+    def stop(self, chat_id: str) -> None:
+        self._scheduler.stop(chat_id)
 
     async def close(self) -> None:
-        """Stops everything."""
-        await self._work.close()
+        await self._scheduler.close()
 
     async def _name(self, chat_id: str, prompt: str, params: ChatParams) -> None:
         chat = await self._chats.get(chat_id)
@@ -112,16 +109,8 @@ class Titling:
             max_output_tokens=MOST_TOKENS,
             reasoning_effort=self._settings.reasoning_effort,
         )
-        text = ""
-        async with contextlib.aclosing(self._model.stream(provider, request)) as events:
-            async for event in events:
-                if isinstance(event, TextDelta):
-                    text += event.text
-                if isinstance(event, ToolCallStart) or len(text) > MOST_TITLE_CHARS:
-                    return None
-                if isinstance(event, Finish):
-                    return title_from(text) if event.reason != "length" else None
-        return None
+        answer = await complete(self._model.stream(provider, request), MOST_TITLE_CHARS)
+        return title_from(answer.text) if answer.whole else None
 
 
 def prompt_for(path: Sequence[Message]) -> str | None:

@@ -19,7 +19,8 @@ from ...chats.search.history_search import HistorySearch
 from ...errors import AssistantError, ProviderError
 from ...messages.parts import Message
 from ...user_context.skills import SkillLibrary, SkillSummary
-from ..preparation import NO_PARAMS, Providers, Reply, provider_for
+from ..services import Providers, Reply, provider_for
+from ..turn import NO_PARAMS
 from .commands import Slash, help_text, tokens_text
 
 LISTED: Final = 20

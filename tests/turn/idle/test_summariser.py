@@ -21,7 +21,7 @@ from plugin.assistant.turn.idle.summariser import (
 )
 from plugin.tests.chatting import chatting
 from plugin.tests.providers import Script, failure, text, tool_call
-from plugin.tests.turn.idling import TOLD, IdleChat, Teller, idle_chat
+from plugin.tests.turn.idling import TOLD, IdleScene, Teller, idle_chat
 
 NO_SUMMARY = "I'm sorry, I can't do that."
 REFUSED = failure(400, "no")
@@ -31,7 +31,7 @@ async def at_once(_: float) -> None:
     return
 
 
-def told_in(chat: IdleChat) -> str:
+def told_in(chat: IdleScene) -> str:
     return chat.context.projections.last_told[0]
 
 
@@ -108,7 +108,7 @@ async def test_a_new_turn_stops_the_wait() -> None:
         chat.talk(14)
         task = chat.turn_ended()
         await asyncio.sleep(0)
-        chat.summariser.turn_begins("c1")
+        chat.summariser.stop("c1")
         await asyncio.wait([task])
         assert task.cancelled()
         assert chat.server.requests == []
@@ -122,7 +122,7 @@ async def test_a_new_turn_hangs_up_on_the_model_at_once() -> None:
         chat.gate.opened.set()
         task = chat.turn_ended()
         await chat.server.reached("on")
-        chat.summariser.turn_begins("c1")
+        chat.summariser.stop("c1")
         await asyncio.wait([task])
         await chat.server.client_left()
         chat.server.release("on")
@@ -142,7 +142,7 @@ async def test_a_stop_at_any_moment_leaves_all_or_nothing_of_the_text() -> None:
             task = chat.turn_ended()
             for _ in range(steps):
                 await asyncio.sleep(0)
-            chat.summariser.turn_begins("c1")
+            chat.summariser.stop("c1")
             told = told_in(chat)
             await asyncio.wait([task])
             assert told_in(chat) == told
@@ -184,7 +184,7 @@ async def test_the_same_messages_are_not_tried_twice() -> None:
         assert len(chat.server.requests) == 1
 
 
-async def failed_three_times(chat: IdleChat) -> None:
+async def failed_three_times(chat: IdleScene) -> None:
     chat.talk(14)
     for _ in range(MOST_FAILURES):
         chat.server.queue(NO_SUMMARY)
@@ -229,7 +229,7 @@ async def test_a_success_by_hand_ends_the_pause() -> None:
     async with idle_chat() as chat:
         await failed_three_times(chat)
         chat.server.queue(TOLD)
-        assert (await chat.summariser.compact(chat.preparation)).told
+        assert (await chat.summariser.compact(chat.preparation)).by_model
         chat.talk(14)
         chat.server.queue(TOLD + "\nPending: the mask")
         await chat.idle()
@@ -241,7 +241,7 @@ async def test_nobody_is_asked_where_the_user_wants_no_model(summary: str) -> No
     async with idle_chat(summary=summary) as chat:
         chat.talk(14)
         tasks = asyncio.all_tasks()
-        chat.summariser.turn_ended("c1", chat.conversation, chat.path, chat.keep)
+        chat.summariser.begin(chat.between_turns())
         assert asyncio.all_tasks() == tasks
 
 
@@ -250,7 +250,7 @@ async def test_the_demo_model_is_not_asked() -> None:
         chat.providers.provider = replace(chat.providers.provider, source="demo")
         chat.talk(14)
         await chat.idle()
-        assert not (await chat.summariser.compact(chat.preparation)).told
+        assert not (await chat.summariser.compact(chat.preparation)).by_model
         assert chat.server.requests == []
 
 
@@ -312,7 +312,7 @@ async def test_compact_cuts_tells_with_the_focus_and_says_what_it_saved() -> Non
         chat.server.queue(TOLD)
         before = chat.context.tokens
         done = await chat.summariser.compact(chat.preparation, "the colours")
-        assert done.told
+        assert done.by_model
         assert done.saving.before == before
         assert done.saving.after == chat.context.tokens <= most_after(before)
         assert f"{before:,}" in done.in_words
@@ -326,7 +326,7 @@ async def test_compact_falls_back_to_the_extractive_summary(script: Script) -> N
         chat.talk(8)
         chat.server.queue(script)
         done = await chat.summariser.compact(chat.preparation)
-        assert not done.told
+        assert not done.by_model
         assert done.saving.after == chat.context.tokens
         assert "by rule" in done.in_words
         assert any(m.text.startswith(MARKER) for m in chat.context.plan().messages)
@@ -338,7 +338,6 @@ async def test_compact_has_nothing_to_do_in_a_short_chat() -> None:
         with pytest.raises(Conflict) as refusal:
             await chat.summariser.compact(chat.preparation)
         assert refusal.value.code == "nothing_to_compact"
-        assert await chat.summariser.answer(chat.preparation) == refusal.value.message
         assert chat.context.projections == Projections()
 
 

@@ -16,7 +16,9 @@ from plugin.assistant.database import Database
 from plugin.assistant.llm.client import Client
 from plugin.assistant.llm.provider import Provider
 from plugin.assistant.messages.parts import Message
+from plugin.assistant.turn.conversation import Conversation
 from plugin.assistant.turn.idle import titling
+from plugin.assistant.turn.idle.job import IdleChat
 from plugin.assistant.turn.idle.titling import IDLE_SECONDS, MOST_READ_CHARS, Titling, prompt_for
 from plugin.tests.chats.examples import answer, user
 from plugin.tests.chatting import chatting
@@ -44,10 +46,16 @@ class Chat:
     async def rename(self, chat_id: str, title: str) -> None:
         await self.store.set_title(chat_id, title, "model")
 
+    def between_turns(self, chat_id: str) -> IdleChat:
+        async def keep() -> None:
+            """A title changes no projections."""
+
+        return IdleChat(chat_id, Conversation(Settings()), tuple(self.path), keep)
+
     def ended(self) -> set[asyncio.Task[Any]]:
         """A turn has ended; the tasks that this began."""
         before = asyncio.all_tasks()
-        self.titling.turn_ended("c", self.path)
+        self.titling.begin(self.between_turns("c"))
         return asyncio.all_tasks() - before
 
     async def idle(self) -> None:
@@ -123,7 +131,7 @@ async def test_a_turn_that_begins_ends_the_request(chat: Chat) -> None:
     chat.gate.opened.set()
     tasks = chat.ended()
     await chat.server.reached("for ever")
-    chat.titling.turn_begins("c")
+    chat.titling.stop("c")
     await asyncio.wait(tasks)
     await chat.server.client_left()
     assert await chat.title() == RULE
@@ -131,7 +139,7 @@ async def test_a_turn_that_begins_ends_the_request(chat: Chat) -> None:
 
 async def test_a_turn_that_begins_at_once_asks_nobody(chat: Chat) -> None:
     tasks = chat.ended()
-    chat.titling.turn_begins("c")
+    chat.titling.stop("c")
     await asyncio.wait(tasks)
     assert chat.server.requests == []
 
@@ -154,7 +162,7 @@ async def test_whatever_fails_leaves_the_rule_s_title(chat: Chat, script: Any) -
 async def test_a_deleted_chat_and_the_demo_model_get_no_title(chat: Chat) -> None:
     chat.provider.provider = replace(chat.provider.provider, source="demo")
     await chat.idle()
-    chat.titling.turn_ended("gone", chat.path)
+    chat.titling.begin(chat.between_turns("gone"))
     assert (chat.server.requests, await chat.title()) == ([], RULE)
 
 

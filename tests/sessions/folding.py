@@ -14,9 +14,9 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final
 
-from ..messages.fold import fold
-from ..messages.ui import message_from_ui, message_to_ui
-from .deltas import MergedChunks
+from plugin.assistant.messages.fold import fold
+from plugin.assistant.messages.ui import message_from_ui, message_to_ui
+from plugin.assistant.sessions.deltas import MergedChunks
 
 State = Mapping[str, Any]
 """A snapshot's body: chat, messages, has_more, versions, stream, queue, held, draft, runtime and

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import contextlib
-
 from ..config import Settings
+from ..llm import completion
 from ..llm.request import LLMRequest
-from ..llm.stream_events import Finish, TextDelta
 from ..messages.prompt import PromptMessage
-from .preparation import Model, Providers
+from .services import Model, Providers
 
 
-async def complete(
+async def one_shot(
     providers: Providers,
     model: Model,
     settings: Settings,
@@ -33,12 +31,5 @@ async def complete(
         reasoning_effort=settings.reasoning_effort,
         seed=seed,
     )
-    texts: list[str] = []
     provider = await providers.current()
-    async with contextlib.aclosing(model.stream(provider, request)) as events:
-        async for event in events:
-            if isinstance(event, TextDelta):
-                texts.append(event.text)
-            elif isinstance(event, Finish):
-                break
-    return "".join(texts).strip()
+    return (await completion.complete(model.stream(provider, request))).text.strip()

@@ -1,11 +1,10 @@
-"""What is done for a chat while nobody uses it: begun after a turn, stopped when the next begins.
+"""Runs work for idle chats: after a pause, at most once per chat, for one chat at a time.
 
-    work = IdleJob("A summary by a model", 5.0)
-    work.begin("c1", lambda: summarise("c1"))     in five seconds, if nothing happens
-    work.stop("c1")                               not now: hangs up at once
+    scheduler = IdleScheduler("A summary by a model", 5.0)
+    scheduler.begin("c1", lambda: summarise("c1"))     runs in five seconds
+    scheduler.stop("c1")                               cancels it, also in the middle of a request
 
-One piece of work for each chat, and one at a time of all chats. Whatever fails is only logged:
-nobody waits for it.
+A failure is logged and goes no further, since no caller waits for the work.
 """
 
 from __future__ import annotations
@@ -19,8 +18,8 @@ from ...errors import AssistantError
 logger = logging.getLogger("comfyui_assistant")
 
 
-class IdleJob:
-    """For one event loop. `name` is for the log; `seconds` pass before work begins."""
+class IdleScheduler:
+    """For one event loop. `name` is for the log; work begins after `seconds`."""
 
     def __init__(
         self,
@@ -35,23 +34,23 @@ class IdleJob:
         self._tasks: dict[str, asyncio.Task[None]] = {}
 
     def begin(self, chat_id: str, work: Callable[[], Awaitable[None]]) -> None:
-        """`work` soon, in the place of what is under way for the chat."""
+        """Run `work` after the pause; work that the chat has already is cancelled."""
         self.stop(chat_id)
         run = self._run(chat_id, work)
         self._tasks[chat_id] = asyncio.get_running_loop().create_task(run)
 
     def stop(self, chat_id: str) -> None:
-        """Stops what is under way for the chat; nothing of it is seen after this."""
+        """Cancel the chat's work; none of it takes effect after this."""
         task = self._tasks.pop(chat_id, None)
         if task is not None:
             task.cancel()
 
-    def goes_on(self, chat_id: str, task: asyncio.Task[None] | None) -> bool:
-        """Whether this is still the chat's work; may be asked in any thread."""
+    def is_current(self, chat_id: str, task: asyncio.Task[None] | None) -> bool:
+        """Whether `task` is still the chat's work. Safe in any thread."""
         return self._tasks.get(chat_id) is task
 
     async def close(self) -> None:
-        """Stops everything."""
+        """Cancel all work and wait until it has ended."""
         tasks = tuple(self._tasks.values())
         for chat_id in tuple(self._tasks):
             self.stop(chat_id)
@@ -67,5 +66,5 @@ class IdleJob:
         except Exception:
             logger.exception("%s failed", self._name)
         finally:
-            if self.goes_on(chat_id, asyncio.current_task()):
+            if self.is_current(chat_id, asyncio.current_task()):
                 del self._tasks[chat_id]

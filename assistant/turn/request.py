@@ -1,0 +1,30 @@
+"""What a client asks for with `POST /api/chat` or a command that begins a turn. A plain value."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Final
+
+from ..messages.parts import Message
+from ..workflow.view import Snapshot
+
+SUBMIT: Final = "submit-message"
+REGENERATE: Final = "regenerate-message"
+"""Triggers of the AI SDK: answer the last user message, or give an earlier answer again."""
+
+
+@dataclass(frozen=True, slots=True)
+class TurnRequest:
+    """A request for one turn: the whole list (`messages`), or one new user message (`message`).
+
+    `message_id` is the message to replace or to answer again. `client_id` is the panel that tool
+    calls for a panel go to. Without a `chat_id` nothing is stored.
+    """
+
+    messages: tuple[Message, ...] = ()
+    message: Message | None = None
+    chat_id: str | None = None
+    trigger: str = SUBMIT
+    message_id: str | None = None
+    workflow: Snapshot = field(default_factory=Snapshot)
+    client_id: str | None = None

@@ -1,0 +1,103 @@
+"""What every turn uses: providers, the model's client, prompts, tools and settings."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any, Protocol
+
+from ...agent_prompts import SystemPrompt
+from ..chats import ChatParams
+from ..config import Settings
+from ..context.calibration import Calibration
+from ..llm.provider import Provider
+from ..llm.request import LLMRequest
+from ..llm.stream_events import Event
+from ..messages.parts import Message
+from ..tools.toolset import Toolset
+from ..user_context.skills import SkillSummary
+from .compaction import Compaction
+from .slash.commands import Slash
+
+if TYPE_CHECKING:
+    from .preparation import Preparation
+
+
+class Providers(Protocol):
+    """Finds the provider of a chat: the active one, or one by its name (`llm.resolver`)."""
+
+    async def current(self) -> Provider: ...
+    async def named(self, name: str) -> Provider: ...
+    async def window(self, provider: Provider) -> int | None: ...
+
+
+class Model(Protocol):
+    """Sends a request to a provider (`llm.client`)."""
+
+    def stream(self, provider: Provider, request: LLMRequest) -> AsyncGenerator[Event, None]: ...
+
+
+class Prompts(Protocol):
+    """Makes the system message (`prompts.composition`)."""
+
+    async def system_prompt(
+        self,
+        *,
+        first_turn: bool,
+        window_tokens: int,
+        compact: bool,
+        tools: bool,
+        max_steps: int,
+        pinned_skills: Sequence[SkillSummary],
+    ) -> SystemPrompt: ...
+
+
+@dataclass(frozen=True, slots=True)
+class Reply:
+    """The answer to a slash command, and what the client does on its screen, if anything:
+    `{"action": "new_chat" | "open_chat" | "delete_chat", "chat_id"?}`."""
+
+    text: str
+    action: Mapping[str, Any] | None = None
+
+
+Compact = Callable[["Preparation", str], Awaitable[Compaction]]
+"""Compacts a chat; the text is what the user wants the summary to keep. Raises Conflict."""
+Answer = Callable[[Slash, str | None, Sequence[Message]], Awaitable[Reply]]
+"""Answers a slash command of a chat (None: of no chat) with these messages, the command last."""
+
+
+@dataclass(frozen=True, slots=True)
+class Services:
+    """Built once for each ComfyUI user. `clock` gives seconds. `calibrations` holds by model how
+    far token estimates were off, `alternating` the models that refuse two messages of one role in a
+    row; both are learned from answers."""
+
+    providers: Providers
+    model: Model
+    prompts: Prompts
+    toolset: Toolset
+    settings: Settings
+    compact: Compact
+    answer_slash: Answer | None = None
+    clock: Callable[[], float] = time.monotonic
+    calibrations: dict[str, Calibration] = field(default_factory=dict)
+    alternating: set[str] = field(default_factory=set)
+
+
+async def provider_for(providers: Providers, params: ChatParams) -> Provider:
+    """The provider that answers in a chat with these parameters. Raises ProviderError when there is
+    none, or not the chosen one (`no_provider`)."""
+    named = params.provider
+    provider = await (providers.current() if named is None else providers.named(named))
+    return provider if params.model is None else replace(provider, model=params.model)
+
+
+def settings_for(settings: Settings, params: ChatParams) -> Settings:
+    """The settings, with the chat's own parameters in their place."""
+    own: dict[str, Any] = {
+        "temperature": params.temperature,
+        "reasoning_effort": params.reasoning,
+    }
+    return replace(settings, **{name: value for name, value in own.items() if value is not None})

@@ -1,0 +1,58 @@
+"""One turn as a value, and the observer that follows it.
+
+`service` makes a `Turn` once; the runner, the tools and the recorder read it and change nothing in
+it. What happens in the turn leaves this room through the `TurnObserver` alone.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from ..chats import ChatParams, ChatState
+from ..messages.chunks import Chunk
+from ..tools.tool import ToolContext
+from .conversation import Conversation
+from .opening import Opening
+from .stream import TurnStream
+
+NO_PARAMS = ChatParams()
+"""Parameters of a chat that uses the settings as they are."""
+
+
+class TurnObserver:
+    """Follows one turn, in the order of these methods. Here each method does nothing, which is all
+    that a turn without a chat needs."""
+
+    async def opened(self, opening: Opening) -> None:
+        """The messages of the request are in the log; the answer has not begun."""
+
+    async def started(self, opening: Opening) -> None:
+        """The store has an answer in progress, which must come to its end: raise nothing here."""
+
+    def chunk(self, chunk: Chunk) -> None:
+        """A chunk was added to the answer."""
+
+    def entered(self, state: ChatState) -> None:
+        """The chat enters `state` while the turn goes on; it is stored after this call."""
+
+    async def ended(self, turn: Turn, state: ChatState) -> None:
+        """The answer is stored and its last chunk was emitted; the chat is to enter `state`."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Turn:
+    """All that one turn works with.
+
+    `opening` is what the turn begins with, `stream` the answer as readers get it, `conversation`
+    the chat as the context engine has it. `tools` is what tools may look at, and `allowed` names
+    the tools that need no approval in this chat. `chat_id` is None for a turn that is not stored.
+    """
+
+    opening: Opening
+    stream: TurnStream
+    conversation: Conversation
+    tools: ToolContext
+    observer: TurnObserver
+    chat_id: str | None = None
+    params: ChatParams = NO_PARAMS
+    allowed: frozenset[str] = frozenset()
