@@ -18,7 +18,7 @@ ChatState = Literal[
     "error",
 ]
 """R35's states."""
-BUSY_STATES: Final = ("generating", "executing_tools")
+BUSY_STATES: Final[tuple[ChatState, ...]] = ("generating", "executing_tools")
 """States that only a running turn can be in: none of them outlives its process (R35)."""
 
 TitleSource = Literal["rule", "model", "user"]

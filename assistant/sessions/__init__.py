@@ -1,19 +1,17 @@
-"""Chats while they are in use: what may happen in one, what waits, and who is told of it.
+"""Chats while they are in use: which command may run, which messages wait, which readers follow.
 
-    states.py     the states of a chat and the changes between them, one table (R35)
-    commands.py, parsing.py  what a client can ask for, as values and from JSON (R36)
-    gates.py      what becomes of a command in each state, one table
-    session.py    one chat: its commands one after the other
-    answering.py  how its turns begin, go on and end
-    path.py       its current path, changed and told in one step
-    queue.py      the messages that wait
-    view.py       what the chat shows, and the events that tell of each change (R37)
-    events.py     numbered events for any number of readers
-    folding.py    events -> what a client shows; the law that the panel obeys, too
-    deltas.py     what a chunk does to the streaming answer (R38)
-    shapes.py     messages, versions and the queue as JSON
-    feed.py       the list of chats as it changes
-    sessions.py   all of one user's sessions
+    chat_session.py    one chat: carries out its commands one after the other (R36)
+    commands.py        the commands, parsed from JSON
+    gates.py           whether a command runs, waits or is refused in each state: one table
+    states.py          the states of a chat and the changes between them: one table (R35)
+    chat_turns.py      how turns begin, go on and end, for the readers of the chat
+    path.py            changes of the chat's current path
+    message_queue.py   the messages that wait
+    live_chat.py       the chat as its readers have it; each change is sent as an event (R37)
+    event_log.py       numbered events for any number of readers
+    merged_chunks.py, serialization.py   what events and snapshots hold, as JSON
+    feed.py            the list of chats as it changes
+    sessions.py        all sessions of one ComfyUI user
 
-A turn itself is `turn`'s business, and what is kept that of `chats`; nothing here knows HTTP.
+`turn` runs a turn and `chats` stores it; nothing here knows HTTP.
 """

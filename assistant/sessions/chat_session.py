@@ -1,13 +1,19 @@
-"""One chat while it is in use: its commands one after the other, its turn, its queue (R35, R36).
+"""One chat while it is in use: carries out its commands one after the other (R35, R36).
 
     session = ChatSession("c1", services, changed)
     await session.load(chat)
     await session.command(UserMessage(message), Sender("panel-1"))
     turn = await session.start(request)               `POST /api/chat` is the same session
-    async with session.watched("panel-1"): ...        a reader of its events
+    async with session.watched("panel-1"): ...        while a reader follows its events
 
-What is accepted is carried out even if the client that asked is gone. Commands take turns; what a
-running turn does meanwhile comes in through `answering`.
+A command that was accepted is carried out even if its client disconnects.
+
+Locks are taken in this order, never backwards:
+
+1. `ChatSession._commands`: one command at a time. Abort and compaction wait for a turn or a model
+   outside of it, so that a stop reaches them.
+2. `ChatPath.lock`: the log changes and the events of the change are sent, as one step.
+3. `Conversation.lock` (a thread lock, in `turn`): the context is fed, planned or compacted.
 """
 
 from __future__ import annotations
@@ -44,15 +50,15 @@ Result = TypeVar("Result")
 
 @dataclass(frozen=True, slots=True)
 class Sender:
-    """Who sent a command: the panel, and the workflow that is open there."""
+    """The client that sent a command: its panel, and the workflow that is open there."""
 
     client_id: str | None = None
     workflow: Snapshot = field(default_factory=Snapshot)
 
 
 class ChatSession:
-    """For one event loop. Every method may raise StoreError. `changed` is told the list's entry
-    whenever that is another."""
+    """For one event loop. Every method may raise StoreError. `changed(entry, is_new)` is called
+    when the chat's entry in the list changes."""
 
     def __init__(
         self, chat_id: str, services: SessionServices, changed: Callable[[Json, bool], None]
@@ -69,8 +75,8 @@ class ChatSession:
         self._work: set[asyncio.Task[Any]] = set()
 
     async def load(self, chat: Chat | None) -> None:
-        """The chat as it is stored; None for one that is about to be made. What waited in the queue
-        is held: nobody asked for it since."""
+        """Loads the stored chat; None for a chat that is about to be made. Its queue is held: no
+        client has asked for it since the restart."""
         if chat is not None:
             queue = await self._services.queue.queue(self.id)
             self.live.load(chat, queue, await self._path.last())
@@ -78,22 +84,22 @@ class ChatSession:
 
     @property
     def running(self) -> TurnStream | None:
-        """The turn that runs."""
+        """The stream of the running turn."""
         stream = self._turns.stream
         return stream if stream is not None and not stream.ended else None
 
     @property
     def quiet(self) -> bool:
-        """Whether nothing is under way and nobody looks: it may be dropped from memory."""
+        """Whether the session may be dropped from memory: no work, no turn, no readers."""
         return not (self._work or self._turns.stream or self.live.watched or self.log.readers)
 
     async def start(self, request: TurnRequest) -> TurnStream:
-        """The turn of a `POST /api/chat`. Raises Conflict (`turn_running`) while one runs, and what
-        the opening raises."""
+        """Starts the turn of a `POST /api/chat`. Raises Conflict (`turn_running`) while a turn
+        runs, and what the opening of a turn raises."""
         return await self._unbroken(self._start(request))
 
     async def command(self, command: commands.Command, sender: Sender) -> str | None:
-        """Carries out a command, or lets it wait. Returns the new chat's id, where it makes one.
+        """Carries out a command or queues it. Returns the id of the chat that it made, if any.
 
         Raises NotFound for an unknown chat, Conflict with `state` and `reason` for what the state
         refuses, and what the command itself raises."""
@@ -101,11 +107,11 @@ class ChatSession:
 
     @asynccontextmanager
     async def watched(self, client_id: str | None) -> AsyncIterator[None]:
-        """Somebody looks at the chat: nothing in it is unread any more."""
+        """A reader follows the chat, which is therefore not unread."""
         self.live.came(client_id)
         try:
             if self.live.unread:
-                # A mark that cannot be stored now is no reason to refuse a reader.
+                # A mark that cannot be stored must not refuse a reader.
                 with suppress(StoreError):
                     await self._services.store.set_unread(self.id, False)
                 self.live.unread_is(False)
@@ -114,19 +120,19 @@ class ChatSession:
             self.live.left(client_id)
 
     async def snapshot(self) -> Json:
-        """The data of the event that a new reader begins with; what follows has `seq` + 1."""
+        """The data of a new reader's first event; the next event has `seq` + 1."""
         async with self._path.lock:
             page = await self._path.page()
             return self.log.data("snapshot", self.live.snapshot(page))
 
     async def refresh(self) -> None:
-        """The chat itself was changed elsewhere: its title, or whether it is pinned."""
+        """Sends changes that were made outside of the session: title, pinned."""
         async with self._path.lock:
             await self._path.refresh()
 
     async def close(self) -> None:
-        """ComfyUI ends: stops what is under way; what it wrote is kept. Readers are sent home, and
-        may come again."""
+        """Stops the turn at ComfyUI's shutdown (its answer is stored as far as it came) and ends
+        the readers' streams; they may reconnect."""
         if self._compaction is not None:
             self._compaction.cancel()
         async with self._commands:
@@ -135,8 +141,8 @@ class ChatSession:
             self.log.end("")
 
     async def delete(self, hide: Callable[[], Awaitable[None]]) -> None:
-        """Stops what is under way, deletes the chat (`hide`), and sends its readers home; nothing
-        begins meanwhile. Where `hide` is refused, the chat stays as it is."""
+        """Stops the turn, deletes the chat by `hide`, and ends the readers' streams; no command
+        runs meanwhile. If `hide` raises, the chat stays."""
         await self._unbroken(self._delete(hide))
 
     async def _delete(self, hide: Callable[[], Awaitable[None]]) -> None:
@@ -150,7 +156,7 @@ class ChatSession:
             self.log.end(DELETED)
 
     async def _unbroken(self, work: Coroutine[Any, Any, Result]) -> Result:
-        """`work` to its end, even if who waits for it does so no more."""
+        """Runs `work` to its end, also when the caller is cancelled."""
         task = asyncio.get_running_loop().create_task(work)
         self._work.add(task)
         task.add_done_callback(self._done)
@@ -159,7 +165,7 @@ class ChatSession:
     def _done(self, task: asyncio.Task[Any]) -> None:
         self._work.discard(task)
         if not task.cancelled():
-            task.exception()  # Whoever waited has it; if nobody did, it is nobody's concern.
+            task.exception()  # The caller has it; without a caller it is not to be logged.
 
     async def _start(self, request: TurnRequest) -> TurnStream:
         async with self._commands:
@@ -183,7 +189,7 @@ class ChatSession:
             await self._compact(command)
             return None
         if isinstance(command, commands.SetParams) and command.params.provider is not None:
-            # Before it is this command's turn: servers that do not answer must not hold up a stop.
+            # Before the lock: a server that does not answer must not delay a stop.
             await self._services.turns.check_provider(command.params.provider)
         async with self._commands:
             await self._check_here()
@@ -233,8 +239,8 @@ class ChatSession:
     async def _user_message(
         self, command: commands.UserMessage, sender: Sender, waits: bool
     ) -> None:
-        """Begins a turn, or lets the message wait: behind what waited longer, where that was held
-        until now. The same message once more changes nothing."""
+        """Begins a turn, or queues the message behind the messages that wait already. A message
+        that was sent before changes nothing."""
         message = command.message
         if not has_content(message):
             raise InvalidRequest("the message is empty", where="message")
@@ -244,7 +250,7 @@ class ChatSession:
         path = await self._path.messages()
         asked = next((other for other in reversed(path) if other.role == "user"), None)
         if asked is not None and asked.id == message.id and (waits or asked is not path[-1]):
-            return  # It is answered, or is being: the client did not hear that it was taken.
+            return  # Sent again by a client that did not get the answer to its first request.
         if any(other.id == message.id for other in path[:-1]):
             raise InvalidRequest(f"the id {message.id!r} is used already", where="message.id")
         if waits or self.live.queue:
@@ -284,7 +290,7 @@ class ChatSession:
             raise InvalidRequest("the message is empty", where="message")
         new = command.message
         if new.id == asked.id:
-            # Under its old id it would be the same message, and the old words no version of it.
+            # A new id makes the old message a version; under its own id it would be replaced.
             new = replace(new, id=self._services.new_message_id())
         return replace(request, trigger=SUBMIT, message=new)
 
@@ -313,7 +319,8 @@ class ChatSession:
             self._queue.hold()
 
     async def _compact(self, command: commands.Compact) -> None:
-        """Beside the lock, since it may take as long as an answer: a stop must reach it."""
+        """Waits outside of the lock, since it takes as long as an answer and a stop must reach
+        it."""
         async with self._commands:
             await self._check_here()
             if GATES["compact", self._state] == "refuse":
@@ -331,7 +338,7 @@ class ChatSession:
         self.live.compacted(report.to_json() if report else None, done.in_words)
 
     def _ended(self, state: ChatState, stopped: StopReason | None) -> None:
-        """A turn has ended. What waits goes on by itself only where it ended well."""
+        """Continues the queue after a turn that ended well, and holds it after any other."""
         if stopped is not None or state == "error":
             self._queue.hold()
         elif state in ENDED_WELL:
@@ -345,22 +352,22 @@ class ChatSession:
 
     async def _run_next(self) -> None:
         async with self._commands:
-            # Whoever stopped the chat for good may have had the lock before.
+            # The chat may have been deleted or closed before this had the lock.
             if self._compaction is None and self.log.ended is None:
                 await self._queue.run_next()
 
     @property
     def _state(self) -> ChatState:
-        """The state as the gates see it: a summary that is being made keeps the chat busy."""
+        """The state for the gates: a running compaction keeps the chat busy."""
         return "generating" if self._compaction is not None else self.live.state
 
     async def _check_here(self) -> None:
-        """Raises NotFound for a chat that was deleted and Conflict (`runs_elsewhere`) for one that
-        another ComfyUI answers."""
+        """Raises NotFound for a deleted chat and Conflict (`runs_elsewhere`) for a chat that
+        another ComfyUI process answers."""
         if self.log.ended is not None:
             raise NotFound(f"There is no chat {self.id!r}.")
         if self.live.state in BUSY and self._turns.stream is None:
-            # Not ours; or what was left by a process that died meanwhile, which this ends.
+            # Another process answers, or died while it did; `append_all` recovers the latter.
             await self._services.store.append_all(self.id, ())
             async with self._path.lock:
                 chat = await self._services.store.get(self.id)

@@ -1,12 +1,12 @@
-"""The events of one chat (or of the list of chats), numbered, for any number of readers (R37).
+"""The numbered events of one chat, or of the list of chats, for any number of readers (R37).
 
     log = EventLog(new_epoch(), {"chat_id": "c1"})
     log.add("stream_delta", {"message_id": "m1", "chunk": chunk})
     async for bytes in log.follow(17, silence=15): ...
 
-An event is encoded once and kept in one list that all readers share; none holds up the others, and
-memory does not grow with a slow one: what falls out of the list before it was read is lost to that
-reader, which is told so.
+An event is encoded once and kept in one list that all readers share. A slow reader neither delays
+the others nor costs memory: when events that it has not read fall out of the list, its stream is
+closed with the reason `too_slow`.
 """
 
 from __future__ import annotations
@@ -15,50 +15,72 @@ import asyncio
 import time
 import uuid
 from collections.abc import AsyncIterator, Mapping
-from typing import Any, Final
+from typing import Any, Final, Literal
 
 from ..messages.json_text import json_text
 
+EventType = Literal[
+    "snapshot",
+    "stream_started",
+    "stream_delta",
+    "stream_finished",
+    "message_added",
+    "message_updated",
+    "message_removed",
+    "messages_truncated",
+    "thread_updated",
+    "queue_updated",
+    "runtime_updated",
+    "pause_required",
+    "context_compacted",
+    "chat_created",
+    "chat_changed",
+    "chat_deleted",
+]
+"""All types of events. The last three, and `snapshot`, are those of the list of chats."""
 MOST_EVENTS: Final = 4_096
-"""Kept for readers that fell behind or come back: minutes of a fast answer."""
+"""Kept for readers that fell behind or reconnect: minutes of a fast answer."""
 MOST_BYTES: Final = 4 * 1024 * 1024
-"""Kept at most, but for the newest events."""
+"""Of kept events, without the newest ones (`NEWEST`)."""
 NEWEST: Final = 32
-"""Events that follow each other without a pause: readers come to see none of them before the last.
-They are kept even where one has an image of megabytes."""
+"""Events that are kept although they exceed MOST_BYTES: they may come without a pause in which a
+reader could read one, and an image alone has megabytes."""
 MOST_NEWEST_BYTES: Final = 64 * 1024 * 1024
-"""Kept of those; twice what a request may hold."""
+"""Of the newest events; twice the largest request."""
 EPOCH_CHARS: Final = 12
 TOO_SLOW: Final = "too_slow"
 DELETED: Final = "deleted"
-"""Why a stream is closed by the server; one that simply ends may be taken up again."""
+"""Reasons for which the server closes a stream. A client may reconnect after an end without one."""
 
 
 def new_epoch() -> str:
-    """A name for a new sequence of numbers, unlike all before."""
+    """A new name for a sequence of event numbers."""
     return uuid.uuid4().hex[:EPOCH_CHARS]
 
 
 def first_seq() -> int:
-    """A number beyond all of earlier epochs, if these had less than an event a millisecond: a
-    browser that comes back by itself names a number only, which must not be one of this epoch."""
+    """A number larger than all of earlier epochs, if these had less than one event a millisecond. A
+    browser that reconnects by itself sends a number without its epoch, which must not be taken for
+    a number of the new epoch."""
     return int(time.time() * 1000)
 
 
-def encoded(kind: str, data: Mapping[str, Any], seq: int | None = None) -> bytes:
+def encoded(
+    kind: EventType | Literal["closed"], data: Mapping[str, Any], seq: int | None = None
+) -> bytes:
     """One server-sent event."""
     number = "" if seq is None else f"id: {seq}\n"
     return f"{number}event: {kind}\ndata: {json_text(data)}\n\n".encode()
 
 
 def closed(reason: str) -> bytes:
-    """The last event of a stream that the server ends; it has no number."""
+    """The last event of a stream that the server closes; it has no number."""
     return encoded("closed", {"type": "closed", "reason": reason})
 
 
 class EventLog:
-    """For one event loop. `about` stands in each event's data; `seq` is the number before that of
-    the first event."""
+    """For one event loop. `about` is part of each event's data; `seq` is the number before the
+    first event's."""
 
     def __init__(
         self,
@@ -72,7 +94,7 @@ class EventLog:
         self.epoch = epoch
         self.seq = seq
         self.ended: str | None = None
-        """Why nothing more will come, once that is so; empty where a reader may come again."""
+        """None while events come; then the reason, empty where a reader may reconnect."""
         self._about = dict(about)
         self._most_events = most_events
         self._most_bytes = most_bytes
@@ -83,15 +105,15 @@ class EventLog:
 
     @property
     def readers(self) -> int:
-        """How many follow."""
+        """How many readers follow."""
         return self._readers
 
-    def data(self, kind: str, body: Mapping[str, Any]) -> dict[str, Any]:
-        """The data of an event of the present number: what a first snapshot is sent with."""
+    def data(self, kind: EventType, body: Mapping[str, Any]) -> dict[str, Any]:
+        """The data of an event with the present number, such as a first snapshot."""
         return {"seq": self.seq, "type": kind, **self._about, "epoch": self.epoch, **body}
 
-    def add(self, kind: str, body: Mapping[str, Any]) -> None:
-        """One more event, for every reader."""
+    def add(self, kind: EventType, body: Mapping[str, Any]) -> None:
+        """Adds an event for all readers."""
         self.seq += 1
         event = encoded(kind, self.data(kind, body), self.seq)
         self._events.append(event)
@@ -100,18 +122,18 @@ class EventLog:
         self._wake()
 
     def end(self, reason: str) -> None:
-        """Sends every reader home."""
+        """Ends the streams of all readers."""
         self.ended = reason
         self._wake()
 
     def holds(self, seq: int) -> bool:
-        """Whether every event after `seq` is still here."""
+        """Whether every event after `seq` is still kept."""
         return self.seq - len(self._events) <= seq <= self.seq
 
     async def follow(self, seq: int, silence: float | None = None) -> AsyncIterator[bytes | None]:
-        """All events after `seq`, as many at once as there are, then live ones, each time as bytes
-        to be sent; None stands for `silence` seconds without one. Ends with `closed` for a reader
-        that fell behind, and when the log has ended."""
+        """All events after `seq`, then live ones, as bytes to send; None after `silence` seconds
+        without an event. Ends with a `closed` event for a reader that fell behind, and when the log
+        has ended with a reason."""
         self._readers += 1
         try:
             while True:
@@ -143,7 +165,7 @@ class EventLog:
             self._news = None
 
     def _forget(self) -> None:
-        """Drops the oldest events; a few at a time, since that moves all others."""
+        """Drops the oldest events, a quarter at once, since dropping moves all others."""
         if len(self._events) <= self._most_events and self._size <= self._most_bytes:
             return
         keep_events, keep_bytes = self._most_events * 3 // 4, self._most_bytes * 3 // 4

@@ -1,7 +1,7 @@
 """The list of a user's chats as it changes, for `GET /api/chats/subscribe` without a chat.
 
-Every event holds a whole entry of the list, so that folding one twice changes nothing: a snapshot
-may hold more than its `seq` says, never less.
+Each event holds a whole entry of the list, so a client may apply it twice: a snapshot may include
+changes that come again as events, and misses none.
 """
 
 from __future__ import annotations
@@ -15,8 +15,8 @@ from .event_log import EventLog, first_seq, new_epoch
 from .serialization import Json
 
 ENTRIES: Final = 200
-"""Chats in a snapshot, the pinned ones (as many at most) first, of both the last changed first;
-older ones are had by the page."""
+"""Most pinned and most other chats in a snapshot, last changed first; older ones come by the
+page."""
 
 
 class Feed:
@@ -27,7 +27,7 @@ class Feed:
         self.log = EventLog(new_epoch(), {}, seq=first_seq())
 
     async def snapshot(self) -> Json:
-        """The data of the event that a new reader begins with. Raises StoreError."""
+        """The data of a new reader's first event. Raises StoreError."""
         data = self.log.data("snapshot", {})
         newest = await self._store.list(ENTRIES)
         pinned = await listing.pinned(self._store.failover, ENTRIES)

@@ -1,8 +1,8 @@
-"""What becomes of a command in each state: it runs, waits in the queue, or is refused (R36). Pure.
+"""Whether a command runs, waits in the queue, or is refused in each state of a chat (R36). Pure.
 
-A busy chat lets user messages wait; one that waits for decisions takes only these, one that waits
-for a panel only its results; a stop is always taken, and so is what touches no message: drafts,
-parameters, the queue.
+In a busy chat user messages wait. A chat that waits for decisions takes decisions only, a chat that
+waits for a panel takes results only. Aborts are always taken, and so are commands that touch no
+message: drafts, parameters, the queue.
 """
 
 from __future__ import annotations
@@ -20,7 +20,8 @@ _R: Final = "run"
 _Q: Final = "queue"
 _X: Final = "refuse"
 # The columns are `states.STATES`: idle, generating, executing_tools, paused, waiting_client,
-# waiting_user_input, completed, error. Where nothing waits, decisions and results run and say so.
+# waiting_user_input, completed, error. Where no call waits, decisions and results run and then
+# raise Conflict (`nothing_waits`).
 _TABLE: Final[Mapping[str, tuple[Verdict, ...]]] = {
     "user_message": (_R, _Q, _Q, _Q, _Q, _R, _R, _R),
     "retry_from_index": (_R, _X, _X, _X, _X, _R, _R, _R),

@@ -1,12 +1,12 @@
-"""What a chat shows at this moment, and the events that tell its readers of each change.
+"""A chat as its readers have it at this moment; each change is sent to them as an event.
 
-    view.enter("generating")                 checked against the table of states
-    view.started(message, version)
-    view.chunk(chunk)
-    view.finished(message)
+    live.enter("generating")                 checked against the table of states
+    live.started(message, version)
+    live.chunk(chunk)
+    live.finished(message, "idle")
 
-The one place that emits: whatever changes here is told at once, so that a reader that folds the
-events has what `snapshot` would give it. What is stored, and when, is the session's business.
+This is the only module that sends a chat's events. Each change is sent at once, so a reader that
+applies all events has what `snapshot` returns. Nothing is stored here.
 """
 
 from __future__ import annotations
@@ -23,20 +23,21 @@ from ..errors import AssistantError
 from ..messages.chunks import Chunk
 from ..messages.parts import Message
 from ..messages.ui import message_to_ui
-from .deltas import MergedChunks
 from .event_log import EventLog
+from .merged_chunks import MergedChunks
 from .serialization import Json, entry_of, messages_json, queue_json, version_json, versions_json
-from .states import ACTIVE, TRANSITIONS, WAITING
+from .states import STOPPABLE, TRANSITIONS, WAITING
 
 CONTEXT: Final = "data-context"
 """The type of the chunk that holds a request's report."""
 PAGE: Final = 50
-"""Messages at the end of the path that a snapshot holds."""
+"""Most messages in a snapshot: those at the end of the path."""
 
 
 @dataclass(frozen=True, slots=True)
 class Page:
-    """The end of the current path, and which of its messages have other versions."""
+    """The messages at the end of the current path, and their versions. `has_more` says whether the
+    path has older messages."""
 
     messages: tuple[Message, ...]
     has_more: bool
@@ -45,7 +46,7 @@ class Page:
 
 @dataclass(slots=True)
 class _Stream:
-    """The answer that is being given: as it was when it began, and what came since."""
+    """The streaming answer: the message as it was when it began, and the chunks since."""
 
     message: Message
     version: Versions | None
@@ -53,8 +54,8 @@ class _Stream:
 
 
 class LiveChat:
-    """One chat. `changed` is told the list's entry whenever that is another, and whether it is the
-    first; `saving` says whether what is said is saved, and why not."""
+    """One chat. `changed(entry, is_new)` is called when the chat's entry in the list changes.
+    `saving` returns whether messages are saved, and if not, why."""
 
     def __init__(
         self,
@@ -68,9 +69,9 @@ class LiveChat:
         self.held = False
         self.draft: str | None = None
         self.client_id: str | None = None
-        """The panel that the answer's calls go to."""
+        """The panel that runs the panel tools of the answer."""
         self.end: str | None = None
-        """The message that the path ends with, as readers know it."""
+        """The id of the last message that readers have; None in an empty chat."""
         self._changed = changed
         self._saving = saving
         self._chat: Json = {}
@@ -83,7 +84,7 @@ class LiveChat:
         self._runtime: Json = self._runtime_json()
 
     def load(self, chat: Chat, queue: Sequence[Queued], last: Message | None) -> None:
-        """The chat as it is stored; nothing is told."""
+        """Takes over the stored chat; sends no event."""
         self.state, self.draft = chat.state, chat.draft
         self.queue, self.held = tuple(queue), bool(queue)
         self._chat = chat_json(chat)
@@ -92,7 +93,7 @@ class LiveChat:
 
     @property
     def exists(self) -> bool:
-        """Whether there is such a chat (yet)."""
+        """Whether the chat is stored."""
         return bool(self._chat)
 
     @property
@@ -101,12 +102,12 @@ class LiveChat:
 
     @property
     def streams(self) -> str | None:
-        """The id of the answer that is being given."""
+        """The id of the streaming answer."""
         return self._stream.message.id if self._stream is not None else None
 
     @property
     def watched(self) -> bool:
-        """Whether anybody is subscribed."""
+        """Whether any reader is subscribed."""
         return self._clients.total() > 0
 
     def present(self, client_id: str | None) -> bool:
@@ -124,12 +125,11 @@ class LiveChat:
         self.tell_runtime()
 
     def snapshot(self, page: Page) -> Json:
-        """The body of a snapshot; `page` is read by the caller, who lets nothing change the path
-        meanwhile."""
+        """The body of a snapshot. The caller has read `page` and holds the path's lock."""
         stream = self._stream
         shown = [message for message in page.messages if message.id != self.streams]
         kept = shown[-PAGE:]
-        # From now on somebody has no more than these, whatever other readers have seen grow.
+        # The new reader has these messages only, though readers since earlier may have more.
         self._known = min(self._known, PAGE)
         found = {message.id: page.versions.get(message.id) for message in kept}
         if stream is not None:
@@ -151,17 +151,17 @@ class LiveChat:
     # States and the chat's own fields.
 
     def enter(self, state: ChatState) -> None:
-        """Another state. Raises ValueError for a change that the table does not have."""
+        """Enters a state. Raises ValueError for a change that is not in the table."""
         if (self.state, state) not in TRANSITIONS:
             raise ValueError(f"no chat goes from {self.state} to {state}")
         self.state = state
-        if state in ACTIVE:
+        if state in STOPPABLE:
             self._error = None
         self.tell_runtime()
         self._tell_chat({**self._chat, "state": state})
 
     def chat_is(self, chat: Chat) -> None:
-        """The chat as it is stored; its state is told by `enter`."""
+        """Takes over the fields of the stored chat, but for its state, which `enter` changes."""
         self._tell_chat({**chat_json(chat), "state": self.state})
 
     def unread_is(self, unread: bool) -> None:
@@ -173,7 +173,7 @@ class LiveChat:
             self.log.add("thread_updated", {"chat": {}, "draft": draft})
 
     def queue_is(self, queue: Sequence[Queued], held: bool) -> None:
-        """What waits; an empty queue holds nothing back."""
+        """Sets the queue; an empty queue is never held."""
         held = held and bool(queue)
         if (tuple(queue), held) != (self.queue, self.held):
             self.queue, self.held = tuple(queue), held
@@ -191,7 +191,7 @@ class LiveChat:
             self.log.add("runtime_updated", {"runtime": runtime})
 
     def failed(self, error: AssistantError) -> None:
-        """What could not be done outside of any turn, until something is done again."""
+        """Shows an error that happened outside of a turn, until a turn begins."""
         self._error = {"code": error.code, "message": error.message}
         self.tell_runtime()
 
@@ -200,7 +200,7 @@ class LiveChat:
     def started(self, message: Message, version: Versions | None) -> None:
         self._stream = _Stream(message, version, MergedChunks())
         if message.parts:
-            self._known -= 1  # It goes on: readers had it among the messages, and will again.
+            self._known -= 1  # A suspended answer goes on: it leaves the messages until it ends.
         self._about(message)
         self.tell_runtime()
         self.log.add("stream_started", _with_version({"message": message_to_ui(message)}, version))
@@ -217,7 +217,7 @@ class LiveChat:
                 self.compacted(chunk["data"])
 
     def finished(self, message: Message, state: ChatState) -> None:
-        """The answer is whole, or as far as it comes; the chat enters `state`."""
+        """The answer has ended, whole or not; the chat enters `state`."""
         self._stream = None
         self._known += 1
         self.log.add("stream_finished", {"message_id": message.id, "state": state})
@@ -237,7 +237,7 @@ class LiveChat:
             self.log.add("pause_required", {"calls": calls})
 
     def compacted(self, report: Json | None, text: str | None = None) -> None:
-        """Older messages are not sent any more from now on; a summary stands for them."""
+        """From now on a summary is sent instead of older messages."""
         self._context = report
         body: Json = {"report": report}
         if text is not None:
@@ -247,7 +247,8 @@ class LiveChat:
     # The path.
 
     def covers(self, messages: int) -> bool:
-        """Whether every reader still has a message when so many have left the end of the path."""
+        """Whether each reader has at least one message more than the last `messages` of the
+        path."""
         return messages < self._known
 
     def added(self, message: Message, after: str | None, version: Versions | None) -> None:
@@ -260,7 +261,7 @@ class LiveChat:
         self.log.add("message_updated", {"message": message_to_ui(message)})
 
     def ends_with(self, message: Message | None) -> None:
-        """The path ends with this message, in this version."""
+        """The path ends with this version of a message."""
         self._about(message)
         self.tell_runtime()
 
@@ -269,20 +270,20 @@ class LiveChat:
         self.log.add("message_removed", {"message_id": message_id})
 
     def truncated(self, after: str | None, left: int) -> None:
-        """So many messages after `after` have left the path."""
+        """`left` messages after the message `after` have left the path."""
         self._known = PAGE if after is None else self._known - left
         self.end = after
         self.log.add("messages_truncated", {"after": after})
 
     def replaced(self, page: Page) -> None:
-        """All is another: readers get a snapshot."""
+        """Sends a snapshot, for a change that no other event describes."""
         self._known = PAGE
         self.end = page.messages[-1].id if page.messages else None
         self.log.add("snapshot", self.snapshot(page))
 
     def _about(self, message: Message | None, state: ChatState | None = None) -> None:
-        """Takes from the last answer what the runtime tells: whose calls wait and, in the state
-        `error`, what failed."""
+        """Takes over from the last message what the runtime shows: the waiting calls and their
+        panel and, in the state `error`, the error."""
         self.end = message.id if message is not None else None
         answer = message if message is not None and message.role == "assistant" else None
         metadata: Mapping[str, Any] = answer.metadata if answer is not None else {}
@@ -302,7 +303,7 @@ class LiveChat:
             "waiting": list(self._waiting) if self.state in WAITING else [],
             "saving": self._saving(),
         }
-        if self._error is not None and self.state not in ACTIVE:
+        if self._error is not None and self.state not in STOPPABLE:
             body["error"] = self._error
         return body
 

@@ -1,7 +1,8 @@
-"""The messages that wait in one chat: in order, durable, one after the other (R36).
+"""The messages that wait in one chat (R36): stored, and answered one after the other.
 
-What has priority comes first, else what came first. A queue is held after a stop, a failure or a
-restart: nothing of it runs by itself then, until the user says so or sends another message.
+Messages with priority come first, then the others by their time. The queue is held after a stop, a
+failure or a restart: no message begins by itself until the user resumes the queue or sends another
+message.
 """
 
 from __future__ import annotations
@@ -25,8 +26,8 @@ USER_MESSAGE = "user_message"
 
 
 class MessageQueue:
-    """One chat's queue, for who carries out its commands. What waits is in the view, as it is in
-    the store."""
+    """One chat's queue. The caller holds the session's lock of commands. `LiveChat.queue` always
+    has what the store has."""
 
     def __init__(
         self, chat_id: str, services: SessionServices, live: LiveChat, turns: ChatTurns
@@ -41,7 +42,7 @@ class MessageQueue:
         return any(entry.id == message_id for entry in self._live.queue)
 
     async def add(self, message: Message, priority: bool, client_id: str | None) -> None:
-        """Lets a message wait. Raises Refused (`queue_full`) and StoreError."""
+        """Adds a message to the queue. Raises Refused (`queue_full`) and StoreError."""
         if len(self._live.queue) >= MOST_QUEUED:
             raise Refused(
                 f"{MOST_QUEUED} messages wait already; cancel one of them.",
@@ -57,7 +58,7 @@ class MessageQueue:
         self._live.queue_is((*before[:place], entry, *before[place:]), self._live.held)
 
     async def cancel(self, entry_id: str) -> None:
-        """Raises NotFound for one that does not wait (any more)."""
+        """Raises NotFound for an entry that does not wait."""
         await self._store.dequeue(self._id, entry_id)
         self._live.left_queue(entry_id)
 
@@ -68,8 +69,8 @@ class MessageQueue:
         self._live.queue_is(self._live.queue, held=False)
 
     async def run_next(self) -> None:
-        """Begins the turn of what is first, if the chat is free and nothing holds it. What cannot
-        begin stays where it is, and is held."""
+        """Begins the turn of the first message, if the chat is free and the queue is not held. A
+        message that cannot begin stays first, and the queue is held."""
         state = self._live.state
         if not self._live.queue or self._live.held or state in BUSY | WAITING:
             return

@@ -24,12 +24,15 @@ from .services import SessionServices
 from .states import route
 
 READ: Final = PAGE + 1
-"""One more than is shown: the streaming answer may be among them in an older version."""
+"""One more than a snapshot shows: an older version of the streaming answer is left out of it."""
 
 
 class ChatPath:
-    """One chat's path. Its methods may raise StoreError and, where they change something, NotFound,
-    InvalidRequest and Conflict."""
+    """One chat's path. Methods may raise StoreError; methods that change the path also NotFound,
+    InvalidRequest and Conflict.
+
+    `lock` is held while the log changes and the events of the change are sent. It is taken inside
+    the session's lock of commands, never the other way round."""
 
     def __init__(self, chat_id: str, services: SessionServices, live: LiveChat) -> None:
         self._id = chat_id
@@ -39,7 +42,7 @@ class ChatPath:
         self.lock = asyncio.Lock()
 
     async def page(self) -> Page:
-        """The end of the path; for who holds the lock."""
+        """The end of the path. The caller holds the lock."""
         messages, more = await self._store.page(self._id, None, READ)
         ids = [message.id for message in messages]
         versions = await self._branches.versions(self._id, ids) if ids else {}
@@ -53,8 +56,8 @@ class ChatPath:
         return await self._store.path(self._id)
 
     async def refresh(self) -> Chat | None:
-        """Tells what is new about the chat itself: its title, its length, when it was changed. A
-        store that fails is no reason to stop."""
+        """Sends changes of the chat's own fields: title, number of messages, times. Returns the
+        stored chat; None where it is gone or the store fails."""
         try:
             chat = await self._store.get(self._id)
         except StoreError:
@@ -64,7 +67,7 @@ class ChatPath:
         return chat
 
     async def target(self, command: RetryFromIndex | TruncateMessages) -> tuple[int, Message]:
-        """The message of the path that a command names by its place or its id."""
+        """The message that a command names by its index in the path or by its id."""
         path = await self.messages()
         if command.message_id is not None:
             for place, message in enumerate(path):
@@ -77,9 +80,9 @@ class ChatPath:
         return command.index, path[command.index]
 
     async def opened(self, opening: Opening) -> None:
-        """Tells what a turn's opening added to the path, and what it dropped for that; with a
-        snapshot, where that is more than readers have, or where another process has added to the
-        path. For who holds the lock."""
+        """Sends the events of the messages that a turn's opening dropped and added. Sends a
+        snapshot instead where readers lack the dropped messages, or where another process has added
+        messages. The caller holds the lock."""
         foreign = not opening.dropped and opening.after != self._live.end
         if foreign or (opening.after is not None and not self._live.covers(opening.dropped)):
             try:
@@ -87,12 +90,12 @@ class ChatPath:
                 await self.refresh()
                 return
             except StoreError:
-                pass  # What was dropped can be told without a look at the rest.
+                pass  # The events below need no look at the rest of the path.
         if opening.dropped:
             self._live.truncated(opening.after, opening.dropped)
         ids = [message.id for message in opening.added]
         versions: Mapping[str, Versions] = {}
-        with suppress(StoreError):  # The messages are in the log: readers are to know of them.
+        with suppress(StoreError):  # The messages are in the log, so their events must be sent.
             versions = await self._branches.versions(self._id, ids) if ids else {}
         after = opening.after
         for message in opening.added:
@@ -101,7 +104,7 @@ class ChatPath:
         await self.refresh()
 
     async def update(self, command: UpdateMessage) -> None:
-        """Other words in a message, which keeps its place and its id."""
+        """Replaces the text of a message, which keeps its position and its id."""
         new = replace(command.message, id=command.message_id)
         async with self.lock:
             before = await self.page()
@@ -140,8 +143,8 @@ class ChatPath:
             await self.moved(await self._branches.restore(self._id, messages), None)
 
     async def moved(self, chat: Chat, before: Page | None = None) -> None:
-        """After a change of the path: the chat is what its new end makes it. Readers get a snapshot
-        where they have to (`before` is None), or where other versions than before are shown."""
+        """Sends the events after a change of the path. Readers get a snapshot where `before` is
+        None, and where messages have other versions than on the page `before`."""
         last = await self.last()
         page = await self.page()
         for state in route(self._live.state, chat.state):
@@ -153,6 +156,6 @@ class ChatPath:
 
 
 def _same_versions(before: Page, after: Page) -> bool:
-    """Whether the messages that are on both pages have the versions that they had."""
+    """Whether the messages on both pages have the same versions on both."""
     ids = {message.id for message in before.messages} & {message.id for message in after.messages}
     return all(before.versions.get(one) == after.versions.get(one) for one in ids)

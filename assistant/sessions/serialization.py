@@ -1,6 +1,6 @@
-"""Messages, versions and the queue as JSON: one shape for snapshots and events. Pure.
+"""Messages, versions and the queue as JSON, the same in snapshots and events. Pure.
 
-A chat itself is `chats.entry`'s to say.
+`chats.chat_json` has the JSON of a chat itself.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ Json = dict[str, Any]
 
 
 def entry_of(chat: Mapping[str, Any]) -> Json:
-    """The list's entry out of a chat's own JSON, which says more."""
+    """The entry of the list of chats, from a chat's own JSON."""
     return {name: chat[name] for name in chat if name not in ("params", "branched_from")}
 
 

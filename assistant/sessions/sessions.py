@@ -1,12 +1,12 @@
-"""The sessions of one ComfyUI user's chats: made when they are needed, dropped when they are not.
+"""The sessions of one ComfyUI user's chats: made on first use, dropped when unused.
 
     turn = await sessions.start(request)                   `POST /api/chat`
     await sessions.command("c1", command, sender)
     session = await sessions.of("c1")                      raises NotFound
     await sessions.delete("c1", hide)
 
-A session that is dropped comes back from the store with all that counts; only its events begin
-anew, under another epoch.
+A dropped session is loaded from the store again; only its event numbers begin anew, under another
+epoch.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ from .serialization import Json
 from .services import SessionServices
 
 KEPT_SECONDS: Final = 300.0
-"""How long a session stays in memory that nobody uses."""
+"""How long an unused session stays in memory."""
 SWEEP_SECONDS: Final = 60.0
 
 
@@ -99,23 +99,23 @@ class Sessions:
         return session
 
     def known(self, identity: str) -> ChatSession | None:
-        """The chat's session, if it is in memory."""
+        """The chat's session if it is in memory, else None."""
         return self._sessions.get(chat_id(identity))
 
     def running(self, identity: str) -> TurnStream | None:
-        """The chat's turn, or None when none runs here."""
+        """The stream of the chat's turn, or None when no turn runs in this process."""
         session = self.known(identity)
         return session.running if session is not None else None
 
     async def report(self, identity: str) -> Report | None:
-        """What the chat's last request held; None where none was sent since ComfyUI was started.
-        Raises NotFound for an unknown chat."""
+        """The report of the chat's last request; None if it had none since ComfyUI started. Raises
+        NotFound for an unknown chat."""
         if await self._store.get(chat_id(identity)) is None:
             raise NotFound(f"There is no chat {identity!r}.")
         return self._turns.report(identity)
 
     async def changed(self, chat: ChatSummary) -> None:
-        """A chat was changed elsewhere than by a command: its title, or whether it is pinned."""
+        """Sends a change that was made without a command: title, pinned."""
         session = self.known(chat.id)
         if session is not None and session.live.exists:
             await session.refresh()
@@ -123,29 +123,28 @@ class Sessions:
             self.feed.changed(entry_json(chat))
 
     def created(self, chat: ChatSummary) -> None:
-        """A chat was made, or has come back, elsewhere than by a command."""
+        """Sends that a chat was made or restored without a command."""
         self.feed.created(entry_json(chat))
 
     async def delete(self, identity: str, hide: Callable[[], Awaitable[None]]) -> None:
-        """Deletes a chat, by `hide`, which may refuse that: then its readers hear of nothing. Its
-        turn is stopped, if one runs; one that waits goes on waiting, should the chat come back.
-        Raises NotFound for an unknown chat, Conflict (`runs_elsewhere`), and what `hide` raises."""
+        """Deletes a chat by `hide`; if `hide` raises, its readers get no event. A running turn is
+        stopped; a suspended turn still waits if the chat is restored. Raises NotFound for an
+        unknown chat, Conflict (`runs_elsewhere`), and what `hide` raises."""
         session = await self.of(identity)
         await session.delete(hide)
-        # Also while its readers are still on their way out: it takes nothing any more, and a chat
-        # that comes back begins with a new one.
+        # Dropped although its readers may not have left yet: a restored chat gets a new session.
         if self._sessions.get(identity) is session:
             del self._sessions[identity]
             del self._used[identity]
         self.deleted(identity)
 
     def deleted(self, identity: str) -> None:
-        """A chat that is not in memory is gone from the list."""
+        """Sends that a chat without a session was deleted."""
         self._turns.forget(identity)
         self.feed.deleted(identity)
 
     def sweep(self) -> None:
-        """Drops the sessions that nobody has used for a while."""
+        """Drops the sessions that were unused for KEPT_SECONDS."""
         now = self._clock()
         for identity, session in tuple(self._sessions.items()):
             if not session.quiet:
@@ -154,7 +153,7 @@ class Sessions:
                 self._drop(session)
 
     async def close(self) -> None:
-        """Stops every turn; what they wrote is kept."""
+        """Stops all turns; their answers are stored as far as they came."""
         if self._sweeping is not None:
             self._sweeping.cancel()
         self.feed.log.end("")
@@ -162,12 +161,12 @@ class Sessions:
         await self._turns.close()
 
     async def _made(self, identity: str) -> ChatSession:
-        """The chat's session, be it of a chat that is not there yet."""
+        """The chat's session, also of a chat that is not stored yet."""
         session = self._sessions.get(chat_id(identity))
         if session is None:
             made = ChatSession(identity, self._services, self._tell)
             await made.load(await self._store.get(identity))
-            # Another request may have made one while this one was loaded.
+            # Another request may have made the session meanwhile.
             session = self._sessions.setdefault(identity, made)
         self._used[identity] = self._clock()
         self._sweep_later()
@@ -184,7 +183,7 @@ class Sessions:
             self.feed.changed(entry)
 
     def _drop(self, session: ChatSession) -> None:
-        """Forgets a session, unless it is used again meanwhile."""
+        """Drops a session, unless it is in use again."""
         if session.quiet and self._sessions.get(session.id) is session:
             del self._sessions[session.id]
             del self._used[session.id]

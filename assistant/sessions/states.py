@@ -1,8 +1,8 @@
-"""The states of a chat, and every change between them that there is (R35). Pure.
+"""The states of a chat, and every change between them (R35). Pure.
 
-The seed's transitions, plus those that it implies: whatever is active may fail or be stopped, tools
-may lead to a question or to a panel, and what a crash cut is idle when its chat is loaded. A change
-that the table does not have is a mistake in our own code, never a client's.
+R35 names transitions and others that follow from them: an active chat may fail or be stopped, tools
+may need a decision or a panel, and a chat that a crash cut is idle when it is loaded. A change that
+is not in the table is a defect of our code, never a client's mistake.
 """
 
 from __future__ import annotations
@@ -13,20 +13,21 @@ from types import MappingProxyType
 from typing import Final, get_args
 
 from ..chats import ChatState
+from ..chats.chat import BUSY_STATES
 
 STATES: Final[tuple[ChatState, ...]] = get_args(ChatState)
-BUSY: Final = frozenset[ChatState](("generating", "executing_tools"))
+BUSY: Final = frozenset(BUSY_STATES)
 """A turn runs."""
 WAITING: Final = frozenset[ChatState](("paused", "waiting_client"))
-"""A turn is suspended: it waits for the user's decisions, or for a panel's results."""
-ACTIVE: Final = BUSY | WAITING | {"waiting_user_input"}
-"""A turn is under way, or waits for somebody: it may fail, and can be stopped."""
+"""A turn is suspended until the user's decisions or a panel's results come."""
+STOPPABLE: Final = BUSY | WAITING | {"waiting_user_input"}
+"""A turn runs or waits for the user or a panel: it may fail, and can be stopped."""
 ENDED_WELL: Final = frozenset[ChatState](("idle", "completed"))
-"""What waits in the queue goes on by itself from here."""
+"""In these states the next queued message begins by itself."""
 
 Transition = tuple[ChatState, ChatState]
 
-_SEED: Final[Mapping[Transition, str]] = {
+_NAMED: Final[Mapping[Transition, str]] = {
     ("idle", "generating"): "a user message, a retry or another answer begins a turn",
     ("generating", "executing_tools"): "the model called tools",
     ("generating", "idle"): "the answer is whole",
@@ -57,17 +58,17 @@ _IMPLIED: Final[Mapping[Transition, str]] = {
     ("waiting_user_input", "error"): "the turn failed",
 }
 
-TRANSITIONS: Final[Mapping[Transition, str]] = MappingProxyType({**_SEED, **_IMPLIED})
-"""From and to, and what causes it, in words. That a chat which a crash cut is idle when it is
-loaded is ("generating" or "executing_tools" -> "idle"), which the store carries out."""
+TRANSITIONS: Final[Mapping[Transition, str]] = MappingProxyType({**_NAMED, **_IMPLIED})
+"""(from, to) and the cause in words. The store itself sets a chat to `idle` that a crash cut in
+`generating` or `executing_tools`."""
 
 
 def route(start: ChatState, end: ChatState) -> tuple[ChatState, ...]:
-    """The states to go through from `start` to `end`: `end` alone where the table has that change,
-    () where both are the same, through `idle` for what begins in a chat that has ended otherwise
-    (or gives up what it waited for), through `generating` for a wait that becomes another one.
+    """The states from `start` to `end`, without `start`. It is `end` alone where the table has
+    that change and () where both are the same; else it leads through `idle` (a turn begins after an
+    error, or instead of a wait), through `generating` (one wait follows another), or through both.
 
-    Raises ValueError where no such way exists.
+    Raises ValueError where no such route exists.
     """
     if start == end:
         return ()

@@ -16,7 +16,7 @@ from typing import Any, Final
 
 from plugin.assistant.messages.fold import fold
 from plugin.assistant.messages.ui import message_from_ui, message_to_ui
-from plugin.assistant.sessions.deltas import MergedChunks
+from plugin.assistant.sessions.merged_chunks import MergedChunks
 
 State = Mapping[str, Any]
 """A snapshot's body: chat, messages, has_more, versions, stream, queue, held, draft, runtime and

@@ -25,17 +25,17 @@ async def all_after(events: EventLog, seq: int) -> list[dict[str, Any]]:
 async def test_each_event_has_the_next_number_and_says_what_it_is_about() -> None:
     events = log()
     for word in ("a", "b", "c"):
-        events.add("word", {"word": word})
+        events.add("thread_updated", {"word": word})
     assert [event["seq"] for event in await all_after(events, 0)] == [1, 2, 3]
     assert (await all_after(events, 2)) == [
-        {"seq": 3, "type": "word", "chat_id": "c1", "epoch": "e1", "word": "c"}
+        {"seq": 3, "type": "thread_updated", "chat_id": "c1", "epoch": "e1", "word": "c"}
     ]
 
 
 async def test_every_number_can_be_replayed_from() -> None:
     events = log()
     for number in range(1, 30):
-        events.add("n", {"n": number})
+        events.add("thread_updated", {"n": number})
     for seen in range(30):
         assert [event["n"] for event in await all_after(events, seen)] == list(range(seen + 1, 30))
 
@@ -47,11 +47,11 @@ async def test_what_comes_later_reaches_every_reader() -> None:
     async def read(into: list[int]) -> None:
         async for piece in events.follow(0):
             assert piece is not None
-            into += [event["n"] for event in events_in(piece) if event["type"] == "n"]
+            into += [event["n"] for event in events_in(piece) if event["type"] == "thread_updated"]
 
     readers = [asyncio.create_task(read(into)) for into in got]
     for number in range(5):
-        events.add("n", {"n": number})
+        events.add("thread_updated", {"n": number})
         await asyncio.sleep(0)
     assert events.readers == 3
     events.end("")
@@ -63,11 +63,11 @@ async def test_what_comes_later_reaches_every_reader() -> None:
 async def test_a_reader_that_falls_behind_is_cut_off_with_the_reason() -> None:
     events = log(most_events=8)
     slow = events.follow(0)
-    events.add("n", {"n": 0})
+    events.add("thread_updated", {"n": 0})
     first = await anext(slow)
     assert first is not None
     for number in range(20):
-        events.add("n", {"n": number})
+        events.add("thread_updated", {"n": number})
     last = await anext(slow)
     assert last is not None
     assert events_in(last) == [{"type": "closed", "reason": "too_slow"}]
@@ -79,20 +79,20 @@ async def test_a_reader_that_falls_behind_is_cut_off_with_the_reason() -> None:
 async def test_memory_is_bounded_by_bytes_but_the_newest_event_is_always_there() -> None:
     events = log(most_bytes=1_000)
     for _ in range(200):
-        events.add("word", {"word": "x" * 100})
+        events.add("thread_updated", {"word": "x" * 100})
     assert len(events._events) <= NEWEST + 1
-    events.add("word", {"word": "y" * 5_000})
+    events.add("thread_updated", {"word": "y" * 5_000})
     [event] = await all_after(events, events.seq - 1)
     assert event["word"] == "y" * 5_000
 
 
 async def test_an_event_with_an_image_reaches_who_reads_after_the_next_one() -> None:
     events = log(most_bytes=1_000)
-    events.add("word", {"word": "before"})
+    events.add("thread_updated", {"word": "before"})
     reading = events.follow(0, silence=0)
     assert await anext(reading)
-    events.add("word", {"word": "y" * 5_000})
-    events.add("word", {"word": "after"})
+    events.add("thread_updated", {"word": "y" * 5_000})
+    events.add("thread_updated", {"word": "after"})
     piece = await anext(reading)
     assert piece is not None
     assert [event.get("seq") for event in events_in(piece)] == [2, 3]
@@ -100,14 +100,14 @@ async def test_an_event_with_an_image_reaches_who_reads_after_the_next_one() -> 
 
 async def test_a_number_of_another_time_is_not_held() -> None:
     events = log()
-    events.add("n", {})
+    events.add("thread_updated", {})
     assert not events.holds(2)
     assert events.holds(0)
 
 
 async def test_an_end_is_told() -> None:
     events = log()
-    events.add("n", {"n": 1})
+    events.add("thread_updated", {"n": 1})
     events.end(DELETED)
     assert (await all_after(events, 0))[-1] == {"type": "closed", "reason": "deleted"}
 

@@ -6,10 +6,10 @@ from typing import get_args
 import pytest
 from plugin.assistant.chats import ChatState
 from plugin.assistant.sessions.states import (
-    ACTIVE,
     BUSY,
     ENDED_WELL,
     STATES,
+    STOPPABLE,
     TRANSITIONS,
     WAITING,
     route,
@@ -42,8 +42,8 @@ def pairs(text: str) -> set[tuple[str, str]]:
 
 def test_the_states_are_those_of_a_chat() -> None:
     assert set(STATES) == set(get_args(ChatState))
-    assert WAITING < ACTIVE and BUSY < ACTIVE
-    assert not ENDED_WELL & ACTIVE
+    assert WAITING < STOPPABLE and BUSY < STOPPABLE
+    assert not ENDED_WELL & STOPPABLE
 
 
 @pytest.mark.parametrize(

@@ -97,6 +97,12 @@ async def test_there_must_be_something_to_compact(chat: Chatting) -> None:
     assert (await refused.json())["error"]["code"] == "nothing_to_compact"
 
 
+async def test_compact_as_a_message_says_that_there_is_nothing_to_compact(chat: Chatting) -> None:
+    await talk(chat, 1)
+    stream = await chat.say("/compact")
+    assert "There is nothing to compact" in stream.text
+
+
 async def test_nothing_is_compacted_while_a_turn_runs(chat: Chatting) -> None:
     chat.provider.queue(Script([{"text": "One "}, {"wait": "on"}, {"text": "two"}]))
     answered = chat.client.post(

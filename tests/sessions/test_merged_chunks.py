@@ -1,4 +1,4 @@
-"""Which operation each chunk carries, and chunks that are kept short (R38)."""
+"""Chunks kept short for readers that join in the middle, and the operation of each chunk (R38)."""
 
 import inspect
 from typing import Any, get_args
@@ -9,7 +9,8 @@ from hypothesis import strategies as st
 from plugin.assistant.messages import chunks
 from plugin.assistant.messages.fold import fold
 from plugin.assistant.messages.parts import Message
-from plugin.assistant.sessions.deltas import MergedChunks, Operation, delta_operation
+from plugin.assistant.sessions.merged_chunks import MergedChunks
+from plugin.tests.sessions.operations import Operation, delta_operation
 
 OPERATIONS: list[tuple[dict[str, Any], str | None]] = [
     (chunks.start("m", {"created": "now"}), "MergeExtra"),
