@@ -1,24 +1,24 @@
-"""One turn: from a user message to the end of the answer, tools and suspensions included.
+"""One turn: from a user message to the end of its answer, with tools and suspensions.
 
-    launcher.py   launches turns, and knows what those of a chat need
-    opening.py    what a request means for the log, and what the turn begins with
-    command.py    `/skill` in a user's message (R12)
-    conversation.py, conversations.py  the chat's messages as the rows of its context
-    chat_memory.py  the whole log, for the tools that look into it
-    summariser.py  what a model tells of the messages that are not sent any more
-    runner.py     the loop: prepare, ask, write, run tools, again
-    asking.py     one request: planned, asked, written, accounted for
-    preparation.py  the provider, the system message and the plan of one request
-    writer.py     a provider's events -> chunks
-    calls.py      running tools, asking first, stopping repetition
-    call_ids.py   ids of calls that are unique in a chat
-    decisions.py  what lets a suspended turn go on, or ends it
-    slash.py, replies.py  the slash commands, and what they are answered (R41)
-    storable.py   what of a model's or a panel's value the log can hold
-    running.py    the turn as others see it: its chunks so far, then live
-    recorder.py   the turn's answer in the log
-    measure.py, account.py   what a turn took, and what a request cost
-    completion.py one prompt, one text: the model without a chat
+In the order of a turn:
 
-The chunks are the UI message stream's. Nothing here knows HTTP, or a queue (`sessions`).
+    request.py            what a client asks for
+    service.py            request -> running turn; lists the idle jobs
+    opening.py            what the request adds to the log, and what the turn begins with
+    turn.py               the turn as a value, and its observer
+    runner.py             the loop: prepare, ask, write, run tools, again
+    preparation.py        provider, window, system message and tools of the turn; plans requests
+    conversation.py, conversations.py   the chat's messages as rows of its context
+    model_request.py      one request: planned, sent, written, its use counted
+    answer_writer.py      a provider's events -> chunks
+    calls.py              runs tools, asks first, stops repetition
+    stream.py             the chunks so far, then live, for any number of readers
+    recorder.py           the answer in the store
+    decisions.py          how a suspended turn goes on or ends
+    slash/                slash commands and `/skill` (R12, R41)
+    idle/                 work between two turns: titles, summaries
+    recall.py, history.py the chat's log for the tail and for tools (R49)
+    services.py           what every turn uses
+
+Chunks are those of the UI message stream. Nothing here knows HTTP or a queue (`sessions`).
 """

@@ -1,4 +1,5 @@
-"""Ids of tool calls that are unique in a chat: some servers count their calls from 0 each time."""
+"""Unique ids for the tool calls of a chat: some servers number their calls from 0 in each
+answer."""
 
 from __future__ import annotations
 
@@ -10,13 +11,14 @@ NAMELESS = "call"
 
 
 class CallIds:
-    """The ids that the calls of a chat have. For one turn."""
+    """The ids of a chat's calls. For one turn."""
 
     def __init__(self, messages: Iterable[Message]) -> None:
         self._used = {part.tool_call_id for message in messages for part in message.tool_parts}
 
     def free(self, wanted: str) -> str:
-        """`wanted`, or with a number what no call has yet; an id that no log can hold is left."""
+        """`wanted` if no call has it, else `wanted` with a number. An id that is empty or not
+        printable is replaced."""
         base = wanted if wanted and wanted.isprintable() else NAMELESS
         name, number = base, 2
         while name in self._used:

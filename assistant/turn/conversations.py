@@ -1,7 +1,7 @@
-"""The conversations of one ComfyUI user's chats: the last few stay in memory, with what they know.
+"""The conversations of one ComfyUI user's chats; the last used ones stay in memory.
 
-What a chat has committed to leave out is kept beside its log, so that a restart changes nothing in
-what its model reads.
+Projections (what a chat's requests leave out) are stored beside its log, so that a model reads the
+same after a restart.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from .conversation import Conversation
 logger = logging.getLogger("comfyui_assistant")
 
 MOST_CONVERSATIONS = 16
-"""Chats whose rows stay in memory; others are read again, which takes a moment once."""
+"""Chats whose rows stay in memory; the rows of other chats are read again on use."""
 
 
 class Conversations:
@@ -31,7 +31,7 @@ class Conversations:
         self._kept: dict[str, Projections] = {}
 
     async def of_chat(self, chat_id: str) -> Conversation:
-        """The chat's conversation, with the projections that were kept."""
+        """The chat's conversation, with its stored projections."""
         known = self._known.pop(chat_id, None)
         if known is None:
             kept = await self._stored(chat_id)
@@ -45,22 +45,22 @@ class Conversations:
         return known
 
     def report(self, chat_id: str) -> Report | None:
-        """What the chat's last request held; None where none is remembered."""
+        """The report of the chat's last request; None if it is not in memory."""
         known = self._known.get(chat_id)
         return known.report if known is not None else None
 
     def forget(self, chat_id: str) -> None:
-        """Drops what is remembered of a chat that is deleted."""
+        """Drops a deleted chat from memory."""
         self._known.pop(chat_id, None)
         self._kept.pop(chat_id, None)
 
     def stateless(self) -> Conversation:
-        """A conversation of a request without a chat: made for it, forgotten after it."""
+        """A new conversation, for a turn without a chat."""
         return Conversation(self._settings)
 
     async def keep(self, chat_id: str) -> None:
-        """Keeps what the chat has committed since; a failing store costs only the time to plan it
-        anew after a restart."""
+        """Stores the chat's projections if they changed. A failure is logged only: after a restart
+        the chat is planned anew."""
         known = self._known.get(chat_id)
         if known is None or known.context.projections is self._kept.get(chat_id):
             return

@@ -1,9 +1,7 @@
-"""What lets a suspended turn go on, or ends it. Pure.
+"""Decisions and results that let a suspended turn go on, or end it. Pure.
 
-A decision of the user, or a result of the panel, builds the message that a client would have sent,
-and `chats.reconcile.merge` says what of it counts; so the command and `POST /api/chat` are one
-transition.
-"""
+A command builds the message that a client of `POST /api/chat` would send, and
+`chats.reconcile.merge` decides which changes count: so both ways have the same effect."""
 
 from __future__ import annotations
 
@@ -15,14 +13,14 @@ from ..errors import Conflict
 from ..messages.parts import Approval, Message, ToolPart
 
 SHOWN = 80
-"""Characters of a client's own words that an error repeats."""
+"""Characters of a client's text that an error repeats."""
 STOPPED = "Stopped by the user before there was a result."
-"""Whether a tool that was running took effect is not known: it says neither."""
+"""It does not say whether a running tool had an effect, since that is unknown."""
 
 
 @dataclass(frozen=True, slots=True)
 class Decision:
-    """The user allows (or declines) calls; `remember` allows their tools for the whole chat."""
+    """The user's approval or rejection of calls. `remember` allows their tools in this chat."""
 
     ids: tuple[str, ...]
     approved: bool
@@ -40,7 +38,8 @@ class ToolResult:
 
 
 def decided(message: Message, command: Decision | ToolResult) -> Message:
-    """The suspended message with the decision; raises Conflict when nothing waits for it."""
+    """The suspended message with the decision. Raises Conflict (`nothing_waits`) when no call waits
+    for it."""
     wanted = command.ids if isinstance(command, Decision) else (command.tool_call_id,)
     parts = {part.tool_call_id: part for part in message.tool_parts}
     for call_id in wanted:
@@ -61,7 +60,7 @@ def decided(message: Message, command: Decision | ToolResult) -> Message:
 
 
 def stopped(message: Message) -> Message:
-    """The suspended message after an abort: nothing in it waits any more."""
+    """The suspended message after an abort: all its calls are settled."""
     parts = tuple(_stopped(p) if isinstance(p, ToolPart) else p for p in message.parts)
     return replace(message, parts=parts, metadata={**message.metadata, "cut": "aborted"})
 

@@ -1,7 +1,7 @@
-"""A chat's whole log, for the tools that look into it (R49).
+"""A chat's whole log, for the tools that search it and recall parts of it (R49).
 
-Handles count rows as the context does. Search knows messages; a message's rows are the context's to
-tell, so what is found can be recalled.
+Handles name rows of the context. Search finds messages, whose rows the conversation knows: so each
+passage that was found has a handle.
 """
 
 from __future__ import annotations
@@ -18,11 +18,11 @@ from ..tools.tool import Passage
 from .conversation import Conversation
 
 LONGEST_PASSAGE = 600
-"""Characters of an excerpt; the handle gives the rest."""
+"""Characters of an excerpt; `recall` with the passage's handle returns all of it."""
 
 
 class ConversationHistory:
-    """The log of one conversation. `chat_id` is None for a request without a chat."""
+    """The log of one conversation. `chat_id` is None for a turn without a chat."""
 
     def __init__(
         self, conversation: Conversation, search: HistorySearch | None, chat_id: str | None
@@ -37,18 +37,18 @@ class ConversationHistory:
 
     @property
     def _asked(self) -> int:
-        """The row of the question that is being answered."""
+        """The row of the user message that is being answered."""
         return self._conversation.context.asked_row
 
     def recall(self, handle: str, path: str | None = None) -> str:
-        """What stands behind a handle, or the part of it that a JSON path leads to."""
+        """The text that a handle names, or the part of it at a JSON path."""
         text = self._conversation.context.recall(handle)
         return json_part(text, path) if path else text
 
     async def search(self, query: str, k: int) -> Sequence[Passage]:
-        """The best passages, each with the messages around it that belong to it."""
+        """The best passages; a passage is a message with the tool calls and results around it."""
         if self._search is not None and self._chat_id is not None:
-            # The question itself is found, too; it is dropped, so one more is asked for.
+            # One more, since the question itself is found, too, and is dropped below.
             hits = await self._search.search(self._chat_id, query, k + 1)
             found = [self._conversation.rows_of_message(hit.message_id) for hit in hits]
             earlier = [rows for rows in found if rows and rows.start < self._asked]

@@ -1,8 +1,7 @@
-"""Values from models and panels on their way into the log: they must be readable there for ever.
+"""Limits of values that enter a message: JSON of limited depth with finite numbers. Pure.
 
-A message holds JSON of limited depth with finite numbers (`messages.ui` reads nothing else). What a
-model or a panel made up is checked here, before it becomes part of a message. Pure.
-"""
+`messages.ui` reads nothing else back from the log, so values of models and panels are checked
+before they become part of a message."""
 
 from __future__ import annotations
 
@@ -13,11 +12,11 @@ from typing import Any
 from ..messages.ui import DEEPEST
 
 MOST_LEVELS = DEEPEST - 10
-"""Levels of objects and lists in one value; the message around it has four of its own."""
+"""Levels of objects and lists in one value; the message around it adds four."""
 
 
 def fault_of(value: Any) -> str | None:
-    """What a message could not hold of `value`, as a sentence; None where it may be stored."""
+    """Why a message cannot hold `value`, as a sentence; None where it can."""
     level = [value]
     for _ in range(MOST_LEVELS + 1):
         inner: list[Any] = []

@@ -1,4 +1,4 @@
-"""What a turn took: time and tokens, for the message's metadata."""
+"""Time, tokens and cost of a turn, for the message's metadata."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ COUNTS = ("input_tokens", "output_tokens", "cached_tokens", "reasoning_tokens")
 class Measure:
     """Counts over all requests of one answer. `clock` gives seconds.
 
-    `before` is the metadata of a suspended answer that goes on: its counts and times are added to,
-    and the time that it waited is not counted.
+    `before` is the metadata of a suspended answer that goes on. Its counts and times are included;
+    the time of its suspension is not counted.
     """
 
     def __init__(self, clock: Callable[[], float], before: Mapping[str, Any]) -> None:
@@ -29,18 +29,17 @@ class Measure:
         self._cost = cost_in(before)
 
     def first_token(self) -> None:
-        """Something of the answer arrived; only the first time counts."""
+        """A part of the answer arrived; only the first call has an effect."""
         if self._first_ms is None:
             self._first_ms = self._elapsed_ms()
 
     @property
     def cost(self) -> float | None:
-        """US dollars of the answer so far; None where none of it has a known price."""
+        """US dollars of the answer so far; None where no request has a known price."""
         return self._cost
 
     def add(self, usage: Usage | None, cost: float | None = None) -> None:
-        """Adds one request's usage as the provider counted it, and what it cost, if that is
-        known."""
+        """Adds a request's usage as the provider counted it, and its cost in US dollars."""
         if cost is not None:
             self._cost = (self._cost or 0.0) + cost
         for name in COUNTS:
@@ -65,7 +64,8 @@ class Measure:
 
 
 def cost_in(metadata: Mapping[str, Any]) -> float | None:
-    """US dollars in the metadata of an answer; None for anything else, which may be a client's."""
+    """US dollars in the metadata of an answer; None for any other value, since metadata may come
+    from a client."""
     cost = metadata.get("cost")
     amount = cost.get("amount") if isinstance(cost, Mapping) else None
     if not isinstance(amount, (int, float)) or isinstance(amount, bool):
@@ -74,7 +74,7 @@ def cost_in(metadata: Mapping[str, Any]) -> float | None:
 
 
 def _numbers(values: Any, names: tuple[str, ...]) -> dict[str, int]:
-    """Those of `names` that are whole numbers; metadata may be a client's."""
+    """The values of `names` that are whole numbers; metadata may come from a client."""
     if not isinstance(values, Mapping):
         return {}
     found = {name: values.get(name) for name in names}

@@ -1,7 +1,8 @@
-"""What a turn's message asks for, looked up in what the chat does not send any more (issue 3).
+"""Passages that fit the turn's user message, from messages that requests leave out.
 
-Found once for a turn, by `history_search`'s own ranking, and frozen in the conversation's tail; so
-the turn's requests extend each other. Off unless `LLM_RECALL_TOKENS` says how much it may be.
+They are searched once for a turn, ranked as by the tool for history search, and then stay in the
+conversation's tail, so that the turn's requests extend each other. `LLM_RECALL_TOKENS` is their
+limit; 0 switches recall off.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ from .conversation import Conversation
 logger = logging.getLogger("comfyui_assistant")
 
 MOST_PASSAGES = 10
-"""Looked at; most of them are still sent, or do not fit."""
+"""Passages that are looked at; most of them are still sent, or do not fit."""
 LONGEST_QUERY = 1_000
 """Characters of the user's message that are searched for."""
 
@@ -28,8 +29,8 @@ LONGEST_QUERY = 1_000
 async def recall_into_tail(
     conversation: Conversation, memory: ChatHistory, history: Sequence[Message], most_tokens: int
 ) -> None:
-    """Begins the turn's tail, unless the turn has one already; a search that fails recalls
-    nothing."""
+    """Begins the turn's tail, unless the turn has a tail already. A failing search is logged and
+    recalls nothing."""
     asked = conversation.context.asked_row
     if conversation.tail.asked == asked:
         return

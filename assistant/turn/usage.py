@@ -1,4 +1,4 @@
-"""What a request cost, for its report and the log."""
+"""The use of tokens and money by a request, for its report and the log."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from .measure import cost_in
 
 
 def report_usage(usage: Usage | None) -> ReportUsage | None:
-    """The provider's count as a report has it."""
+    """The provider's count of tokens as a report has it."""
     if usage is None:
         return None
     return ReportUsage(usage.input_tokens, usage.output_tokens, usage.cached_tokens)
 
 
 def tokens_of(report: Report) -> int:
-    """What a request and its answer had, as the provider counted or else as it was estimated."""
+    """Tokens of a request and its answer: the provider's count, else the estimate."""
     usage = report.usage or ReportUsage()
     read = report.total.tokens if usage.input_tokens is None else usage.input_tokens
     return read + (usage.output_tokens or 0)
@@ -28,8 +28,8 @@ def tokens_of(report: Report) -> int:
 def chat_cost(
     request: float | None, answer: float | None, history: Iterable[Message]
 ) -> Cost | None:
-    """What a request cost, and the chat with it: the answers in `history`, and the one that is
-    being written, which cost `answer` so far. None where the request's price is not known."""
+    """The cost of a request in US dollars, and of the chat: the answers in `history` and the
+    current answer, which cost `answer` so far. None where the request's price is not known."""
     if request is None:
         return None
     earlier = sum(cost_in(message.metadata) or 0.0 for message in history)
@@ -37,7 +37,7 @@ def chat_cost(
 
 
 def log_line(provider: str, report: Report) -> str:
-    """One line for each request: sizes, limits and the provider's own count, without any text."""
+    """One line for the log: sizes, limits and the provider's count, without text of the chat."""
     usage = report.usage or ReportUsage()
     parts = " ".join(f"{name}={report.parts[name].tokens}" for name in report.parts)
     limits = ",".join(report.limits_applied) or "none"

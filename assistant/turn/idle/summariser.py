@@ -1,16 +1,16 @@
-"""A model's summary of what a chat does not send any more, made while the chat is idle (R21-R27).
+"""A model's summary of the messages that a chat's requests leave out, made while it is idle
+(R21-R27).
 
     summariser.begin(chat)                           asks the model after a pause
     summariser.stop("c1")                            cancels it
     await summariser.compact(preparation, focus)     `/compact`: at once
 
-A cut has its extractive summary from the start; a model's text joins it here, and only here. So a
-model that is slow, fails or talks nonsense costs its text and nothing else. What a model is asked,
-and which answers are taken, is `context.summary.telling`'s.
+A cut has its extractive summary from the start; only this module adds a model's text. So a model
+that is slow or fails costs nothing but that text. `context.summary.llm_summary` has the request and
+decides which answers are accepted.
 
-Nobody is asked automatically where it is not worth it: the demo model; windows under 16k tokens,
-whose models are slow and whose summaries have no room; less new text than `LEAST_READ`.
-"""
+No model is asked automatically in these cases: the demo model; windows under 16k tokens, whose
+models are slow and whose summaries have no room; less new text than `LEAST_READ`."""
 
 from __future__ import annotations
 
@@ -43,22 +43,22 @@ from .scheduler import IdleScheduler
 logger = logging.getLogger("comfyui_assistant")
 
 IDLE_SECONDS = 5.0
-"""After a turn; a user who goes on at once is not to share the model with a summary."""
+"""Pause after a turn: a user who goes on at once does not share the model with a summary."""
 AUTOMATIC = ("auto", "model")
-"""Values of LLM_SUMMARY that ask a model without being told to."""
+"""Values of LLM_SUMMARY with which a model is asked automatically."""
 MOST_FAILURES = 3
 COOL_DOWN_SECONDS = 600.0
-"""After that many failures in a row a chat waits so long, then tries once (R27)."""
+"""Pause after MOST_FAILURES failures in a row; then one try (R27)."""
 MOST_READ = 12_000
-"""Tokens of transcript in one request; what is left is told in the next one."""
+"""Tokens of transcript in one request; the next request has the rest."""
 LEAST_READ = 500
-"""Tokens; a shorter transcript can wait for the next cut's."""
+"""Tokens; a shorter transcript waits for the next cut."""
 
 
 @dataclass(frozen=True, slots=True)
 class Failures:
-    """How often a chat's model failed in a row, at what (a hash), and until when it is left
-    alone."""
+    """How often a chat's model failed in a row, the hash of the last transcript that it failed at,
+    and the time before which it is not asked again."""
 
     count: int = 0
     last: int | None = None
@@ -68,8 +68,8 @@ class Failures:
 class Summariser:
     """For one event loop. One model is asked at a time, whatever the number of idle chats.
 
-    `clock` gives seconds. What takes its time is done in threads that hold the conversation's lock;
-    a model's text is taken over here in the loop, so that none is after `stop`.
+    `clock` gives seconds. Planning is done in threads that hold the conversation's lock. A model's
+    text is taken over in the event loop, so that none is taken over after `stop`.
     """
 
     def __init__(
@@ -100,10 +100,10 @@ class Summariser:
         await self._scheduler.close()
 
     async def compact(self, preparation: Preparation, focus: str = "") -> Compaction:
-        """Cuts the older messages now and has the chat's own model tell of them (R25).
+        """Cuts the older messages now and asks the chat's own model to summarise them (R25).
 
-        `focus` is what the user wants to be kept. Raises Conflict (`nothing_to_compact`). The cut
-        is committed before the model is asked, so that it stands whatever becomes of the rest.
+        `focus` is what the user wants the summary to keep. Raises Conflict (`nothing_to_compact`).
+        The cut is committed before the model is asked, so it stands if the model fails.
         """
         conversation, provider = preparation.conversation, preparation.provider
         context = preparation.conversation.context
@@ -147,7 +147,7 @@ class Summariser:
         def work() -> Telling | None:
             with conversation.lock:
                 if not self._scheduler.is_current(idle.chat_id, task):
-                    return None  # A turn has begun, which may have fed more by now.
+                    return None  # A turn has begun, which may have fed more messages.
                 return self._due(conversation.feed(idle.path), window)
 
         telling = await asyncio.to_thread(work)
@@ -158,11 +158,11 @@ class Summariser:
         return told is not None and conversation.context.retell(told, telling.end)
 
     def _due(self, context: ChatContext, window: Window) -> Telling | None:
-        """What is worth a request now."""
+        """The next request for a summary, if there is enough new text."""
         telling = context.telling(_most_read(window))
         if telling is not None and text_tokens(telling.source) >= LEAST_READ:
             return telling
-        # Another model has nothing of this chat in its cache.
+        # A summary ahead of a cut pays only where the model has the chat in its prompt cache.
         return None if self._settings.summary_model else context.telling_ahead()
 
     async def _answer(
@@ -183,7 +183,7 @@ class Summariser:
         return None
 
     async def _text(self, provider: Provider, telling: Telling) -> str | None:
-        """The model's whole answer; None for one that calls a tool, or goes on for too long."""
+        """The model's whole answer; None for one that calls a tool or is too long."""
         request = LLMRequest(
             messages=telling.messages,
             tools=telling.tools,
@@ -194,16 +194,16 @@ class Summariser:
         return answer.text if answer.whole else None
 
     async def _provider(self, params: ChatParams) -> Provider:
-        """Who is asked automatically (R25)."""
+        """The provider that is asked automatically (R25)."""
         provider = await provider_for(self._providers, params)
         model = self._settings.summary_model
         return replace(provider, model=model) if model else provider
 
     def _waits(self, conversation: Conversation) -> bool:
-        """Whether the chat's model failed so often that it is left alone for now."""
+        """Whether the pause after too many failures lasts."""
         return self._clock() < self._failures.get(conversation, Failures()).until
 
 
 def _most_read(window: Window) -> int:
-    """Tokens of a transcript, so that the answer and the instructions fit, too."""
+    """Tokens of a transcript that leave room for the instructions and the answer."""
     return min(MOST_READ, window.prompt // 2)

@@ -3,9 +3,9 @@
     titling.begin(chat)       asks the model after a pause
     titling.stop("c1")        cancels it
 
-Only with ASSISTANT_TITLES=model: the rule that gives a title at once makes no call. One short
-request for each chat; the user's own title stays, and whatever fails leaves the rule's.
-"""
+Only with ASSISTANT_TITLES=model; by default a rule makes the title without a call. One short
+request for each chat. A title by the user is never replaced, and after a failure the rule's title
+stays."""
 
 from __future__ import annotations
 
@@ -26,16 +26,16 @@ from .job import IdleChat
 from .scheduler import IdleScheduler
 
 IDLE_SECONDS: Final = 2.0
-"""After a turn; a user who goes on at once is not to share the model with a title."""
+"""Pause after a turn: a user who goes on at once does not share the model with a title."""
 MOST_TURNS: Final = 3
-"""A chat that went on at once is named in a later pause; an older one keeps the title that the
-user knows it by."""
+"""User messages of a chat that may still get a title; in a longer chat the user knows the title by
+now."""
 MOST_READ_CHARS: Final = 1_500
-"""Of the question and of the answer each: what a chat is about is said early."""
+"""Characters of the question and of the answer that are read."""
 MOST_TOKENS: Final = 2_000
-"""With what a reasoning model thinks before it says six words."""
+"""Output limit of the request; it includes the reasoning before six words."""
 MOST_TITLE_CHARS: Final = 400
-"""Of the model's text; one that goes on has not understood."""
+"""Characters; a longer answer is not a title."""
 
 PROMPT: Final = """\
 Write a title for the chat below: at most six words that say what it is about, in the language of \
@@ -50,13 +50,13 @@ Assistant: {answer}
 
 
 class Chats(Protocol):
-    """The chats that get titles."""
+    """Finds the chat that gets a title (`chats.ChatStore`)."""
 
     async def get(self, chat_id: str) -> Chat | None: ...
 
 
 Rename = Callable[[str, str], Awaitable[object]]
-"""Gives the chat with this id a title of the model's; the user's own stays."""
+"""Sets the model's title of the chat with this id, unless the user chose one."""
 
 
 class Titling:
@@ -99,7 +99,7 @@ class Titling:
             await self._rename(chat_id, title)
 
     async def _ask(self, prompt: str, params: ChatParams) -> str | None:
-        """The model's title; None where it gives none. Raises ProviderError."""
+        """The model's title; None for an answer that is not one. Raises ProviderError."""
         provider = await provider_for(self._providers, params)
         if provider.demo:
             return None
@@ -114,8 +114,8 @@ class Titling:
 
 
 def prompt_for(path: Sequence[Message]) -> str | None:
-    """What the model is asked of a chat; None where it is not asked: nothing was answered by a
-    model yet, or the chat is known by its title already."""
+    """The request for a title; None where the chat has no answer by a model yet, or more than
+    MOST_TURNS user messages."""
     asked = [place for place, message in enumerate(path) if message.role == "user"]
     if len(asked) > MOST_TURNS:
         return None
@@ -130,7 +130,7 @@ def prompt_for(path: Sequence[Message]) -> str | None:
 
 
 def _is_answer(message: Message) -> bool:
-    """Whether a model said this, and was not interrupted."""
+    """Whether the message is a complete answer by a model."""
     about = message.metadata
     ours = about.get("command") or about.get("cut") or about.get("error")
     return message.role == "assistant" and not ours and bool(message.text.strip())

@@ -1,8 +1,7 @@
-"""The slash commands: one list for panel, HTTP and terminal, and how a message is one (R41).
+"""The list of slash commands, the same for panel, HTTP and terminal, and their syntax (R41).
 
-All but `/skill` are answered without asking the chat's model: what they answer is `replies`'. A
-command and its answer stay in the chat for the user to see, and are never sent to a model (R19).
-"""
+All but `/skill` are answered by `replies`, without the chat's model. A command and its answer stay
+in the chat for the user, and are never sent to a model (R19)."""
 
 from __future__ import annotations
 
@@ -28,9 +27,9 @@ class Slash:
 
 @dataclass(frozen=True, slots=True)
 class SlashCommand:
-    """A command as all clients list it. `argument` is `<words>` where it needs one, `[words]` where
-    it takes one, else None; what is done at the `client` changes what is on the screen: the server
-    only says what."""
+    """A command as clients list it. `argument` is `<words>` where the command needs an argument,
+    `[words]` where it may have one, else None. A command with the place `client` changes the
+    client's screen: the server's answer says how."""
 
     name: str
     line: str
@@ -67,7 +66,7 @@ COMMANDS = (
     SlashCommand("help", "this list"),
 )
 SKILL = "skill"
-"""The one that changes what the model reads, in place of being answered."""
+"""The command that changes what the model reads and has no answer of its own."""
 _BY_NAME = {name: one for one in COMMANDS for name in (one.name, *one.aliases)}
 KEYS = (
     "In the panel `/` lists all of them: arrow keys choose, Tab completes, Esc closes. Enter "
@@ -76,8 +75,8 @@ KEYS = (
 
 
 def slash_in(text: str) -> Slash | None:
-    """The command that a message is and that is to be answered; None for any other text, such as
-    words behind a command that takes none: `/history of art` is a question."""
+    """The slash command in a message; None for other text. Words after a command without an
+    argument make it other text: `/history of art` is a question."""
     found = _COMMAND.match(text)
     command = _BY_NAME.get(found["name"]) if found is not None else None
     if found is None or command is None or command.name == SKILL:
@@ -97,7 +96,7 @@ def help_text() -> str:
 
 
 def tokens_text(messages: Iterable[Message]) -> str:
-    """What the answers of a chat have used, as their providers counted."""
+    """The tokens that the answers of a chat used, as their providers counted them."""
     names = {"input_tokens": "read", "cached_tokens": "of them cached", "output_tokens": "written"}
     totals = dict.fromkeys(names, 0)
     for message in messages:

@@ -1,9 +1,9 @@
-"""What slash commands are answered, without asking a model (R41).
+"""Answers slash commands without a model (R41).
 
     reply = await replies.to(Slash("search", "red fox"), "c1", history)
 
-Some change something here (a title, a chat's model), some say what a client is to do on its screen
-(`Reply.action`), the others tell. Answers are Markdown.
+Some commands change the chat (its title, its model), some have an action for the client's screen
+(`Reply.action`), the others only answer. Answers are Markdown.
 """
 
 from __future__ import annotations
@@ -26,19 +26,19 @@ from .commands import Slash, help_text, tokens_text
 LISTED: Final = 20
 """Chats, messages or results in one answer."""
 LOOKED_AT: Final = 200
-"""Chats among whose titles `/open` looks before it searches what was said."""
+"""Chats whose titles `/open` compares before it searches messages."""
 LONGEST_LINE: Final = 160
 """Characters of a message in `/history`."""
 LONGEST_NAME: Final = 200
 USUAL: Final = "default"
-"""`/model default`: what the settings say."""
+"""`/model default` returns to the model of the settings."""
 _NO_CHAT = "That needs a chat that is kept."
 _FILES: Final = {"Markdown": "markdown", "JSON Lines": "jsonl", "trajectory": "trajectory"}
 
 
 class SlashReplies:
-    """For one event loop, and one ComfyUI user. `kept` reads what the user told once and for
-    all. Raises StoreError."""
+    """For one event loop and one ComfyUI user. `kept` reads the user's rules, goals and
+    preferences. Methods may raise StoreError."""
 
     def __init__(
         self,
@@ -55,7 +55,7 @@ class SlashReplies:
         self._kept = kept
 
     async def to(self, slash: Slash, chat_id: str | None, history: Sequence[Message]) -> Reply:
-        """The answer to a command; `history` are the chat's messages, the command last."""
+        """The answer to a command. `history` are the chat's messages, the command last."""
         chat = await self._store.get(chat_id) if chat_id is not None else None
         words = slash.argument
         match slash.name:
@@ -89,7 +89,7 @@ class SlashReplies:
                 return Reply(help_text())
 
     async def _open(self, words: str, here: str | None) -> Reply:
-        """Another chat than this one, which has the words in its question."""
+        """Opens another chat that has the words in its title or messages."""
         if not words:
             return Reply("Which chat? `/open <words>` looks for words in titles and messages.")
         wanted = words.lower().split()
@@ -111,7 +111,8 @@ class SlashReplies:
         return f"This chat is called {_plain(renamed.title)} now."
 
     async def _model(self, chat: Chat | None, name: str) -> str:
-        """Without a name: who answers. A provider's name chooses it with its model."""
+        """Without a name: which model answers. A provider's name chooses the provider and its
+        model."""
         params = chat.params if chat is not None else NO_PARAMS
         if not name:
             return await self._answers(params, "This chat is answered by")
@@ -216,7 +217,7 @@ def _kept_lines(kept: UserContext) -> str:
 
 
 def _plain(text: str) -> str:
-    """Text of somebody else on one line, without what Markdown would make of it."""
+    """The text on one line, with Markdown's characters escaped."""
     return " ".join(text.split()).translate(_ESCAPES)
 
 

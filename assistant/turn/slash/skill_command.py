@@ -1,8 +1,8 @@
 """`/skill <name or slug>` in a user's message (R12).
 
-The message in the log keeps what the user typed; beside it goes a `data-skill` part with the text
-that the model reads instead, frozen at this moment, so that later requests have the same bytes.
-What follows a slug, or stands on further lines, is the user's own request and stays with the skill.
+The message in the log keeps the user's text. A `data-skill` part beside it holds the text that the
+model reads instead; it is made once, so that later requests have the same bytes. Words after a slug
+and further lines are the user's own request, which follows the skill.
 """
 
 from __future__ import annotations
@@ -21,8 +21,8 @@ COMMAND = re.compile(r"\s*/skill(?:[ \t]+(?P<argument>[^\n]*))?(?:\n(?P<rest>.*)
 
 @dataclass(frozen=True, slots=True)
 class Expanded:
-    """The message to store, the answer to give without asking a model, if there is one, and the
-    command that the server answers itself, if it is one."""
+    """The message to store; the answer where no model is needed for it; the slash command where
+    the message is one."""
 
     message: Message
     answer: str | None = None
@@ -30,9 +30,9 @@ class Expanded:
 
 
 async def expand(message: Message, skills: SkillLibrary) -> Expanded:
-    """A user message with its skill; any other message as it is.
+    """A user message with the skill that it activates; any other message unchanged.
 
-    An unknown or ambiguous name gives the answer that lists names and slugs.
+    For an unknown or ambiguous name, `answer` lists names and slugs.
     """
     if message.role != "user":
         return Expanded(message)
@@ -48,7 +48,7 @@ async def expand(message: Message, skills: SkillLibrary) -> Expanded:
     resolved = await asyncio.to_thread(skills.resolve, argument)
     slug, _, request = argument.partition(" ")
     if isinstance(resolved, Unknown) and request:
-        # "/skill moon-light make it night": a slug, and the request on the same line.
+        # "/skill moon-light make it night": a slug, then the request on the same line.
         first = await asyncio.to_thread(skills.resolve, slug)
         if isinstance(first, Match) and first.skill.slug == slug:
             resolved, rest = first, f"{request.strip()}\n{rest}".strip()
@@ -61,7 +61,7 @@ async def expand(message: Message, skills: SkillLibrary) -> Expanded:
 
 
 def has_content(message: Message) -> bool:
-    """True when there is anything in the message for a model to answer."""
+    """Whether the message has text or a file, which a model can answer."""
     return any(
         isinstance(part, FilePart) or (isinstance(part, TextPart) and part.text.strip())
         for part in message.parts
