@@ -16,6 +16,7 @@ from typing import Final
 
 from ..chats import Chat, Versions
 from ..errors import InvalidRequest, NotFound, StoreError
+from ..messages.origin import with_origin
 from ..messages.parts import Message
 from ..turn.opening import Opening
 from .commands import RetryFromIndex, TruncateMessages, UpdateMessage
@@ -105,7 +106,7 @@ class ChatPath:
 
     async def update(self, command: UpdateMessage) -> None:
         """Replaces the text of a message, which keeps its position and its id."""
-        new = replace(command.message, id=command.message_id)
+        new = with_origin(replace(command.message, id=command.message_id), "person")
         async with self.lock:
             before = await self.page()
             chat = await self._branches.rewrite(self._id, command.message_id, new)
@@ -140,7 +141,8 @@ class ChatPath:
 
     async def restore(self, messages: tuple[Message, ...]) -> None:
         async with self.lock:
-            await self.moved(await self._branches.restore(self._id, messages), None)
+            restored = tuple(with_origin(message, "imported") for message in messages)
+            await self.moved(await self._branches.restore(self._id, restored), None)
 
     async def moved(self, chat: Chat, before: Page | None = None) -> None:
         """Sends the events after a change of the path. Readers get a snapshot where `before` is

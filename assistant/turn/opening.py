@@ -31,6 +31,7 @@ from ..chats import (
 )
 from ..errors import InvalidRequest, StoreError
 from ..messages.conversion import to_prompt
+from ..messages.origin import sent_by_a_client
 from ..messages.parts import Message
 from ..user_context.skills import SkillLibrary
 from .request import REGENERATE, TurnRequest
@@ -99,6 +100,7 @@ async def open_in_chat(
     messages, kept, parent = _continuation(_intention(request, stored), stored)
     new, answer = _split(messages, new_id)
     _check((*kept, *new), answer)
+    new = sent_by_a_client(new)
     expanded = [await expand(message, skills) for message in (new or kept[-1:])]
     asked = tuple(item.message for item in expanded)
     before = kept if new else kept[:-1]
