@@ -14,7 +14,7 @@ import { download } from "./services/files.js";
 import { createHost } from "./services/host.js";
 import { createPanelTools } from "./services/panel-tools.js";
 import { createPause, later } from "./services/pause.js";
-import { createMemory, newId } from "./services/storage.js";
+import { createPanelStorage, newId } from "./services/storage.js";
 import { createWorkflowReader } from "./services/workflow.js";
 import { createPanel } from "./state/panel.js";
 import { t } from "./strings.js";
@@ -32,15 +32,15 @@ let view = null;
 /** Made when the tab is opened first: ComfyUI's start costs nothing. */
 function openPanel() {
   if (panel) return panel;
-  const tab = createMemory(host.user(), () => sessionStorage);
-  const clientId = claimClientId(tab, window, newId);
+  const tabStorage = createPanelStorage(host.user(), () => sessionStorage);
+  const clientId = claimClientId(tabStorage, window, newId);
   const pause = createPause();
   const workflow = createWorkflowReader(host);
   const made = createPanel({
     api: createApi(host.fetch, clientId),
     clientId,
     tools: createPanelTools(),
-    memory: createMemory(host.user(), () => localStorage),
+    storage: createPanelStorage(host.user(), () => localStorage),
     workflow: workflow.snapshot,
     summary: workflow.summary,
     wait: pause.wait,

@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { after, test } from "node:test";
 
 import { ApiError, NetworkError } from "../../web/services/api.js";
-import { createMemory } from "../../web/services/storage.js";
+import { createPanelStorage } from "../../web/services/storage.js";
 import { textOf } from "../../web/state/messages.js";
 import { createPanel } from "../../web/state/panel.js";
 import {
@@ -42,10 +42,10 @@ function open(routes = {}, kept = {}, first = {}) {
     subscribe: (id, ...rest) => (id ? events : feed).subscribe(id, rest[0], rest[1]),
     ...routes,
   });
-  const memory = createMemory("", () => {
+  const storage = createPanelStorage("", () => {
     throw new Error("blocked");
   });
-  for (const [name, value] of Object.entries(kept)) memory.set(name, value);
+  for (const [name, value] of Object.entries(kept)) storage.set(name, value);
   /** @type {{run: () => void, at: number}[]} what waits for the user to rest */
   const timers = [];
   const later = (/** @type {() => void} */ run, /** @type {number} */ at) => {
@@ -56,7 +56,7 @@ function open(routes = {}, kept = {}, first = {}) {
   const rest = () => timers.splice(0).forEach(({ run }) => run());
   const panel = createPanel(
     services(server.api, {
-      memory,
+      storage,
       workflow: () => undefined,
       summary: () => null,
       wake: () => undefined,
@@ -69,7 +69,7 @@ function open(routes = {}, kept = {}, first = {}) {
     panel.chat().leave();
   });
   const commands = () => server.asked("command").map(([, body]) => body);
-  return { panel, server, memory, events, feed, rest, commands };
+  return { panel, server, storage, events, feed, rest, commands };
 }
 
 test("the panel opens with the chat that was open last, and its meter", async () => {
@@ -102,17 +102,17 @@ test("a kept value that is damaged stops nothing", async () => {
 });
 
 test("the first message makes its chat the one that opens next time", async () => {
-  const { panel, memory } = open();
+  const { panel, storage } = open();
   await panel.send("Hi", []);
-  assert.equal(memory.get("chat"), panel.get().chat.id);
+  assert.equal(storage.get("chat"), panel.get().chat.id);
   assert.equal(panel.get().welcomed, true);
   panel.newChat();
-  assert.equal(memory.get("chat"), null);
+  assert.equal(storage.get("chat"), null);
   assert.deepEqual(panel.get().chat.messages, []);
 });
 
 test("a chat that is gone gives way to a new one", async () => {
-  const { panel, memory } = open(
+  const { panel, storage } = open(
     {
       subscribe: () => {
         throw new ApiError(404, { code: "not_found" });
@@ -122,7 +122,7 @@ test("a chat that is gone gives way to a new one", async () => {
   );
   await panel.start();
   assert.notEqual(panel.get().chat.id, "c");
-  assert.equal(memory.get("chat"), null);
+  assert.equal(storage.get("chat"), null);
   assert.equal(panel.draft(), "half a thought");
 });
 
@@ -136,13 +136,13 @@ test("what an answer in another chat says does not reach the chat that is shown"
 });
 
 test("a draft is kept in the browser until the server has it, and goes when it is sent", async () => {
-  const { panel, memory, rest, commands } = open({}, { chat: "c" });
+  const { panel, storage, rest, commands } = open({}, { chat: "c" });
   await panel.start();
   panel.keepDraft("half");
   assert.equal(panel.draft(), "half");
-  assert.match(memory.get("drafts") ?? "", /half/);
+  assert.match(storage.get("drafts") ?? "", /half/);
   rest();
-  await eventually(() => memory.get("drafts") === null);
+  await eventually(() => storage.get("drafts") === null);
   await panel.send("whole", []);
   await eventually(() => commands().length === 3);
   assert.deepEqual(
@@ -167,7 +167,7 @@ test("each chat has its own draft, and so has a chat that is new", async () => {
 test("what is typed while a new chat is being made stays with that chat", async () => {
   /** @type {(() => void)[]} */
   const making = [];
-  const { panel, memory } = open({
+  const { panel, storage } = open({
     createChat: () => new Promise((resolve) => making.push(() => resolve(undefined))),
   });
   const sent = panel.send("first", []);
@@ -176,7 +176,7 @@ test("what is typed while a new chat is being made stays with that chat", async 
   making[0]();
   await sent;
   const { id } = panel.get().chat;
-  assert.deepEqual(JSON.parse(memory.get("drafts") ?? ""), { [id]: "second" });
+  assert.deepEqual(JSON.parse(storage.get("drafts") ?? ""), { [id]: "second" });
 });
 
 test("a draft of another visit comes with the chat", async () => {

@@ -7,51 +7,52 @@ import { claimClientId } from "../../web/services/client-id.js";
 import { createHost } from "../../web/services/host.js";
 import { createPanelTools } from "../../web/services/panel-tools.js";
 import { createPause } from "../../web/services/pause.js";
-import { createMemory, newId } from "../../web/services/storage.js";
+import { createPanelStorage, newId } from "../../web/services/storage.js";
 import { createWorkflowReader } from "../../web/services/workflow.js";
 import { gateOf } from "../../web/state/panel.js";
 
-test("what is remembered survives as long as the page where storage is blocked", () => {
-  const memory = createMemory("", () => {
+test("stored values last as long as the page where the browser blocks its storage", () => {
+  const storage = createPanelStorage("", () => {
     throw new DOMException("blocked");
   });
-  memory.set("chat", "c1");
-  assert.equal(memory.get("chat"), "c1");
-  memory.set("chat", null);
-  assert.equal(memory.get("chat"), null);
+  storage.set("chat", "c1");
+  assert.equal(storage.get("chat"), "c1");
+  storage.set("chat", null);
+  assert.equal(storage.get("chat"), null);
 });
 
-test("each ComfyUI user has an own memory", () => {
+test("each ComfyUI user has their own stored values", () => {
   /** @type {Record<string, string>} */
   const kept = {};
-  const storage = /** @type {Storage} */ (
-    /** @type {unknown} */ ({
-      getItem: (/** @type {string} */ key) => kept[key] ?? null,
-      setItem: (/** @type {string} */ key, /** @type {string} */ value) => {
-        kept[key] = value;
-      },
-    })
-  );
-  createMemory("anna", () => storage).set("chat", "hers");
-  assert.equal(createMemory("ben", () => storage).get("chat"), null);
+  const open = () =>
+    /** @type {Storage} */ (
+      /** @type {unknown} */ ({
+        getItem: (/** @type {string} */ key) => kept[key] ?? null,
+        setItem: (/** @type {string} */ key, /** @type {string} */ value) => {
+          kept[key] = value;
+        },
+      })
+    );
+  createPanelStorage("anna", open).set("chat", "hers");
+  assert.equal(createPanelStorage("ben", open).get("chat"), null);
   assert.deepEqual(Object.keys(kept), ["comfyui-assistant.anna.chat"]);
 });
 
-test("a tab keeps its id when it is loaded again, and its duplicate gets another one", () => {
-  const memory = (/** @type {Record<string, string>} */ kept) =>
-    createMemory("", () => /** @type {any} */ ({
+test("a tab keeps its id when it is loaded again, and a duplicate of the tab gets a new id", () => {
+  const storage = (/** @type {Record<string, string>} */ kept) =>
+    createPanelStorage("", () => /** @type {any} */ ({
       getItem: (/** @type {string} */ key) => kept[key] ?? null,
       setItem: (/** @type {string} */ key, /** @type {string} */ value) => (kept[key] = value),
       removeItem: (/** @type {string} */ key) => delete kept[key],
     }));
   const tab = {};
   const page = new EventTarget();
-  assert.equal(claimClientId(memory(tab), page, () => "one"), "one");
-  assert.equal(claimClientId(memory({ ...tab }), new EventTarget(), () => "two"), "two");
+  assert.equal(claimClientId(storage(tab), page, () => "one"), "one");
+  assert.equal(claimClientId(storage({ ...tab }), new EventTarget(), () => "two"), "two");
   page.dispatchEvent(new Event("pagehide"));
-  assert.equal(claimClientId(memory({ ...tab }), new EventTarget(), () => "three"), "one");
+  assert.equal(claimClientId(storage({ ...tab }), new EventTarget(), () => "three"), "one");
   page.dispatchEvent(new Event("pageshow"));
-  assert.equal(claimClientId(memory({ ...tab }), new EventTarget(), () => "four"), "four");
+  assert.equal(claimClientId(storage({ ...tab }), new EventTarget(), () => "four"), "four");
 });
 
 test("ids are made without a secure context too", () => {

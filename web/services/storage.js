@@ -8,7 +8,7 @@
 const PREFIX = "comfyui-assistant";
 
 /**
- * @typedef {object} Memory
+ * @typedef {object} PanelStorage
  * @property {(name: string) => string | null} get
  * @property {(name: string, value: string | null) => void} set null forgets
  */
@@ -16,9 +16,9 @@ const PREFIX = "comfyui-assistant";
 /**
  * @param {string} user ComfyUI's user id, "" for the only one
  * @param {() => Storage} open gives the browser's storage, or throws where it is blocked
- * @returns {Memory}
+ * @returns {PanelStorage}
  */
-export function createMemory(user, open) {
+export function createPanelStorage(user, open) {
   /** @type {Map<string, string>} */
   const fallback = new Map();
   /** @param {string} name */

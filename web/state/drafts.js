@@ -14,17 +14,17 @@ const MOST = 20;
 /** @typedef {ReturnType<typeof createDrafts>} Drafts */
 
 /**
- * @param {import("../services/storage.js").Memory} memory
+ * @param {import("../services/storage.js").PanelStorage} storage
  * @param {(run: () => void, milliseconds: number) => () => void} later gives what calls it off
  * @param {(id: string, text: string) => Promise<boolean>} save whether the server has it now
  */
-export function createDrafts(memory, later, save) {
+export function createDrafts(storage, later, save) {
   let cancel = () => {};
 
   /** @returns {Record<string, string>} */
   const kept = () => {
     try {
-      return JSON.parse(memory.get(KEY) ?? "{}");
+      return JSON.parse(storage.get(KEY) ?? "{}");
     } catch {
       return {};
     }
@@ -34,7 +34,7 @@ export function createDrafts(memory, later, save) {
   const keep = (id, text) => {
     const { [id]: _before, ...others } = kept();
     const all = Object.entries(text === null ? others : { ...others, [id]: text });
-    memory.set(KEY, all.length ? JSON.stringify(Object.fromEntries(all.slice(-MOST))) : null);
+    storage.set(KEY, all.length ? JSON.stringify(Object.fromEntries(all.slice(-MOST))) : null);
   };
 
   return {

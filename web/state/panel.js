@@ -21,7 +21,7 @@ import { createStore } from "./store.js";
 
 /**
  * @typedef {import("./chat.js").ChatServices & import("./chats-list.js").ListServices & {
- *   memory: import("../services/storage.js").Memory,
+ *   storage: import("../services/storage.js").PanelStorage,
  *   summary: () => import("../types.js").WorkflowSummary | null,
  *   wake: () => void,
  * }} PanelServices
@@ -52,7 +52,7 @@ export function gateOf(error) {
 
 /** @param {PanelServices} services */
 export function createPanel(services) {
-  const { api, memory } = services;
+  const { api, storage } = services;
   let chat = createChat(services, services.newId(), { hooks: { act, gone } });
   const store = createStore(
     /** @type {PanelState} */ ({
@@ -68,7 +68,7 @@ export function createPanel(services) {
       settings: null,
       gate: null,
       unreachable: false,
-      welcomed: memory.get("welcomed") !== null,
+      welcomed: storage.get("welcomed") !== null,
       workflow: services.summary(),
       editing: null,
       field: "name",
@@ -82,7 +82,7 @@ export function createPanel(services) {
     leave: () => changeChat(services.newId(), false),
     back: (id) => changeChat(id, true),
   });
-  const drafts = createDrafts(memory, services.later, (id, text) =>
+  const drafts = createDrafts(storage, services.later, (id, text) =>
     id === chat.get().id ? chat.keepDraft(text) : Promise.resolve(false),
   );
   const presence = createPresence({
@@ -105,11 +105,11 @@ export function createPanel(services) {
       const made = next.known && !store.get().chat.known;
       store.set({ chat: next });
       if (made) {
-        memory.set("chat", next.id);
+        storage.set("chat", next.id);
         drafts.move(NEW, next.id);
       }
       if (busy && !isBusy(next) && next.report) {
-        memory.set("report", JSON.stringify({ chat: next.id, report: next.report }));
+        storage.set("report", JSON.stringify({ chat: next.id, report: next.report }));
       }
       busy = isBusy(next);
     });
@@ -121,7 +121,7 @@ export function createPanel(services) {
    */
   function recallReport(id) {
     try {
-      const kept = JSON.parse(memory.get("report") ?? "null");
+      const kept = JSON.parse(storage.get("report") ?? "null");
       return kept?.chat === id ? kept.report : null;
     } catch {
       return null;
@@ -147,7 +147,7 @@ export function createPanel(services) {
     const hooks = { act, gone };
     chat = createChat(services, id, { known, report: recallReport(id), hooks });
     watching = watch();
-    memory.set("chat", known ? id : null);
+    storage.set("chat", known ? id : null);
     store.set({ chat: chat.get(), workflow: services.summary() });
     return chat.load();
   }
@@ -230,7 +230,7 @@ export function createPanel(services) {
   }
 
   function welcome() {
-    memory.set("welcomed", "1");
+    storage.set("welcomed", "1");
     store.set({ welcomed: true });
   }
 
@@ -259,7 +259,7 @@ export function createPanel(services) {
 
     /** The panel's first words with the server: what it is, and the chat that was open last. */
     async start() {
-      const last = memory.get("chat");
+      const last = storage.get("chat");
       const opened = last ? openChat(last, true) : Promise.resolve();
       await Promise.all([opened, refreshAll()]);
     },
