@@ -10,7 +10,6 @@ import { NetworkError } from "../../web/services/api.js";
 import { createChat } from "../../web/state/chat.js";
 import { NOTHING_RUNS } from "../../web/state/fold-events.js";
 
-/** @typedef {import("../../web/types.js").ChatEvent} ChatEvent */
 /** @typedef {import("../../web/types.js").Chunk} Chunk */
 /** @typedef {import("../../web/types.js").UIMessage} UIMessage */
 

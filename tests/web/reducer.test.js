@@ -2,10 +2,34 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { FoldError } from "../../web/state/fold-state.js";
-import { createReducer, foldChunks } from "../../web/state/reducer.js";
+import { FoldError, initialFold } from "../../web/state/fold-state.js";
+import { settleInputs } from "../../web/state/fold-tool.js";
+import { fold } from "../../web/state/reducer.js";
 
 /** @typedef {import("../../web/types.js").Chunk} Chunk */
+/** @typedef {import("../../web/types.js").UIMessage} UIMessage */
+
+/** A fold that keeps its own state. @param {UIMessage | null} [message] */
+function createReducer(message = null) {
+  let state = initialFold(message);
+  return {
+    /** @param {Chunk} chunk */
+    apply(chunk) {
+      state = fold(state, chunk);
+    },
+    get message() {
+      state = settleInputs(state);
+      return state.message;
+    },
+  };
+}
+
+/** @param {UIMessage | null} message @param {Iterable<Chunk>} chunks */
+function foldChunks(message, chunks) {
+  const reducer = createReducer(message);
+  for (const chunk of chunks) reducer.apply(chunk);
+  return reducer.message;
+}
 
 const START = { type: "start", messageId: "m1" };
 const call = (/** @type {Record<string, unknown>} */ more) => ({

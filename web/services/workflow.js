@@ -12,8 +12,6 @@
 const DRAWN = new Set(["Note", "MarkdownNote", "Reroute", "PrimitiveNode"]);
 const SAMPLER = /sampler/i;
 
-/** @typedef {ReturnType<typeof createWorkflowReader>} WorkflowReader */
-
 /** @param {Host} host */
 export function createWorkflowReader(host) {
   let revision = 1;

@@ -98,7 +98,6 @@ export function createChatStream(services, id, listener) {
     server: () => server,
     durations: durations.all,
     open,
-    isOpen: () => following !== null && !following.stopped(),
 
     /** Gives the connection up; `open` goes on where it ended. */
     close() {

@@ -29,8 +29,6 @@ const TOAST_TIME = 30_000;
  * @property {(file: Response, name: string) => Promise<void>} download
  */
 
-/** @typedef {ReturnType<typeof createChatsList>} ChatsList */
-
 /** What stands when nothing is searched. */
 export const NO_SEARCH = { query: "", results: null, failed: "" };
 

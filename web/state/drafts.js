@@ -11,8 +11,6 @@ const KEY = "drafts";
 /** Drafts that this browser keeps at most; the oldest go. */
 const MOST = 20;
 
-/** @typedef {ReturnType<typeof createDrafts>} Drafts */
-
 /**
  * @param {import("../services/storage.js").PanelStorage} storage
  * @param {(run: () => void, milliseconds: number) => () => void} later gives what calls it off

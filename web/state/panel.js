@@ -288,8 +288,6 @@ export function createPanel(services) {
     /** @param {boolean} visible whether anybody can see the panel */
     setShown: presence.show,
 
-    refreshSkills,
-
     refreshWorkflow: () => store.set({ workflow: services.summary() }),
 
     /** @param {string} token @returns {Promise<boolean>} whether it was right */

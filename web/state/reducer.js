@@ -7,11 +7,10 @@
  */
 
 import { append, compact, initialFold, replace, FoldError } from "./fold-state.js";
-import { foldTool, settleInputs } from "./fold-tool.js";
+import { foldTool } from "./fold-tool.js";
 
 /** @typedef {import("../types.js").Chunk} Chunk */
 /** @typedef {import("../types.js").Part} Part */
-/** @typedef {import("../types.js").UIMessage} UIMessage */
 /** @typedef {import("./fold-state.js").FoldState} FoldState */
 
 /**
@@ -115,35 +114,6 @@ function foldData(state, chunk) {
   if (index < 0) return append(state, /** @type {Part} */ ({ ...chunk }));
   const part = /** @type {any} */ (state.message.parts[index]);
   return replace(state, index, { ...part, data: chunk.data });
-}
-
-/**
- * A fold that keeps its own state.
- * @param {UIMessage | null} [message]
- * @returns {{apply(chunk: Chunk): void, readonly message: UIMessage}}
- */
-export function createReducer(message = null) {
-  let state = initialFold(message);
-  return {
-    apply(chunk) {
-      state = fold(state, chunk);
-    },
-    get message() {
-      state = settleInputs(state);
-      return state.message;
-    },
-  };
-}
-
-/**
- * @param {UIMessage | null} message
- * @param {Iterable<Chunk>} chunks
- * @returns {UIMessage}
- */
-export function foldChunks(message, chunks) {
-  const reducer = createReducer(message);
-  for (const chunk of chunks) reducer.apply(chunk);
-  return reducer.message;
 }
 
 /** @param {Chunk} chunk @param {string[]} fields @returns {any} */

@@ -13,7 +13,7 @@ const MEGABYTE = 1_000_000;
 /** Bytes of one file. */
 export const FILE_LIMIT = 20 * MEGABYTE;
 /** Characters of all files of a message, as they travel; the server takes bodies up to 32 MB. */
-export const TOTAL_LIMIT = 28 * MEGABYTE;
+const TOTAL_LIMIT = 28 * MEGABYTE;
 
 /** What models take as pictures; others would be refused by the provider. */
 const IMAGES = new Set(["image/png", "image/jpeg", "image/webp", "image/gif"]);

@@ -7,7 +7,6 @@
 import { h } from "./dom.js";
 
 /** @typedef {{label: string, run: () => unknown, danger?: boolean}} MenuItem */
-/** @typedef {ReturnType<typeof createMenu>} Menu */
 
 /** Pixels between the button and the menu, and from the panel's edges. */
 const GAP = 4;

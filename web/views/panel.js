@@ -27,7 +27,6 @@ import { createWelcome } from "./welcome.js";
 
 /** @typedef {import("../services/host.js").Host} Host */
 /** @typedef {import("../state/panel.js").Panel} Panel */
-/** @typedef {import("../types.js").Page} Page */
 /** @typedef {import("../types.js").PanelState} PanelState */
 
 /**

@@ -92,7 +92,6 @@ export function createSlashList(textBox, onChoose) {
 
   return {
     element,
-    isOpen,
     close,
     /**
      * @param {string} typed
