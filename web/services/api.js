@@ -4,6 +4,8 @@
  * fetch, which adds the base path and the user's header. Decides nothing.
  */
 
+import { errorText } from "../text/format.js";
+
 /** @typedef {import("../types.js").ChatEntry} ChatEntry */
 /** @typedef {import("../types.js").CommandEntry} CommandEntry */
 /** @typedef {import("../types.js").Health} Health */
@@ -66,7 +68,7 @@ export function createApi(fetch, clientId) {
       // An event stream lasts for hours: no time limit of the host's.
       response = await fetch(path, { ...more, method, headers, body: text, timeoutMs: null });
     } catch (error) {
-      throw new NetworkError(error instanceof Error ? error.message : String(error));
+      throw new NetworkError(errorText(error));
     }
     if (!response.ok) throw await refusal(response);
     return response;

@@ -5,6 +5,8 @@
  * an error as its result, so that the turn goes on.
  */
 
+import { errorText } from "../text/format.js";
+
 /** @typedef {(input: unknown) => Promise<unknown> | unknown} PanelTool */
 
 /** @typedef {ReturnType<typeof createPanelTools>} PanelTools */
@@ -24,7 +26,7 @@ export function createPanelTools(tools = {}) {
       try {
         return { output: (await tools[name](input)) ?? null };
       } catch (error) {
-        return { error: error instanceof Error ? error.message : String(error) };
+        return { error: errorText(error) };
       }
     },
   };

@@ -38,8 +38,8 @@ import { before, withDecisions } from "./messages.js";
 
 /** @type {ChatState["queue"]} */
 const NONE = [];
-/** States in which the chat works without the user. */
-const BUSY = new Set(["generating", "executing_tools", "waiting_client"]);
+/** States of a chat in which the server or a panel works, without the user. */
+export const BUSY_STATES = new Set(["generating", "executing_tools", "waiting_client"]);
 
 /** States between two turns: what waits in the queue comes next. */
 const BETWEEN = new Set(["idle", "completed"]);
@@ -49,7 +49,7 @@ export function works(server) {
   if (!server) return false;
   const { stream, runtime, queue, held } = server;
   const goesOn = queue.length > 0 && !held && BETWEEN.has(runtime.state);
-  return stream !== null || goesOn || BUSY.has(runtime.state);
+  return stream !== null || goesOn || BUSY_STATES.has(runtime.state);
 }
 
 /** @param {string} id @param {ServerChat | null} server @param {Local} local @returns {ChatState} */

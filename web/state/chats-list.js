@@ -5,6 +5,7 @@ import { ApiError } from "../services/api.js";
 import { followEvents } from "../services/events.js";
 import { t } from "../strings.js";
 import { newestFirst } from "../text/chat-list.js";
+import { errorText } from "../text/format.js";
 import { foldFeed } from "./fold-events.js";
 
 /** @typedef {import("../services/api.js").ExportFormat} ExportFormat */
@@ -72,8 +73,7 @@ export function createChatsList(services, store, shown) {
   }
 
   /** @param {unknown} error */
-  const complain = (error) =>
-    say({ kind: "said", text: error instanceof Error ? error.message : String(error) });
+  const complain = (error) => say({ kind: "said", text: errorText(error) });
 
   /**
    * Shows a change before the server confirms it, and takes it back when it refuses.
@@ -106,7 +106,7 @@ export function createChatsList(services, store, shown) {
       const results = await api.search(query);
       if (store.get().search.query === query) store.set({ search: { query, results, failed: "" } });
     } catch (error) {
-      const failed = error instanceof Error ? error.message : String(error);
+      const failed = errorText(error);
       if (store.get().search.query === query) {
         store.set({ search: { query, results: [], failed } });
       }

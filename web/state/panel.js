@@ -6,6 +6,7 @@
 
 import { ApiError, NetworkError } from "../services/api.js";
 import { t } from "../strings.js";
+import { errorText } from "../text/format.js";
 import { createChat, isBusy } from "./chat.js";
 import { createChatsList, NO_SEARCH } from "./chats-list.js";
 import { createDrafts } from "./drafts.js";
@@ -190,8 +191,7 @@ export function createPanel(services) {
    * @param {unknown} error
    */
   function healthRefused(error) {
-    const said = error instanceof Error ? error.message : String(error);
-    store.set({ gate: gateOf(error) ?? { kind: "broken", message: said } });
+    store.set({ gate: gateOf(error) ?? { kind: "broken", message: errorText(error) } });
   }
 
   async function refreshHealth() {

@@ -78,6 +78,9 @@ function startOfDay(date) {
   return new Date(date.getFullYear(), date.getMonth(), date.getDate()).getTime();
 }
 
+/** @param {unknown} error what was thrown @returns {string} its message */
+export const errorText = (error) => (error instanceof Error ? error.message : String(error));
+
 /** @param {unknown} value @returns {string} indented JSON, or the text itself */
 export function pretty(value) {
   if (typeof value === "string") {

@@ -23,7 +23,7 @@ export function createApproval(part, decisions) {
   const always = button(t("approval.always"), "quiet", () => decisions.approve(ids, true), {
     class: "ca-button ca-button--quiet ca-approval__always",
   });
-  const card = createCard({
+  return createCard({
     tone: "ask",
     mark: "warn",
     title: words.question,
@@ -34,16 +34,8 @@ export function createApproval(part, decisions) {
       button(t("approval.deny"), "plain", () => decisions.reject(ids)),
       always,
     ],
+    details: { label: t("approval.details"), text: words.details },
   });
-  card.append(
-    h(
-      "details",
-      { class: "ca-card__details" },
-      h("summary", {}, t("approval.details")),
-      h("pre", { tabindex: "0" }, words.details),
-    ),
-  );
-  return card;
 }
 
 /**

@@ -17,7 +17,7 @@ const LOCAL = new Set(["server", "turn_running"]);
  */
 export function createErrorCard(error, onAction) {
   const actions = onAction ? (error.actions ?? []) : [];
-  const card = createCard({
+  return createCard({
     tone: "error",
     mark: "warn",
     title: textFor(`error.title.${error.code}`, "error.title.failed"),
@@ -30,17 +30,8 @@ export function createErrorCard(error, onAction) {
         () => onAction?.(action),
       ),
     ),
+    details: LOCAL.has(error.code) ? undefined : { label: t("error.details"), text: error.code },
   });
-  if (LOCAL.has(error.code)) return card;
-  card.append(
-    h(
-      "details",
-      { class: "ca-card__details" },
-      h("summary", {}, t("error.details")),
-      h("pre", { tabindex: "0" }, error.code),
-    ),
-  );
-  return card;
 }
 
 /** @param {() => void} onTry @returns {HTMLElement} ComfyUI does not answer */
