@@ -87,7 +87,7 @@ const tab = {
     view?.destroy();
     const opened = openPanel();
     opened.refreshWorkflow();
-    view = createPanelView(opened, host, () => host.run(`Workspace.ToggleSidebarTab.${TAB}`));
+    view = createPanelView(opened, host, () => host.execute(`Workspace.ToggleSidebarTab.${TAB}`));
     element.classList.add("ca-mount");
     element.replaceChildren(view.element);
     tellShown();

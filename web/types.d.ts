@@ -419,5 +419,5 @@ export interface PanelState {
   /** Which field of it the user came for. */
   field: "name" | "key";
   /** What stands in the form of a new provider already. */
-  draft: { name: string; base_url: string; model: string } | null;
+  prefill: { name: string; base_url: string; model: string } | null;
 }

@@ -44,35 +44,35 @@ for (const seed of [1, 2, 3]) {
     const random = numbers(seed);
     const encoder = new TextEncoder();
     let cuts = 0;
-    let told = 0;
+    let sentCount = 0;
 
-    /** What the server knows after `told` events. */
+    /** What the server knows after `sentCount` events. */
     const state = () => {
-      const streamed = Math.min(Math.max(0, told - 2), chunks.length);
+      const streamed = Math.min(Math.max(0, sentCount - 2), chunks.length);
       return snapshot({
-        seq: told,
+        seq: sentCount,
         type: "snapshot",
         epoch: "e",
         messages: [said("u", "user", "Hi")],
-        runtime: running(told > 0 ? "generating" : "idle"),
+        runtime: running(sentCount > 0 ? "generating" : "idle"),
         stream:
-          told > 1 ? { message: empty("a"), chunks: chunks.slice(0, streamed) } : null,
+          sentCount > 1 ? { message: empty("a"), chunks: chunks.slice(0, streamed) } : null,
       });
     };
 
     const subscribe = async (/** @type {string} */ _id, /** @type {any} */ position) => {
       /** @type {Record<string, unknown>[]} */
       const sent = [];
-      let from = position?.seq ?? told;
+      let from = position?.seq ?? sentCount;
       if (!position || random(100) < FORGOTTEN) {
         sent.push(state());
-        from = told;
+        from = sentCount;
       }
       const cut = cuts < CUTS;
       const room = events.length - from - (cut ? 3 : 0);
       const count = cut ? Math.min(room, random(7)) : room;
       sent.push(...events.slice(from, from + count));
-      told = Math.max(told, from + count);
+      sentCount = Math.max(sentCount, from + count);
       cuts += 1;
       const all = encoder.encode(sent.map((event) => `data: ${JSON.stringify(event)}\n\n`).join(""));
       // Also in the middle of an event.

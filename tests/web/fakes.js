@@ -8,7 +8,7 @@ import { after } from "node:test";
 
 import { NetworkError } from "../../web/services/api.js";
 import { createChat } from "../../web/state/chat.js";
-import { NOTHING_RUNS } from "../../web/state/fold-events.js";
+import { IDLE_RUNTIME } from "../../web/state/fold-events.js";
 
 /** @typedef {import("../../web/types.js").Chunk} Chunk */
 /** @typedef {import("../../web/types.js").UIMessage} UIMessage */
@@ -51,7 +51,7 @@ export const stored = (messages, more) => ({
 });
 
 /** @param {string} state @param {Record<string, unknown>} [more] */
-export const running = (state, more) => ({ ...NOTHING_RUNS, state, ...more });
+export const running = (state, more) => ({ ...IDLE_RUNTIME, state, ...more });
 
 /** @param {Record<string, unknown>} [more] fields of a snapshot that differ from an empty chat's */
 export const snapshot = (more) => ({
@@ -63,7 +63,7 @@ export const snapshot = (more) => ({
   queue: [],
   held: false,
   draft: null,
-  runtime: NOTHING_RUNS,
+  runtime: IDLE_RUNTIME,
   context: null,
   ...more,
 });

@@ -27,7 +27,7 @@ test("a snapshot in mid-answer equals the events that led there, at every chunk"
   const chunks = answer("a", "Hello");
   const asked = { messages: [said("u", "user", "Hi")] };
   for (let count = 0; count <= chunks.length; count += 1) {
-    const told = folded(
+    const replayed = folded(
       asked,
       ["stream_started", { message: empty("a") }],
       ...chunks
@@ -35,7 +35,7 @@ test("a snapshot in mid-answer equals the events that led there, at every chunk"
         .map((chunk) => /** @type {[string, any]} */ (["stream_delta", { message_id: "a", chunk }])),
     );
     const stream = { message: empty("a"), chunks: chunks.slice(0, count) };
-    assert.deepEqual(told, folded({ ...asked, stream }));
+    assert.deepEqual(replayed, folded({ ...asked, stream }));
   }
 });
 

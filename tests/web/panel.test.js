@@ -399,7 +399,7 @@ test("a key of the environment is not copied: the form asks for it", async () =>
   );
   assert.equal(server.asked("saveProvider").length, 0);
   assert.deepEqual(
-    [panel.get().page, panel.get().field, panel.get().draft?.model],
+    [panel.get().page, panel.get().field, panel.get().prefill?.model],
     ["settings", "key", "b"],
   );
 });

@@ -8,7 +8,7 @@ import { hostOf, plainName, providerProblem, savedName } from "../../web/text/pr
 import { reportDetails, reportLines, reportNotes, share } from "../../web/text/report.js";
 import { finishedSentences, NOTHING_SPOKEN, speakable } from "../../web/text/sentences.js";
 import { groups, pieces } from "../../web/text/chat-list.js";
-import { commandOf, isAnswered, slashOptions } from "../../web/text/slash.js";
+import { panelCommandOf, isServerCommand, slashOptions } from "../../web/text/slash.js";
 import { firstPrompts, whatISee, whoAnswers } from "../../web/text/welcome.js";
 
 test("times, sizes and shares are said in human words", () => {
@@ -145,12 +145,12 @@ test("a user's own skills are marked", () => {
 test("only whole commands are the panel's, all else is sent", () => {
   assert.deepEqual(
     [
-      commandOf("/new"),
-      commandOf(" /Settings "),
-      commandOf("/help"),
-      commandOf("/skill x"),
-      commandOf("/newer"),
-      commandOf("new"),
+      panelCommandOf("/new"),
+      panelCommandOf(" /Settings "),
+      panelCommandOf("/help"),
+      panelCommandOf("/skill x"),
+      panelCommandOf("/newer"),
+      panelCommandOf("new"),
     ],
     ["new", "settings", null, null, null, null],
   );
@@ -165,11 +165,11 @@ test("commands of the server are sent when chosen, and known when said", () => {
   ]);
   assert.deepEqual(chosen("/summar"), [["/summarize", "send"]]);
   assert.deepEqual(
-    ["/context", "/compact the seeds", "/summarise", " /help ", "/rename x"].map(isAnswered),
+    ["/context", "/compact the seeds", "/summarise", " /help ", "/rename x"].map(isServerCommand),
     [true, true, true, true, true],
   );
   assert.deepEqual(
-    ["/contexts", "/compact\nmore", "say /help", "/skill x"].map(isAnswered),
+    ["/contexts", "/compact\nmore", "say /help", "/skill x"].map(isServerCommand),
     [false, false, false, false],
   );
 });
@@ -186,7 +186,7 @@ test("the server's own list of commands stands before the built-in one", () => {
   assert.deepEqual(options("/us"), [["/usage", "what was used", "send"]]);
   assert.deepEqual(options("/mo"), [["/model", "another model", "model"]]);
   assert.deepEqual(options("/sett"), [["/settings", "providers and keys", "settings"]]);
-  assert.equal(commandOf("/model gpt"), null);
+  assert.equal(panelCommandOf("/model gpt"), null);
 });
 
 const file = (/** @type {Partial<{name: string, type: string, size: number}>} */ more) => ({

@@ -1,17 +1,17 @@
 // @ts-check
 /**
- * Which panel this is, for as long as its tab lives. A reload keeps the id; a tab that the browser
- * duplicates gets one of its own, although it begins with a copy of the first one's storage.
+ * The client id of a panel. A reload of the browser tab keeps the id; a duplicated tab gets a new
+ * id, although the browser copies the tab's session storage.
  */
 
-/** Under this name the id waits in the tab's memory, from one load of the page to the next. */
+/** Name of the stored value that carries the id over a reload. */
 const KEY = "client";
 
 /**
- * The id is in the memory only while no page holds it: a copy that is made of a living tab finds
- * none.
- * @param {import("./storage.js").PanelStorage} storage of this tab
- * @param {Pick<EventTarget, "addEventListener">} page tells when it goes, and when it comes back
+ * Takes the stored id, or makes a new one. The id is stored only from `pagehide` to the next
+ * load, so a duplicate of an open tab finds no id.
+ * @param {import("./storage.js").PanelStorage} storage backed by `sessionStorage`
+ * @param {Pick<EventTarget, "addEventListener">} page the window
  * @param {() => string} makeId
  * @returns {string}
  */

@@ -1,9 +1,9 @@
 // @ts-check
 /**
- * Chunks of the UI message stream v1 folded into one assistant message. Pure: every step gives new
- * values and shares what did not change, so that views compare by identity. As JSON the result
- * equals what the `ai` package (v6, v7) builds from the same chunks. What a chunk means for the
- * chat (status, errors, reports) is left to `chat.js`.
+ * Folds chunks of the UI message stream v1 into one assistant message
+ * (docs/contracts/ui-message-stream.md). Pure: each step returns new values and shares unchanged
+ * ones, so that views can compare by identity. As JSON the result equals the message that the `ai`
+ * package (v6, v7) builds from the same chunks. Context reports are handled in `fold-events.js`.
  */
 
 import { append, compact, initialFold, replace, FoldError } from "./fold-state.js";
@@ -14,9 +14,9 @@ import { foldTool } from "./fold-tool.js";
 /** @typedef {import("./fold-state.js").FoldState} FoldState */
 
 /**
- * One step of the fold.
+ * Folds one chunk.
  * @param {FoldState} state
- * @param {Chunk} chunk unknown types are ignored, so that a newer server does no harm
+ * @param {Chunk} chunk unknown types are ignored, so that a newer server can be used
  * @returns {FoldState}
  * @throws {FoldError}
  */
@@ -124,7 +124,7 @@ function pick(chunk, fields) {
 /** @param {unknown} value */
 const isPlain = (value) => typeof value === "object" && value !== null && !Array.isArray(value);
 
-/** Field names that would reach an object's prototype. */
+/** Field names that would change an object's prototype. */
 const FORBIDDEN_FIELDS = new Set(["__proto__", "constructor", "prototype"]);
 
 /** @param {any} base @param {any} changes @returns {any} */

@@ -8,18 +8,18 @@ import { t } from "../strings.js";
 
 /** @typedef {import("../types.js").SkillEntry} SkillEntry */
 /** @typedef {import("../types.js").CommandEntry} CommandEntry */
-/** @typedef {"new" | "chats" | "skills" | "model" | "settings"} Command one that the panel does */
+/** @typedef {"new" | "chats" | "skills" | "model" | "settings"} PanelCommand one that the panel does */
 
 /**
  * @typedef {object} SlashOption
  * @property {string} text what stands in the message when it is chosen
  * @property {string} detail
  * @property {boolean} yours
- * @property {Command | "send" | null} command what choosing it does; null: the text is only put in
+ * @property {PanelCommand | "send" | null} command what choosing it does; null: the text is only put in
  */
 
 /** Commands that the panel carries out itself, as long as nothing stands behind them. */
-const OWN = /** @type {Readonly<Record<string, Command>>} */ ({
+const PANEL_COMMANDS = /** @type {Readonly<Record<string, PanelCommand>>} */ ({
   new: "new",
   chats: "chats",
   skills: "skills",
@@ -41,7 +41,7 @@ const BUILT_IN = [
 ];
 
 /** What the server answers itself: R41's commands. */
-const ANSWERED = new Set(
+const SERVER_COMMANDS = new Set(
   ("chats open delete rename export history search context tokens compact summarize summarise " +
     "skills memory model new help")
     .split(" "),
@@ -52,17 +52,17 @@ const MOST = 40;
 
 /**
  * @param {string} typed the whole message so far
- * @returns {Command | null} the panel's own command that it is, word for word
+ * @returns {PanelCommand | null} the panel's own command that it is, word for word
  */
-export function commandOf(typed) {
+export function panelCommandOf(typed) {
   const name = /^\/([a-z]+)$/.exec(typed.trim().toLowerCase())?.[1] ?? "";
-  return Object.hasOwn(OWN, name) ? OWN[name] : null;
+  return Object.hasOwn(PANEL_COMMANDS, name) ? PANEL_COMMANDS[name] : null;
 }
 
 /** @param {string} said a message of the user @returns {boolean} whether the server answers it */
-export function isAnswered(said) {
+export function isServerCommand(said) {
   const name = /^\s*\/([a-z]+)(?:[ \t][^\n]*)?\s*$/.exec(said)?.[1];
-  return name !== undefined && ANSWERED.has(name);
+  return name !== undefined && SERVER_COMMANDS.has(name);
 }
 
 /**
@@ -77,7 +77,7 @@ export function slashOptions(typed, skills, commands = null) {
   if (named) return skillOptions(named[1], skills);
   if (/\s/.test(typed)) return [];
   const word = typed.slice(1).toLowerCase();
-  const all = commands ? withOwn(commands) : BUILT_IN;
+  const all = commands ? withPanelCommands(commands) : BUILT_IN;
   const found = all.flatMap((entry) => {
     // Other names are offered only to who begins to type them.
     const other = word.length > 1 && entry.aliases?.find((alias) => alias.startsWith(word));
@@ -88,16 +88,16 @@ export function slashOptions(typed, skills, commands = null) {
 }
 
 /** @param {readonly CommandEntry[]} commands @returns {readonly CommandEntry[]} */
-function withOwn(commands) {
+function withPanelCommands(commands) {
   const known = new Set(commands.map((entry) => entry.name));
-  const missing = BUILT_IN.filter(({ name }) => Object.hasOwn(OWN, name) && !known.has(name));
+  const missing = BUILT_IN.filter(({ name }) => Object.hasOwn(PANEL_COMMANDS, name) && !known.has(name));
   return [...commands, ...missing];
 }
 
 /** @param {CommandEntry} entry @param {string} name one of its names @returns {SlashOption} */
 function commandOption({ name: first, line, argument }, name) {
   const detail = { detail: line, yours: false };
-  if (Object.hasOwn(OWN, first)) return { text: `/${name}`, ...detail, command: OWN[first] };
+  if (Object.hasOwn(PANEL_COMMANDS, first)) return { text: `/${name}`, ...detail, command: PANEL_COMMANDS[first] };
   if (argument?.startsWith("<")) return { text: `/${name} `, ...detail, command: null };
   return { text: `/${name}`, ...detail, command: "send" };
 }

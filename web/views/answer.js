@@ -160,8 +160,8 @@ function createPartView(kind, part, actions) {
  * @param {Record<string, number>} durations
  */
 function tookOf(id, part, index, durations) {
-  const told = (part.resultProviderMetadata ?? part.providerMetadata)?.assistant?.ms;
-  return typeof told === "number" ? told : durations[durationKey(id, part.toolCallId ?? index)];
+  const reported = (part.resultProviderMetadata ?? part.providerMetadata)?.assistant?.ms;
+  return typeof reported === "number" ? reported : durations[durationKey(id, part.toolCallId ?? index)];
 }
 
 /** @param {{data?: {code?: string, message?: string}}} part */
@@ -207,7 +207,7 @@ const cutLine = (cut, goOn) =>
 /** @param {UIMessage} message @param {AnswerFacts} facts @param {AnswerActions} actions */
 function answerTools(message, { last, busy, version }, actions) {
   const { model, created, timing, usage, command } = message.metadata ?? {};
-  const told = [
+  const facts = [
     model,
     clockTime(created),
     !command && timing?.total_ms !== undefined && duration(timing.total_ms),
@@ -229,6 +229,6 @@ function answerTools(message, { last, busy, version }, actions) {
       disabled: busy,
       onclick: () => actions.branch(message.id),
     }),
-    told.length > 0 && h("span", { class: "ca-message__facts" }, told.join(" · ")),
+    facts.length > 0 && h("span", { class: "ca-message__facts" }, facts.join(" · ")),
   ];
 }

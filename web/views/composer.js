@@ -6,7 +6,7 @@
 
 import { isBusy } from "../state/chat.js";
 import { t } from "../strings.js";
-import { commandOf } from "../text/slash.js";
+import { panelCommandOf } from "../text/slash.js";
 import { createAttachments } from "./attachments.js";
 import { h, icon, iconButton, setText, show } from "./dom.js";
 import { createMeter } from "./meter.js";
@@ -20,7 +20,7 @@ import { createSlashList } from "./slash-list.js";
  * @property {(text: string, files: readonly Attachment[]) => Promise<boolean>} send false: not
  *   taken
  * @property {() => unknown} stop
- * @property {(command: import("../text/slash.js").Command) => void} run
+ * @property {(command: import("../text/slash.js").PanelCommand) => void} run
  * @property {() => void} openReport
  * @property {() => void} openModels
  * @property {(draft: string) => void} keepDraft
@@ -145,7 +145,7 @@ export function createComposer(actions) {
   const submit = async () => {
     const value = text.value.trim();
     if (isEmpty()) return;
-    const command = attachments.get().length ? null : commandOf(value);
+    const command = attachments.get().length ? null : panelCommandOf(value);
     if (command) {
       setValue("");
       actions.run(command);

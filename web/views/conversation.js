@@ -1,11 +1,11 @@
 // @ts-check
 /**
- * The log of a chat: one view per message, kept while the message changes. Of a long chat a stretch
+ * The log of a chat: one view per message, kept while the message changes. Of a long chat a range
  * is in the document; what lies beyond its edges comes as the reader scrolls there. What the chat
  * waits for stands below.
  */
 
-import * as stretches from "../state/window.js";
+import * as ranges from "../state/message-range.js";
 import { t } from "../strings.js";
 import { createAnswer } from "./answer.js";
 import { h, place, setText, show } from "./dom.js";
@@ -62,8 +62,8 @@ export function createConversation(actions) {
   const entries = new Map();
   /** @type {ChatState | null} */
   let drawn = null;
-  /** @type {stretches.Stretch} the messages that are in the document */
-  let stretch = { from: 0, to: 0 };
+  /** @type {ranges.MessageRange} the messages that are in the document */
+  let range = { from: 0, to: 0 };
   let fetching = false;
   /** Whether the reader has come to the top of what is known. */
   let wanted = false;
@@ -72,10 +72,10 @@ export function createConversation(actions) {
 
   const known = () => drawn?.messages.length ?? 0;
   const reading = createReadingPlace(log, messages, {
-    reachesEnd: () => stretch.to === known(),
+    reachesEnd: () => range.to === known(),
     earlier: () => void goEarlier(),
-    later: () => move(stretches.later(stretch, known())),
-    last: () => move(stretches.atEnd(known())),
+    later: () => move(ranges.later(range, known())),
+    last: () => move(ranges.atEnd(known())),
   });
   const element = h("div", { class: "ca-conversation" }, log, reading.latest);
 
@@ -89,7 +89,7 @@ export function createConversation(actions) {
 
   /** What is above comes, from memory or from the server. */
   async function goEarlier() {
-    if (stretch.from > 0) move(stretches.earlier(stretch));
+    if (range.from > 0) move(ranges.earlier(range));
     else if (!fetching && drawn?.hasMore) {
       fetching = true;
       wanted = true;
@@ -98,14 +98,14 @@ export function createConversation(actions) {
     }
   }
 
-  /** Other messages of the same chat. @param {stretches.Stretch} next */
+  /** Other messages of the same chat. @param {ranges.MessageRange} next */
   function move(next) {
     const chat = drawn;
-    if (!chat || (next.from === stretch.from && next.to === stretch.to)) return;
+    if (!chat || (next.from === range.from && next.to === range.to)) return;
     reading.keep(() => {
-      stretch = next;
+      range = next;
       arrange(chat);
-      fill(chat, stretch.from, stretch.to);
+      fill(chat, range.from, range.to);
     });
   }
 
@@ -120,14 +120,14 @@ export function createConversation(actions) {
     return entry;
   };
 
-  /** The stretch into the document, and the others out of it. @param {ChatState} chat */
+  /** The range into the document, and the others out of it. @param {ChatState} chat */
   function arrange(chat) {
-    const list = chat.messages.slice(stretch.from, stretch.to);
+    const list = chat.messages.slice(range.from, range.to);
     const elements = list.map((message) => entryOf(message).view.element);
     place(messages, elements);
     const ids = new Set(list.map((message) => message.id));
     for (const id of [...entries.keys()]) if (!ids.has(id)) entries.delete(id);
-    show(earlier, stretch.from > 0 || chat.hasMore);
+    show(earlier, range.from > 0 || chat.hasMore);
   }
 
   /** @param {ChatState} chat @param {number} from @param {number} to */
@@ -153,9 +153,9 @@ export function createConversation(actions) {
 
   /** Builds what is further up, a few messages per frame. @param {number} to */
   function fillEarlier(to) {
-    const end = Math.min(to, stretch.to);
-    if (!drawn || end <= stretch.from) return;
-    fill(drawn, Math.max(stretch.from, end - FIRST_BATCH), end);
+    const end = Math.min(to, range.to);
+    if (!drawn || end <= range.from) return;
+    fill(drawn, Math.max(range.from, end - FIRST_BATCH), end);
     if (reading.atEnd()) log.scrollTop = log.scrollHeight;
     requestAnimationFrame(() => fillEarlier(end - FIRST_BATCH));
   }
@@ -164,8 +164,8 @@ export function createConversation(actions) {
   function point(chat) {
     const index = chat.messages.findIndex((message) => message.id === chat.target?.id);
     if (index < 0) return;
-    if (index < stretch.from || index >= stretch.to) {
-      move(stretches.around(index, chat.messages.length));
+    if (index < range.from || index >= range.to) {
+      move(ranges.around(index, chat.messages.length));
     }
     const article = entryOf(chat.messages[index]).view.element;
     for (const marked of messages.querySelectorAll(".ca-message--found")) {
@@ -203,9 +203,9 @@ export function createConversation(actions) {
         before?.id !== chat.id || (before.messages.length === 0 && chat.messages.length > 0);
       drawn = chat;
       if (opened) begin(chat);
-      else if (stretches.isSame(stretch, before.messages, chat.messages)) {
-        show(earlier, stretch.from > 0 || chat.hasMore);
-        fill(chat, stretch.from, stretch.to);
+      else if (ranges.isSame(range, before.messages, chat.messages)) {
+        show(earlier, range.from > 0 || chat.hasMore);
+        fill(chat, range.from, range.to);
       } else follow(chat, before);
       drawFailure(chat, before);
       drawWait(chat, model);
@@ -219,23 +219,23 @@ export function createConversation(actions) {
   /** Another chat, from its end. @param {ChatState} chat */
   function begin(chat) {
     wanted = false;
-    stretch = stretches.atEnd(chat.messages.length);
+    range = ranges.atEnd(chat.messages.length);
     arrange(chat);
-    const from = Math.max(stretch.from, stretch.to - FIRST_BATCH);
-    fill(chat, from, stretch.to);
-    if (from > stretch.from) requestAnimationFrame(() => fillEarlier(from));
+    const from = Math.max(range.from, range.to - FIRST_BATCH);
+    fill(chat, from, range.to);
+    if (from > range.from) requestAnimationFrame(() => fillEarlier(from));
   }
 
   /** Other messages in the same chat. @param {ChatState} chat @param {ChatState} before */
   function follow(chat, before) {
     reading.keep(() => {
-      stretch = stretches.moved(stretch, before.messages, chat.messages, reading.atEnd());
-      if (wanted && stretch.from > 0) {
-        stretch = stretches.earlier(stretch);
+      range = ranges.moved(range, before.messages, chat.messages, reading.atEnd());
+      if (wanted && range.from > 0) {
+        range = ranges.earlier(range);
         wanted = false;
       }
       arrange(chat);
-      fill(chat, stretch.from, stretch.to);
+      fill(chat, range.from, range.to);
     });
   }
 

@@ -190,7 +190,7 @@ export function createPanelView(panel, host, close) {
     );
   };
 
-  /** @param {import("../text/slash.js").Command} command */
+  /** @param {import("../text/slash.js").PanelCommand} command */
   const run = (command) => {
     if (command === "new") newChat();
     else if (command === "model") void openModels();

@@ -15,10 +15,10 @@ let forms = 0;
 /**
  * @param {Provider | null} provider null for a new one
  * @param {Panel} panel
- * @param {Pick<import("../types.js").PanelState, "field" | "draft">} wanted the field that gets the
+ * @param {Pick<import("../types.js").PanelState, "field" | "prefill">} wanted the field that gets the
  *   focus, and what a new one begins with
  */
-export function createProviderForm(provider, panel, { field: first, draft }) {
+export function createProviderForm(provider, panel, { field: first, prefill }) {
   forms += 1;
   const id = `ca-form-${forms}`;
   const fields = {
@@ -101,7 +101,7 @@ export function createProviderForm(provider, panel, { field: first, draft }) {
     ),
   );
 
-  const begun = provider ?? draft;
+  const begun = provider ?? prefill;
   fields.name.value = begun?.name ?? "";
   fields.address.value = begun?.base_url ?? "";
   fields.model.value = begun?.model ?? "";

@@ -23,8 +23,8 @@ export function createSettingsPage(panel) {
   let health = null;
   /** @type {string | null} */
   let editing = null;
-  /** @type {Pick<PanelState, "field" | "draft">} */
-  let wanted = { field: "name", draft: null };
+  /** @type {Pick<PanelState, "field" | "prefill">} */
+  let wanted = { field: "name", prefill: null };
 
   /** @type {Map<string, HTMLElement>} what stands on the page, by what it shows */
   let kept = new Map();
@@ -46,7 +46,7 @@ export function createSettingsPage(panel) {
 
   /** @param {Provider | null} provider */
   const form = (provider) =>
-    keep([editing, wanted.field, wanted.draft], () => createProviderForm(provider, panel, wanted));
+    keep([editing, wanted.field, wanted.prefill], () => createProviderForm(provider, panel, wanted));
 
   const draw = () => {
     const known = settings?.providers ?? [];

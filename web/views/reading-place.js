@@ -15,13 +15,13 @@ const EDGE = 300;
 /**
  * @param {HTMLElement} log what scrolls
  * @param {HTMLElement} messages its part that is kept in place
- * @param {object} stretch
- * @param {() => boolean} stretch.reachesEnd whether the last message is in the document
- * @param {() => void} stretch.earlier more is wanted above
- * @param {() => void} stretch.later more is wanted below
- * @param {() => void} stretch.last the end is wanted
+ * @param {object} range
+ * @param {() => boolean} range.reachesEnd whether the last message is in the document
+ * @param {() => void} range.earlier more is wanted above
+ * @param {() => void} range.later more is wanted below
+ * @param {() => void} range.last the end is wanted
  */
-export function createReadingPlace(log, messages, stretch) {
+export function createReadingPlace(log, messages, range) {
   const label = t("log.latest");
   const latest = h(
     "button",
@@ -45,7 +45,7 @@ export function createReadingPlace(log, messages, stretch) {
   };
 
   const toEnd = () => {
-    stretch.last();
+    range.last();
     atEnd = true;
     pin();
     show(latest, false);
@@ -55,10 +55,10 @@ export function createReadingPlace(log, messages, stretch) {
     // What comes into view gets its real height only then; that takes no reader from the end.
     if (atEnd && log.scrollHeight !== put.height && log.scrollTop >= put.top - 1) pin();
     const below = log.scrollHeight - log.scrollTop - log.clientHeight;
-    atEnd = below < NEAR && stretch.reachesEnd();
+    atEnd = below < NEAR && range.reachesEnd();
     show(latest, !atEnd);
-    if (log.scrollTop < EDGE) stretch.earlier();
-    else if (below < EDGE && !stretch.reachesEnd()) stretch.later();
+    if (log.scrollTop < EDGE) range.earlier();
+    else if (below < EDGE && !range.reachesEnd()) range.later();
   };
 
   log.addEventListener("scroll", read, { passive: true });

@@ -5,7 +5,7 @@ import { textOf } from "../state/messages.js";
 import { t } from "../strings.js";
 import { clockTime } from "../text/format.js";
 import { mediaFate } from "../text/policy.js";
-import { isAnswered } from "../text/slash.js";
+import { isServerCommand } from "../text/slash.js";
 import { button, copyButton, h, icon, iconButton, present } from "./dom.js";
 import { createVersions } from "./versions.js";
 
@@ -57,7 +57,7 @@ export function createUserMessage(actions) {
     const current = message;
     const text = textOf(message);
     const time = clockTime(message.metadata?.created);
-    element.classList.toggle("ca-message--quiet", isAnswered(text));
+    element.classList.toggle("ca-message--quiet", isServerCommand(text));
     element.replaceChildren(
       h(
         "div",

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { around, atEnd, earlier, isSame, later, MOST, moved, STEP } from "../../web/state/window.js";
+import { around, atEnd, earlier, isSame, later, MOST, moved, STEP } from "../../web/state/message-range.js";
 
 const messages = (/** @type {number} */ from, /** @type {number} */ to) =>
   Array.from({ length: to - from }, (_each, index) => ({ id: `m${from + index}` }));
@@ -15,18 +15,18 @@ test("a short chat is in the document as a whole", () => {
 
 test("scrolling up and down visits every message, and never too many at once", () => {
   const length = 1000;
-  let stretch = atEnd(length);
+  let range = atEnd(length);
   const visited = new Set();
   const visit = () => {
-    assert.ok(stretch.to - stretch.from <= MOST);
-    for (let index = stretch.from; index < stretch.to; index += 1) visited.add(index);
+    assert.ok(range.to - range.from <= MOST);
+    for (let index = range.from; index < range.to; index += 1) visited.add(index);
   };
-  for (visit(); stretch.from > 0; visit()) stretch = earlier(stretch);
+  for (visit(); range.from > 0; visit()) range = earlier(range);
   assert.equal(visited.size, length);
-  for (; stretch.to < length; visit()) {
-    const next = later(stretch, length);
-    assert.ok(next.to > stretch.to && next.from < stretch.to, "what is read stays");
-    stretch = next;
+  for (; range.to < length; visit()) {
+    const next = later(range, length);
+    assert.ok(next.to > range.to && next.from < range.to, "what is read stays");
+    range = next;
   }
 });
 
@@ -59,8 +59,8 @@ test("another path is shown from its end", () => {
 });
 
 test("an answer that grows changes nothing about what is in the document", () => {
-  const stretch = { from: 2, to: 5 };
-  assert.equal(isSame(stretch, messages(0, 5), messages(0, 5)), true);
-  assert.equal(isSame(stretch, messages(0, 5), messages(0, 6)), false);
-  assert.equal(isSame(stretch, messages(0, 5), messages(1, 6)), false);
+  const range = { from: 2, to: 5 };
+  assert.equal(isSame(range, messages(0, 5), messages(0, 5)), true);
+  assert.equal(isSame(range, messages(0, 5), messages(0, 6)), false);
+  assert.equal(isSame(range, messages(0, 5), messages(1, 6)), false);
 });
