@@ -1,7 +1,7 @@
 // @ts-check
 /**
- * Reads the open workflow: the snapshot that is sent with a turn, and the summary for an empty chat.
- * Never changes the canvas and never throws.
+ * Reads the open workflow: the snapshot that is sent with a turn, and the summary for an empty
+ * chat. Never changes the canvas and never throws.
  */
 
 /** @typedef {import("./host.js").Host} Host */

@@ -52,7 +52,12 @@ export function works(server) {
   return stream !== null || goesOn || BUSY_STATES.has(runtime.state);
 }
 
-/** @param {string} id @param {ServerChat | null} server @param {Local} local @returns {ChatState} */
+/**
+ * @param {string} id
+ * @param {ServerChat | null} server
+ * @param {Local} local
+ * @returns {ChatState}
+ */
 export function chatState(id, server, local) {
   return {
     id,
