@@ -212,7 +212,7 @@ test("images and text can be attached, by type or by name", () => {
 });
 
 test("a file over its limit and files over the common one are refused in words", () => {
-  assert.match(refusal(file({ size: FILE_LIMIT + 1 }), []) ?? "", /20 MB; a file may have 20 MB/);
+  assert.match(refusal(file({ size: FILE_LIMIT + 1 }), []) ?? "", /20 MB\. A file may have 20 MB/);
   const other = { id: "o", filename: "o", mediaType: "image/png", size: 12_000_000, url: "" };
   assert.equal(refusal(file({ size: 8_000_000 }), [other]), null);
   assert.match(refusal(file({ size: 12_000_000 }), [other]) ?? "", /together may have 28 MB/);
@@ -301,7 +301,7 @@ test("what was found for a question is a line, and money is said where it is kno
   const labels = reportLines({ ...REPORT, parts }).map(({ label }) => label);
   assert.ok(labels.includes("Found for your question"));
   const cost = { currency: "USD", request: 0.0012, chat: 1.5 };
-  assert.ok(reportNotes({ ...REPORT, cost }).includes("It cost $0.0012; this chat so far $1.50."));
+  assert.ok(reportNotes({ ...REPORT, cost }).includes("This request cost $0.0012; this chat has cost $1.50 so far."));
 });
 
 test("what a model without tools cannot look up is only said to be kept", () => {

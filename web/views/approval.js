@@ -1,5 +1,5 @@
 // @ts-check
-/** Asks the user before a tool acts: what will be done, in words, and three ways to answer. */
+/** A card that asks the user to approve a tool call: what the tool does, and three buttons. */
 
 import { toolName } from "../state/messages.js";
 import { t } from "../strings.js";

@@ -1,7 +1,7 @@
 // @ts-check
 /**
- * A short menu below a button: one at a time, by mouse and by keys (arrows, Home, End, Escape), as
- * screen readers know it. The focus goes back to the button.
+ * A menu below a button, one at a time, operated by mouse or keys (arrows, Home, End, Escape; ARIA
+ * menu pattern). On closing, the focus returns to the button.
  */
 
 import { h } from "./dom.js";
@@ -16,7 +16,7 @@ export function createMenu() {
   /** @type {HTMLElement | null} */
   let opener = null;
 
-  /** @param {boolean} [back] whether the focus goes back */
+  /** @param {boolean} [back] whether the focus returns to the button */
   const close = (back = true) => {
     if (!opener) return;
     opener.setAttribute("aria-expanded", "false");
@@ -80,7 +80,7 @@ export function createMenu() {
     element,
     close: () => close(false),
     /**
-     * Opens below the button, or closes what it opened.
+     * Opens the menu below the button, or closes it if this button opened it.
      * @param {HTMLElement} button
      * @param {readonly MenuItem[]} items
      */

@@ -1,5 +1,5 @@
 // @ts-check
-/** Chooses which model answers: the models of the provider in use, and the other providers. */
+/** The model picker: the models of the provider in use, and the other providers. */
 
 import { t } from "../strings.js";
 import { errorText } from "../text/format.js";
@@ -20,7 +20,7 @@ import { h, icon } from "./dom.js";
 
 /**
  * @param {ProviderSettings} settings
- * @param {PickerActions} actions each that chooses may throw; the sentence is shown
+ * @param {PickerActions} actions an error that one throws is shown
  * @returns {HTMLElement[]}
  */
 export function modelPicker(settings, actions) {

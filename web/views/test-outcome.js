@@ -1,5 +1,5 @@
 // @ts-check
-/** What a provider's test found: one line for the chat, one for the tools. */
+/** The result of a provider's test: one line for chat, one for tools. */
 
 import { t } from "../strings.js";
 import { duration, errorText } from "../text/format.js";
