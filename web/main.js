@@ -1,10 +1,10 @@
 // @ts-check
 /**
- * ComfyUI's way into the panel: registers the side-bar tab. The one module here with side effects:
- * ComfyUI imports every script below this folder, the others only export.
+ * Registers the panel as a tab of ComfyUI's side bar. ComfyUI imports every script in this folder;
+ * only this module has side effects on import.
  */
 
-// @ts-ignore Served by ComfyUI, two folders up, wherever it is mounted.
+// @ts-ignore ComfyUI serves this script two folders above the extension's folder.
 import { app } from "../../scripts/app.js";
 // @ts-ignore
 import { api as hostApi } from "../../scripts/api.js";
@@ -14,7 +14,7 @@ import { download } from "./services/files.js";
 import { createHost } from "./services/host.js";
 import { createPanelTools } from "./services/panel-tools.js";
 import { createPause, later } from "./services/pause.js";
-import { createMemory, newId } from "./services/storage.js";
+import { createPanelStorage, newId } from "./services/storage.js";
 import { createWorkflowReader } from "./services/workflow.js";
 import { createPanel } from "./state/panel.js";
 import { t } from "./strings.js";
@@ -29,18 +29,18 @@ let panel = null;
 /** @type {{element: HTMLElement, destroy(): void} | null} */
 let view = null;
 
-/** Made when the tab is opened first: ComfyUI's start costs nothing. */
+/** Creates the panel when the tab is opened first, so that ComfyUI's start is not slowed down. */
 function openPanel() {
   if (panel) return panel;
-  const tab = createMemory(host.user(), () => sessionStorage);
-  const clientId = claimClientId(tab, window, newId);
+  const tabStorage = createPanelStorage(host.user(), () => sessionStorage);
+  const clientId = claimClientId(tabStorage, window, newId);
   const pause = createPause();
   const workflow = createWorkflowReader(host);
   const made = createPanel({
     api: createApi(host.fetch, clientId),
     clientId,
     tools: createPanelTools(),
-    memory: createMemory(host.user(), () => localStorage),
+    storage: createPanelStorage(host.user(), () => localStorage),
     workflow: workflow.snapshot,
     summary: workflow.summary,
     wait: pause.wait,
@@ -52,7 +52,7 @@ function openPanel() {
     newId,
   });
   window.addEventListener("online", pause.wake);
-  document.addEventListener("visibilitychange", tellShown);
+  document.addEventListener("visibilitychange", updateShown);
   host.onReconnected(made.tryNow);
   host.onGraphChanged(made.refreshWorkflow);
   void made.start();
@@ -60,8 +60,8 @@ function openPanel() {
   return made;
 }
 
-/** Whether anybody can see the panel. */
-function tellShown() {
+/** Passes on whether the panel is visible. */
+function updateShown() {
   panel?.setShown(view !== null && !document.hidden);
 }
 
@@ -87,15 +87,15 @@ const tab = {
     view?.destroy();
     const opened = openPanel();
     opened.refreshWorkflow();
-    view = createPanelView(opened, host, () => host.run(`Workspace.ToggleSidebarTab.${TAB}`));
+    view = createPanelView(opened, host, () => host.execute(`Workspace.ToggleSidebarTab.${TAB}`));
     element.classList.add("ca-mount");
     element.replaceChildren(view.element);
-    tellShown();
+    updateShown();
   },
   destroy() {
     view?.destroy();
     view = null;
-    tellShown();
+    updateShown();
   },
 };
 

@@ -1,11 +1,11 @@
 // @ts-check
 /**
- * Every word that the panel shows or speaks, by key, ready for translation: a translation is
- * another table with the same keys. `{name}` stands for a value; a key with `.one` and `.other` is
- * chosen by the language's own plural rule.
+ * All texts of the panel by key, screen reader texts included. A translation is another table with
+ * the same keys. `{name}` is replaced by a value; of a key with `.one` and `.other` the language's
+ * plural rule chooses one.
  */
 
-const ENGLISH = {
+export const ENGLISH = {
   "panel.title": "Assistant",
   "panel.back": "Back to the chat",
   "panel.close": "Close",
@@ -66,8 +66,8 @@ const ENGLISH = {
   "note.workflow": "This chat is about “{name}”; “{open}” is open now.",
   "note.workflow.new": "Open a new chat for this workflow",
   "note.hide": "Hide",
-  "note.elsewhere": "Another tab is asked to go on.",
-  "note.gone": "The tab that was asked to go on is closed.",
+  "note.elsewhere": "A tool call waits for another browser tab.",
+  "note.gone": "A tool call waits for a browser tab that is closed.",
   "note.take": "Go on here",
 
   "queue.label": "Waiting messages",
@@ -103,7 +103,7 @@ const ENGLISH = {
   "tool.none": "None",
   "tool.name": "Tool: {name}",
   "tool.more": "Show all",
-  "tool.passages.none": "Nothing fits.",
+  "tool.passages.none": "Nothing was found.",
   "tool.passage": "{role}, {handle}",
   "tool.role.user": "You",
   "tool.role.assistant": "Assistant",
@@ -149,14 +149,14 @@ const ENGLISH = {
   "error.action.dismiss": "Close",
   "error.details": "Details",
   "error.server": "ComfyUI did not answer. Is it still running?",
-  "error.running": "It answers in another tab. Your text is kept.",
+  "error.running": "This chat is answering in another tab. Your text is kept.",
 
   "gate.host.title": "This address is not allowed yet",
   "gate.origin.title": "This page is not allowed yet",
   "gate.token.title": "This computer needs the token",
   "gate.broken.title": "The assistant did not start",
   "gate.broken.text":
-    "The panel is here, but its part in ComfyUI does not answer. ComfyUI's log says why.",
+    "The assistant's backend in ComfyUI does not answer. Look in ComfyUI's log for the reason.",
   "gate.set": "Set this where ComfyUI starts (or in the plugin's .env file), then restart ComfyUI:",
   "gate.copy": "Copy the setting",
   "gate.again": "Try again",
@@ -175,15 +175,15 @@ const ENGLISH = {
   "composer.remove": "Remove {name}",
   "composer.drop": "Drop images or text files here",
   "attach.type": "{name} is neither an image nor a text file.",
-  "attach.size": "{name} has {size}; a file may have {limit}.",
-  "attach.total": "{name} does not fit: all files of a message together may have {limit}.",
+  "attach.size": "{name} is too large: {size}. A file may have {limit}.",
+  "attach.total": "{name} is too large: all files of a message together may have {limit}.",
   "attach.unreadable": "{name} could not be read.",
 
   "slash.label": "Commands and skills",
   "slash.yours": "yours",
   "slash.new": "start a new chat",
   "slash.skill": "use a skill",
-  "slash.skills": "list what there is",
+  "slash.skills": "list the skills",
   "slash.context": "what the model was sent, and what was left out",
   "slash.tokens": "what this chat has used so far",
   "slash.compact": "summarise the older messages now",
@@ -194,7 +194,7 @@ const ENGLISH = {
   "meter.label": "Context: {percent} used. Show what the model sees",
   "report.title": "What the model sees",
   "report.total": "{used} of {window} tokens",
-  "report.empty": "Send a message, and this shows what of the chat the model was given.",
+  "report.empty": "Send a message to see here what the model receives.",
   "report.rules": "Rules and skills",
   "report.tools": "Tools",
   "report.summary.one": "Summary of {count} earlier message",
@@ -214,9 +214,9 @@ const ENGLISH = {
   "report.and": " and ",
   "report.left": "Left out to save room: {names}.",
   "report.cached": "{percent} of this request was cached.",
-  "report.emergency": "It only fitted after more was left out than usual.",
+  "report.emergency": "The request fitted only after more was left out than usual.",
   "report.recalled": "Found for your question",
-  "report.cost": "It cost {request}; this chat so far {chat}.",
+  "report.cost": "This request cost {request}; this chat has cost {chat} so far.",
   "report.next.off": "Summaries are off.",
   "report.raw.off": "off",
   "report.next.due": "The next summary is due.",
@@ -254,7 +254,7 @@ const ENGLISH = {
   "model.demo": "Demo model",
 
   "settings.providers": "Where answers come from",
-  "settings.none": "Nothing is set up yet.",
+  "settings.none": "No provider is set up yet.",
   "settings.add": "Add provider",
   "settings.active": "In use",
   "settings.use": "Use",
@@ -339,7 +339,7 @@ const ENGLISH = {
   "ask.words": "What do checkpoint, VAE and sampler mean?",
   "ask.prompt": "Write a prompt for a portrait in soft light",
 
-  "chats.empty": "No chats yet. What you ask is kept here.",
+  "chats.empty": "No chats yet. Your chats are saved here.",
   "chats.untitled": "New chat",
   "chats.search": "Search all chats",
   "chats.search.clear": "Clear the search",
@@ -373,7 +373,7 @@ const ENGLISH = {
   "chats.messages.other": "{count} messages",
   "chats.more": "Show more",
 
-  "skills.intro": "Know-how that the assistant loads when you name it.",
+  "skills.intro": "Instructions that the assistant loads when you use them with /skill.",
   "skills.empty": "No skills yet.",
   "skills.yours": "Yours",
   "skills.shipped": "Shipped with the assistant",
@@ -383,7 +383,7 @@ const ENGLISH = {
 /** @typedef {keyof typeof ENGLISH} Key */
 /** @typedef {Record<string, string | number>} Values */
 
-/** @returns {string} the BCP 47 tag that numbers and dates are written in */
+/** @returns {string} BCP 47 tag of the language, also for numbers and dates */
 export const language = () => "en";
 
 /**
@@ -400,9 +400,9 @@ export function t(key, values = {}) {
  */
 
 /**
- * The text for a number of things.
+ * The singular or plural text for a count.
  * @param {CountKey} stem a key without `.one` or `.other`
- * @param {number} count also `{count}` in the text
+ * @param {number} count replaces `{count}`
  * @param {Values} [values]
  * @returns {string}
  */
@@ -412,14 +412,11 @@ export function tn(stem, count, values = {}) {
 }
 
 /**
- * A key that is put together from a code of the server.
+ * The text of a key that contains a code of the server.
  * @param {string} key
- * @param {Key} otherwise for a code that this panel does not know
+ * @param {Key} otherwise key used if `key` does not exist
  * @returns {string}
  */
 export function textFor(key, otherwise) {
   return t(Object.hasOwn(ENGLISH, key) ? /** @type {Key} */ (key) : otherwise);
 }
-
-/** @returns {string[]} every key, for the test that looks for missing and unused ones */
-export const keys = () => Object.keys(ENGLISH);

@@ -1,6 +1,6 @@
 /**
- * The shapes that the panel's rooms share: what travels over the wire (UI message stream v1 and our
- * HTTP API) and what the host gives. Types only; nothing here reaches the browser.
+ * Types shared by the panel's modules: the UI message stream v1, the HTTP API, the panel's state.
+ * Only for type checking; not loaded by the browser.
  */
 
 export type Json = null | boolean | number | string | Json[] | { [key: string]: Json };
@@ -77,7 +77,7 @@ export interface TurnError {
   actions?: string[];
 }
 
-/** `messageMetadata` of an answer; of a user's message only `created` and `workflow`. */
+/** `messageMetadata` of an answer. User messages have `created` and `workflow` only. */
 export interface Metadata {
   model?: string;
   provider?: string;
@@ -90,7 +90,7 @@ export interface Metadata {
   };
   timing?: { first_token_ms?: number; total_ms?: number };
   steps?: number;
-  /** The command that the server answered itself. */
+  /** The slash command that the server answered without a model. */
   command?: string;
   finish_reason?: string;
   cut?: "aborted" | "cut" | "length" | "steps";
@@ -105,7 +105,7 @@ export interface UIMessage {
   parts: Part[];
 }
 
-/** One chunk of the stream; `type` decides which other fields are there. */
+/** One chunk of the stream; the other fields depend on `type`. */
 export interface Chunk {
   type: string;
   [field: string]: any;
@@ -116,8 +116,9 @@ export interface Amount {
   tokens: number;
 }
 
-/** The `data-context` chunk: what one request to the model was made of (0: the next one). */
+/** The `data-context` chunk: the parts of one request to the model. */
 export interface ContextReport {
+  /** Number of the request in its turn; 0: the next request. */
   request: number;
   phase: "request" | "answer";
   first_turn: boolean;
@@ -135,15 +136,15 @@ export interface ContextReport {
   messages_trimmed: number;
   messages_sent: number;
   repairs: number;
-  /** Handles of what is not sent in full ("r12", "r3-40"), and names of left out sections. */
+  /** Handles of log rows not sent in full ("r12", "r3-40"), and names of omitted sections. */
   left_out: string[];
   strength: "Absent" | "Low" | "Medium" | "High";
-  /** Messages that the summary stands for. */
+  /** Number of messages that the summary replaces. */
   summarised: number;
   cuts: number;
-  /** It was made to fit by force. */
+  /** Whether the request fitted only after emergency cuts. */
   emergency: boolean;
-  /** The limit that asks for the next summary first; `share` is `now / at`. */
+  /** The limit that will trigger the next summary; `share` is `now / at`. */
   next_trigger: null | { what: string; now: number; at: number; share: number };
   usage: null | {
     input_tokens?: number;
@@ -151,7 +152,7 @@ export interface ContextReport {
     cached_tokens?: number;
     cached_share?: number;
   };
-  /** What the provider charges, in `currency`; missing where its prices are not known. */
+  /** The provider's charges in `currency`; missing if its prices are not known. */
   cost?: { currency: string; request: number; chat: number } | null;
 }
 
@@ -161,7 +162,7 @@ export interface Provider {
   name: string;
   base_url: string;
   model: string;
-  /** Tokens; null until a request shows it. */
+  /** Tokens; null until the first request has determined it. */
   context_window: number | null;
   has_key: boolean;
   source: ProviderSource;
@@ -222,7 +223,7 @@ export interface WorkflowName {
   name?: string;
 }
 
-/** What a chat is to the list. */
+/** A chat in the list of chats. */
 export interface ChatEntry {
   id: string;
   title: string;
@@ -231,12 +232,12 @@ export interface ChatEntry {
   messages: number;
   state: string;
   pinned?: boolean;
-  /** An answer ended while nobody watched. */
+  /** Whether an answer ended while no panel showed the chat. */
   unread?: boolean;
   workflow?: WorkflowName | null;
 }
 
-/** One page of a chat, from its end. */
+/** A stored chat with one page of its messages, the newest ones or those before a message. */
 export interface StoredChat {
   id: string;
   title: string;
@@ -246,14 +247,14 @@ export interface StoredChat {
   versions?: Versions;
 }
 
-/** Where a message stands among its versions; `index` counts from 0. */
+/** The versions of a message; `index` is the position of the message in `ids`, from 0. */
 export interface Version {
   index: number;
   ids: string[];
 }
 export type Versions = Record<string, Version>;
 
-/** A command that waits in the chat's queue. */
+/** A command in the queue of a chat. */
 export interface Queued {
   id: string;
   type: string;
@@ -267,19 +268,19 @@ export interface Saving {
   message?: string;
 }
 
-/** What runs in a chat, and who is asked. */
+/** What runs in a chat, and which panel runs its tool calls. */
 export interface Runtime {
   state: string;
-  /** The panel that a tool call is addressed to, and whether it is there. */
+  /** Id of the panel that runs the tool calls, and whether the panel is connected. */
   client_id: string | null;
   client_present: boolean;
-  /** Tool calls that a panel is to run. */
+  /** Ids of the tool calls that wait for a panel. */
   waiting: string[];
   error?: { code: string; message: string } | null;
   saving: Saving;
 }
 
-/** One event of a stream of events; `type` decides which other fields are there. */
+/** One event of a chat or of the list of chats; the other fields depend on `type`. */
 export interface ChatEvent {
   seq: number;
   type: string;
@@ -288,7 +289,7 @@ export interface ChatEvent {
   [field: string]: any;
 }
 
-/** A passage that a search found. `marks`: start and end in code points of the snippet. */
+/** A result of a search. `marks`: start and end of each match in code points of the snippet. */
 export interface SearchResult {
   chat_id: string;
   message_id: string;
@@ -297,11 +298,11 @@ export interface SearchResult {
   marks: [number, number][];
 }
 
-/** A slash command, as the server lists it. */
+/** A slash command of the server. */
 export interface CommandEntry {
   name: string;
   aliases?: string[];
-  /** "<words>" when it needs one, "[name]" when it takes one, else empty. */
+  /** "<words>" if an argument is required, "[name]" if it is optional, else empty. */
   argument?: string | null;
   line: string;
   place?: "server" | "client";
@@ -315,7 +316,7 @@ export interface WorkflowSnapshot {
   selection: (number | string)[];
 }
 
-/** What the empty state says about the open workflow. */
+/** Facts about the open workflow, shown in an empty chat. */
 export interface WorkflowSummary {
   id: string;
   name: string;
@@ -333,20 +334,20 @@ export interface Attachment {
   url: string;
 }
 
-/** "working": it runs, and nothing is written (a panel's tool, the time before the first word). */
+/** "working": a turn runs without a streaming answer (a panel tool, before the first chunk). */
 export type ChatStatus = "idle" | "sending" | "working" | "streaming" | "stopping";
 
-/** Why a request of the panel itself failed; shown as a card below the messages. */
+/** A failed request of the panel; shown as an error card below the messages. */
 export interface Failure extends TurnError {
   actions: string[];
 }
 
 export interface ChatState {
   id: string;
-  /** Whether the server has it: a new chat is made with its first message. */
+  /** Whether the server has the chat; a new chat is created with its first message. */
   known: boolean;
   title: string;
-  /** From somewhere above to the end, with the answer that is being written. */
+  /** The loaded messages up to the newest one, with the streaming answer. */
   messages: UIMessage[];
   versions: Versions;
   hasMore: boolean;
@@ -356,26 +357,26 @@ export interface ChatState {
   lost: boolean;
   report: ContextReport | null;
   failure: Failure | null;
-  /** Milliseconds that a part took, by `partKey`; known only for parts that were watched live. */
+  /** Milliseconds by `durationKey`; only of parts that streamed into this panel. */
   durations: Record<string, number>;
   queue: readonly Queued[];
-  /** The queue goes on only when the user says so. */
+  /** Whether the queue waits until the user resumes it. */
   held: boolean;
-  /** What the server keeps of the text that was not sent yet. */
+  /** The unsent text that the server stores. */
   draft: string;
-  /** The panel that a tool waits for: this one, another one, or one that is gone. */
+  /** The panel that a tool call waits for: this one, another one, a closed one; "" for none. */
   waitsFor: "" | "here" | "elsewhere" | "gone";
   saving: Saving;
   workflow: WorkflowName | null;
-  /** The message that the user came for. */
+  /** The message that the user opened from the search. */
   target: { id: string } | null;
-  /** The message that was sent last from here; "" for none. */
+  /** Id of the last message sent from this panel; "" for none. */
   sent: string;
-  /** Whether a message is being looked for far above. */
+  /** Whether pages are being loaded to find the target. */
   finding: boolean;
 }
 
-/** Something that must be settled before the panel can talk to its server. */
+/** The reason why the server refuses the panel, or why its backend did not start. */
 export interface Gate {
   kind: "host" | "origin" | "token" | "broken";
   message: string;
@@ -387,12 +388,12 @@ export type Page = "chat" | "chats" | "settings" | "skills";
 
 export interface Search {
   query: string;
-  /** null: not answered yet. */
+  /** null: the first search is running. */
   results: SearchResult[] | null;
   failed: string;
 }
 
-/** A sentence above the composer that goes by itself. */
+/** A sentence above the composer that disappears by itself. */
 export type Toast =
   | { kind: "deleted"; chat: { id: string; title: string }; open: boolean }
   | { kind: "said"; text: string };
@@ -401,11 +402,11 @@ export interface PanelState {
   page: Page;
   chat: ChatState;
   chats: ChatEntry[] | null;
-  /** Whether the list goes on below. */
+  /** Whether the server has older chats. */
   moreChats: boolean;
   search: Search;
   toast: Toast | null;
-  /** The server's slash commands; null until they are known. */
+  /** The server's slash commands; null until they are loaded. */
   commands: CommandEntry[] | null;
   skills: SkillEntry[];
   health: Health | null;
@@ -414,10 +415,10 @@ export interface PanelState {
   unreachable: boolean;
   welcomed: boolean;
   workflow: WorkflowSummary | null;
-  /** Which provider the settings page edits: a name, "" for a new one, null for none. */
+  /** Name of the provider in the form of the settings page; "" for a new one, null for none. */
   editing: string | null;
-  /** Which field of it the user came for. */
+  /** The field of the form that gets the focus. */
   field: "name" | "key";
-  /** What stands in the form of a new provider already. */
-  draft: { name: string; base_url: string; model: string } | null;
+  /** Values that the form of a new provider starts with. */
+  prefill: { name: string; base_url: string; model: string } | null;
 }

@@ -80,9 +80,11 @@ async function aiReader(root) {
 async function panelReader(web) {
   const load = (path) => import(pathToFileURL(join(web, path)).href);
   const { readEvents } = await load("services/sse.js");
-  const { createReducer } = await load("state/reducer.js");
+  const { initialFold } = await load("state/fold-state.js");
+  const { settleInputs } = await load("state/fold-tool.js");
+  const { fold } = await load("state/reducer.js");
   return async (bytes, pieces, message) => {
-    const reducer = createReducer(message);
+    let state = initialFold(message);
     const errors = [];
     try {
       const { signal } = new AbortController();
@@ -90,11 +92,11 @@ async function panelReader(web) {
         if (data === "[DONE]") break;
         const chunk = JSON.parse(data);
         if (chunk.type === "error") errors.push(chunk.errorText);
-        else reducer.apply(chunk);
+        else state = fold(state, chunk);
       }
     } catch (error) {
       errors.push(error.message);
     }
-    return { message: reducer.message, errors };
+    return { message: settleInputs(state).message, errors };
   };
 }

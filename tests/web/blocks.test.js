@@ -31,7 +31,7 @@ test("paragraphs, lists, tables, quotes and fences are one block each", () => {
   ]);
 });
 
-test("text that grows is cut as if it had been there at once", () => {
+test("growing text is split into the same blocks as complete text", () => {
   /** @type {import("../../web/text/blocks.js").Block[]} */
   let blocks = [];
   for (let end = 1; end <= TEXT.length; end += 1) {
@@ -42,13 +42,13 @@ test("text that grows is cut as if it had been there at once", () => {
   }
 });
 
-test("a fence that is still open is code already", () => {
+test("an open fence is a code block that is not closed", () => {
   assert.deepEqual(splitBlocks("```js title\nlet a"), [
     { kind: "code", start: 0, source: "let a", language: "js", closed: false },
   ]);
 });
 
-test("a fence directly under a paragraph ends it", () => {
+test("a fence directly below a paragraph ends the paragraph", () => {
   assert.deepEqual(
     splitBlocks("Here:\n```\nx\n```\nafter").map((block) => [block.kind, block.source]),
     [
@@ -59,15 +59,15 @@ test("a fence directly under a paragraph ends it", () => {
   );
 });
 
-test("code that only looks like a fence inside a longer one stays code", () => {
+test("a shorter fence inside of a longer one is code", () => {
   assert.deepEqual(sources("````md\n```\nx\n```\n````"), ["```\nx\n```"]);
 });
 
-test("line feeds of Windows are line feeds", () => {
+test("line ends of Windows are line ends", () => {
   assert.deepEqual(sources("one\r\n\r\n```\r\nx\r\n```\r\n\r\ntwo"), ["one", "x", "two"]);
 });
 
-test("nothing but blank lines has no blocks", () => {
+test("blank lines make no blocks", () => {
   assert.deepEqual(splitBlocks("\n \n\n"), []);
 });
 
@@ -79,14 +79,14 @@ test("link definitions are found anywhere", () => {
   assert.equal(linkDefinitions("nothing here"), "");
 });
 
-test("many lines are cut in linear time", () => {
+test("many lines are split in linear time", () => {
   assert.equal(
     splitBlocks("word ".repeat(20) + "\n\n".repeat(1) + "- x\n".repeat(50_000)).length,
     2,
   );
 });
 
-test("neighbouring text blocks are joined as they stand in the source, code stays apart", () => {
+test("neighbouring text blocks are merged with their source, code blocks are not", () => {
   const text = "one\n\n- two\n\nthree\n\n```\ncode\n```\n\nfour\n\nfive\n";
   const merged = mergeBlocks(text, splitBlocks(text), 5);
   assert.deepEqual(
@@ -95,7 +95,7 @@ test("neighbouring text blocks are joined as they stand in the source, code stay
   );
 });
 
-test("joined blocks have a largest size", () => {
+test("merged blocks have a maximum size", () => {
   const text = `${"word ".repeat(1000)}\n\n`.repeat(4);
   const blocks = splitBlocks(text);
   assert.equal(mergeBlocks(text, blocks, blocks.length).length, 4);

@@ -45,7 +45,7 @@ const asking = (more) => ({
   runtime: running("paused"),
 });
 
-test("opening a chat shows what the server keeps, and what comes", async () => {
+test("opening a chat shows its stored messages, then new ones", async () => {
   const { chat, events } = await openChat({ messages: [said("u", "user", "Hi")] });
   assert.deepEqual([texts(chat), chat.get().title], [["Hi"], "Title"]);
   events.turn("a", "Hello");
@@ -53,7 +53,7 @@ test("opening a chat shows what the server keeps, and what comes", async () => {
   await idle(chat);
 });
 
-test("opening a chat in mid-answer shows what is there and goes on", async () => {
+test("opening a chat during an answer shows the answer so far and its next chunks", async () => {
   const chunks = answer("a", "Hel").slice(0, 4);
   const { chat, events } = await openChat({
     messages: [said("u", "user", "Hi")],
@@ -69,7 +69,7 @@ test("opening a chat in mid-answer shows what is there and goes on", async () =>
   await says(chat, "Hello");
 });
 
-test("a new chat is made with its first message, which goes out with the workflow", async () => {
+test("a new chat is created with its first message, which carries the workflow", async () => {
   const { chat, events, server } = await openChat({}, { known: false });
   assert.equal(await chat.send("Hi", []), true);
   assert.deepEqual(server.asked("createChat"), [["c", { id: "w", name: "flux" }]]);
@@ -87,14 +87,14 @@ test("a new chat is made with its first message, which goes out with the workflo
   assert.deepEqual(texts(chat), ["Hi", "Hello"]);
 });
 
-test("a message is on the screen before the server has it", async () => {
+test("a message is shown before the server has it", async () => {
   const { chat } = await openChat({}, { routes: { command: () => new Promise(() => {}) } });
   void chat.send("Hi", []);
   await says(chat, "Hi");
   assert.equal(chat.get().status, "sending");
 });
 
-test("no workflow is no reason not to send", async () => {
+test("a message is sent without a workflow if none is open", async () => {
   const { chat, server, commands } = await openChat(
     {},
     { known: false, more: { workflow: () => undefined } },
@@ -113,7 +113,7 @@ test("attachments are file parts before the text", async () => {
   ]);
 });
 
-test("a message for a busy chat waits in the queue and not in the conversation", async () => {
+test("a message to a busy chat is shown in the queue, not in the conversation", async () => {
   const { chat, events, commands } = await openChat({ runtime: running("generating") });
   assert.equal(await chat.send("and then", []), true);
   const [{ message }] = commands();
@@ -133,7 +133,7 @@ test("a message for a busy chat waits in the queue and not in the conversation",
   );
 });
 
-test("two messages in a row go out one after the other", async () => {
+test("the second message is sent after the first request has ended", async () => {
   /** @type {(() => void)[]} */
   const waiting = [];
   const { chat, commands } = await openChat(
@@ -158,7 +158,7 @@ test("two messages in a row go out one after the other", async () => {
   );
 });
 
-test("asking a message anew makes another version of it", async () => {
+test("an edited message becomes a new version of the message", async () => {
   const { chat, events, commands } = await openChat({
     messages: [said("u1", "user", "first"), said("a1", "assistant", "one")],
   });
@@ -177,7 +177,7 @@ test("asking a message anew makes another version of it", async () => {
   assert.deepEqual(commands().at(-1), { type: "switch_version", message_id: "u1" });
 });
 
-test("answering again takes the answer off the screen at once", async () => {
+test("regenerating hides the old answer at once", async () => {
   const { chat, events, commands } = await openChat({
     messages: [said("u", "user", "question"), said("a1", "assistant", "one")],
   });
@@ -191,7 +191,7 @@ test("answering again takes the answer off the screen at once", async () => {
   assert.deepEqual(texts(chat), ["question", "two"]);
 });
 
-test("a context report is kept for the meter and not in the message", async () => {
+test("a context report is part of the state, not of the message", async () => {
   const { chat, events } = await openChat({ messages: [said("u", "user", "Hi")] });
   events.push("stream_started", { message: empty("a") });
   events.push("stream_delta", {
@@ -202,7 +202,7 @@ test("a context report is kept for the meter and not in the message", async () =
   assert.deepEqual(chat.get().messages[1].parts, []);
 });
 
-test("an error that no answer tells is shown with a way to try again", async () => {
+test("an error that no message shows is a failure with the action retry", async () => {
   const error = { code: "internal", message: "Boom." };
   const { chat } = await openChat({
     messages: [said("u", "user", "Hi")],
@@ -214,7 +214,7 @@ test("an error that no answer tells is shown with a way to try again", async () 
   );
 });
 
-test("an error with actions stays with its message", async () => {
+test("an error in the metadata of the last message is no failure", async () => {
   const error = { code: "key_refused", message: "The key was refused.", actions: ["enter-key"] };
   const { chat } = await openChat({
     messages: [{ ...empty("a"), metadata: { error } }],
@@ -223,7 +223,7 @@ test("an error with actions stays with its message", async () => {
   assert.equal(chat.get().failure, null);
 });
 
-test("a message that was refused can be sent again as it was", async () => {
+test("retry sends a refused message again with the same id", async () => {
   const { chat, commands } = await openChat(
     {},
     {
@@ -241,7 +241,7 @@ test("a message that was refused can be sent again as it was", async () => {
   assert.equal(chat.get().failure, null);
 });
 
-test("a message that was refused goes out before the next one", async () => {
+test("a refused message is sent before the next message", async () => {
   const full = new ApiError(429, { code: "queue_full", message: "Too many." });
   const { chat, commands, events } = await openChat(
     {},
@@ -258,7 +258,7 @@ test("a message that was refused goes out before the next one", async () => {
   events.push("runtime_updated", { runtime: running("idle") });
 });
 
-test("a message that will never be taken is the user's again", async () => {
+test("a message that is too large is given back to the user", async () => {
   const refusal = new ApiError(413, { code: "too_large", message: "Too large." });
   const { chat } = await openChat({}, { routes: { command: inTurn(refusal, ACCEPTED) } });
   assert.equal(await chat.send("Long", []), false);
@@ -266,7 +266,7 @@ test("a message that will never be taken is the user's again", async () => {
   assert.equal(await chat.send("Short", []), true);
 });
 
-test("a message that the state refuses is the user's again", async () => {
+test("a message refused because of the chat's state is given back to the user", async () => {
   const error = new ApiError(409, { code: "runs_elsewhere", message: "Elsewhere." });
   const { chat } = await openChat({}, { routes: { command: inTurn(error) } });
   assert.equal(await chat.send("Hi", []), false);
@@ -274,7 +274,7 @@ test("a message that the state refuses is the user's again", async () => {
   assert.equal(chat.get().failure?.message, "Elsewhere.");
 });
 
-test("that a chat answers already is said until it is done", async () => {
+test("the failure turn_running is shown until the turn has ended", async () => {
   const busy = new ApiError(409, { code: "turn_running", message: "Busy." });
   const { chat, events } = await openChat(
     { messages: [said("u", "user", "Hi")], runtime: running("generating") },
@@ -287,7 +287,7 @@ test("that a chat answers already is said until it is done", async () => {
   assert.equal(chat.get().failure, null);
 });
 
-test("a connection that breaks is taken up where it ended", async () => {
+test("after a lost connection the events continue after the last one", async () => {
   const { chat, events } = await openChat();
   events.push("message_added", { message: said("u", "user", "Hi"), after: null });
   await says(chat, "Hi");
@@ -298,7 +298,7 @@ test("a connection that breaks is taken up where it ended", async () => {
   await says(chat, "Hello");
 });
 
-test("a server that starts again is found again, and what it knows counts", async () => {
+test("after a restart of the server its snapshot replaces the state", async () => {
   const { chat, events } = await openChat({ messages: [said("u", "user", "Hi")] });
   events.refuse(new (await import("../../web/services/api.js")).NetworkError());
   events.restart();
@@ -309,7 +309,7 @@ test("a server that starts again is found again, and what it knows counts", asyn
   assert.equal(chat.get().lost, false);
 });
 
-test("a message that never arrived is sent again when ComfyUI is back", async () => {
+test("a message that did not arrive is sent again when ComfyUI is back", async () => {
   const { chat, commands } = await openChat(
     {},
     { routes: { command: inTurn(offline, ACCEPTED) } },
@@ -319,7 +319,7 @@ test("a message that never arrived is sent again when ComfyUI is back", async ()
   assert.equal(first.message.id, second.message.id);
 });
 
-test("a message that did arrive is not sent twice", async () => {
+test("a message that arrived is not sent again when its answer was lost", async () => {
   const { chat, events, commands } = await openChat(
     {},
     {
@@ -336,7 +336,7 @@ test("a message that did arrive is not sent twice", async () => {
   assert.equal(commands().length, 1);
 });
 
-test("a chat that could not be made is made when ComfyUI is back", async () => {
+test("the creation of a chat is repeated when ComfyUI is back", async () => {
   const { chat, commands } = await openChat(
     {},
     { known: false, routes: { createChat: inTurn(offline, offline, undefined) } },
@@ -346,7 +346,7 @@ test("a chat that could not be made is made when ComfyUI is back", async () => {
   assert.equal(chat.get().known, true);
 });
 
-test("giving up on a lost connection says so and keeps the message to try again", async () => {
+test("stop during a lost connection shows a failure and keeps the message for retry", async () => {
   const { chat } = await openChat({}, { known: false, routes: { createChat: offline } });
   const sent = chat.send("Hi", []);
   await until(chat, ({ lost }) => lost);
@@ -358,7 +358,7 @@ test("giving up on a lost connection says so and keeps the message to try again"
   );
 });
 
-test("events that do not fit are answered with a fresh snapshot", async () => {
+test("an event that does not fit the state requests a new snapshot", async () => {
   const { chat, events } = await openChat({ messages: [said("u", "user", "Hi")] });
   events.now({ messages: [said("u", "user", "Hi"), said("a", "assistant", "Hello")] });
   events.push("stream_delta", {
@@ -369,14 +369,14 @@ test("events that do not fit are answered with a fresh snapshot", async () => {
   assert.deepEqual(events.asked, [null, null]);
 });
 
-test("a gap in the numbers is answered with a fresh snapshot", async () => {
+test("a gap in the event numbers requests a new snapshot", async () => {
   const { chat, events } = await openChat();
   events.now({ messages: [said("u", "user", "Hi")] });
   events.push("runtime_updated", { seq: 7, runtime: running("idle") });
   await says(chat, "Hi");
 });
 
-test("stopping asks the server, and what was written stays", async () => {
+test("stop sends abort, and the partial answer stays", async () => {
   const chunks = answer("a", "Hel").slice(0, 4);
   const { chat, events, commands } = await openChat({
     messages: [said("u", "user", "Hi")],
@@ -392,7 +392,7 @@ test("stopping asks the server, and what was written stays", async () => {
   assert.deepEqual([commands(), texts(chat)], [[{ type: "abort" }], ["Hi", "Hel"]]);
 });
 
-test("stopping what is on its way stops it as soon as it is there", async () => {
+test("stop during sending aborts after the message has arrived", async () => {
   /** @type {(() => void)[]} */
   const waiting = [];
   const command = () => new Promise((resolve) => waiting.push(() => resolve(ACCEPTED)));
@@ -409,7 +409,7 @@ test("stopping what is on its way stops it as soon as it is there", async () => 
   events.cut();
 });
 
-test("an allowed call is shown as allowed, and goes on where the answer stopped", async () => {
+test("an approved call is shown as approved, and its answer continues", async () => {
   const { chat, events, commands } = await openChat(asking());
   const decided = chat.approve(["t"], true);
   const part = () => /** @type {any} */ (chat.get().messages[1].parts[0]);
@@ -429,14 +429,14 @@ test("an allowed call is shown as allowed, and goes on where the answer stopped"
   assert.deepEqual(commands(), [{ type: "approve_tools", ids: ["t"], remember: true }]);
 });
 
-test("a decision that does not arrive can be made again", async () => {
+test("a decision that did not arrive can be made again", async () => {
   const { chat } = await openChat(asking(), { routes: { command: offline } });
   await chat.reject(["t"]);
   assert.equal(/** @type {any} */ (chat.get().messages[1].parts[0]).state, "approval-requested");
   assert.match(chat.get().failure?.message ?? "", /did not reach/);
 });
 
-test("a new message ends a turn that waits for a decision", async () => {
+test("a new message aborts a turn that waits for approval", async () => {
   const { chat, commands } = await openChat(asking());
   await chat.send("no, wait", []);
   assert.deepEqual(
@@ -457,13 +457,13 @@ const waiting = (part, runtime) => ({
 });
 
 for (const [what, part] of [
-  ["without a question", {}],
+  ["without approval", {}],
   [
-    "after it was allowed",
+    "after its approval",
     { state: "approval-responded", approval: { id: "p", approved: true } },
   ],
 ]) {
-  test(`a tool of the panel runs ${what}, once, and its result is told`, async () => {
+  test(`a panel tool runs once ${what}, and its result is sent`, async () => {
     let runs = 0;
     const tools = { run: async () => ({ output: (runs += 1) }) };
     const { chat, events, commands } = await openChat(waiting(/** @type {any} */ (part)), {
@@ -476,7 +476,7 @@ for (const [what, part] of [
   });
 }
 
-test("a refused call, and one of another panel, is not run", async () => {
+test("rejected calls and calls of another panel are not run", async () => {
   const refused = { state: "approval-responded", approval: { id: "p", approved: false } };
   for (const given of [waiting(refused), waiting({}, { client_id: "other" })]) {
     const { commands } = await openChat(given);
@@ -485,7 +485,7 @@ test("a refused call, and one of another panel, is not run", async () => {
   }
 });
 
-test("a call of a panel that is gone can be taken over, and runs here then", async () => {
+test("a call of a closed panel runs in this panel after take_over", async () => {
   const { chat, events, commands } = await openChat(
     waiting({}, { client_id: "other", client_present: false }),
   );
@@ -499,7 +499,7 @@ test("a call of a panel that is gone can be taken over, and runs here then", asy
   );
 });
 
-test("the result of a call survives a lost connection", async () => {
+test("the result of a call is sent again after a lost connection", async () => {
   const { chat, commands } = await openChat(waiting({}), {
     routes: { command: inTurn(offline, ACCEPTED) },
   });
@@ -509,7 +509,7 @@ test("the result of a call survives a lost connection", async () => {
 
 const ACTION = { type: "data-action", data: { action: "new_chat" } };
 
-test("what a command asks for is done once, as it comes, by the panel that sent it", async () => {
+test("the action of a slash command is carried out once by the panel that sent it", async () => {
   /** @type {unknown[]} */
   const done = [];
   const hooks = { act: (/** @type {unknown} */ action) => done.push(action) };
@@ -527,7 +527,7 @@ test("what a command asks for is done once, as it comes, by the panel that sent 
   assert.deepEqual(done, [{ action: "new_chat" }]);
 });
 
-test("what another panel's command asks for is not done here", async () => {
+test("the action of another panel's slash command is not carried out", async () => {
   /** @type {unknown[]} */
   const done = [];
   const hooks = { act: (/** @type {unknown} */ action) => done.push(action) };
@@ -538,7 +538,7 @@ test("what another panel's command asks for is not done here", async () => {
   assert.deepEqual(done, []);
 });
 
-test("a chat that is left changes no more", async () => {
+test("a chat does not change after leave", async () => {
   const { chat, events } = await openChat();
   chat.leave();
   events.push("message_added", { message: said("u", "user", "Hi"), after: null });
@@ -546,7 +546,7 @@ test("a chat that is left changes no more", async () => {
   assert.deepEqual([texts(chat), events.readers.size], [[], 0]);
 });
 
-test("a chat that nobody looks at gives its connection up, and goes on where it ended", async () => {
+test("rest closes the connection, and wake continues after the last event", async () => {
   const { chat, events } = await openChat();
   events.push("message_added", { message: said("u", "user", "Hi"), after: null });
   await says(chat, "Hi");
@@ -557,7 +557,7 @@ test("a chat that nobody looks at gives its connection up, and goes on where it 
   assert.deepEqual(events.asked[1], { seq: 1, epoch: "e1" });
 });
 
-test("a chat that the server does not know says so", async () => {
+test("a chat that the server does not have calls the hook gone", async () => {
   const gone = new Promise((resolve) => {
     const routes = {
       subscribe: () => {
@@ -569,7 +569,7 @@ test("a chat that the server does not know says so", async () => {
   assert.equal(await gone, false);
 });
 
-test("older messages come before the others, each once, and stay when a snapshot comes", async () => {
+test("older messages are added once each and kept when a snapshot arrives", async () => {
   const end = { messages: [said("3", "user", "c"), said("4", "assistant", "d")], has_more: true };
   const { chat, events, server } = await openChat(end, {
     routes: {
@@ -590,7 +590,7 @@ test("older messages come before the others, each once, and stay when a snapshot
   assert.deepEqual(texts(chat), ["a", "b", "c", "d"]);
 });
 
-test("a message far above is found page by page", async () => {
+test("find loads pages until it has the message", async () => {
   const end = { messages: [said("3", "user", "c")], has_more: true };
   const { chat } = await openChat(end, {
     routes: {
@@ -608,7 +608,7 @@ test("a message far above is found page by page", async () => {
   assert.equal(chat.get().finding, false);
 });
 
-test("a message of a version that is not shown is found by showing that version", async () => {
+test("find switches to the version that contains the message", async () => {
   const { chat, events, commands } = await openChat(
     { messages: [said("2", "user", "b")] },
     {
@@ -626,7 +626,7 @@ test("a message of a version that is not shown is found by showing that version"
   assert.deepEqual(chat.get().target, { id: "1" });
 });
 
-test("a branch is a chat of its own", async () => {
+test("branch returns the id of the new chat", async () => {
   const { chat, commands } = await openChat(
     {},
     { routes: { command: () => ({ ...ACCEPTED, chat_id: "other" }) } },
@@ -635,7 +635,7 @@ test("a branch is a chat of its own", async () => {
   assert.deepEqual(commands(), [{ type: "branch_from_chat", message_id: "m" }]);
 });
 
-test("a draft is sent once, and cleared once", async () => {
+test("an unchanged draft is not sent again", async () => {
   const { chat, commands } = await openChat({ draft: "old" });
   assert.equal(chat.get().draft, "old");
   assert.equal(await chat.keepDraft("old"), true);
@@ -645,7 +645,7 @@ test("a draft is sent once, and cleared once", async () => {
   assert.deepEqual(commands(), [{ type: "set_draft", text: "new" }, { type: "clear_draft" }]);
 });
 
-test("how long a part took is measured while it is watched", async () => {
+test("the duration of a part is measured while it streams", async () => {
   let clock = 0;
   const { chat, events } = await openChat(
     { messages: [said("u", "user", "Hi")] },
@@ -661,7 +661,7 @@ test("how long a part took is measured while it is watched", async () => {
   await until(chat, ({ durations }) => durations["a/0"] === 1000);
 });
 
-test("the time that the user takes to allow a call is not the call's", async () => {
+test("a call that waited for approval has no duration", async () => {
   let clock = 0;
   const { chat, events } = await openChat(
     { messages: [said("u", "user", "Hi")] },

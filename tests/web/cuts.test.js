@@ -7,10 +7,10 @@ import { textOf } from "../../web/state/messages.js";
 import { answer, empty, eventually, running, said, services, snapshot } from "./fakes.js";
 
 const CUTS = 200;
-/** Of a hundred connections that a cut is followed by, those that find the log gone. */
+/** Percentage of new connections for which the server's event log no longer has the position. */
 const FORGOTTEN = 20;
 
-/** Numbers that are the same in every run. @param {number} seed */
+/** A random number generator with a seed, so that all runs are equal. @param {number} seed */
 function numbers(seed) {
   let state = seed;
   return (/** @type {number} */ below) => {
@@ -19,7 +19,7 @@ function numbers(seed) {
   };
 }
 
-/** A turn with two tool-free steps, word by word, as the server numbers it. */
+/** The numbered events of a turn without tools, one chunk per word. */
 function turn() {
   const [start, step, begin, , ...end] = answer("a", "");
   const words = Array.from({ length: 600 }, (_word, index) => ({
@@ -39,43 +39,43 @@ function turn() {
 }
 
 for (const seed of [1, 2, 3]) {
-  test(`the text is whole after ${CUTS} cuts at random events (${seed})`, async () => {
+  test(`the text is complete after ${CUTS} lost connections (seed ${seed})`, async () => {
     const { events, chunks, text } = turn();
     const random = numbers(seed);
     const encoder = new TextEncoder();
     let cuts = 0;
-    let told = 0;
+    let sentCount = 0;
 
-    /** What the server knows after `told` events. */
+    /** The server's snapshot after `sentCount` events. */
     const state = () => {
-      const streamed = Math.min(Math.max(0, told - 2), chunks.length);
+      const streamed = Math.min(Math.max(0, sentCount - 2), chunks.length);
       return snapshot({
-        seq: told,
+        seq: sentCount,
         type: "snapshot",
         epoch: "e",
         messages: [said("u", "user", "Hi")],
-        runtime: running(told > 0 ? "generating" : "idle"),
+        runtime: running(sentCount > 0 ? "generating" : "idle"),
         stream:
-          told > 1 ? { message: empty("a"), chunks: chunks.slice(0, streamed) } : null,
+          sentCount > 1 ? { message: empty("a"), chunks: chunks.slice(0, streamed) } : null,
       });
     };
 
     const subscribe = async (/** @type {string} */ _id, /** @type {any} */ position) => {
       /** @type {Record<string, unknown>[]} */
       const sent = [];
-      let from = position?.seq ?? told;
+      let from = position?.seq ?? sentCount;
       if (!position || random(100) < FORGOTTEN) {
         sent.push(state());
-        from = told;
+        from = sentCount;
       }
       const cut = cuts < CUTS;
       const room = events.length - from - (cut ? 3 : 0);
       const count = cut ? Math.min(room, random(7)) : room;
       sent.push(...events.slice(from, from + count));
-      told = Math.max(told, from + count);
+      sentCount = Math.max(sentCount, from + count);
       cuts += 1;
       const all = encoder.encode(sent.map((event) => `data: ${JSON.stringify(event)}\n\n`).join(""));
-      // Also in the middle of an event.
+      // The connection may break in the middle of an event.
       const bytes = cut ? all.slice(0, all.length - random(20)) : all;
       let given = false;
       return new Response(

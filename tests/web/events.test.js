@@ -12,7 +12,7 @@ const snapshot = (/** @type {number} */ seq, epoch = "e") => ({ seq, type: "snap
 const change = (/** @type {number} */ seq, epoch = "e") => ({ seq, type: "changed", epoch });
 
 /**
- * Follows connections that each hold these events and then end; the last one stays open.
+ * Follows connections that send the given events and then end; the last connection stays open.
  * @param {(ChatEvent[] | Error)[]} connections
  * @param {(event: ChatEvent) => boolean} [take]
  */
@@ -54,13 +54,13 @@ async function follow(connections, take = () => true) {
   return { asked, taken, said };
 }
 
-test("events are taken in order, and after a cut from where it was", async () => {
+test("events are delivered in order, after a lost connection from the last one on", async () => {
   const { asked, taken } = await follow([[snapshot(4), change(5)], [change(6)]]);
   assert.deepEqual(taken, [4, 5, 6]);
   assert.deepEqual(asked, [null, { seq: 5, epoch: "e" }]);
 });
 
-test("an event that was taken already is not taken again", async () => {
+test("an event is not delivered twice", async () => {
   const { taken } = await follow([[snapshot(4), change(5)], [change(4), change(5), change(6)]]);
   assert.deepEqual(taken, [4, 5, 6]);
 });
@@ -69,37 +69,37 @@ for (const [what, next] of [
   ["a gap", change(7)],
   ["another epoch", change(6, "new")],
 ]) {
-  test(`${what} asks for a fresh snapshot`, async () => {
+  test(`${what} requests a new snapshot`, async () => {
     const { asked, taken } = await follow([[snapshot(4), change(5), next], [snapshot(9)]]);
     assert.deepEqual(taken, [4, 5, 9]);
     assert.deepEqual(asked, [null, null]);
   });
 }
 
-test("an event that does not fit asks for a fresh snapshot", async () => {
+test("an event that does not fit the state requests a new snapshot", async () => {
   const { asked } = await follow([[snapshot(1), change(2)], [snapshot(3)]], ({ seq }) => seq !== 2);
   assert.deepEqual(asked, [null, null]);
 });
 
-test("data that is no event asks for a fresh snapshot", async () => {
+test("data that is no event requests a new snapshot", async () => {
   const broken = /** @type {any} */ ("nonsense");
   const { asked } = await follow([[snapshot(1), broken], [snapshot(3)]]);
   assert.deepEqual(asked, [null, null]);
 });
 
-test("a reader that was too slow begins again where it was", async () => {
+test("after the event closed the next connection continues after the last event", async () => {
   const closed = /** @type {any} */ ({ type: "closed", reason: "too_slow" });
   const { asked, said } = await follow([[snapshot(1), closed], [change(2)]]);
   assert.deepEqual(asked, [null, { seq: 1, epoch: "e" }]);
   assert.deepEqual(said, [false, false]);
 });
 
-test("a server that is away is said to be away until it answers", async () => {
+test("onLost is called with true until the server answers", async () => {
   const { said, taken } = await follow([new NetworkError(), new NetworkError(), [snapshot(1)]]);
   assert.deepEqual([said, taken], [[true, true, false], [1]]);
 });
 
-test("a full server is asked again, one that says no is not", async () => {
+test("status 503 is tried again, status 404 ends the following", async () => {
   const full = new ApiError(503, { code: "full" });
   assert.deepEqual((await follow([full, [snapshot(1)]])).taken, [1]);
   const no = await follow([new ApiError(404, { code: "not_found" }), [snapshot(1)]]);

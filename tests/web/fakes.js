@@ -1,16 +1,14 @@
 // @ts-check
 /**
- * Stands in for the server and the browser: answers are queued, events are pushed, and what was
- * asked is remembered.
+ * Test doubles of the server and the browser: scripted answers, pushed events, recorded requests.
  */
 
 import { after } from "node:test";
 
 import { NetworkError } from "../../web/services/api.js";
 import { createChat } from "../../web/state/chat.js";
-import { NOTHING_RUNS } from "../../web/state/fold-events.js";
+import { IDLE_RUNTIME } from "../../web/state/fold-events.js";
 
-/** @typedef {import("../../web/types.js").ChatEvent} ChatEvent */
 /** @typedef {import("../../web/types.js").Chunk} Chunk */
 /** @typedef {import("../../web/types.js").UIMessage} UIMessage */
 
@@ -38,7 +36,7 @@ export const answer = (id, text, metadata) => [
  */
 export const said = (id, role, text) => ({ id, role, parts: [{ type: "text", text }] });
 
-/** @param {string} id @returns {UIMessage} an answer before its first chunk */
+/** @param {string} id @returns {UIMessage} an answer without parts */
 export const empty = (id) => ({ id, role: "assistant", parts: [] });
 
 /** @param {UIMessage[]} messages @param {Record<string, unknown>} [more] */
@@ -52,9 +50,9 @@ export const stored = (messages, more) => ({
 });
 
 /** @param {string} state @param {Record<string, unknown>} [more] */
-export const running = (state, more) => ({ ...NOTHING_RUNS, state, ...more });
+export const running = (state, more) => ({ ...IDLE_RUNTIME, state, ...more });
 
-/** @param {Record<string, unknown>} [more] fields of a snapshot that differ from an empty chat's */
+/** @param {Record<string, unknown>} [more] fields that replace those of an empty chat */
 export const snapshot = (more) => ({
   chat: { id: "c", title: "Title" },
   messages: [],
@@ -64,7 +62,7 @@ export const snapshot = (more) => ({
   queue: [],
   held: false,
   draft: null,
-  runtime: NOTHING_RUNS,
+  runtime: IDLE_RUNTIME,
   context: null,
   ...more,
 });
@@ -114,11 +112,11 @@ export function fakeEvents(/** @type {Record<string, unknown>} */ first = {}) {
       signal.addEventListener("abort", () => readers.delete(mine));
       return new Response(body);
     },
-    /** What the next snapshot says. @param {Record<string, unknown>} more */
+    /** Sets the next snapshot. @param {Record<string, unknown>} more */
     now(more) {
       current = snapshot(more);
     },
-    /** A turn of one answer, from its start to its end. @param {string} id @param {string} text */
+    /** Pushes the events of a whole turn. @param {string} id @param {string} text */
     turn(id, text) {
       push("runtime_updated", { runtime: running("generating") });
       push("stream_started", { message: empty(id) });
@@ -126,18 +124,18 @@ export function fakeEvents(/** @type {Record<string, unknown>} */ first = {}) {
       push("stream_finished", { message_id: id, state: "idle" });
       push("runtime_updated", { runtime: running("idle") });
     },
-    /** The connections break. */
+    /** Breaks all connections. */
     cut() {
       for (const reader of readers) reader.error(new TypeError("network error"));
       readers.clear();
     },
-    /** The server stops, and starts again with other numbers. */
+    /** Restarts the server: another epoch, other event numbers. */
     restart() {
       this.cut();
       epoch = `${epoch}+`;
       seq = 100;
     },
-    /** @param {Error | null} error what every subscription is refused with */
+    /** @param {Error | null} error thrown by every subscription; null: none */
     refuse(error) {
       refusal = error;
     },
@@ -145,7 +143,7 @@ export function fakeEvents(/** @type {Record<string, unknown>} */ first = {}) {
 }
 
 /**
- * A server whose routes are functions; a route that was not given is an error of the test.
+ * A fake API whose routes are functions; a call of a missing route fails the test.
  * @param {Record<string, (...given: any[]) => any>} routes
  */
 export function fakeServer(routes) {
@@ -171,7 +169,7 @@ export function fakeServer(routes) {
   };
 }
 
-/** @param {...unknown} answers given one after the other; errors are thrown */
+/** @param {...unknown} answers in order, the last one repeats; errors are thrown */
 export function inTurn(...answers) {
   return () => {
     const next = answers.length > 1 ? answers.shift() : answers[0];
@@ -186,7 +184,7 @@ export const offline = () => {
 
 export const ACCEPTED = { accepted: true, queued: 0 };
 
-/** What every chat needs of the browser, with a clock that stands still. */
+/** The services of a chat, with a clock that stands still. */
 export function services(/** @type {any} */ api, /** @type {Record<string, unknown>} */ more = {}) {
   let ids = 0;
   return /** @type {any} */ ({
@@ -207,8 +205,8 @@ const opened = [];
 after(() => opened.forEach((chat) => chat.leave()));
 
 /**
- * A chat that the server has, loaded, and its server.
- * @param {Record<string, unknown>} [first] what the server says of it
+ * Opens a chat with a fake server; a known chat is loaded.
+ * @param {Record<string, unknown>} [first] fields of the first snapshot
  * @param {{routes?: Record<string, (...given: any[]) => any>, known?: boolean, hooks?: any,
  *   more?: Record<string, unknown>}} [how]
  */
@@ -226,7 +224,7 @@ export async function openChat(first, { routes, known = true, hooks, more } = {}
   return { chat, events, server, commands: () => server.asked("command").map(([, body]) => body) };
 }
 
-/** @param {() => unknown} condition that no state tells of */
+/** Waits until the condition holds. @param {() => unknown} condition */
 export async function eventually(condition) {
   while (!condition()) await new Promise((resolve) => setImmediate(resolve));
 }

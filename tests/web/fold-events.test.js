@@ -23,11 +23,11 @@ const ids = (state) => state.messages.map(({ id }) => id);
 
 const TWO = { messages: [said("u", "user", "Hi"), said("a", "assistant", "Hello")] };
 
-test("a snapshot in mid-answer equals the events that led there, at every chunk", () => {
+test("a snapshot during an answer equals the folded events, at every chunk", () => {
   const chunks = answer("a", "Hello");
   const asked = { messages: [said("u", "user", "Hi")] };
   for (let count = 0; count <= chunks.length; count += 1) {
-    const told = folded(
+    const replayed = folded(
       asked,
       ["stream_started", { message: empty("a") }],
       ...chunks
@@ -35,11 +35,11 @@ test("a snapshot in mid-answer equals the events that led there, at every chunk"
         .map((chunk) => /** @type {[string, any]} */ (["stream_delta", { message_id: "a", chunk }])),
     );
     const stream = { message: empty("a"), chunks: chunks.slice(0, count) };
-    assert.deepEqual(told, folded({ ...asked, stream }));
+    assert.deepEqual(replayed, folded({ ...asked, stream }));
   }
 });
 
-test("a finished stream is a message among the others", () => {
+test("a finished stream becomes a message", () => {
   const state = folded(
     { messages: [said("u", "user", "Hi")] },
     ["stream_started", { message: empty("a"), version: { index: 1, ids: ["b", "a"] } }],
@@ -50,12 +50,12 @@ test("a finished stream is a message among the others", () => {
   assert.deepEqual(state.versions, { a: { index: 1, ids: ["b", "a"] } });
 });
 
-test("a stream that goes on with an answer stands in its place", () => {
+test("a stream that continues an answer replaces its message", () => {
   const state = folded(TWO, ["stream_started", { message: TWO.messages[1] }]);
   assert.deepEqual(messagesOf(state), TWO.messages);
 });
 
-test("messages are added, changed, taken out and cut off", () => {
+test("messages are added, updated, removed and truncated", () => {
   const c = said("c", "user", "more");
   assert.deepEqual(ids(folded(TWO, ["message_added", { message: c, after: "a" }])), ["u", "a", "c"]);
   assert.deepEqual(ids(folded(TWO, ["message_added", { message: c, after: "u" }])), ["u", "c", "a"]);
@@ -66,13 +66,13 @@ test("messages are added, changed, taken out and cut off", () => {
   assert.equal(/** @type {any} */ (changed.messages[0].parts[0]).text, "Ho");
 });
 
-test("versions leave with their messages", () => {
+test("versions are removed with their messages", () => {
   const versions = { u: { index: 0, ids: ["u", "v"] }, a: { index: 0, ids: ["a", "b"] } };
   const state = folded({ ...TWO, versions }, ["messages_truncated", { after: "u" }]);
   assert.deepEqual(Object.keys(state.versions), ["u"]);
 });
 
-test("what is said of chat, queue, runtime and context replaces what was said before", () => {
+test("events of chat, queue, runtime and context replace the earlier values", () => {
   const state = folded(
     { chat: { id: "c", title: "Old", pinned: true }, draft: "old" },
     ["thread_updated", { chat: { title: "New" }, draft: null }],
@@ -88,36 +88,36 @@ test("what is said of chat, queue, runtime and context replaces what was said be
   );
 });
 
-test("a change without a draft leaves the draft", () => {
+test("thread_updated without a draft keeps the draft", () => {
   assert.equal(folded({ draft: "kept" }, ["thread_updated", { chat: {} }]).draft, "kept");
 });
 
 for (const [what, event] of /** @type {[string, [string, any]][]} */ ([
-  ["a chunk of no stream", ["stream_delta", { message_id: "x", chunk: { type: "start" } }]],
-  ["the end of no stream", ["stream_finished", { message_id: "x" }]],
-  ["a message after none", ["message_added", { message: said("c", "user", ""), after: "x" }]],
-  ["a cut at no message", ["messages_truncated", { after: "x" }]],
+  ["a chunk without a stream", ["stream_delta", { message_id: "x", chunk: { type: "start" } }]],
+  ["an end without a stream", ["stream_finished", { message_id: "x" }]],
+  ["an unknown predecessor", ["message_added", { message: said("c", "user", ""), after: "x" }]],
+  ["a truncation at an unknown message", ["messages_truncated", { after: "x" }]],
 ])) {
   test(`${what} does not fit`, () => assert.throws(() => folded(TWO, event), /expected/));
 }
 
-test("an event of a newer server changes nothing", () => {
+test("an unknown event changes nothing", () => {
   assert.deepEqual(folded(TWO, ["thread_painted", {}]), folded(TWO));
 });
 
-test("a cut far above leaves nothing of what is known, and more to load", () => {
+test("a truncation before the loaded messages removes them and keeps hasMore", () => {
   const state = folded({ ...TWO, has_more: true }, ["messages_truncated", { after: "far" }]);
   assert.deepEqual([ids(state), state.hasMore], [[], true]);
 });
 
-test("older pages stay above a new snapshot of the same path, and only then", () => {
+test("older messages are kept only with a snapshot of the same path", () => {
   const before = folded({ messages: [said("o", "user", "old"), ...TWO.messages] });
   assert.deepEqual(ids(keepEarlier(before, folded({ ...TWO, has_more: true }))), ["o", "u", "a"]);
   const other = folded({ messages: [said("x", "user", "")], has_more: true });
   assert.deepEqual(ids(keepEarlier(before, other)), ["x"]);
 });
 
-test("the list of chats follows what happens to them", () => {
+test("the list of chats follows its events", () => {
   const entry = (/** @type {string} */ id, /** @type {string} */ updated) =>
     /** @type {any} */ ({ id, updated, title: id });
   const fold = (/** @type {any[]} */ chats, /** @type {string} */ type, /** @type {any} */ fields) =>

@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { after, test } from "node:test";
 
 import { ApiError, NetworkError } from "../../web/services/api.js";
-import { createMemory } from "../../web/services/storage.js";
+import { createPanelStorage } from "../../web/services/storage.js";
 import { textOf } from "../../web/state/messages.js";
 import { createPanel } from "../../web/state/panel.js";
 import {
@@ -27,7 +27,7 @@ after(() => opened.forEach((close) => close()));
 /**
  * @param {Record<string, (...given: any[]) => any>} [routes]
  * @param {Record<string, string>} [kept]
- * @param {Record<string, unknown>} [first] what the server says of every chat
+ * @param {Record<string, unknown>} [first] fields of the first snapshot of every chat
  */
 function open(routes = {}, kept = {}, first = {}) {
   const events = fakeEvents(first);
@@ -42,11 +42,11 @@ function open(routes = {}, kept = {}, first = {}) {
     subscribe: (id, ...rest) => (id ? events : feed).subscribe(id, rest[0], rest[1]),
     ...routes,
   });
-  const memory = createMemory("", () => {
+  const storage = createPanelStorage("", () => {
     throw new Error("blocked");
   });
-  for (const [name, value] of Object.entries(kept)) memory.set(name, value);
-  /** @type {{run: () => void, at: number}[]} what waits for the user to rest */
+  for (const [name, value] of Object.entries(kept)) storage.set(name, value);
+  /** @type {{run: () => void, at: number}[]} pending calls of `later` */
   const timers = [];
   const later = (/** @type {() => void} */ run, /** @type {number} */ at) => {
     const timer = { run, at };
@@ -56,7 +56,7 @@ function open(routes = {}, kept = {}, first = {}) {
   const rest = () => timers.splice(0).forEach(({ run }) => run());
   const panel = createPanel(
     services(server.api, {
-      memory,
+      storage,
       workflow: () => undefined,
       summary: () => null,
       wake: () => undefined,
@@ -69,10 +69,10 @@ function open(routes = {}, kept = {}, first = {}) {
     panel.chat().leave();
   });
   const commands = () => server.asked("command").map(([, body]) => body);
-  return { panel, server, memory, events, feed, rest, commands };
+  return { panel, server, storage, events, feed, rest, commands };
 }
 
-test("the panel opens with the chat that was open last, and its meter", async () => {
+test("the panel opens the chat that was open last, with its report", async () => {
   const report = JSON.stringify({ chat: "c", report: { request: 7 } });
   const { panel } = open({}, { chat: "c", report }, { messages: [said("u", "user", "Hi")] });
   await panel.start();
@@ -88,31 +88,31 @@ test("the panel opens with the chat that was open last, and its meter", async ()
   assert.equal(panel.get().commands?.[0].name, "help");
 });
 
-test("what the server knows of the last request stands before what was kept", async () => {
+test("the server's report replaces the stored report", async () => {
   const report = JSON.stringify({ chat: "c", report: { request: 7 } });
   const { panel } = open({}, { chat: "c", report }, { context: { request: 9 } });
   await panel.start();
   assert.equal(panel.get().chat.report?.request, 9);
 });
 
-test("a kept value that is damaged stops nothing", async () => {
+test("damaged stored values are ignored", async () => {
   const { panel } = open({}, { chat: "c", report: "{oops", drafts: "{oops" });
   await panel.start();
   assert.deepEqual([panel.get().chat.report, panel.draft()], [null, ""]);
 });
 
-test("the first message makes its chat the one that opens next time", async () => {
-  const { panel, memory } = open();
+test("the id of a new chat is stored after its first message", async () => {
+  const { panel, storage } = open();
   await panel.send("Hi", []);
-  assert.equal(memory.get("chat"), panel.get().chat.id);
+  assert.equal(storage.get("chat"), panel.get().chat.id);
   assert.equal(panel.get().welcomed, true);
   panel.newChat();
-  assert.equal(memory.get("chat"), null);
+  assert.equal(storage.get("chat"), null);
   assert.deepEqual(panel.get().chat.messages, []);
 });
 
-test("a chat that is gone gives way to a new one", async () => {
-  const { panel, memory } = open(
+test("a chat that the server does not have is replaced by a new one", async () => {
+  const { panel, storage } = open(
     {
       subscribe: () => {
         throw new ApiError(404, { code: "not_found" });
@@ -122,11 +122,11 @@ test("a chat that is gone gives way to a new one", async () => {
   );
   await panel.start();
   assert.notEqual(panel.get().chat.id, "c");
-  assert.equal(memory.get("chat"), null);
+  assert.equal(storage.get("chat"), null);
   assert.equal(panel.draft(), "half a thought");
 });
 
-test("what an answer in another chat says does not reach the chat that is shown", async () => {
+test("an answer of another chat does not change the open chat", async () => {
   const { panel, events } = open();
   await panel.send("Hi", []);
   panel.newChat();
@@ -135,14 +135,14 @@ test("what an answer in another chat says does not reach the chat that is shown"
   assert.deepEqual(panel.get().chat.messages, []);
 });
 
-test("a draft is kept in the browser until the server has it, and goes when it is sent", async () => {
-  const { panel, memory, rest, commands } = open({}, { chat: "c" });
+test("a draft is stored here until the server has it, and removed on sending", async () => {
+  const { panel, storage, rest, commands } = open({}, { chat: "c" });
   await panel.start();
   panel.keepDraft("half");
   assert.equal(panel.draft(), "half");
-  assert.match(memory.get("drafts") ?? "", /half/);
+  assert.match(storage.get("drafts") ?? "", /half/);
   rest();
-  await eventually(() => memory.get("drafts") === null);
+  await eventually(() => storage.get("drafts") === null);
   await panel.send("whole", []);
   await eventually(() => commands().length === 3);
   assert.deepEqual(
@@ -151,7 +151,7 @@ test("a draft is kept in the browser until the server has it, and goes when it i
   );
 });
 
-test("each chat has its own draft, and so has a chat that is new", async () => {
+test("each chat has its own draft, a new chat too", async () => {
   const { panel } = open({}, { chat: "c" });
   await panel.start();
   panel.keepDraft("in the chat");
@@ -164,10 +164,10 @@ test("each chat has its own draft, and so has a chat that is new", async () => {
   assert.equal(panel.draft(), "in a new one");
 });
 
-test("what is typed while a new chat is being made stays with that chat", async () => {
+test("text typed during the creation of a chat becomes the draft of this chat", async () => {
   /** @type {(() => void)[]} */
   const making = [];
-  const { panel, memory } = open({
+  const { panel, storage } = open({
     createChat: () => new Promise((resolve) => making.push(() => resolve(undefined))),
   });
   const sent = panel.send("first", []);
@@ -176,16 +176,16 @@ test("what is typed while a new chat is being made stays with that chat", async 
   making[0]();
   await sent;
   const { id } = panel.get().chat;
-  assert.deepEqual(JSON.parse(memory.get("drafts") ?? ""), { [id]: "second" });
+  assert.deepEqual(JSON.parse(storage.get("drafts") ?? ""), { [id]: "second" });
 });
 
-test("a draft of another visit comes with the chat", async () => {
+test("a draft on the server is loaded with the chat", async () => {
   const { panel } = open({}, { chat: "c" }, { draft: "from there" });
   await panel.start();
   assert.equal(panel.draft(), "from there");
 });
 
-test("a hidden panel gives its connections up after a while, unless it works", async () => {
+test("a hidden panel closes its connections after a while, unless a turn runs", async () => {
   const busy = { runtime: running("generating") };
   const { panel, events, rest } = open({}, { chat: "c" }, busy);
   await panel.start();
@@ -216,7 +216,7 @@ async function listed(routes) {
   return { ...made, titles };
 }
 
-test("the list is live while it is shown, and only then", async () => {
+test("the list follows events only while it is shown", async () => {
   const { panel, feed, titles } = await listed();
   feed.push("chat_created", { chat: { ...CHATS[0], id: "e", title: "New", updated: "2027" } });
   await until(panel, ({ chats }) => chats?.length === 3);
@@ -225,7 +225,7 @@ test("the list is live while it is shown, and only then", async () => {
   assert.equal(feed.readers.size, 0);
 });
 
-test("a chat is renamed and pinned at once, and as it was when the server refuses", async () => {
+test("renaming and pinning are shown at once and undone when the server refuses", async () => {
   const { panel, server, titles } = await listed({
     changeChat: inTurn(undefined, new ApiError(404, { code: "not_found", message: "Gone." })),
   });
@@ -240,7 +240,7 @@ test("a chat is renamed and pinned at once, and as it was when the server refuse
   ]);
 });
 
-test("the chat that is open is deleted, and comes back with undo", async () => {
+test("undo restores and opens the deleted chat", async () => {
   const { panel, server, titles } = await listed({
     deleteChat: () => undefined,
     restoreChat: () => undefined,
@@ -257,7 +257,7 @@ test("the chat that is open is deleted, and comes back with undo", async () => {
   assert.equal(panel.get().page, "chats");
 });
 
-test("a toast goes by itself", async () => {
+test("a toast disappears by itself", async () => {
   const { panel, rest } = await listed();
   panel.sayToast("Done.");
   rest();
@@ -266,7 +266,7 @@ test("a toast goes by itself", async () => {
 
 const PASSAGES = [{ chat_id: "d", message_id: "m", title: "Two", snippet: "low sun", marks: [] }];
 
-test("a search begins when the user rests, and only the last one counts", async () => {
+test("a search starts when typing pauses, and only the last query counts", async () => {
   const { panel, server, rest } = await listed({ search: () => PASSAGES });
   panel.searchChats("low");
   panel.searchChats(" low sun ");
@@ -278,7 +278,7 @@ test("a search begins when the user rests, and only the last one counts", async 
   assert.deepEqual(panel.get().search.results, null);
 });
 
-test("a passage that was found opens its chat at that message", async () => {
+test("a search result opens its chat at the message", async () => {
   const { panel, events } = await listed();
   events.now({ messages: [said("m", "assistant", "low sun")] });
   await panel.openMessage("d", "m");
@@ -288,7 +288,7 @@ test("a passage that was found opens its chat at that message", async () => {
   );
 });
 
-test("older chats come below the list", async () => {
+test("older chats are added at the end of the list", async () => {
   const more = [{ ...CHATS[1], id: "old", title: "Old", updated: "2026-01-01" }, CHATS[1]];
   const { panel, server, titles } = await listed({ chats: () => more });
   await panel.moreChats();
@@ -296,7 +296,7 @@ test("older chats come below the list", async () => {
   assert.equal(server.asked("chats")[0][0].before, "d");
 });
 
-test("a pinned chat that is older than the list keeps none from coming below it", async () => {
+test("an old pinned chat does not shift the next page", async () => {
   const { panel, server, feed } = await listed({ chats: () => [] });
   feed.push("chat_changed", { chat: { ...CHATS[1], id: "p", pinned: true, updated: "2020" } });
   await until(panel, ({ chats }) => chats?.length === 3);
@@ -304,7 +304,7 @@ test("a pinned chat that is older than the list keeps none from coming below it"
   assert.equal(server.asked("chats")[0][0].before, "d");
 });
 
-test("a file that holds no chat is said to hold none", async () => {
+test("importing a file without a chat shows a message", async () => {
   const refusal = new ApiError(400, { code: "bad_request", message: "content: Expecting value" });
   const { panel } = await listed({ importChat: inTurn(refusal) });
   await panel.importChat({ name: "x.json", text: async () => "{" });
@@ -312,7 +312,7 @@ test("a file that holds no chat is said to hold none", async () => {
   assert.match(toast?.kind === "said" ? toast.text : "", /no chat in this file/);
 });
 
-test("a file is imported by its ending, and its chat opens", async () => {
+test("the file name decides the import format, and the chat opens", async () => {
   const { panel, server } = await listed({ importChat: () => "new" });
   await panel.importChat({ name: "x.JSONL", text: async () => "{}" });
   await panel.importChat({ name: "x.json", text: async () => "{}" });
@@ -323,7 +323,7 @@ test("a file is imported by its ending, and its chat opens", async () => {
   assert.equal(panel.get().chat.id, "new");
 });
 
-test("a branch opens as a chat of its own", async () => {
+test("a branch opens as a new chat", async () => {
   const { panel } = open({ command: () => ({ ...ACCEPTED, chat_id: "b" }) }, { chat: "c" });
   await panel.start();
   await panel.branch("m");
@@ -336,7 +336,7 @@ for (const [code, kind] of [
   ["token_required", "token"],
   ["anything_else", "broken"],
 ]) {
-  test(`a server that answers ${code} shows the card for it until it is settled`, async () => {
+  test(`the error ${code} sets the gate until health is loaded`, async () => {
     const { panel } = open({ health: inTurn(new ApiError(403, { code, message: "No." }), HEALTH) });
     await panel.refreshHealth();
     assert.equal(panel.get().gate?.kind, kind);
@@ -345,7 +345,7 @@ for (const [code, kind] of [
   });
 }
 
-test("a server that does not answer is asked again until it does", async () => {
+test("health is requested again until the server answers", async () => {
   const { panel, server } = open({
     health: inTurn(new NetworkError(), new NetworkError(), HEALTH),
   });
@@ -354,7 +354,7 @@ test("a server that does not answer is asked again until it does", async () => {
   assert.equal(panel.get().unreachable, false);
 });
 
-test("a wrong token is said to be wrong, the right one opens the panel", async () => {
+test("unlock reports whether the token was accepted", async () => {
   const { panel } = open({
     unlock: inTurn(new ApiError(401, { code: "token_required" }), null),
   });
@@ -362,7 +362,7 @@ test("a wrong token is said to be wrong, the right one opens the panel", async (
   assert.equal(await panel.unlock("right"), true);
 });
 
-test("the same page twice leads back to the chat", () => {
+test("showing the current page again returns to the chat", () => {
   const { panel } = open({});
   panel.showPage("skills");
   panel.showPage("skills");
@@ -378,7 +378,7 @@ const FOUND = {
   source: /** @type {const} */ ("local"),
 };
 
-test("another model of a found provider makes it the user's own", async () => {
+test("choosing another model of a found provider saves a provider of the user", async () => {
   const { panel, server } = open({
     settings: () => ({ providers: [FOUND], active: FOUND.name }),
     saveProvider: () => ({}),
@@ -391,7 +391,7 @@ test("another model of a found provider makes it the user's own", async () => {
   assert.deepEqual(server.asked("activateProvider"), [["Ollama"]]);
 });
 
-test("a key of the environment is not copied: the form asks for it", async () => {
+test("a key of the environment is not copied, the form asks for the key", async () => {
   const { panel, server } = open({});
   await panel.chooseModel(
     { ...FOUND, name: "Environment", has_key: true, source: "environment" },
@@ -399,7 +399,7 @@ test("a key of the environment is not copied: the form asks for it", async () =>
   );
   assert.equal(server.asked("saveProvider").length, 0);
   assert.deepEqual(
-    [panel.get().page, panel.get().field, panel.get().draft?.model],
+    [panel.get().page, panel.get().field, panel.get().prefill?.model],
     ["settings", "key", "b"],
   );
 });

@@ -11,7 +11,7 @@ const DOCUMENT = JSON.stringify({
   empty: {},
 });
 
-test("every prefix of a document gives a value that the whole document agrees with", () => {
+test("the value of every prefix agrees with the whole document", () => {
   const whole = JSON.parse(DOCUMENT);
   for (let end = 1; end <= DOCUMENT.length; end += 1) {
     const value = parsePartialJson(DOCUMENT.slice(0, end));
@@ -50,7 +50,7 @@ for (const [text, expected] of /** @type {[string, unknown][]} */ ([
   ["[n", [null]],
   ['"open', "open"],
 ])) {
-  test(`${text} is read as ${JSON.stringify(expected)}`, () => {
+  test(`${text} is parsed as ${JSON.stringify(expected)}`, () => {
     assert.deepEqual(parsePartialJson(text), expected);
   });
 }

@@ -10,15 +10,15 @@ for (const tag of (
   "script style iframe frame object embed form link meta base svg math template noscript applet " +
   "button textarea select title head portal"
 ).split(" ")) {
-  test(`<${tag}> goes with everything in it`, () => assert.equal(elementFate(tag), "drop"));
+  test(`<${tag}> is removed with its content`, () => assert.equal(elementFate(tag), "drop"));
 }
 
-test("an element that nobody thought of leaves only its text", () => {
+test("an unknown element is replaced by its content", () => {
   assert.equal(elementFate("marquee"), "unwrap");
   assert.equal(elementFate("constructor"), "unwrap");
 });
 
-test("no attribute that runs, fetches, names or restyles is kept anywhere", () => {
+test("attributes that run code, fetch, name or restyle are not allowed on any element", () => {
   const bad = (
     "onerror onclick onload style src srcset href background poster action formaction id name class " +
     "ping xlink:href srcdoc data slot is contenteditable autofocus tabindex target"
@@ -56,14 +56,14 @@ for (const source of [
   "http://127.0.0.1:9999/a.png",
   "https://127.0.0.1:8188/a.png",
 ]) {
-  test(`${source} is fetched only when the user says so`, () => {
+  test(`${source} is fetched only after a click`, () => {
     const { fate, host } = mediaFate(source, PAGE);
     assert.equal(fate, "ask");
     assert.ok(host);
   });
 }
 
-test("data and the same server's pictures are shown", () => {
+test("data URLs and pictures of the same server are shown", () => {
   for (const source of ["data:image/png;base64,AA", "/api/view?filename=a.png", "a/b.webp"]) {
     assert.equal(mediaFate(source, PAGE).fate, "show", source);
   }

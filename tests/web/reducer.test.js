@@ -2,10 +2,34 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { FoldError } from "../../web/state/fold-state.js";
-import { createReducer, foldChunks } from "../../web/state/reducer.js";
+import { FoldError, initialFold } from "../../web/state/fold-state.js";
+import { settleInputs } from "../../web/state/fold-tool.js";
+import { fold } from "../../web/state/reducer.js";
 
 /** @typedef {import("../../web/types.js").Chunk} Chunk */
+/** @typedef {import("../../web/types.js").UIMessage} UIMessage */
+
+/** A fold that keeps its own state. @param {UIMessage | null} [message] */
+function createReducer(message = null) {
+  let state = initialFold(message);
+  return {
+    /** @param {Chunk} chunk */
+    apply(chunk) {
+      state = fold(state, chunk);
+    },
+    get message() {
+      state = settleInputs(state);
+      return state.message;
+    },
+  };
+}
+
+/** @param {UIMessage | null} message @param {Iterable<Chunk>} chunks */
+function foldChunks(message, chunks) {
+  const reducer = createReducer(message);
+  for (const chunk of chunks) reducer.apply(chunk);
+  return reducer.message;
+}
 
 const START = { type: "start", messageId: "m1" };
 const call = (/** @type {Record<string, unknown>} */ more) => ({
@@ -30,7 +54,7 @@ test("text grows by its deltas and is done at its end", () => {
   );
 });
 
-test("two open blocks take their own deltas", () => {
+test("deltas go to the open part with their id", () => {
   const [one, other] = parts(
     { type: "reasoning-start", id: "r" },
     { type: "text-start", id: "t" },
@@ -48,7 +72,7 @@ test("two open blocks take their own deltas", () => {
   assert.deepEqual(other, { type: "text", text: "say", state: "streaming" });
 });
 
-test("steps separate rounds, and a step's end closes its blocks", () => {
+test("steps separate rounds, and the end of a step closes its parts", () => {
   const reducer = createReducer();
   for (const chunk of [START, { type: "start-step" }, { type: "text-start", id: "t" }]) {
     reducer.apply(chunk);
@@ -58,7 +82,7 @@ test("steps separate rounds, and a step's end closes its blocks", () => {
   assert.deepEqual(reducer.message.parts[0], { type: "step-start" });
 });
 
-test("arguments that stream are read as far as they go", () => {
+test("streaming arguments are parsed so far", () => {
   const [part] = parts(
     { type: "tool-input-start", ...call({ title: "Looked up a node" }) },
     { type: "tool-input-delta", toolCallId: "c1", inputTextDelta: '{"types":["KSam' },
@@ -74,7 +98,7 @@ test("arguments that stream are read as far as they go", () => {
   });
 });
 
-test("a call goes from its start to its result as one part", () => {
+test("a tool call is one part from its start to its result", () => {
   assert.deepEqual(
     parts(
       { type: "tool-input-start", ...call({ title: "Look", providerExecuted: true }) },
@@ -119,7 +143,7 @@ test("a failed result replaces an earlier one", () => {
   );
 });
 
-test("arguments that are no JSON end as an error with the text", () => {
+test("arguments that are no JSON become an error with the text as input", () => {
   const [part] = parts(
     { type: "tool-input-start", ...call({}) },
     { type: "tool-input-delta", toolCallId: "c1", inputTextDelta: "{oops" },
@@ -135,7 +159,7 @@ test("arguments that are no JSON end as an error with the text", () => {
   });
 });
 
-test("an approval is asked for on the call and can be denied", () => {
+test("an approval request is set on the call, which can be denied", () => {
   const reducer = createReducer();
   for (const chunk of [
     START,
@@ -150,7 +174,7 @@ test("an approval is asked for on the call and can be denied", () => {
   assert.equal(/** @type {any} */ (reducer.message.parts[0]).state, "output-denied");
 });
 
-test("a call id that comes again in a later step is a new part", () => {
+test("a call id repeated in a later step is a new part", () => {
   const answers = parts(
     { type: "start-step" },
     { type: "tool-input-available", ...call({ input: { a: 1 } }) },
@@ -172,7 +196,7 @@ test("a result finds a call of an earlier step", () => {
   assert.equal(/** @type {any} */ (answered[1]).output, "late");
 });
 
-test("a static tool keeps its name in the type", () => {
+test("a static tool has its name in the type", () => {
   const [part] = parts({ type: "tool-input-available", toolCallId: "s", toolName: "go", input: 1 });
   assert.equal(part.type, "tool-go");
 });
@@ -203,7 +227,7 @@ test("files and sources become parts", () => {
   );
 });
 
-test("metadata of start, of itself and of finish are merged deeply", () => {
+test("metadata of start, message-metadata and finish are merged deeply", () => {
   const { metadata } = foldChunks(null, [
     { ...START, messageMetadata: { model: "m", usage: { input_tokens: 1 } } },
     { type: "message-metadata", messageMetadata: { usage: { output_tokens: 2 } } },
@@ -216,13 +240,13 @@ test("metadata of start, of itself and of finish are merged deeply", () => {
   });
 });
 
-test("metadata cannot reach a prototype", () => {
+test("metadata cannot change a prototype", () => {
   const evil = JSON.parse('{"__proto__": {"polluted": true}}');
   foldChunks(null, [START, { type: "message-metadata", messageMetadata: evil }]);
   assert.equal(/** @type {any} */ ({}).polluted, undefined);
 });
 
-test("an answer that goes on keeps its parts", () => {
+test("a continued answer keeps its parts", () => {
   const first = foldChunks(null, [START, { type: "tool-input-available", ...call({ input: {} }) }]);
   const { parts: all } = foldChunks(first, [
     START,
@@ -235,7 +259,7 @@ test("an answer that goes on keeps its parts", () => {
   );
 });
 
-test("an answer with another id begins anew", () => {
+test("a start with another id begins a new message", () => {
   const first = foldChunks(null, [START, { type: "text-start", id: "t" }]);
   assert.deepEqual(foldChunks(first, [{ type: "start", messageId: "m2" }]), {
     id: "m2",
@@ -251,16 +275,16 @@ for (const chunk of [
   { type: "tool-output-available", toolCallId: "c", output: 1 },
   { type: "tool-approval-request", toolCallId: "c", approvalId: "a" },
 ]) {
-  test(`${chunk.type} for something that never began is an error`, () => {
+  test(`${chunk.type} without a start is an error`, () => {
     assert.throws(() => foldChunks(null, [START, chunk]), FoldError);
   });
 }
 
-test("a type that this panel does not know changes nothing", () => {
+test("an unknown chunk type changes nothing", () => {
   assert.deepEqual(parts({ type: "custom-new" }, { type: "tool-new", toolCallId: "c" }), []);
 });
 
-test("what did not change is the same object", () => {
+test("unchanged parts are the same objects", () => {
   const reducer = createReducer();
   for (const chunk of [START, { type: "text-start", id: "a" }, { type: "text-start", id: "b" }]) {
     reducer.apply(chunk);

@@ -7,54 +7,55 @@ import { claimClientId } from "../../web/services/client-id.js";
 import { createHost } from "../../web/services/host.js";
 import { createPanelTools } from "../../web/services/panel-tools.js";
 import { createPause } from "../../web/services/pause.js";
-import { createMemory, newId } from "../../web/services/storage.js";
+import { createPanelStorage, newId } from "../../web/services/storage.js";
 import { createWorkflowReader } from "../../web/services/workflow.js";
 import { gateOf } from "../../web/state/panel.js";
 
-test("what is remembered survives as long as the page where storage is blocked", () => {
-  const memory = createMemory("", () => {
+test("stored values last as long as the page where the browser blocks its storage", () => {
+  const storage = createPanelStorage("", () => {
     throw new DOMException("blocked");
   });
-  memory.set("chat", "c1");
-  assert.equal(memory.get("chat"), "c1");
-  memory.set("chat", null);
-  assert.equal(memory.get("chat"), null);
+  storage.set("chat", "c1");
+  assert.equal(storage.get("chat"), "c1");
+  storage.set("chat", null);
+  assert.equal(storage.get("chat"), null);
 });
 
-test("each ComfyUI user has an own memory", () => {
+test("each ComfyUI user has their own stored values", () => {
   /** @type {Record<string, string>} */
   const kept = {};
-  const storage = /** @type {Storage} */ (
-    /** @type {unknown} */ ({
-      getItem: (/** @type {string} */ key) => kept[key] ?? null,
-      setItem: (/** @type {string} */ key, /** @type {string} */ value) => {
-        kept[key] = value;
-      },
-    })
-  );
-  createMemory("anna", () => storage).set("chat", "hers");
-  assert.equal(createMemory("ben", () => storage).get("chat"), null);
+  const open = () =>
+    /** @type {Storage} */ (
+      /** @type {unknown} */ ({
+        getItem: (/** @type {string} */ key) => kept[key] ?? null,
+        setItem: (/** @type {string} */ key, /** @type {string} */ value) => {
+          kept[key] = value;
+        },
+      })
+    );
+  createPanelStorage("anna", open).set("chat", "hers");
+  assert.equal(createPanelStorage("ben", open).get("chat"), null);
   assert.deepEqual(Object.keys(kept), ["comfyui-assistant.anna.chat"]);
 });
 
-test("a tab keeps its id when it is loaded again, and its duplicate gets another one", () => {
-  const memory = (/** @type {Record<string, string>} */ kept) =>
-    createMemory("", () => /** @type {any} */ ({
+test("a tab keeps its id when it is loaded again, and a duplicate of the tab gets a new id", () => {
+  const storage = (/** @type {Record<string, string>} */ kept) =>
+    createPanelStorage("", () => /** @type {any} */ ({
       getItem: (/** @type {string} */ key) => kept[key] ?? null,
       setItem: (/** @type {string} */ key, /** @type {string} */ value) => (kept[key] = value),
       removeItem: (/** @type {string} */ key) => delete kept[key],
     }));
   const tab = {};
   const page = new EventTarget();
-  assert.equal(claimClientId(memory(tab), page, () => "one"), "one");
-  assert.equal(claimClientId(memory({ ...tab }), new EventTarget(), () => "two"), "two");
+  assert.equal(claimClientId(storage(tab), page, () => "one"), "one");
+  assert.equal(claimClientId(storage({ ...tab }), new EventTarget(), () => "two"), "two");
   page.dispatchEvent(new Event("pagehide"));
-  assert.equal(claimClientId(memory({ ...tab }), new EventTarget(), () => "three"), "one");
+  assert.equal(claimClientId(storage({ ...tab }), new EventTarget(), () => "three"), "one");
   page.dispatchEvent(new Event("pageshow"));
-  assert.equal(claimClientId(memory({ ...tab }), new EventTarget(), () => "four"), "four");
+  assert.equal(claimClientId(storage({ ...tab }), new EventTarget(), () => "four"), "four");
 });
 
-test("ids are made without a secure context too", () => {
+test("ids are made without a secure context", () => {
   const insecure = /** @type {Crypto} */ (
     /** @type {unknown} */ ({
       getRandomValues: (/** @type {Uint8Array} */ bytes) => bytes.fill(255),
@@ -78,7 +79,7 @@ test("requests carry the panel's id and no time limit", async () => {
   assert.deepEqual(JSON.parse(init.body), { type: "abort", client_id: "panel-1" });
 });
 
-test("a subscription names the panel, and the event that it goes on after", async () => {
+test("a subscription sends the client id and the last event", async () => {
   /** @type {any[]} */
   const sent = [];
   const api = createApi(async (path, init) => {
@@ -94,14 +95,14 @@ test("a subscription names the panel, and the event that it goes on after", asyn
   ]);
 });
 
-test("whether a message is on the path is asked by its place", async () => {
+test("isOnPath is false if the server answers 404", async () => {
   const there = createApi(async () => Response.json({}), "");
   const elsewhere = createApi(async () => Response.json({}, { status: 404 }), "");
   assert.equal(await there.isOnPath("c", "m"), true);
   assert.equal(await elsewhere.isOnPath("c", "m"), false);
 });
 
-test("names from outside cannot leave their place in a path", async () => {
+test("names are encoded in paths", async () => {
   /** @type {string[]} */
   const paths = [];
   const api = createApi(async (path) => {
@@ -116,7 +117,7 @@ test("names from outside cannot leave their place in a path", async () => {
   ]);
 });
 
-test("a refusal is an error with the server's code and words", async () => {
+test("a refusal is an ApiError with the server's code and message", async () => {
   const error = { code: "host_not_allowed", message: "Not here.", variable: "V", value: "x" };
   const api = createApi(async () => Response.json({ error }, { status: 403 }), "");
   await assert.rejects(api.health(), (given) => {
@@ -131,24 +132,24 @@ test("a refusal is an error with the server's code and words", async () => {
   });
 });
 
-test("a refusal without words still has a status", async () => {
+test("a refusal without a JSON body has the status as code", async () => {
   const api = createApi(async () => new Response("<html>", { status: 502 }), "");
   await assert.rejects(api.health(), { code: "http_502", message: "HTTP 502" });
 });
 
-test("no answer is an error of its own", async () => {
+test("a failed fetch is a NetworkError", async () => {
   const api = createApi(async () => {
     throw new TypeError("Failed to fetch");
   }, "");
   await assert.rejects(api.health(), NetworkError);
 });
 
-test("a chat that the server does not know is null", async () => {
+test("a chat that the server does not have is null", async () => {
   const none = createApi(async () => Response.json({}, { status: 404 }), "");
   assert.equal(await none.chat("c", {}), null);
 });
 
-test("an unknown or failing tool of the panel gives an error as its result", async () => {
+test("an unknown or failing panel tool gives an error as its result", async () => {
   const tools = createPanelTools({
     fails: () => {
       throw new Error("broken");
@@ -160,7 +161,7 @@ test("an unknown or failing tool of the panel gives an error as its result", asy
   assert.match(/** @type {any} */ (await tools.run("toString", {})).error, /no tool named/);
 });
 
-test("a pause ends early when it is woken", async () => {
+test("wake ends a wait", async () => {
   const pause = createPause();
   const paused = pause.wait(60_000);
   pause.wake();
@@ -188,7 +189,7 @@ function reader(nodes, more = {}) {
   };
 }
 
-test("a snapshot has the graph, what is selected, and a revision that counts changes", () => {
+test("a workflow snapshot has graph, selection and a revision that counts changes", () => {
   const { read, change } = reader([{ type: "KSampler" }]);
   assert.deepEqual(read.snapshot(), {
     id: "k",
@@ -201,7 +202,7 @@ test("a snapshot has the graph, what is selected, and a revision that counts cha
   assert.equal(read.snapshot()?.revision, 2);
 });
 
-test("a tab without a graph, and one that fails, have no snapshot and no summary", () => {
+test("without a graph, or if reading it fails, there is no snapshot and no summary", () => {
   const broken = {
     get nodes() {
       throw new Error("boom");
@@ -217,7 +218,7 @@ test("a tab without a graph, and one that fails, have no snapshot and no summary
   }
 });
 
-test("models that a template names and no list offers are missing", () => {
+test("models named by a template that no list offers are missing", () => {
   const { read } = reader([
     {
       type: "UNETLoader",

@@ -34,22 +34,22 @@ const EXPECTED = [
   { id: "", event: "x", data: '{"a":\n1}' },
 ];
 
-test("the same events come out wherever the bytes are split in two", async () => {
+test("splitting the bytes at any position gives the same events", async () => {
   for (let cut = 0; cut <= BYTES.length; cut += 1) {
     const seen = await collect(streamOf([BYTES.slice(0, cut), BYTES.slice(cut)]));
     assert.deepEqual(seen, EXPECTED, `split at ${cut}`);
   }
 });
 
-test("the same events come out when every byte comes alone", async () => {
+test("single bytes give the same events", async () => {
   assert.deepEqual(await collect(streamOf([...BYTES].map((byte) => Uint8Array.of(byte)))), EXPECTED);
 });
 
-test("an event whose blank line never came does not count", async () => {
+test("an event without its final blank line is dropped", async () => {
   assert.deepEqual(await collect(streamOf([encode('data: {"seq":1}')])), []);
 });
 
-test("heartbeats are heard and give no event", async () => {
+test("heartbeats call onBytes and give no event", async () => {
   let heard = 0;
   const { signal } = new AbortController();
   const stream = streamOf([encode(": 1\n\n"), encode(": 2\n\n")]);
@@ -59,7 +59,7 @@ test("heartbeats are heard and give no event", async () => {
   assert.equal(heard, 2);
 });
 
-test("reading ends when it is called off, and the connection is let go", async () => {
+test("the signal ends the reading and closes the connection", async () => {
   let cancelled = false;
   const connection = new AbortController();
   const stream = new ReadableStream({
@@ -74,7 +74,7 @@ test("reading ends when it is called off, and the connection is let go", async (
   assert.equal(cancelled, true);
 });
 
-test("a long stream is read in time that grows with its length", () => {
+test("a long stream is read in linear time", () => {
   const reader = createEventReader();
   let count = 0;
   const bytes = encode("data: x\n\n".repeat(20_000));

@@ -8,10 +8,10 @@ import { hostOf, plainName, providerProblem, savedName } from "../../web/text/pr
 import { reportDetails, reportLines, reportNotes, share } from "../../web/text/report.js";
 import { finishedSentences, NOTHING_SPOKEN, speakable } from "../../web/text/sentences.js";
 import { groups, pieces } from "../../web/text/chat-list.js";
-import { commandOf, isAnswered, slashOptions } from "../../web/text/slash.js";
+import { panelCommandOf, isServerCommand, slashOptions } from "../../web/text/slash.js";
 import { firstPrompts, whatISee, whoAnswers } from "../../web/text/welcome.js";
 
-test("times, sizes and shares are said in human words", () => {
+test("durations, sizes and shares are formatted for people", () => {
   assert.deepEqual(
     [duration(3), duration(120), duration(6_000), duration(59_400), duration(125_000)],
     ["0.1 s", "0.1 s", "6 s", "59 s", "2 min 5 s"],
@@ -23,7 +23,7 @@ test("times, sizes and shares are said in human words", () => {
   assert.deepEqual([percent(0.384), percent(1)], ["38 %", "100 %"]);
 });
 
-test("chats are grouped by the reader's days", () => {
+test("days are named in the local time zone", () => {
   const now = new Date(2026, 10, 21, 14, 0);
   const at = (/** @type {number} */ day, /** @type {number} */ hour) =>
     dayName(new Date(2026, 10, day, hour).toISOString(), now);
@@ -35,7 +35,7 @@ test("chats are grouped by the reader's days", () => {
   assert.equal(clockTime(undefined), "");
 });
 
-test("chats are listed by day, and what is pinned stands before them", () => {
+test("chats are grouped by day, after the pinned chats", () => {
   const now = new Date(2026, 10, 21, 14, 0);
   const chat = (/** @type {string} */ id, /** @type {number} */ day, pinned = false) =>
     /** @type {any} */ ({ id, pinned, updated: new Date(2026, 10, day, 12).toISOString() });
@@ -50,7 +50,7 @@ test("chats are listed by day, and what is pinned stands before them", () => {
   );
 });
 
-test("marks of a passage count whole characters", () => {
+test("marks of a snippet count code points", () => {
   assert.deepEqual(pieces("🙂 low sun", [[6, 9], [2, 5]]), [
     { text: "🙂 ", marked: false },
     { text: "low", marked: true },
@@ -60,14 +60,14 @@ test("marks of a passage count whole characters", () => {
   assert.deepEqual(pieces("", []), []);
 });
 
-test("results are shown as indented JSON or as the text they are", () => {
+test("results are shown as indented JSON or as unchanged text", () => {
   assert.equal(pretty('{"a":1}'), '{\n  "a": 1\n}');
   assert.equal(pretty("plain"), "plain");
   assert.equal(pretty("7"), "7");
   assert.equal(pretty(undefined), "");
 });
 
-/** @param {string[]} growing the text at each look; the last one is complete */
+/** @param {string[]} growing the text at each call; the last one is complete */
 function spoken(...growing) {
   let before = NOTHING_SPOKEN;
   return growing.map((text, index) => {
@@ -77,7 +77,7 @@ function spoken(...growing) {
   });
 }
 
-test("only finished sentences are spoken while an answer streams", () => {
+test("only complete sentences are announced while an answer streams", () => {
   const first = "The sampler is euler. It is fast, e.g. for";
   const second = "The sampler is euler. It is fast, e.g. for drafts. And 3. is no end";
   assert.deepEqual(spoken(first, second, second), [
@@ -91,14 +91,14 @@ test("sentences of languages without spaces end at their own marks", () => {
   assert.deepEqual(spoken("你好。再见", "你好。再见"), [["你好。"], ["再见"]]);
 });
 
-test("code is named and not read aloud, wherever the stream is cut", () => {
+test("a code block is announced and not read, wherever the stream is split", () => {
   const text = "Look:\n```py\na = 1. # x. y\n```\nDone. Bye.\n";
   for (let cut = 1; cut < text.length; cut += 1) {
     assert.deepEqual(spoken(text.slice(0, cut), text).flat(), ["Look:", "Code.", "Done.", "Bye."]);
   }
 });
 
-test("a long answer that arrives at once is spoken in linear time", () => {
+test("a long answer is split into sentences in linear time", () => {
   const [sentences] = spoken("A sentence of some words. ".repeat(20_000) + "\n".repeat(20_000));
   assert.equal(sentences.length, 20_000);
 });
@@ -117,19 +117,19 @@ const SKILLS = [
 const texts = (/** @type {string} */ typed) =>
   slashOptions(typed, SKILLS).map((option) => option.text);
 
-test("a slash offers the commands, then the skills", () => {
+test("a slash lists the commands, then the skills", () => {
   assert.deepEqual(texts("/").slice(0, 3), ["/new", "/skill ", "/skills"]);
   assert.deepEqual(texts("/").slice(-2), ["/skill moon-light", "/skill model_flux"]);
 });
 
-test("what is typed narrows the list, by command, slug, name or description", () => {
+test("the typed text filters by command, slug, name or description", () => {
   assert.deepEqual(texts("/sk"), ["/skill ", "/skills"]);
   assert.deepEqual(texts("/flux"), ["/skill model_flux"]);
   assert.deepEqual(texts("/skill moon"), ["/skill moon-light"]);
   assert.deepEqual(texts("/skill night"), ["/skill moon-light"]);
 });
 
-test("nothing is offered for a complete skill, a plain text or a second line", () => {
+test("a complete skill, plain text and a second line have no options", () => {
   for (const typed of ["/skill moon-light", "hello /new", "/new\nx", "/etc passwd", "/zzz"]) {
     assert.deepEqual(texts(typed), [], typed);
   }
@@ -142,21 +142,21 @@ test("a user's own skills are marked", () => {
   );
 });
 
-test("only whole commands are the panel's, all else is sent", () => {
+test("only a complete command without an argument is run by the panel", () => {
   assert.deepEqual(
     [
-      commandOf("/new"),
-      commandOf(" /Settings "),
-      commandOf("/help"),
-      commandOf("/skill x"),
-      commandOf("/newer"),
-      commandOf("new"),
+      panelCommandOf("/new"),
+      panelCommandOf(" /Settings "),
+      panelCommandOf("/help"),
+      panelCommandOf("/skill x"),
+      panelCommandOf("/newer"),
+      panelCommandOf("new"),
     ],
     ["new", "settings", null, null, null, null],
   );
 });
 
-test("commands of the server are sent when chosen, and known when said", () => {
+test("commands of the server are sent when chosen, and recognised in messages", () => {
   const chosen = (/** @type {string} */ typed) =>
     slashOptions(typed, []).map(({ text, command }) => [text, command]);
   assert.deepEqual(chosen("/co"), [
@@ -165,16 +165,16 @@ test("commands of the server are sent when chosen, and known when said", () => {
   ]);
   assert.deepEqual(chosen("/summar"), [["/summarize", "send"]]);
   assert.deepEqual(
-    ["/context", "/compact the seeds", "/summarise", " /help ", "/rename x"].map(isAnswered),
+    ["/context", "/compact the seeds", "/summarise", " /help ", "/rename x"].map(isServerCommand),
     [true, true, true, true, true],
   );
   assert.deepEqual(
-    ["/contexts", "/compact\nmore", "say /help", "/skill x"].map(isAnswered),
+    ["/contexts", "/compact\nmore", "say /help", "/skill x"].map(isServerCommand),
     [false, false, false, false],
   );
 });
 
-test("the server's own list of commands stands before the built-in one", () => {
+test("the server's list of commands replaces the built-in list", () => {
   const commands = [
     { name: "search", argument: "<words>", line: "find a passage" },
     { name: "tokens", argument: "", line: "what was used", aliases: ["usage"] },
@@ -186,7 +186,7 @@ test("the server's own list of commands stands before the built-in one", () => {
   assert.deepEqual(options("/us"), [["/usage", "what was used", "send"]]);
   assert.deepEqual(options("/mo"), [["/model", "another model", "model"]]);
   assert.deepEqual(options("/sett"), [["/settings", "providers and keys", "settings"]]);
-  assert.equal(commandOf("/model gpt"), null);
+  assert.equal(panelCommandOf("/model gpt"), null);
 });
 
 const file = (/** @type {Partial<{name: string, type: string, size: number}>} */ more) => ({
@@ -211,8 +211,8 @@ test("images and text can be attached, by type or by name", () => {
   }
 });
 
-test("a file over its limit and files over the common one are refused in words", () => {
-  assert.match(refusal(file({ size: FILE_LIMIT + 1 }), []) ?? "", /20 MB; a file may have 20 MB/);
+test("files over the limit per file or per message are refused with a sentence", () => {
+  assert.match(refusal(file({ size: FILE_LIMIT + 1 }), []) ?? "", /20 MB\. A file may have 20 MB/);
   const other = { id: "o", filename: "o", mediaType: "image/png", size: 12_000_000, url: "" };
   assert.equal(refusal(file({ size: 8_000_000 }), [other]), null);
   assert.match(refusal(file({ size: 12_000_000 }), [other]) ?? "", /together may have 28 MB/);
@@ -252,7 +252,7 @@ const REPORT = {
   usage: { input_tokens: 5200, cached_share: 0.88 },
 };
 
-test("a report has one line for each thing the model sees", () => {
+test("a report has one line for each part of the request", () => {
   assert.deepEqual(
     reportLines(REPORT).map(({ label, tokens }) => [label, tokens]),
     [
@@ -264,7 +264,7 @@ test("a report has one line for each thing the model sees", () => {
   );
 });
 
-test("a summary is a line that says for how many messages it stands", () => {
+test("the line of the summary says how many messages it replaces", () => {
   const parts = { ...REPORT.parts, summary: amount(910) };
   const report = { ...REPORT, parts, summarised: 1984 };
   const labels = reportLines(report).map(({ label }) => label);
@@ -276,7 +276,7 @@ test("the meter is the share of the window without the reserve", () => {
   assert.equal(share({ ...REPORT, total: amount(50_000) }), 1);
 });
 
-test("what was left out is said in words, and that nothing was", () => {
+test("the notes say what was left out, or that nothing was", () => {
   assert.deepEqual(reportNotes(REPORT), [
     "Nothing is lost: 12 earlier messages and 1 older tool result are kept and can be looked up.",
     "88 % of this request was cached.",
@@ -296,15 +296,16 @@ test("what was left out is said in words, and that nothing was", () => {
   assert.equal(left, "Left out to save room: ui.md.");
 });
 
-test("what was found for a question is a line, and money is said where it is known", () => {
+test("recalled passages are a line, and costs are a note if known", () => {
   const parts = { ...REPORT.parts, recalled: amount(90) };
   const labels = reportLines({ ...REPORT, parts }).map(({ label }) => label);
   assert.ok(labels.includes("Found for your question"));
   const cost = { currency: "USD", request: 0.0012, chat: 1.5 };
-  assert.ok(reportNotes({ ...REPORT, cost }).includes("It cost $0.0012; this chat so far $1.50."));
+  const note = "This request cost $0.0012; this chat has cost $1.50 so far.";
+  assert.ok(reportNotes({ ...REPORT, cost }).includes(note));
 });
 
-test("what a model without tools cannot look up is only said to be kept", () => {
+test("for a model without tools the note does not offer to look anything up", () => {
   const parts = { ...REPORT.parts, tool_schemas: amount(0) };
   const [note] = reportNotes({ ...REPORT, parts, messages_trimmed: 1, left_out: ["r1-1"] });
   assert.equal(
@@ -313,7 +314,7 @@ test("what a model without tools cannot look up is only said to be kept", () => 
   );
 });
 
-test("a request made to fit by force says so, and so does a summary that is due", () => {
+test("an emergency cut and a due summary are notes", () => {
   const next_trigger = { what: "tokens", now: 900, at: 800, share: 1.125 };
   const notes = reportNotes({ ...REPORT, emergency: true, next_trigger, usage: null });
   assert.match(notes[1], /more was left out than usual/);
@@ -331,7 +332,7 @@ test("the details have the raw numbers", () => {
   assert.match(many.get("Not sent in full") ?? "", /r10, r11 and 3 more$/);
 });
 
-test("a provider that cannot work is refused with the field's name", () => {
+test("an invalid provider is refused with the name of the field", () => {
   const good = { name: "Mine", base_url: "http://127.0.0.1:8080/v1", model: "m" };
   assert.equal(providerProblem(good), null);
   assert.equal(providerProblem({ ...good, name: "" }), "Name is missing.");
@@ -343,7 +344,7 @@ test("a provider that cannot work is refused with the field's name", () => {
   assert.equal(hostOf("not a url"), "");
 });
 
-test("a provider that was found is saved under a name that the server takes, and no other's", () => {
+test("a found provider is saved under a valid name that is not in use", () => {
   const found = { name: "Ollama (local)", base_url: "http://127.0.0.1:11434/v1", source: "local" };
   const mine = { ...found, name: "Ollama", source: "settings" };
   const other = { ...mine, base_url: "http://10.0.0.2/v1" };
@@ -365,7 +366,7 @@ const PROVIDER = /** @type {const} */ ({
   local: true,
 });
 
-test("the first run says who answers and what leaves the computer", () => {
+test("the welcome says which model answers and where messages are sent", () => {
   assert.match(whoAnswers(PROVIDER), /on this computer \(Ollama\)\. Nothing leaves it\./);
   const remote = { ...PROVIDER, local: false, base_url: "https://api.example.com/v1" };
   assert.match(whoAnswers(remote), /are sent to api\.example\.com\./);

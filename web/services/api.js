@@ -1,8 +1,10 @@
 // @ts-check
 /**
- * The HTTP of the panel: one function per route, errors as one type. Goes through the host's own
- * fetch, which adds the base path and the user's header. Decides nothing.
+ * HTTP client of the panel: one function per route. Uses the host's fetch, which adds the base path
+ * and the user's header. Refusals are thrown as `ApiError`, connection failures as `NetworkError`.
  */
+
+import { errorText } from "../text/format.js";
 
 /** @typedef {import("../types.js").ChatEntry} ChatEntry */
 /** @typedef {import("../types.js").CommandEntry} CommandEntry */
@@ -20,7 +22,7 @@
  *   Fetch
  */
 
-/** The server answered, and said no. */
+/** The server answered with an error status. */
 export class ApiError extends Error {
   /**
    * @param {number} status
@@ -35,18 +37,19 @@ export class ApiError extends Error {
   }
 }
 
-/** No answer at all: ComfyUI is not running or not reachable. */
+/** No answer: ComfyUI is not running or not reachable. */
 export class NetworkError extends Error {}
 
-/** @typedef {Record<string, unknown> & {type: string}} Command as the server knows it */
+/** @typedef {Record<string, unknown> & {type: string}} Command of the route
+ *   `POST /chats/{id}/commands` */
 /** @typedef {"markdown" | "jsonl" | "trajectory"} ExportFormat */
 
 /** @typedef {ReturnType<typeof createApi>} Api */
 
 /**
- * @param {Fetch} fetch the host's: takes paths without `/api`
- * @param {string} clientId which panel this is: tools that a panel runs are sent to the one that
- *   asked
+ * @param {Fetch} fetch the host's fetch, which takes paths without `/api`
+ * @param {string} clientId id of this panel; the server sends panel tool calls to the panel whose
+ *   message started the turn
  */
 export function createApi(fetch, clientId) {
   /**
@@ -63,10 +66,10 @@ export function createApi(fetch, clientId) {
     const headers = { ...typed, ...more.headers };
     let response;
     try {
-      // An event stream lasts for hours: no time limit of the host's.
+      // The host's time limit would end an event stream, which lasts for hours.
       response = await fetch(path, { ...more, method, headers, body: text, timeoutMs: null });
     } catch (error) {
-      throw new NetworkError(error instanceof Error ? error.message : String(error));
+      throw new NetworkError(errorText(error));
     }
     if (!response.ok) throw await refusal(response);
     return response;
@@ -83,9 +86,9 @@ export function createApi(fetch, clientId) {
 
   return {
     /**
-     * The events of a chat, or of the list of chats.
-     * @param {string | null} id of the chat; null for the list
-     * @param {Position | null} position of the last event that was taken; null: begin anew
+     * Opens the event stream of a chat or of the list of chats.
+     * @param {string | null} id of the chat; null for the list of chats
+     * @param {Position | null} position of the last event; null: begin with a snapshot
      * @param {AbortSignal} signal
      */
     subscribe: (id, position, signal) =>
@@ -119,7 +122,7 @@ export function createApi(fetch, clientId) {
     /**
      * @param {string} id
      * @param {{limit?: number, before?: string}} page `before`: a message's id
-     * @returns {Promise<StoredChat | null>} null for a chat that the server does not know
+     * @returns {Promise<StoredChat | null>} null if the server does not have the chat
      */
     async chat(id, page) {
       try {
@@ -130,7 +133,11 @@ export function createApi(fetch, clientId) {
       }
     },
 
-    /** @param {string} id @param {string} messageId @returns {Promise<boolean>} or another version */
+    /**
+     * @param {string} id
+     * @param {string} messageId
+     * @returns {Promise<boolean>} whether the message is on the current path of the chat
+     */
     async isOnPath(id, messageId) {
       try {
         await get(`/chats/${name(id)}${query({ limit: 1, before: messageId })}`);
@@ -143,15 +150,15 @@ export function createApi(fetch, clientId) {
 
     /** @param {string} id @param {{title?: string, pinned?: boolean}} changes */
     changeChat: (id, changes) => send("PATCH", `/chats/${name(id)}`, changes),
-    /** @param {string} id @returns {Promise<Response>} it can be restored for a minute */
+    /** @param {string} id @returns {Promise<Response>} `restoreChat` works for a minute */
     deleteChat: (id) => send("DELETE", `/chats/${name(id)}`),
     /** @param {string} id */
     restoreChat: (id) => send("POST", `/chats/${name(id)}/restore`, {}),
-    /** @param {string} q @returns {Promise<SearchResult[]>} the best first */
+    /** @param {string} q @returns {Promise<SearchResult[]>} best first */
     search: async (q) => (await get(`/chats/search${query({ q })}`)).results,
     /** @param {string} id @param {ExportFormat} format */
     exportChat: (id, format) => send("GET", `/chats/${name(id)}/export${query({ format })}`),
-    /** @param {ExportFormat} format @param {string} content @returns {Promise<string>} its id */
+    /** @param {ExportFormat} format @param {string} content @returns {Promise<string>} chat id */
     importChat: async (format, content) =>
       (await (await send("POST", "/chats/import", { format, content })).json()).id,
     /** @returns {Promise<CommandEntry[]>} */

@@ -1,24 +1,24 @@
 // @ts-check
 /**
- * Which panel this is, for as long as its tab lives. A reload keeps the id; a tab that the browser
- * duplicates gets one of its own, although it begins with a copy of the first one's memory.
+ * The client id of a panel. A reload of the browser tab keeps the id; a duplicated tab gets a new
+ * id, although the browser copies the tab's session storage.
  */
 
-/** Under this name the id waits in the tab's memory, from one load of the page to the next. */
+/** Name of the stored value that carries the id over a reload. */
 const KEY = "client";
 
 /**
- * The id is in the memory only while no page holds it: a copy that is made of a living tab finds
- * none.
- * @param {import("./storage.js").Memory} memory of this tab
- * @param {Pick<EventTarget, "addEventListener">} page tells when it goes, and when it comes back
+ * Takes the stored id, or makes a new one. The id is stored only from `pagehide` to the next
+ * load, so a duplicate of an open tab finds no id.
+ * @param {import("./storage.js").PanelStorage} storage backed by `sessionStorage`
+ * @param {Pick<EventTarget, "addEventListener">} page the window
  * @param {() => string} makeId
  * @returns {string}
  */
-export function claimClientId(memory, page, makeId) {
-  const id = memory.get(KEY) ?? makeId();
-  memory.set(KEY, null);
-  page.addEventListener("pagehide", () => memory.set(KEY, id));
-  page.addEventListener("pageshow", () => memory.set(KEY, null));
+export function claimClientId(storage, page, makeId) {
+  const id = storage.get(KEY) ?? makeId();
+  storage.set(KEY, null);
+  page.addEventListener("pagehide", () => storage.set(KEY, id));
+  page.addEventListener("pageshow", () => storage.set(KEY, null));
   return id;
 }

@@ -1,37 +1,38 @@
 // @ts-check
 /**
- * Follows a stream of numbered events for as long as it is wanted: takes each event once and in
- * order, asks for what it missed after a cut, and for a fresh snapshot after a gap. What an event
- * means is left to `state/`.
+ * Follows a stream of numbered events until it is stopped: delivers each event once and in order,
+ * resumes after a lost connection, and requests a new snapshot after a gap in the numbers. Folding
+ * the events is left to `state/`.
  */
 
 import { ApiError } from "./api.js";
 import { readEvents, StreamFormatError } from "./sse.js";
 
 /** @typedef {import("../types.js").ChatEvent} ChatEvent */
-/** @typedef {{seq: number, epoch: string}} Position of the last event that was taken */
+/** @typedef {{seq: number, epoch: string}} Position of the last delivered event */
 
-/** Milliseconds between tries to connect again; the last one repeats. */
+/** Milliseconds before each attempt to connect again; the last value repeats. */
 const DELAYS = [300, 1000, 2000, 4000, 8000];
-/** Milliseconds without a byte after which a connection counts as dead: three heartbeats. */
+/** Milliseconds without a byte after which a connection counts as lost: three heartbeats. */
 const SILENCE = 45_000;
-/** Refusals that pass: the server is full, or just starting. */
+/** HTTP statuses after which a request is worth repeating: the server is busy or starting. */
 export const PASSING = new Set([408, 425, 429, 502, 503, 504]);
 
 /**
  * @typedef {object} Source
  * @property {(position: Position | null, signal: AbortSignal) => Promise<Response>} open
- * @property {(milliseconds: number) => Promise<void>} wait may end early when the network is back
- * @property {(event: ChatEvent) => boolean} take false: it does not fit what was known
+ * @property {(milliseconds: number) => Promise<void>} wait ends early when the network is back
+ * @property {(event: ChatEvent) => boolean} take returns false for an event that does not
+ *   fit the state
  * @property {(lost: boolean) => void} onLost whether the server cannot be reached
- * @property {(error: ApiError) => void} onRefused the server said no; nothing follows any more
+ * @property {(error: ApiError) => void} onRefused the server refused; following has ended
  */
 
 /** @typedef {ReturnType<typeof followEvents>} Following */
 
 /**
  * @param {Source} source
- * @param {Position | null} [from] where an earlier following ended
+ * @param {Position | null} [from] returned by `stop` of an earlier call
  */
 export function followEvents(source, from = null) {
   let stopped = false;
@@ -40,7 +41,7 @@ export function followEvents(source, from = null) {
   let attempt = 0;
   let connection = new AbortController();
 
-  /** One connection, to its end. */
+  /** Opens one connection and reads it to its end. */
   async function connect() {
     connection = new AbortController();
     const { signal } = connection;
@@ -63,7 +64,7 @@ export function followEvents(source, from = null) {
     } catch (error) {
       if (error instanceof ApiError && !PASSING.has(error.status)) refuse(error);
       else if (error instanceof StreamFormatError) position = null;
-      // A connection that breaks is made anew before anyone is told.
+      // After a connection broke, `onLost` is called only if the next attempt fails.
       else if (!opened && !renewing && !stopped) source.onLost(true);
     } finally {
       clearTimeout(silence);
@@ -78,7 +79,7 @@ export function followEvents(source, from = null) {
     source.onRefused(error);
   }
 
-  /** @param {ChatEvent} event @returns {boolean} false: the connection is of no more use */
+  /** @param {ChatEvent} event @returns {boolean} false: the connection must be closed */
   function follow(event) {
     if (event.type === "closed") return false;
     const next = event.type === "snapshot" || isNext(event);
@@ -87,7 +88,7 @@ export function followEvents(source, from = null) {
       position = { seq: event.seq, epoch: event.epoch };
       return true;
     }
-    // Something is missing: begin with what the server knows.
+    // An event is missing or does not fit: begin again with a snapshot.
     position = null;
     return false;
   }
@@ -111,13 +112,13 @@ export function followEvents(source, from = null) {
 
   return {
     stopped: () => stopped,
-    /** @returns {Position | null} of the last event that was taken */
+    /** @returns {Position | null} of the last delivered event */
     stop() {
       stopped = true;
       connection.abort();
       return position;
     },
-    /** A fresh snapshot, whatever is known; at once, unless the server is away. */
+    /** Connects again for a new snapshot, at once. */
     renew() {
       renewing = true;
       connection.abort();

@@ -1,11 +1,11 @@
 // @ts-check
-/** Files in and out: attached ones into data URLs, the form in which they travel; downloads. */
+/** Reads attached files into data URLs, the form in which messages carry them; saves downloads. */
 
 import { mediaTypeOf } from "../text/attachment.js";
 import { newId } from "./storage.js";
 
 /**
- * @param {File} file one that `refusal` let pass
+ * @param {File} file accepted by `refusal`
  * @returns {Promise<import("../types.js").Attachment>}
  * @throws {DOMException} when the browser cannot read it (moved, a folder, no permission)
  */
@@ -31,13 +31,13 @@ function dataUrl(blob) {
   });
 }
 
-/** Milliseconds until the browser has surely begun to save what it was given. */
-const KEPT = 60_000;
+/** Milliseconds after which the browser has started the download and the URL can be revoked. */
+const URL_LIFETIME = 60_000;
 
 /**
- * Gives the user the file that an answer holds.
+ * Saves the body of a response as a file.
  * @param {Response} response
- * @param {string} fallback its name where the server gives none
+ * @param {string} fallback file name, used if the server sends none
  */
 export async function download(response, fallback) {
   const disposition = response.headers.get("Content-Disposition") ?? "";
@@ -47,5 +47,5 @@ export async function download(response, fallback) {
   link.href = url;
   link.download = name;
   link.click();
-  setTimeout(() => URL.revokeObjectURL(url), KEPT);
+  setTimeout(() => URL.revokeObjectURL(url), URL_LIFETIME);
 }

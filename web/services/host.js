@@ -1,21 +1,23 @@
 // @ts-check
 /**
- * What ComfyUI's front end does for the panel, feature-detected: older front ends lack some of it.
- * The panel's other rooms see this object and never the host's own.
+ * The functions of ComfyUI's front end that the panel uses, feature-detected, because older front
+ * ends lack some of them. Other modules use this object, never the host's own objects.
  */
 
 /**
  * @typedef {object} Host
- * @property {() => string} user ComfyUI's user id, "" for the only one
+ * @property {() => string} user ComfyUI's user id; "" without `--multi-user`
  * @property {import("./api.js").Fetch} fetch
- * @property {(markdown: string) => string | null} markdown HTML, or null where the host cannot
- * @property {(command: string) => void} run one of the host's commands
- * @property {(listener: () => void) => void} onReconnected the host's own connection came back
- * @property {(listener: () => void) => void} onGraphChanged the open workflow changed
+ * @property {(markdown: string) => string | null} markdown HTML; null if the host cannot render
+ * @property {(command: string) => void} execute runs a command of the host
+ * @property {(listener: () => void) => void} onReconnected called when the host's connection is
+ *   back
+ * @property {(listener: () => void) => void} onGraphChanged called when the open workflow
+ *   changes
  * @property {() => any} graph LiteGraph's root graph
  * @property {() => any} activeWorkflow the host's record of the open workflow
  * @property {() => unknown[]} selection the selected nodes' ids
- * @property {(type: string) => boolean} knowsNode whether a node type is installed
+ * @property {(type: string) => boolean} knowsNode whether the node type is installed
  */
 
 /**
@@ -32,7 +34,7 @@ export function createHost(app, api) {
       const render = manager()?.renderMarkdownToHtml;
       return typeof render === "function" ? render.call(manager(), markdown) : null;
     },
-    run(command) {
+    execute(command) {
       const execute = manager()?.command?.execute ?? app.command?.execute;
       Promise.resolve(execute?.(command)).catch(() => undefined);
     },

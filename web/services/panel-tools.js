@@ -1,9 +1,11 @@
 // @ts-check
 /**
- * Tools that run in the panel and not on the server: by name, a function from arguments to result.
- * Empty for now; workflow editing will register here. A call of a tool that nobody registered gets
- * an error as its result, so that the turn goes on.
+ * Tools that run in the panel and not on the server: a function from arguments to result, by name.
+ * None is registered yet. A call of an unknown tool gets an error as its result, so that the turn
+ * continues.
  */
+
+import { errorText } from "../text/format.js";
 
 /** @typedef {(input: unknown) => Promise<unknown> | unknown} PanelTool */
 
@@ -24,7 +26,7 @@ export function createPanelTools(tools = {}) {
       try {
         return { output: (await tools[name](input)) ?? null };
       } catch (error) {
-        return { error: error instanceof Error ? error.message : String(error) };
+        return { error: errorText(error) };
       }
     },
   };

@@ -1,7 +1,7 @@
 // @ts-check
-/** Waiting: for a server, which ends early when the network is back, and for the user to rest. */
+/** Timers: a wait that can be ended early, and a delayed call that can be cancelled. */
 
-/** @returns {{wait(milliseconds: number): Promise<void>, wake(): void}} */
+/** @returns {{wait(milliseconds: number): Promise<void>, wake(): void}} `wake` ends all waits */
 export function createPause() {
   /** @type {Set<() => void>} */
   const sleeping = new Set();
@@ -25,7 +25,7 @@ export function createPause() {
 /**
  * @param {() => void} run
  * @param {number} milliseconds
- * @returns {() => void} calls it off
+ * @returns {() => void} cancels the call
  */
 export function later(run, milliseconds) {
   const timer = setTimeout(run, milliseconds);

@@ -1,25 +1,25 @@
 // @ts-check
 /**
- * Server-sent events, read as they arrive: bytes in (cut anywhere, also inside a character), events
- * out. Knows the framing, not what an event means.
+ * Incremental parser of server-sent events. The bytes may be split anywhere, also inside of a
+ * character.
  */
 
 /**
  * @typedef {object} SentEvent
  * @property {string} data
- * @property {string} event its type; "" where the server names none
- * @property {string} id "" where it has none
+ * @property {string} event type; "" if the server sent none
+ * @property {string} id "" if the server sent none
  */
 
-/** Data that is not what it should be: the stream cannot be trusted any further. */
+/** The data of an event is no JSON event: the rest of the stream is not read. */
 export class StreamFormatError extends Error {}
 
 /**
- * An incremental reader of events. Comments (heartbeats) and `retry:` lines are skipped; several
- * `data:` lines of one event are joined with a line feed, as the standard says.
+ * Comments (heartbeats) and `retry:` lines are skipped; several `data:` lines of one event are
+ * joined with a line feed, as the standard says.
  *
- * @returns {{push(bytes: Uint8Array): SentEvent[]}} the events that became complete with these
- *   bytes; one whose blank line never comes does not count, as the standard says
+ * @returns {{push(bytes: Uint8Array): SentEvent[]}} `push` returns the events that these bytes
+ *   complete; an event without its final blank line is dropped, as the standard says
  */
 export function createEventReader() {
   const decoder = new TextDecoder();
@@ -69,16 +69,16 @@ export function createEventReader() {
 }
 
 /**
- * The events of an answer, until it ends.
+ * Reads the events of a response to its end.
  *
  * @param {ReadableStream<Uint8Array>} body
  * @param {{signal: AbortSignal, onBytes?: () => void}} how `signal` ends the reading; `onBytes`
- *   hears of everything that comes, heartbeats too
+ *   is called for all received bytes, heartbeats included
  * @returns {AsyncGenerator<SentEvent, void>}
  */
 export async function* readEvents(body, { signal, onBytes = () => undefined }) {
   const reader = body.getReader();
-  // Not every host's fetch goes on listening to the signal once the answer has begun.
+  // Some hosts' fetch ignores the signal after the response has begun.
   const end = () => void reader.cancel().catch(() => undefined);
   signal.addEventListener("abort", end);
   const events = createEventReader();
@@ -91,7 +91,7 @@ export async function* readEvents(body, { signal, onBytes = () => undefined }) {
     }
   } finally {
     signal.removeEventListener("abort", end);
-    // The consumer may stop early (a chat was closed): let the connection go.
+    // The consumer may stop early (a chat was closed): close the connection.
     end();
   }
 }

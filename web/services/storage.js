@@ -1,24 +1,23 @@
 // @ts-check
 /**
- * What the panel remembers in this browser, per ComfyUI user: the last chat, a draft, what was
- * dismissed. Works as forgetful memory where the browser blocks storage. Chats themselves belong to
- * the server.
+ * Values that the panel stores in this browser, per ComfyUI user: the id of the open chat, drafts,
+ * the last context report. If the browser blocks its storage, values last as long as the page.
  */
 
 const PREFIX = "comfyui-assistant";
 
 /**
- * @typedef {object} Memory
+ * @typedef {object} PanelStorage
  * @property {(name: string) => string | null} get
- * @property {(name: string, value: string | null) => void} set null forgets
+ * @property {(name: string, value: string | null) => void} set null removes the value
  */
 
 /**
- * @param {string} user ComfyUI's user id, "" for the only one
- * @param {() => Storage} open gives the browser's storage, or throws where it is blocked
- * @returns {Memory}
+ * @param {string} user ComfyUI's user id; "" without `--multi-user`
+ * @param {() => Storage} open returns the browser's storage; throws if it is blocked
+ * @returns {PanelStorage}
  */
-export function createMemory(user, open) {
+export function createPanelStorage(user, open) {
   /** @type {Map<string, string>} */
   const fallback = new Map();
   /** @param {string} name */
@@ -38,15 +37,15 @@ export function createMemory(user, open) {
         if (value === null) open().removeItem(keyOf(name));
         else open().setItem(keyOf(name), value);
       } catch {
-        // Blocked or full: the value lives as long as the page.
+        // Storage is blocked or full: the value lasts as long as the page.
       }
     },
   };
 }
 
 /**
- * A random id, also on pages that are not secure contexts (plain http on a LAN), where browsers
- * keep `crypto.randomUUID` back.
+ * A random id, also on pages that are no secure context (plain http on a LAN), where
+ * `crypto.randomUUID` is missing.
  * @param {Crypto} [source]
  * @returns {string} a version 4 UUID
  */

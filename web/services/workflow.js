@@ -1,18 +1,16 @@
 // @ts-check
 /**
- * Reads the open workflow: the snapshot that is sent with a turn, and the few facts that the empty
- * state shows. Never changes the canvas, and never fails: no workflow is an answer too.
+ * Reads the open workflow: the snapshot that is sent with a turn, and the summary for an empty
+ * chat. Never changes the canvas and never throws.
  */
 
 /** @typedef {import("./host.js").Host} Host */
 /** @typedef {import("../types.js").WorkflowSnapshot} WorkflowSnapshot */
 /** @typedef {import("../types.js").WorkflowSummary} WorkflowSummary */
 
-/** Node types of the front end itself: they are drawn, and are no one's to install. */
-const DRAWN = new Set(["Note", "MarkdownNote", "Reroute", "PrimitiveNode"]);
+/** Node types of the front end, which need no installed node class. */
+const FRONTEND_TYPES = new Set(["Note", "MarkdownNote", "Reroute", "PrimitiveNode"]);
 const SAMPLER = /sampler/i;
-
-/** @typedef {ReturnType<typeof createWorkflowReader>} WorkflowReader */
 
 /** @param {Host} host */
 export function createWorkflowReader(host) {
@@ -29,7 +27,7 @@ export function createWorkflowReader(host) {
   };
 
   return {
-    /** @returns {WorkflowSnapshot | undefined} undefined when this tab has no graph */
+    /** @returns {WorkflowSnapshot | undefined} undefined if there is no graph */
     snapshot() {
       try {
         const graph = host.graph();
@@ -61,7 +59,7 @@ function nodeId(id) {
   return /^\d+$/.test(text) ? Number(text) : text;
 }
 
-/** @param {any} graph @returns {any[]} its nodes, and those within its subgraphs, each once */
+/** @param {any} graph @returns {any[]} its nodes and the nodes of its subgraphs, once each */
 function allNodes(graph) {
   const inner = [...(graph.subgraphs?.values?.() ?? [])];
   return [graph, ...inner].flatMap((each) => each.nodes ?? each._nodes ?? []);
@@ -86,12 +84,12 @@ function summarise(nodes, knows) {
 
 /** @param {any} node @param {(type: string) => boolean} knows */
 function isMissing(node, knows) {
-  const drawn = DRAWN.has(node.type) || node.isSubgraphNode?.() || node.subgraph;
-  return !drawn && !knows(String(node.type));
+  const builtIn = FRONTEND_TYPES.has(node.type) || node.isSubgraphNode?.() || node.subgraph;
+  return !builtIn && !knows(String(node.type));
 }
 
 /**
- * Models that a node's properties name (official templates do) and that none of its lists offers.
+ * Models named in a node's properties (by official templates) that no list of the node offers.
  * @param {any[]} nodes
  * @returns {Set<string>}
  */

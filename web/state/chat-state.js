@@ -1,7 +1,7 @@
 // @ts-check
 /**
- * What the panel shows of a chat: what the server says of it, and what this panel knows before the
- * server does. Pure.
+ * The state of a chat as the views show it: the server's state merged with the local state of this
+ * panel (commands that are being sent, decisions, failures). Pure.
  */
 
 import { messagesOf } from "./fold-events.js";
@@ -12,10 +12,10 @@ import { before, withDecisions } from "./messages.js";
 /** @typedef {import("./fold-events.js").ServerChat} ServerChat */
 
 /**
- * A change of the path that was sent and that the server has not told yet.
+ * A change of the messages that was sent to the server and is not confirmed by an event yet.
  * @typedef {object} Outgoing
  * @property {UIMessage | null} message the user's new message
- * @property {string | null} cut the message that it stands for; that one and what follows it goes
+ * @property {string | null} cut the first message that the change removes, with all after it
  */
 
 /**
@@ -24,7 +24,7 @@ import { before, withDecisions } from "./messages.js";
  * @property {boolean} known whether the server has the chat
  * @property {boolean} loading
  * @property {boolean} lost
- * @property {number} sending commands that are on their way
+ * @property {number} sending number of commands whose request has not ended
  * @property {boolean} stopping
  * @property {Outgoing | null} outgoing
  * @property {Readonly<Record<string, boolean>>} decisions by tool call id
@@ -33,26 +33,31 @@ import { before, withDecisions } from "./messages.js";
  * @property {ChatState["target"]} target
  * @property {boolean} finding
  * @property {string} sent
- * @property {ChatState["report"]} report of an earlier page
+ * @property {ChatState["report"]} report stored by an earlier visit
  */
 
 /** @type {ChatState["queue"]} */
 const NONE = [];
-/** States in which the chat works without the user. */
-const BUSY = new Set(["generating", "executing_tools", "waiting_client"]);
+/** States of a chat in which the server or a panel works, without the user. */
+export const BUSY_STATES = new Set(["generating", "executing_tools", "waiting_client"]);
 
-/** States between two turns: what waits in the queue comes next. */
+/** States of a chat between two turns, in which the server takes the next entry of the queue. */
 const BETWEEN = new Set(["idle", "completed"]);
 
-/** @param {ServerChat | null} server */
+/** @param {ServerChat | null} server @returns {boolean} whether a turn runs or is next */
 export function works(server) {
   if (!server) return false;
   const { stream, runtime, queue, held } = server;
   const goesOn = queue.length > 0 && !held && BETWEEN.has(runtime.state);
-  return stream !== null || goesOn || BUSY.has(runtime.state);
+  return stream !== null || goesOn || BUSY_STATES.has(runtime.state);
 }
 
-/** @param {string} id @param {ServerChat | null} server @param {Local} local @returns {ChatState} */
+/**
+ * @param {string} id
+ * @param {ServerChat | null} server
+ * @param {Local} local
+ * @returns {ChatState}
+ */
 export function chatState(id, server, local) {
   return {
     id,
@@ -98,7 +103,7 @@ function statusOf(server, local) {
 }
 
 /**
- * An error that the last answer does not tell itself.
+ * The error of the last turn, unless the last message shows it already.
  * @param {ServerChat | null} server
  * @param {Local} local
  * @returns {ChatState["failure"]}
@@ -121,7 +126,7 @@ function waitsFor(server, clientId) {
 /**
  * @param {ServerChat} server
  * @param {Outgoing} outgoing
- * @returns {boolean} whether the server has it
+ * @returns {boolean} whether the server's state contains the change
  */
 export function arrived(server, { message, cut }) {
   const known = (/** @type {string} */ id) => server.messages.some((each) => each.id === id);

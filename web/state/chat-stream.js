@@ -1,7 +1,7 @@
 // @ts-check
 /**
- * A chat as the server tells it: the events of its stream folded, older pages above them. Knows
- * nothing of what the user does; that is `chat.js`'s.
+ * The server's state of one chat: follows the chat's events, folds them, and loads older pages of
+ * messages. Commands are left to `chat.js`.
  */
 
 import { followEvents } from "../services/events.js";
@@ -12,13 +12,13 @@ import { foldEvent, keepEarlier, withEarlier } from "./fold-events.js";
 /** @typedef {import("../types.js").ChatEvent} ChatEvent */
 /** @typedef {import("./fold-events.js").ServerChat} ServerChat */
 
-/** Messages of a page above. */
+/** Messages per page of older messages. */
 export const PAGE = 60;
 
 /**
  * @typedef {object} StreamListener
- * @property {(event: ChatEvent | null) => void} changed null: not by an event
- * @property {(lost: boolean) => void} lost
+ * @property {(event: ChatEvent | null) => void} changed null: older messages were loaded
+ * @property {(lost: boolean) => void} lost whether the server cannot be reached
  * @property {(error: import("../services/api.js").ApiError) => void} refused
  */
 
@@ -98,34 +98,33 @@ export function createChatStream(services, id, listener) {
     server: () => server,
     durations: durations.all,
     open,
-    isOpen: () => following !== null && !following.stopped(),
 
-    /** Gives the connection up; `open` goes on where it ended. */
+    /** Closes the connection; `open` continues after the last event. */
     close() {
       if (following) position = following.stop();
       following = null;
       settle();
     },
 
-    /** For ever: another chat is shown. */
+    /** Closes the connection for good: another chat is open. */
     leave() {
       left = true;
       this.close();
     },
 
-    /** @returns {Promise<ServerChat | null>} what the server says now, as soon as it can be asked */
+    /** @returns {Promise<ServerChat | null>} the state of the next snapshot */
     fresh() {
       if (left) return Promise.resolve(null);
-      const told = new Promise((resolve) => waiting.push(resolve));
+      const fresh = new Promise((resolve) => waiting.push(resolve));
       if (following && !following.stopped()) following.renew();
       else {
         position = null;
         open();
       }
-      return /** @type {Promise<ServerChat | null>} */ (told);
+      return /** @type {Promise<ServerChat | null>} */ (fresh);
     },
 
-    /** @param {number} [limit] @returns {Promise<boolean>} whether there were any */
+    /** @param {number} [limit] @returns {Promise<boolean>} whether messages were added */
     loadOlder(limit = PAGE) {
       if (!server?.hasMore) return Promise.resolve(false);
       older ??= fetchOlder(limit).finally(() => {

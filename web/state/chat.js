@@ -1,8 +1,8 @@
 // @ts-check
 /**
- * One chat as the panel holds it: what the server tells of it, and what the user may do with it.
- * Lives outside any element: a closed tab or a new mount changes nothing. The turns themselves
- * belong to the server.
+ * One chat in the panel: its state, and the commands that the user can send. Lives outside any
+ * element, so closing the side bar or mounting the panel again changes nothing. Turns run on the
+ * server.
  */
 
 import { ApiError } from "../services/api.js";
@@ -25,27 +25,28 @@ import { createStore } from "./store.js";
 /**
  * @typedef {object} ChatServices
  * @property {import("../services/api.js").Api} api
- * @property {string} clientId which panel this is
+ * @property {string} clientId id of this panel
  * @property {import("../services/panel-tools.js").PanelTools} tools
  * @property {() => import("../types.js").WorkflowSnapshot | undefined} workflow
- * @property {(milliseconds: number) => Promise<void>} wait may end early when the network is back
- * @property {(draw: () => void) => void} frame runs it before the next picture
+ * @property {(milliseconds: number) => Promise<void>} wait ends early when the network is back
+ * @property {(draw: () => void) => void} frame calls `draw` before the next frame
  * @property {() => Date} now
  * @property {() => string} newId
  */
 
 /**
  * @typedef {object} ChatHooks
- * @property {(action: {action: string, chat_id?: string}) => void} act what a command asks for
- * @property {(told: boolean) => void} gone the server does not know the chat (any more); `told`:
- *   it was shown
+ * @property {(action: {action: string, chat_id?: string}) => void} act carries out the action of a
+ *   slash command (`data-action`)
+ * @property {(wasShown: boolean) => void} gone the server does not have the chat; `wasShown`:
+ *   whether the panel had loaded it
  */
 
 /** @typedef {ReturnType<typeof createChat>} Chat */
 
-/** Milliseconds that a stopped turn may take to say so. */
+/** Milliseconds after which a stop that is not confirmed asks for a snapshot. */
 const STOP_PATIENCE = 5000;
-/** Messages per page on the way to a message far above: as many as the server gives. */
+/** Messages per page while looking for an old message: the server's maximum. */
 const FAR_PAGE = 200;
 
 /** @param {ChatState} state */
@@ -53,7 +54,7 @@ export const isBusy = (state) => state.status !== "idle";
 
 /**
  * @param {ChatServices} services
- * @param {string} id made by the panel, or one that the server knows
+ * @param {string} id of a stored chat, or a new id
  * @param {{known?: boolean, report?: ChatState["report"], hooks?: Partial<ChatHooks>}} [from]
  */
 export function createChat(services, id, { known = false, report = null, hooks = {} } = {}) {
@@ -87,14 +88,14 @@ export function createChat(services, id, { known = false, report = null, hooks =
     known: () => set({ known: true, lost: false }),
     lost: () => set({ lost: true }),
   });
-  const { inLine } = delivery;
-  /** @type {{command: Command, outgoing: Outgoing | null} | null} one that the server did not take */
+  const { inOrder } = delivery;
+  /** @type {{command: Command, outgoing: Outgoing | null} | null} the command that failed last */
   let unsent = null;
-  /** Whether the server has taken what is on its way. */
+  /** Whether the server has accepted the command of `local.outgoing`. */
   let accepted = false;
-  /** The draft that this panel sent last; null: the server's word counts. @type {string | null} */
+  /** The draft that this panel sent last; null: the server's draft counts. @type {string | null} */
   let draft = null;
-  /** What this panel asked. @type {Set<string>} */
+  /** Ids of the user messages that this panel sent. @type {Set<string>} */
   const asked = new Set();
   let drawing = false;
 
@@ -139,7 +140,8 @@ export function createChat(services, id, { known = false, report = null, hooks =
   }
 
   /**
-   * What a command of this panel wants done: once, as it comes, never when the chat is read again.
+   * Carries out the actions of slash commands that this panel sent: once, when the event arrives,
+   * and never from a snapshot.
    * @param {ChatEvent} event
    */
   function carryOut({ type, chunk, message }) {
@@ -155,16 +157,16 @@ export function createChat(services, id, { known = false, report = null, hooks =
   /** @param {ApiError} error */
   function refused(error) {
     if (error.status === 404) {
-      const told = stream.server() !== null;
+      const wasShown = stream.server() !== null;
       set({ loading: false, known: false });
-      hooks.gone?.(told);
+      hooks.gone?.(wasShown);
     } else set({ loading: false, failure: failureOf(error) });
   }
 
   /**
    * @param {Command} command
-   * @param {Outgoing | null} outgoing shown before the server tells it
-   * @returns {Promise<boolean>} false: refused, the text is the user's again
+   * @param {Outgoing | null} outgoing shown before the server confirms it
+   * @returns {Promise<boolean>} false: refused, the caller gives the text back to the user
    */
   async function change(command, outgoing) {
     unsent = null;
@@ -192,10 +194,14 @@ export function createChat(services, id, { known = false, report = null, hooks =
     return keeps;
   }
 
-  /** A command without a message. @param {Command} command @returns {Promise<any>} null: failed */
+  /**
+   * Sends a command without a message.
+   * @param {Command} command
+   * @returns {Promise<any>} the answer's body; null: failed
+   */
   async function plain(command) {
     try {
-      return await inLine(() => api.command(id, command));
+      return await inOrder(() => api.command(id, command));
     } catch (error) {
       set({ failure: failureOf(error, "action") });
       return null;
@@ -208,7 +214,7 @@ export function createChat(services, id, { known = false, report = null, hooks =
     const decided = Object.fromEntries(ids.map((each) => [each, approved]));
     set({ decisions: { ...before, ...decided }, failure: null });
     try {
-      await inLine(() => api.command(id, command));
+      await inOrder(() => api.command(id, command));
     } catch (error) {
       set({ decisions: before, failure: failureOf(error, "approval") });
     }
@@ -217,23 +223,23 @@ export function createChat(services, id, { known = false, report = null, hooks =
   return {
     get: store.get,
     subscribe: store.subscribe,
-    /** Whether it works without the user; also while nothing is drawn. */
+    /** @returns {boolean} whether a turn runs or a command is being sent */
     works: () => works(stream.server()) || local.sending > 0,
 
-    /** Shows what the server keeps, and follows what comes. */
+    /** Loads the stored messages and follows the chat's events. */
     load: () => (local.known ? stream.fresh() : Promise.resolve(null)),
     loadOlder: () => stream.loadOlder(),
 
-    /** Gives the connection up while nobody looks. */
+    /** Closes the connection while the panel is hidden. */
     rest: stream.close,
-    /** Takes it up again. */
+    /** Opens the connection again. */
     wake: () => local.known && stream.open(),
 
     /**
      * @param {string} text
      * @param {readonly Attachment[]} files
-     * @param {string} [replaces] the user's message that this one stands for: a new version of it
-     * @returns {Promise<boolean>} false: not taken, the text is the user's again
+     * @param {string} [replaces] id of the user message that the new message is a version of
+     * @returns {Promise<boolean>} false: refused, the caller gives the text back to the user
      */
     async send(text, files, replaces) {
       const open = services.workflow();
@@ -244,12 +250,12 @@ export function createChat(services, id, { known = false, report = null, hooks =
       const message = list.userMessage(services.newId(), text, files, metadata);
       asked.add(message.id);
       const paused = list.pendingApprovals(store.get().messages).length > 0;
-      return inLine(async () => {
-        // A message that still stands here goes first: nothing else would take it along.
+      return inOrder(async () => {
+        // A message that failed before is sent first, so that the order is kept.
         const first = unsent;
         if (first) await change(first.command, first.outgoing);
         if (unsent) return false;
-        // A turn that waits for the user ends when the user says something else.
+        // A new message ends a turn that waits for approval.
         if (paused) await api.command(id, { type: "abort" }).catch(() => undefined);
         const command = replaces
           ? { type: "retry_from_index", message_id: replaces, message }
@@ -258,19 +264,19 @@ export function createChat(services, id, { known = false, report = null, hooks =
       });
     },
 
-    /** Answers the last message of the user again: another version of the answer. */
+    /** Requests another version of the last answer. */
     regenerate() {
       const last = store.get().messages.at(-1);
       const answer = last?.role === "assistant" ? last.id : undefined;
       const command = { type: "regenerate", ...(answer ? { message_id: answer } : {}) };
       const outgoing = answer ? { message: null, cut: answer } : null;
-      return inLine(() => change(command, outgoing));
+      return inOrder(() => change(command, outgoing));
     },
 
-    /** Tries again what failed: the command that was not taken, the answer, or the loading. */
+    /** Repeats what failed: the command that was not accepted, the answer, or loading the chat. */
     async retry() {
       const again = unsent;
-      if (again) await inLine(() => change(again.command, again.outgoing));
+      if (again) await inOrder(() => change(again.command, again.outgoing));
       else if (store.get().messages.length) await this.regenerate();
       else {
         set({ failure: null, loading: true });
@@ -287,8 +293,8 @@ export function createChat(services, id, { known = false, report = null, hooks =
       const abort = () => api.command(id, { type: "abort" });
       set({ stopping: true, failure: null });
       try {
-        // What is still on its way must be there before it can be stopped.
-        await (begun ? abort() : inLine(abort));
+        // A message that is being sent must arrive before its turn can be stopped.
+        await (begun ? abort() : inOrder(abort));
       } catch (error) {
         set({ stopping: false, failure: failureOf(error, "action") });
         return;
@@ -311,19 +317,19 @@ export function createChat(services, id, { known = false, report = null, hooks =
     takeOver: () => plain({ type: "take_over" }),
     /** @param {string} messageId */
     switchVersion: (messageId) => plain({ type: "switch_version", message_id: messageId }),
-    /** @param {string} messageId @returns {Promise<string | null>} the new chat */
+    /** @param {string} messageId @returns {Promise<string | null>} id of the new chat */
     async branch(messageId) {
       const answer = await plain({ type: "branch_from_chat", message_id: messageId });
       return answer?.chat_id ?? null;
     },
-    /** @param {string} text @returns {Promise<boolean>} whether the server has it */
+    /** @param {string} text @returns {Promise<boolean>} whether the server has this draft */
     async keepDraft(text) {
       if (!local.known) return false;
       if ((draft ?? stream.server()?.draft ?? "") === text) return true;
       draft = text;
       const command = text ? { type: "set_draft", text } : { type: "clear_draft" };
       try {
-        await inLine(() => api.command(id, command));
+        await inOrder(() => api.command(id, command));
         return true;
       } catch {
         draft = null;
@@ -331,7 +337,7 @@ export function createChat(services, id, { known = false, report = null, hooks =
       }
     },
 
-    /** Brings a message into what is known and points at it. @param {string} messageId */
+    /** Loads pages up to a message and makes it the target. @param {string} messageId */
     async find(messageId) {
       const isKnown = () => stream.server()?.messages.some((each) => each.id === messageId);
       if (!isKnown()) set({ finding: true });
@@ -346,7 +352,7 @@ export function createChat(services, id, { known = false, report = null, hooks =
 
     dismissFailure: () => set({ failure: null }),
 
-    /** Falls silent: another chat is shown. The turn goes on at the server. */
+    /** Closes the connection for good: another chat is open. The turn continues on the server. */
     leave: stream.leave.bind(stream),
   };
 }

@@ -1,10 +1,11 @@
 // @ts-check
-/** The chats page without its elements: the live list, search, and what is done with a chat. */
+/** State and actions of the chats page, without elements: live list, search, changes of chats. */
 
 import { ApiError } from "../services/api.js";
 import { followEvents } from "../services/events.js";
 import { t } from "../strings.js";
 import { newestFirst } from "../text/chat-list.js";
+import { errorText } from "../text/format.js";
 import { foldFeed } from "./fold-events.js";
 
 /** @typedef {import("../services/api.js").ExportFormat} ExportFormat */
@@ -12,34 +13,34 @@ import { foldFeed } from "./fold-events.js";
 /** @typedef {import("../types.js").ChatEvent} ChatEvent */
 /** @typedef {import("../types.js").PanelState} PanelState */
 
-/** Chats that the snapshot of the list holds at most. */
+/** Most chats in a snapshot of the list. */
 const LISTED = 200;
-/** Chats per page below it. */
+/** Chats per page of older chats. */
 const PAGE = 50;
-/** Milliseconds without a key after which the search begins. */
+/** Milliseconds without a keystroke before the search is sent. */
 const REST = 180;
-/** Milliseconds that a toast stands; the server can undo a deletion for a minute. */
+/** Milliseconds that a toast is shown; the server can undo a deletion for one minute. */
 const TOAST_TIME = 30_000;
 
 /**
  * @typedef {object} ListServices
  * @property {import("../services/api.js").Api} api
  * @property {(milliseconds: number) => Promise<void>} wait
- * @property {(run: () => void, milliseconds: number) => () => void} later gives what calls it off
+ * @property {(run: () => void, milliseconds: number) => () => void} later returns the cancel
+ *   function
  * @property {(file: Response, name: string) => Promise<void>} download
  */
 
-/** @typedef {ReturnType<typeof createChatsList>} ChatsList */
-
-/** What stands when nothing is searched. */
+/** The search state without a query. */
 export const NO_SEARCH = { query: "", results: null, failed: "" };
 
 /**
  * @param {ListServices} services
  * @param {import("./store.js").Store<PanelState>} store
  * @param {{open: (id: string) => unknown, current: () => string, leave: () => unknown,
- *   back: (id: string) => unknown}} shown the chat that is open: opens one, its id, takes a new one
- *   instead, takes one back; these two whatever page is shown
+ *   back: (id: string) => unknown}} shown `open` opens a chat, `current` returns the id of the open
+ *   chat; `leave` replaces the open chat with a new one and `back` with the given one, both without
+ *   a change of page
  */
 export function createChatsList(services, store, shown) {
   const { api, later } = services;
@@ -56,7 +57,7 @@ export function createChatsList(services, store, shown) {
     const folded = foldFeed(before, event);
     if (event.type !== "snapshot") store.set({ chats: [...folded] });
     else {
-      // Pages that were loaded below it stay.
+      // Older pages that were loaded before stay.
       const oldest = folded.at(-1)?.updated ?? "";
       const known = new Set(folded.map((chat) => chat.id));
       const below = before.filter((chat) => !known.has(chat.id) && chat.updated < oldest);
@@ -74,11 +75,10 @@ export function createChatsList(services, store, shown) {
   }
 
   /** @param {unknown} error */
-  const complain = (error) =>
-    say({ kind: "said", text: error instanceof Error ? error.message : String(error) });
+  const complain = (error) => say({ kind: "said", text: errorText(error) });
 
   /**
-   * Shows a change before the server confirms it, and takes it back when it refuses.
+   * Shows a change before the server confirms it, and undoes the change when the server refuses it.
    * @param {ChatEntry[]} chats
    * @param {() => Promise<unknown>} send
    */
@@ -108,7 +108,7 @@ export function createChatsList(services, store, shown) {
       const results = await api.search(query);
       if (store.get().search.query === query) store.set({ search: { query, results, failed: "" } });
     } catch (error) {
-      const failed = error instanceof Error ? error.message : String(error);
+      const failed = errorText(error);
       if (store.get().search.query === query) {
         store.set({ search: { query, results: [], failed } });
       }
@@ -116,7 +116,7 @@ export function createChatsList(services, store, shown) {
   }
 
   return {
-    /** Follows the list while it is shown. */
+    /** Follows the list's events until `closeList`. */
     openList() {
       if (feed && !feed.stopped()) return;
       feed = followEvents({
@@ -132,9 +132,9 @@ export function createChatsList(services, store, shown) {
       feed = null;
     },
 
-    /** Older chats, below those that are listed. */
+    /** Loads the next page of older chats. */
     async moreChats() {
-      // A chat that is pinned may be listed though it is older than others that are not.
+      // A pinned chat may be older than the page, so it cannot say where the next page starts.
       const last = newestFirst(listed().filter((chat) => !chat.pinned)).at(-1);
       const before = last ? { before: last.id } : {};
       const more = await api.chats({ limit: PAGE, ...before }).catch(() => []);

@@ -1,7 +1,7 @@
 // @ts-check
 /**
- * The way of a command to the server: one after the other, over a connection that comes and goes,
- * and none twice. What a command means is `chat.js`'s.
+ * Sends commands to the server in order and once each, also when the connection is lost meanwhile.
+ * Which commands are sent is decided in `chat.js`.
  */
 
 import { ApiError, NetworkError } from "../services/api.js";
@@ -10,24 +10,25 @@ import { arrived, works } from "./chat-state.js";
 /** @typedef {import("../services/api.js").Command} Command */
 /** @typedef {import("./chat-state.js").Outgoing} Outgoing */
 
-/** Milliseconds until a chat that could not be made is tried again. */
+/** Milliseconds until the creation of a chat is tried again. */
 const CREATE_RETRY = 2000;
 
 /**
  * @param {import("./chat.js").ChatServices} services
- * @param {string} id the chat's
+ * @param {string} id of the chat
  * @param {import("./chat-stream.js").ChatStream} stream
- * @param {{isKnown: () => boolean, known: () => void, lost: () => void}} chat whether the server
- *   has it, that it has it now, that the server cannot be reached
+ * @param {{isKnown: () => boolean, known: () => void, lost: () => void}} chat `isKnown`: whether
+ *   the server has the chat; `known`: called when the server has it; `lost`: called when the server
+ *   cannot be reached
  */
 export function createDelivery(services, id, stream, chat) {
   const { api } = services;
-  /** Ends waiting for a server that is away. */
+  /** Ends the wait for an unreachable server. */
   let giveUp = () => {};
-  // A second message could overtake the first.
-  let line = Promise.resolve();
+  // Requests run one after another: a second message could overtake the first.
+  let lastRequest = Promise.resolve();
 
-  /** A new chat becomes the server's with the first thing that is sent. */
+  /** Creates a new chat on the server before its first command. */
   async function makeKnown() {
     if (!chat.isKnown()) {
       const open = services.workflow();
@@ -45,12 +46,12 @@ export function createDelivery(services, id, stream, chat) {
 
     /**
      * @template T
-     * @param {() => Promise<T>} send when those before it are done
+     * @param {() => Promise<T>} send called when all earlier requests have ended
      * @returns {Promise<T>}
      */
-    inLine(send) {
-      const sent = line.then(send);
-      line = sent.then(
+    inOrder(send) {
+      const sent = lastRequest.then(send);
+      lastRequest = sent.then(
         () => undefined,
         () => undefined,
       );
@@ -58,9 +59,9 @@ export function createDelivery(services, id, stream, chat) {
     },
 
     /**
-     * Sends until the server has it, or says no, or the user gives up.
+     * Sends a command until the server has it, refuses it, or the user gives up.
      * @param {Command} command
-     * @param {Outgoing | null} outgoing how it is told from what the server has
+     * @param {Outgoing | null} outgoing shows whether a snapshot already contains the command
      */
     async send(command, outgoing) {
       /** @type {Promise<never>} */

@@ -1,44 +1,43 @@
 // @ts-check
 /**
- * What was typed and not sent, per chat: kept with the chat at the server, and in this browser until
- * the server has it.
+ * Drafts: the unsent text of each chat. The server stores the draft with the chat; this browser
+ * stores it until the server has it.
  */
 
-/** Milliseconds without a key after which a draft is sent to the server. */
+/** Milliseconds without a keystroke before a draft is sent to the server. */
 const REST = 800;
-/** In this browser, the drafts that the server does not have, by chat. */
+/** Name of the stored value that holds the drafts by chat id, as JSON. */
 const KEY = "drafts";
-/** Drafts that this browser keeps at most; the oldest go. */
+/** Most drafts stored in this browser; the oldest ones are dropped. */
 const MOST = 20;
 
-/** @typedef {ReturnType<typeof createDrafts>} Drafts */
-
 /**
- * @param {import("../services/storage.js").Memory} memory
- * @param {(run: () => void, milliseconds: number) => () => void} later gives what calls it off
- * @param {(id: string, text: string) => Promise<boolean>} save whether the server has it now
+ * @param {import("../services/storage.js").PanelStorage} storage
+ * @param {(run: () => void, milliseconds: number) => () => void} later returns the cancel function
+ * @param {(id: string, text: string) => Promise<boolean>} save resolves to whether the
+ *   server has the draft
  */
-export function createDrafts(memory, later, save) {
+export function createDrafts(storage, later, save) {
   let cancel = () => {};
 
   /** @returns {Record<string, string>} */
   const kept = () => {
     try {
-      return JSON.parse(memory.get(KEY) ?? "{}");
+      return JSON.parse(storage.get(KEY) ?? "{}");
     } catch {
       return {};
     }
   };
 
-  /** @param {string} id @param {string | null} text null: the server knows better */
+  /** @param {string} id @param {string | null} text null: removed */
   const keep = (id, text) => {
     const { [id]: _before, ...others } = kept();
     const all = Object.entries(text === null ? others : { ...others, [id]: text });
-    memory.set(KEY, all.length ? JSON.stringify(Object.fromEntries(all.slice(-MOST))) : null);
+    storage.set(KEY, all.length ? JSON.stringify(Object.fromEntries(all.slice(-MOST))) : null);
   };
 
   return {
-    /** @param {string} id @param {string} stored what the server has @returns {string} */
+    /** @param {string} id @param {string} stored draft on the server @returns {string} */
     of: (id, stored) => kept()[id] ?? stored,
 
     /** @param {string} id @param {string} text */
@@ -50,7 +49,7 @@ export function createDrafts(memory, later, save) {
       }, REST);
     },
 
-    /** What was typed in a chat before it had its name. @param {string} from @param {string} to */
+    /** Moves a draft to another key. @param {string} from @param {string} to */
     move(from, to) {
       const text = kept()[from];
       if (text === undefined) return;

@@ -1,5 +1,5 @@
 // @ts-check
-/** How long the parts of an answer took, measured while its chunks come. */
+/** Durations of the parts of an answer, measured while its chunks arrive. */
 
 import { durationKey } from "./messages.js";
 
@@ -11,14 +11,14 @@ const ENDS = new Set(["reasoning-end", "tool-output-available", "tool-output-err
 
 /** @param {() => Date} now */
 export function createDurations(now) {
-  /** @type {Map<string, {key: string, at: number}>} by the id of the chunks */
+  /** @type {Map<string, {key: string, at: number}>} by chunk id or tool call id */
   const begun = new Map();
   /** @type {Readonly<Record<string, number>>} */
   let measured = {};
   return {
     /** @param {UIMessage} message as it is after the chunk @param {Chunk} chunk */
     note(message, chunk) {
-      // What waits for the user's word is no work: such a call has no time.
+      // A call that waited for approval gets no duration: most of it would be the user's time.
       if (chunk.type === "tool-approval-request") begun.delete(String(chunk.toolCallId));
       if (!STARTS.has(chunk.type) && !ENDS.has(chunk.type)) return;
       const id = String(chunk.toolCallId ?? chunk.id);

@@ -1,5 +1,5 @@
 // @ts-check
-/** What a request of the panel that failed is shown as: a sentence and what can be done. Pure. */
+/** Turns an error of the panel's own request into the text and actions of an error card. Pure. */
 
 import { NetworkError } from "../services/api.js";
 import { t } from "../strings.js";
@@ -7,7 +7,8 @@ import { t } from "../strings.js";
 /** @typedef {import("../types.js").Failure} Failure */
 
 /**
- * What the card offers: a decision is made again on its own card, a small step by whoever took it.
+ * Actions of the error card. A decision is repeated on its approval card, so its error card has no
+ * button; other small actions can only be dismissed.
  */
 const ACTIONS = { request: ["retry"], approval: [], action: ["dismiss"] };
 

@@ -1,8 +1,8 @@
 // @ts-check
 /**
- * The events of a chat folded onto its snapshot: what the server says of the chat, at the event's
- * `seq`. Pure; every step shares what did not change. The answer that is being written is folded by
- * `reducer.js`. What only this panel knows (what it just sent) is left to `chat.js`.
+ * Folds the events of a chat onto its snapshot: the result is the server's state of the chat at the
+ * event's `seq`. Pure; unchanged values are shared. `reducer.js` folds the chunks of the streaming
+ * answer. The local state of this panel is added in `chat-state.js`.
  */
 
 import { newestFirst } from "../text/chat-list.js";
@@ -23,11 +23,11 @@ import { fold } from "./reducer.js";
 /**
  * @typedef {object} ServerChat
  * @property {Partial<ChatEntry>} chat
- * @property {readonly UIMessage[]} messages the end of the path, as far as it is known, without the
- *   answer that is being written
- * @property {boolean} hasMore whether the path begins above that
- * @property {Versions} versions of messages that have more than one
- * @property {import("./fold-state.js").FoldState | null} stream the answer that is being written
+ * @property {readonly UIMessage[]} messages the loaded messages, up to the newest one, without the
+ *   streaming answer
+ * @property {boolean} hasMore whether the server has older messages
+ * @property {Versions} versions of the messages that have more than one version
+ * @property {import("./fold-state.js").FoldState | null} stream the streaming answer
  * @property {readonly Queued[]} queue
  * @property {boolean} held
  * @property {string} draft
@@ -36,7 +36,7 @@ import { fold } from "./reducer.js";
  */
 
 /** @type {Runtime} */
-export const NOTHING_RUNS = {
+export const IDLE_RUNTIME = {
   state: "idle",
   client_id: null,
   client_present: false,
@@ -47,7 +47,7 @@ export const NOTHING_RUNS = {
 
 /**
  * @param {ServerChat | null} state null before the first snapshot
- * @param {ChatEvent} event unknown types are ignored, so that a newer server does no harm
+ * @param {ChatEvent} event unknown types are ignored, so that a newer server can be used
  * @returns {ServerChat}
  * @throws {FoldError} for an event that does not fit the state
  */
@@ -101,7 +101,7 @@ function fromSnapshot(event) {
     queue: event.queue ?? [],
     held: Boolean(event.held),
     draft: event.draft ?? "",
-    runtime: event.runtime ?? NOTHING_RUNS,
+    runtime: event.runtime ?? IDLE_RUNTIME,
     report: event.context ?? null,
   };
   /** @type {ServerChat} */
@@ -181,7 +181,7 @@ function withVersion(state, id, version) {
 
 /**
  * @param {ServerChat} state
- * @returns {readonly UIMessage[]} the answer that is being written among them
+ * @returns {readonly UIMessage[]} the messages with the streaming answer
  */
 export function messagesOf(state) {
   if (!state.stream) return state.messages;
@@ -189,7 +189,7 @@ export function messagesOf(state) {
 }
 
 /**
- * A new snapshot holds the end of the path only: what stands above it and was loaded before stays.
+ * Keeps the older messages that were loaded before a new snapshot, which holds the newest only.
  * @param {ServerChat | null} before
  * @param {ServerChat} next
  * @returns {ServerChat}
@@ -220,10 +220,10 @@ export function withEarlier(state, earlier, hasMore, versions = {}) {
 }
 
 /**
- * The list of chats, folded in the same way.
+ * Folds an event of the list of chats.
  * @param {readonly ChatEntry[]} chats
  * @param {ChatEvent} event
- * @returns {readonly ChatEntry[]} the one used last first
+ * @returns {readonly ChatEntry[]} the chat that was changed last first
  */
 export function foldFeed(chats, event) {
   switch (event.type) {

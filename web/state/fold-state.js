@@ -1,7 +1,7 @@
 // @ts-check
 /**
- * What the fold of a stream remembers between two chunks, and the two ways to change it. The fold
- * itself is `reducer.js` and, for tool calls, `fold-tool.js`.
+ * The state of the fold of a stream between two chunks, and functions that change it. The fold
+ * itself is in `reducer.js` and, for tool calls, in `fold-tool.js`.
  */
 
 /** @typedef {import("../types.js").Part} Part */
@@ -10,17 +10,17 @@
 /**
  * @typedef {object} FoldState
  * @property {UIMessage} message
- * @property {Readonly<Record<string, number>>} text index of each open text part, by chunk id
+ * @property {Readonly<Record<string, number>>} text index of each open text part by chunk id
  * @property {Readonly<Record<string, number>>} reasoning the same for reasoning parts
- * @property {Readonly<Record<string, {json: string | null, index: number}>>} inputs arguments
- *   that are still streaming, by tool call id; null before the first of them
+ * @property {Readonly<Record<string, {json: string | null, index: number}>>} inputs streaming
+ *   arguments by tool call id; `json` is null before the first delta
  */
 
-/** A chunk that contradicts the ones before it (a delta without a start, an unknown tool call). */
+/** A chunk or event that does not fit the state (a delta without a start, an unknown tool call). */
 export class FoldError extends Error {}
 
 /**
- * @param {UIMessage | null} [message] an answer that the chunks continue
+ * @param {UIMessage | null} [message] the answer that the chunks continue
  * @returns {FoldState}
  */
 export function initialFold(message = null) {
@@ -45,7 +45,7 @@ export function replace(state, index, part) {
   return { ...state, message: { ...state.message, parts } };
 }
 
-/** @param {Record<string, any>} value @returns {any} the value without its undefined fields */
+/** @param {Record<string, any>} value @returns {any} `value` without undefined fields */
 export function compact(value) {
   return Object.fromEntries(Object.entries(value).filter(([, field]) => field !== undefined));
 }

@@ -1,7 +1,7 @@
 // @ts-check
 /**
- * The tool chunks of the stream, folded into tool parts: announced, argued, approved, answered.
- * Pure, like `reducer.js`, which calls it.
+ * Folds the tool chunks of a stream into tool parts: input, approval, output. Pure; called by
+ * `reducer.js`.
  */
 
 import { append, compact, replace, FoldError } from "./fold-state.js";
@@ -97,9 +97,9 @@ function finishTool(part, chunk) {
 }
 
 /**
- * A tool part after a step: results and arguments are what the step says, the rest stays.
+ * A tool part after a chunk: input and output come from the chunk, other fields stay.
  * @param {ToolPart | undefined} before
- * @param {Partial<ToolPart>} step
+ * @param {Partial<ToolPart>} step the fields that the chunk sets
  * @returns {ToolPart}
  */
 function nextTool(before, step) {
@@ -162,8 +162,8 @@ function indexInStep(state, toolCallId, kind) {
 }
 
 /**
- * Reads the arguments that are still streaming into their parts. Apart from the fold itself, so
- * that a long argument is parsed once per look and not once per chunk.
+ * Parses streaming arguments into their parts. Separate from the fold, so that long arguments are
+ * parsed once per frame and not once per chunk.
  * @param {FoldState} state
  * @returns {FoldState}
  */

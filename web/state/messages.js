@@ -1,5 +1,5 @@
 // @ts-check
-/** Questions about a list of messages, and the user's own new one. Pure. */
+/** Queries on a list of messages, and the construction of a user message. Pure. */
 
 import { isTool } from "./fold-tool.js";
 
@@ -25,27 +25,27 @@ export function userMessage(id, text, files, metadata) {
   return { id, role: "user", metadata, parts: [...attached, ...words] };
 }
 
-/** @param {UIMessage} message @returns {string} what was written or answered, without the rest */
+/** @param {UIMessage} message @returns {string} its text parts, joined by blank lines */
 export function textOf(message) {
   return message.parts
     .flatMap((part) => (part.type === "text" && "text" in part ? [part.text] : []))
     .join("\n\n");
 }
 
-/** @param {readonly UIMessage[]} messages @returns {ToolPart[]} calls of the last answer */
+/** @param {readonly UIMessage[]} messages @returns {ToolPart[]} tool calls of the last answer */
 function lastCalls(messages) {
   const last = messages.at(-1);
   return last?.role === "assistant" ? last.parts.filter(isTool) : [];
 }
 
-/** @param {readonly UIMessage[]} messages @returns {ToolPart[]} calls that ask the user first */
+/** @param {readonly UIMessage[]} messages @returns {ToolPart[]} calls that wait for approval */
 export const pendingApprovals = (messages) =>
   lastCalls(messages).filter((part) => part.state === "approval-requested");
 
 /**
  * @param {readonly UIMessage[]} messages
- * @param {readonly string[]} ids of the calls that wait for a panel, as the server says
- * @returns {ToolPart[]} calls that a panel is to run: those that asked nobody, or were allowed
+ * @param {readonly string[]} ids of the tool calls that the server assigned to a panel
+ * @returns {ToolPart[]} those of them that need no approval or are approved
  */
 export const pendingPanelCalls = (messages, ids) =>
   lastCalls(messages).filter(
@@ -62,7 +62,7 @@ export const toolName = (part) => part.toolName ?? part.type.replace(/^tool-/, "
 /**
  * @param {readonly UIMessage[]} messages
  * @param {UIMessage} message
- * @returns {UIMessage[]} with the message in the place of the one with its id, else at the end
+ * @returns {UIMessage[]} a copy in which `message` replaces the one with its id, or is appended
  */
 export function withMessage(messages, message) {
   const index = messages.findLastIndex((each) => each.id === message.id);
@@ -75,7 +75,7 @@ export function withMessage(messages, message) {
 /**
  * @param {readonly UIMessage[]} messages
  * @param {string} id
- * @returns {readonly UIMessage[]} those before it
+ * @returns {readonly UIMessage[]} the messages before the one with that id
  */
 export function before(messages, id) {
   const index = messages.findIndex((message) => message.id === id);
@@ -83,7 +83,7 @@ export function before(messages, id) {
 }
 
 /**
- * Decisions of the user on calls, shown before the server's word comes.
+ * Applies the user's decisions on tool calls before the server confirms them.
  * @param {readonly UIMessage[]} messages
  * @param {Readonly<Record<string, boolean>>} decisions by tool call id
  * @returns {UIMessage[]}
@@ -109,8 +109,8 @@ export function withDecisions(messages, decisions) {
 const isOpen = (part) => isTool(part) && part.state === "approval-requested";
 
 /**
- * How a part's duration is found: calls have ids, other parts have their place in the answer.
+ * Key of a part's duration.
  * @param {string} messageId
- * @param {string | number} part the call's id, or the part's index
+ * @param {string | number} part tool call id, or for other parts the index in the message
  */
 export const durationKey = (messageId, part) => `${messageId}/${part}`;

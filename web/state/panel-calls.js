@@ -1,5 +1,5 @@
 // @ts-check
-/** Carries out the tool calls that wait for this panel, each once, and tells the server. */
+/** Runs the tool calls that the server assigned to this panel, once each, and sends the results. */
 
 import { NetworkError } from "../services/api.js";
 import { pendingPanelCalls, toolName } from "./messages.js";
@@ -9,15 +9,15 @@ import { pendingPanelCalls, toolName } from "./messages.js";
 
 /**
  * @param {import("./chat.js").ChatServices} services
- * @param {string} id the chat's
- * @param {() => Promise<ServerChat | null>} fresh what the server says after a lost connection
+ * @param {string} id of the chat
+ * @param {() => Promise<ServerChat | null>} fresh the state of the next snapshot
  */
 export function createPanelCalls(services, id, fresh) {
-  /** @type {Set<string>} calls that were begun */
+  /** @type {Set<string>} ids of the calls that were started */
   const begun = new Set();
-  let line = Promise.resolve();
+  let lastCall = Promise.resolve();
 
-  /** @param {ServerChat | null} server @returns {ToolPart[]} those that are this panel's */
+  /** @param {ServerChat | null} server @returns {ToolPart[]} calls of this panel */
   const waitingHere = (server) =>
     server?.runtime.state === "waiting_client" && server.runtime.client_id === services.clientId
       ? pendingPanelCalls(server.messages, server.runtime.waiting)
@@ -32,7 +32,7 @@ export function createPanelCalls(services, id, fresh) {
         await services.api.command(id, command);
         return;
       } catch (error) {
-        // Refused: another panel was first, or the turn is over.
+        // The server refused: another panel sent the result, or the turn has ended.
         if (!(error instanceof NetworkError)) return;
         const waits = waitingHere(await fresh());
         if (!waits.some((each) => each.toolCallId === call.toolCallId)) return;
@@ -46,7 +46,7 @@ export function createPanelCalls(services, id, fresh) {
       for (const call of waitingHere(server)) {
         if (begun.has(call.toolCallId)) continue;
         begun.add(call.toolCallId);
-        line = line.then(() => carryOut(call));
+        lastCall = lastCall.then(() => carryOut(call));
       }
     },
   };

@@ -1,11 +1,12 @@
 // @ts-check
 /**
- * The panel's state and everything it can do, without any element: which chat is open, which page
- * is shown, what the server says about itself. Lives as long as the browser's page does.
+ * The panel's state and actions, without any element: which chat is open, which page is shown, the
+ * server's health and settings. Lives as long as the browser's page.
  */
 
 import { ApiError, NetworkError } from "../services/api.js";
 import { t } from "../strings.js";
+import { errorText } from "../text/format.js";
 import { createChat, isBusy } from "./chat.js";
 import { createChatsList, NO_SEARCH } from "./chats-list.js";
 import { createDrafts } from "./drafts.js";
@@ -21,7 +22,7 @@ import { createStore } from "./store.js";
 
 /**
  * @typedef {import("./chat.js").ChatServices & import("./chats-list.js").ListServices & {
- *   memory: import("../services/storage.js").Memory,
+ *   storage: import("../services/storage.js").PanelStorage,
  *   summary: () => import("../types.js").WorkflowSummary | null,
  *   wake: () => void,
  * }} PanelServices
@@ -29,19 +30,19 @@ import { createStore } from "./store.js";
 
 /** @typedef {ReturnType<typeof createPanel>} Panel */
 
-/** Under this name a draft is kept whose chat the server does not have yet. */
+/** Key of the draft of a new chat, which the server does not have yet. */
 const NEW = "new";
-/** Milliseconds until a server that did not answer is asked again. */
+/** Milliseconds between two health requests while the server does not answer. */
 const HEALTH_RETRY = 3000;
 
-/** @type {Record<string, Gate["kind"]>} error codes of the trust boundary */
+/** @type {Record<string, Gate["kind"]>} by error code (docs/contracts/trust-boundary.md) */
 const GATES = {
   host_not_allowed: "host",
   origin_not_allowed: "origin",
   token_required: "token",
 };
 
-/** @param {unknown} error @returns {Gate | null} what must be settled first, if it is that */
+/** @param {unknown} error @returns {Gate | null} null for an error that is no gate */
 export function gateOf(error) {
   if (!(error instanceof ApiError)) return null;
   const kind = GATES[error.code];
@@ -52,7 +53,7 @@ export function gateOf(error) {
 
 /** @param {PanelServices} services */
 export function createPanel(services) {
-  const { api, memory } = services;
+  const { api, storage } = services;
   let chat = createChat(services, services.newId(), { hooks: { act, gone } });
   const store = createStore(
     /** @type {PanelState} */ ({
@@ -68,11 +69,11 @@ export function createPanel(services) {
       settings: null,
       gate: null,
       unreachable: false,
-      welcomed: memory.get("welcomed") !== null,
+      welcomed: storage.get("welcomed") !== null,
       workflow: services.summary(),
       editing: null,
       field: "name",
-      draft: null,
+      prefill: null,
     }),
   );
   let watching = watch();
@@ -82,7 +83,7 @@ export function createPanel(services) {
     leave: () => changeChat(services.newId(), false),
     back: (id) => changeChat(id, true),
   });
-  const drafts = createDrafts(memory, services.later, (id, text) =>
+  const drafts = createDrafts(storage, services.later, (id, text) =>
     id === chat.get().id ? chat.keepDraft(text) : Promise.resolve(false),
   );
   const presence = createPresence({
@@ -105,30 +106,30 @@ export function createPanel(services) {
       const made = next.known && !store.get().chat.known;
       store.set({ chat: next });
       if (made) {
-        memory.set("chat", next.id);
+        storage.set("chat", next.id);
         drafts.move(NEW, next.id);
       }
       if (busy && !isBusy(next) && next.report) {
-        memory.set("report", JSON.stringify({ chat: next.id, report: next.report }));
+        storage.set("report", JSON.stringify({ chat: next.id, report: next.report }));
       }
       busy = isBusy(next);
     });
   }
 
   /**
-   * The meter of the chat that was open last: the server forgets it when it stops.
+   * The last context report of a chat, stored in this browser: the server loses it at a restart.
    * @param {string} id
    */
-  function recallReport(id) {
+  function storedReport(id) {
     try {
-      const kept = JSON.parse(memory.get("report") ?? "null");
+      const kept = JSON.parse(storage.get("report") ?? "null");
       return kept?.chat === id ? kept.report : null;
     } catch {
       return null;
     }
   }
 
-  /** @param {string} id @param {boolean} known whether the server has it */
+  /** @param {string} id @param {boolean} known whether the server has the chat */
   function openChat(id, known) {
     const loaded = changeChat(id, known);
     showPage("chat");
@@ -136,8 +137,8 @@ export function createPanel(services) {
   }
 
   /**
-   * Another chat takes the place of the one that is open, whatever page is shown: who deletes a chat
-   * in the list goes on in the list.
+   * Replaces the open chat and leaves the page as it is: after deleting a chat in the list, the
+   * user stays in the list.
    * @param {string} id
    * @param {boolean} known
    */
@@ -145,24 +146,24 @@ export function createPanel(services) {
     watching();
     chat.leave();
     const hooks = { act, gone };
-    chat = createChat(services, id, { known, report: recallReport(id), hooks });
+    chat = createChat(services, id, { known, report: storedReport(id), hooks });
     watching = watch();
-    memory.set("chat", known ? id : null);
+    storage.set("chat", known ? id : null);
     store.set({ chat: chat.get(), workflow: services.summary() });
     return chat.load();
   }
 
-  /** The chat was deleted, here or elsewhere. @param {boolean} told whether it was shown */
-  function gone(told) {
-    // What is being typed stays before the user's eyes.
+  /** The server does not have the chat any more. @param {boolean} wasShown */
+  function gone(wasShown) {
+    // The text in the composer stays there, as the draft of the new chat.
     const { id, draft } = chat.get();
     const typed = store.get().page === "chat" ? drafts.of(id, draft) : "";
     if (typed) drafts.type(NEW, typed);
     void changeChat(services.newId(), false);
-    if (told && store.get().toast?.kind !== "deleted") chats.sayToast(t("chats.gone"));
+    if (wasShown && store.get().toast?.kind !== "deleted") chats.sayToast(t("chats.gone"));
   }
 
-  /** What a slash command wants done. @param {{action: string, chat_id?: string}} asked */
+  /** Action of a slash command. @param {{action: string, chat_id?: string}} asked */
   function act({ action, chat_id: id }) {
     if (action === "new_chat") void openChat(services.newId(), false);
     else if (action === "open_chat" && id) void openChat(id, true);
@@ -186,12 +187,11 @@ export function createPanel(services) {
   }
 
   /**
-   * Without health nothing else would work: any other refusal of it is shown as well.
+   * Nothing works without health, so an error that is no gate is shown as a gate too.
    * @param {unknown} error
    */
   function healthRefused(error) {
-    const said = error instanceof Error ? error.message : String(error);
-    store.set({ gate: gateOf(error) ?? { kind: "broken", message: said } });
+    store.set({ gate: gateOf(error) ?? { kind: "broken", message: errorText(error) } });
   }
 
   async function refreshHealth() {
@@ -230,7 +230,7 @@ export function createPanel(services) {
   }
 
   function welcome() {
-    memory.set("welcomed", "1");
+    storage.set("welcomed", "1");
     store.set({ welcomed: true });
   }
 
@@ -241,7 +241,7 @@ export function createPanel(services) {
     if (!replaces) drafts.sent(draftKey());
     const taken = await sending.send(text, files, replaces);
     if (taken && !replaces) void sending.keepDraft("");
-    // Another chat is shown meanwhile: the words wait in their own.
+    // Another chat is open by now: the text becomes the draft of the chat that it was sent in.
     const { id, known } = sending.get();
     if (!taken && !replaces && sending !== chat) drafts.type(known ? id : NEW, text);
     return taken;
@@ -257,9 +257,9 @@ export function createPanel(services) {
     refreshHealth,
     ...createProviders(api, store, refreshHealth),
 
-    /** The panel's first words with the server: what it is, and the chat that was open last. */
+    /** Loads health, skills and commands, and opens the chat that was open last. */
     async start() {
-      const last = memory.get("chat");
+      const last = storage.get("chat");
       const opened = last ? openChat(last, true) : Promise.resolve();
       await Promise.all([opened, refreshAll()]);
     },
@@ -268,31 +268,29 @@ export function createPanel(services) {
     /** @param {string} id */
     openChat: (id) => (id === chat.get().id ? showPage("chat") : openChat(id, true)),
 
-    /** Opens a chat at a message. @param {string} id @param {string} messageId */
+    /** Opens a chat and scrolls to a message. @param {string} id @param {string} messageId */
     async openMessage(id, messageId) {
       if (id === chat.get().id) showPage("chat");
       else void openChat(id, true);
       await chat.find(messageId);
     },
 
-    /** A new chat that begins as this one up to a message. @param {string} messageId */
+    /** Opens a new chat with this chat's messages up to `messageId`. @param {string} messageId */
     async branch(messageId) {
       const id = await chat.branch(messageId);
       if (id) await openChat(id, true);
     },
     ...chats,
 
-    /** @param {Page} page the same one again leads back to the chat */
+    /** @param {Page} page shown; the page that is shown already gives way to the chat */
     showPage: (page) => showPage(page === store.get().page ? "chat" : page),
 
-    /** @param {boolean} visible whether anybody can see the panel */
+    /** @param {boolean} visible whether the panel is visible to the user */
     setShown: presence.show,
-
-    refreshSkills,
 
     refreshWorkflow: () => store.set({ workflow: services.summary() }),
 
-    /** @param {string} token @returns {Promise<boolean>} whether it was right */
+    /** @param {string} token @returns {Promise<boolean>} whether the server accepted it */
     async unlock(token) {
       try {
         await api.unlock(token);
@@ -304,13 +302,13 @@ export function createPanel(services) {
       return true;
     },
 
-    /** Tries the connection at once instead of waiting. */
+    /** Tries to connect now, without waiting for the next retry. */
     tryNow() {
       services.wake();
       void refreshHealth();
     },
 
-    /** @returns {string} what was typed in this chat and not sent */
+    /** @returns {string} unsent text of the open chat */
     draft: () => drafts.of(draftKey(), chat.get().draft),
     /** @param {string} text */
     keepDraft: (text) => drafts.type(draftKey(), text),

@@ -1,26 +1,26 @@
 // @ts-check
 /**
- * JSON that is still being written: the value that a prefix of a document already determines. Used
- * for tool arguments while they stream; knows nothing about tools.
+ * Parses incomplete JSON: the value that a prefix of a document already determines. Used for tool
+ * arguments while they stream.
  */
 
 const WORDS = ["true", "false", "null"];
 
 /**
- * Closes what a prefix left open: a string is ended, a member without a value and a half number are
- * dropped, a half `true`, `false` or `null` is completed.
+ * Completes a prefix of a document: closes strings, objects and arrays, completes a partial `true`,
+ * `false` or `null`, drops members without a value and the incomplete end of a number.
  *
  * @param {string} text a prefix of a JSON document
  * @returns {string} a complete document, or a text that JSON.parse refuses if `text` is no prefix
  */
 export function completeJson(text) {
-  /** @type {string[]} what closes each open object or array, innermost last */
+  /** @type {string[]} closing brackets of the open objects and arrays, innermost last */
   const closers = [];
-  let safe = 0; // text[0:safe] followed by the closers at that point is a complete document
+  let safe = 0; // text.slice(0, safe) with `safeClosers` appended is a complete document
   /** @type {string[]} */
   let safeClosers = [];
   let tail = "";
-  /** @type {"value" | "key" | "colon" | "comma"} what the grammar expects next */
+  /** @type {"value" | "key" | "colon" | "comma"} the next token that the grammar expects */
   let expects = "value";
 
   /** @param {number} end @param {string} [addition] */
@@ -76,8 +76,8 @@ export function completeJson(text) {
 /**
  * @param {string} text
  * @param {number} start the index of the opening quote
- * @returns {{end: number, closed: boolean}} `end` is behind the closing quote, or behind the last
- *   character that is not part of a half escape
+ * @returns {{end: number, closed: boolean}} `end`: index after the closing quote, or after the last
+ *   character that is not part of an incomplete escape
  */
 function readString(text, start) {
   let at = start + 1;
@@ -95,7 +95,7 @@ function readString(text, start) {
 }
 
 /**
- * A number or a word.
+ * Reads a number, `true`, `false` or `null`.
  * @param {string} text
  * @param {number} start
  * @returns {{text: string | null, addition: string, end: number}}
@@ -112,7 +112,7 @@ function readScalar(text, start) {
 
 /**
  * @param {string} text a JSON document or a prefix of one
- * @returns {unknown} its value so far; undefined while there is none
+ * @returns {unknown} the value so far; undefined if there is none
  */
 export function parsePartialJson(text) {
   for (const candidate of [text, completeJson(text)]) {

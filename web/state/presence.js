@@ -1,7 +1,7 @@
 // @ts-check
 /**
- * When the panel's connections are given up: nobody has looked for a while, and nothing runs that
- * would be news. A browser allows six connections per host for all its tabs together.
+ * Closes the panel's connections when the panel has been hidden for a while and no turn runs. A
+ * browser allows six connections per host for all its tabs together.
  */
 
 /** Milliseconds that a hidden panel keeps its connections. */
@@ -9,11 +9,11 @@ const PATIENCE = 30_000;
 
 /**
  * @param {object} actions
- * @param {(run: () => void, milliseconds: number) => () => void} actions.later gives what calls it
- *   off
- * @param {() => boolean} actions.works whether something runs
- * @param {() => void} actions.rest
- * @param {() => void} actions.wake
+ * @param {(run: () => void, milliseconds: number) => () => void} actions.later returns the
+ *   cancel function
+ * @param {() => boolean} actions.works whether a turn runs
+ * @param {() => void} actions.rest closes the connections
+ * @param {() => void} actions.wake opens them again
  */
 export function createPresence({ later, works, rest, wake }) {
   let cancel = () => {};

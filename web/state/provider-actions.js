@@ -1,5 +1,5 @@
 // @ts-check
-/** What the user may do with providers: list, save, use, remove, test, choose a model. */
+/** Actions on providers: list, save, use, remove, test, choose a model. */
 
 import { savedName } from "../text/provider.js";
 
@@ -21,14 +21,14 @@ export function createProviders(api, store, refreshHealth) {
   const refresh = () => Promise.all([refreshSettings(), refreshHealth()]);
 
   /**
-   * The form for a provider of the user's own that is to be saved, all but its key filled in.
+   * Opens the form for a new provider with all fields filled in but the key.
    * @param {string} name @param {string} address @param {string} model
    */
   const askForKey = (name, address, model) =>
     store.set({
       editing: "",
       field: "key",
-      draft: { name, base_url: address, model },
+      prefill: { name, base_url: address, model },
       page: "settings",
     });
 
@@ -36,8 +36,9 @@ export function createProviders(api, store, refreshHealth) {
     refreshSettings,
 
     /**
-     * A provider that was found or that the environment names is saved as one of the user's own.
-     * @param {string} name of the provider that lacks a key, or has a wrong one
+     * Opens the form to enter a provider's key. A provider that was found on this computer or is
+     * set in the environment is saved as a new provider of the user.
+     * @param {string} name of the provider whose key is missing or wrong
      */
     async enterKey(name) {
       await refreshSettings().catch(() => undefined);
@@ -47,18 +48,18 @@ export function createProviders(api, store, refreshHealth) {
       if (provider && known.every((each) => each.name !== own)) {
         askForKey(own, provider.base_url, provider.model);
       } else {
-        store.set({ editing: own, field: "key", draft: null, page: "settings" });
+        store.set({ editing: own, field: "key", prefill: null, page: "settings" });
       }
     },
 
     /**
-     * @param {string | null} name "" for a new one, null for none
-     * @param {PanelState["field"]} [field] that the user wants to fill
+     * @param {string | null} name "" for a new provider, null closes the form
+     * @param {PanelState["field"]} [field] that gets the focus
      */
     editProvider: (name, field = "name") =>
-      store.set({ editing: name, field, draft: null, page: "settings" }),
+      store.set({ editing: name, field, prefill: null, page: "settings" }),
 
-    /** @param {string} name @param {ProviderInput} input saved, and used from now on */
+    /** @param {string} name @param {ProviderInput} input saved and used from now on */
     async saveProvider(name, input) {
       await api.saveProvider(name, input);
       await api.activateProvider(name);
@@ -80,8 +81,8 @@ export function createProviders(api, store, refreshHealth) {
     },
 
     /**
-     * A provider that the user did not enter is saved as one of theirs, with the other model. Its
-     * key is not ours to copy: where there is one, the form asks for it.
+     * Saves the provider with another model and uses it. A provider that the user did not enter
+     * becomes a new provider of the user; its key is not copied, so the form asks for the key.
      * @param {Provider} provider
      * @param {{id: string, context_window?: number}} model
      */
@@ -95,7 +96,7 @@ export function createProviders(api, store, refreshHealth) {
       await api.saveProvider(name, {
         base_url: provider.base_url,
         model: model.id,
-        // Another model has another window: better none than the old one's.
+        // The window of the old model does not hold for the new model.
         ...(model.context_window ? { context_window: model.context_window } : {}),
       });
       await api.activateProvider(name);

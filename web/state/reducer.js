@@ -1,23 +1,22 @@
 // @ts-check
 /**
- * Chunks of the UI message stream v1 folded into one assistant message. Pure: every step gives new
- * values and shares what did not change, so that views compare by identity. As JSON the result
- * equals what the `ai` package (v6, v7) builds from the same chunks. What a chunk means for the
- * chat (status, errors, reports) is left to `chat.js`.
+ * Folds chunks of the UI message stream v1 into one assistant message
+ * (docs/contracts/ui-message-stream.md). Pure: each step returns new values and shares unchanged
+ * ones, so that views can compare by identity. As JSON the result equals the message that the `ai`
+ * package (v6, v7) builds from the same chunks. Context reports are handled in `fold-events.js`.
  */
 
 import { append, compact, initialFold, replace, FoldError } from "./fold-state.js";
-import { foldTool, settleInputs } from "./fold-tool.js";
+import { foldTool } from "./fold-tool.js";
 
 /** @typedef {import("../types.js").Chunk} Chunk */
 /** @typedef {import("../types.js").Part} Part */
-/** @typedef {import("../types.js").UIMessage} UIMessage */
 /** @typedef {import("./fold-state.js").FoldState} FoldState */
 
 /**
- * One step of the fold.
+ * Folds one chunk.
  * @param {FoldState} state
- * @param {Chunk} chunk unknown types are ignored, so that a newer server does no harm
+ * @param {Chunk} chunk unknown types are ignored, so that a newer server can be used
  * @returns {FoldState}
  * @throws {FoldError}
  */
@@ -117,35 +116,6 @@ function foldData(state, chunk) {
   return replace(state, index, { ...part, data: chunk.data });
 }
 
-/**
- * A fold that keeps its own state.
- * @param {UIMessage | null} [message]
- * @returns {{apply(chunk: Chunk): void, readonly message: UIMessage}}
- */
-export function createReducer(message = null) {
-  let state = initialFold(message);
-  return {
-    apply(chunk) {
-      state = fold(state, chunk);
-    },
-    get message() {
-      state = settleInputs(state);
-      return state.message;
-    },
-  };
-}
-
-/**
- * @param {UIMessage | null} message
- * @param {Iterable<Chunk>} chunks
- * @returns {UIMessage}
- */
-export function foldChunks(message, chunks) {
-  const reducer = createReducer(message);
-  for (const chunk of chunks) reducer.apply(chunk);
-  return reducer.message;
-}
-
 /** @param {Chunk} chunk @param {string[]} fields @returns {any} */
 function pick(chunk, fields) {
   return compact(Object.fromEntries(fields.map((field) => [field, chunk[field]])));
@@ -154,7 +124,7 @@ function pick(chunk, fields) {
 /** @param {unknown} value */
 const isPlain = (value) => typeof value === "object" && value !== null && !Array.isArray(value);
 
-/** Field names that would reach an object's prototype. */
+/** Field names that would change an object's prototype. */
 const FORBIDDEN_FIELDS = new Set(["__proto__", "constructor", "prototype"]);
 
 /** @param {any} base @param {any} changes @returns {any} */

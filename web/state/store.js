@@ -1,12 +1,13 @@
 // @ts-check
-/** A value that can be watched. Listeners hear of a change once, after it happened. */
+/** An observable value. Listeners are called once per change, after the value has changed. */
 
 /**
  * @template T
  * @typedef {object} Store
  * @property {() => T} get
  * @property {(changes: Partial<T>) => void} set
- * @property {(listener: () => void) => () => void} subscribe gives the function that ends it
+ * @property {(listener: () => void) => () => void} subscribe returns the unsubscribe
+ *   function
  */
 
 /**

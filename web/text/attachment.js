@@ -1,7 +1,7 @@
 // @ts-check
 /**
- * Which files a message may carry: images and text, within the server's limits. Pure rules; reading
- * a file is `services/files.js`.
+ * Which files can be attached to a message: images and text, within the server's limits. Pure;
+ * files are read in `services/files.js`.
  */
 
 import { fileSize } from "./format.js";
@@ -10,12 +10,12 @@ import { t } from "../strings.js";
 /** @typedef {import("../types.js").Attachment} Attachment */
 
 const MEGABYTE = 1_000_000;
-/** Bytes of one file. */
+/** Most bytes of one file. */
 export const FILE_LIMIT = 20 * MEGABYTE;
-/** Characters of all files of a message, as they travel; the server takes bodies up to 32 MB. */
-export const TOTAL_LIMIT = 28 * MEGABYTE;
+/** Most characters of a message's data URLs; the server accepts bodies up to 32 MB. */
+const TOTAL_LIMIT = 28 * MEGABYTE;
 
-/** What models take as pictures; others would be refused by the provider. */
+/** Image types that providers accept. */
 const IMAGES = new Set(["image/png", "image/jpeg", "image/webp", "image/gif"]);
 const TEXT_TYPE = /^text\/|[/+](?:json|xml|yaml|toml|javascript|x-sh|x-python)$/;
 const TEXT_NAME = new RegExp(
@@ -26,7 +26,7 @@ const TEXT_NAME = new RegExp(
 
 /**
  * @param {{name: string, type: string}} file
- * @returns {string | null} the media type to send; null for what cannot be attached
+ * @returns {string | null} the media type to send; null if the file cannot be attached
  */
 export function mediaTypeOf(file) {
   const type = file.type.split(";")[0].trim().toLowerCase();
@@ -39,12 +39,12 @@ export function mediaTypeOf(file) {
 }
 
 /** @param {number} bytes @returns {number} characters of a base64 data URL of that many bytes */
-const travels = (bytes) => Math.ceil(bytes / 3) * 4;
+const encodedLength = (bytes) => Math.ceil(bytes / 3) * 4;
 
 /**
  * @param {{name: string, type: string, size: number}} file
- * @param {readonly Attachment[]} others what the message carries already
- * @returns {string | null} why it cannot be attached, in words
+ * @param {readonly Attachment[]} others attached before
+ * @returns {string | null} why the file cannot be attached; null if it can
  */
 export function refusal(file, others) {
   if (mediaTypeOf(file) === null) return t("attach.type", { name: file.name });
@@ -52,7 +52,7 @@ export function refusal(file, others) {
     const values = { size: fileSize(file.size), limit: fileSize(FILE_LIMIT) };
     return t("attach.size", { name: file.name, ...values });
   }
-  const total = others.reduce((sum, other) => sum + travels(other.size), travels(file.size));
+  const total = [file, ...others].reduce((sum, { size }) => sum + encodedLength(size), 0);
   if (total > TOTAL_LIMIT) {
     return t("attach.total", { name: file.name, limit: fileSize(TOTAL_LIMIT) });
   }

@@ -1,17 +1,17 @@
 // @ts-check
 /**
- * Cuts Markdown that is still growing into blocks that can be rendered one by one: all but the last
- * are final, so that a long answer costs one small block per frame. Fenced code is a block of its
- * own and needs no Markdown renderer. What a block looks like is left to `views/markdown.js`.
+ * Splits streaming Markdown into blocks that are rendered one by one. All blocks but the last are
+ * final, so that each frame of a long answer renders one small block. Fenced code is a block of its
+ * own and needs no Markdown renderer. Rendering is left to `views/markdown.js`.
  */
 
 /**
  * @typedef {object} Block
  * @property {"text" | "code"} kind
- * @property {number} start where the block begins in the source
+ * @property {number} start index of the block in the text
  * @property {string} source Markdown of a text block, the code itself of a code block
- * @property {string} language of a code block, "" if none was named
- * @property {boolean} closed false while a fence has not ended
+ * @property {string} language of a code block; "" if the fence has none
+ * @property {boolean} closed false while the closing fence is missing
  */
 
 const FENCE = /^ {0,3}(`{3,}|~{3,})[ \t]*([^\n`]*)$/;
@@ -20,7 +20,7 @@ const INDENTED = /^(?: {2,}|\t)/;
 
 /**
  * @param {string} text the whole source
- * @param {number} [from] the start of a block found before: what comes earlier is not read again
+ * @param {number} [from] the start of a block; earlier text is skipped
  * @returns {Block[]}
  */
 export function splitBlocks(text, from = 0) {
@@ -42,8 +42,8 @@ export function splitBlocks(text, from = 0) {
 }
 
 /**
- * How many blocks stay as they are whatever follows. The last one never does; nor does a list
- * before a line that is not complete, since that line may become its next item ("2" of "2. two").
+ * Number of blocks that more text cannot change. The last block can change, and so can a list
+ * before an incomplete line, because that line may become the next item ("2" of "2. two").
  * @param {string} text
  * @param {readonly Block[]} blocks of that text
  * @returns {number}
@@ -56,15 +56,15 @@ export function finalBlocks(text, blocks) {
   return list && !text.includes("\n", last.start) ? count - 1 : count;
 }
 
-/** Characters of a merged block: enough to save calls, little enough for one frame. */
+/** Most characters of a merged block: large enough to save calls, small enough for one frame. */
 const MERGED = 8000;
 
 /**
- * Joins neighbouring text blocks that came at the same time: a renderer's call costs more than the
- * text in it.
+ * Merges neighbouring text blocks that arrived together, because a call of the renderer costs more
+ * than the length of its text.
  * @param {string} text
  * @param {readonly Block[]} blocks
- * @param {number} count how many of them, from the first, are final
+ * @param {number} count number of blocks, from the first, that can be merged
  * @returns {Block[]}
  */
 export function mergeBlocks(text, blocks, count) {
@@ -94,7 +94,7 @@ function lineAt(text, at) {
 /**
  * @param {string} text
  * @param {number} start
- * @param {number} body where the first line behind the opening fence begins
+ * @param {number} body index of the first line after the opening fence
  * @param {RegExpExecArray} fence
  * @returns {{block: Block, end: number}}
  */
@@ -130,8 +130,8 @@ function codeBlock(text, start, body, fence) {
 }
 
 /**
- * Up to the next blank line; a list goes on over blank lines while items or indented lines follow,
- * so that its numbers and nesting hold.
+ * A text block ends at a blank line. A list continues over blank lines while items or indented
+ * lines follow, so that its numbering and nesting are kept.
  * @param {string} text
  * @param {number} start
  * @returns {{block: Block, end: number}}
@@ -159,7 +159,7 @@ function textBlock(text, start) {
   return { block: { kind: "text", start, source, language: "", closed: true }, end };
 }
 
-/** @param {string} text @param {number} at the line of an indented fence @returns {number} */
+/** @param {string} text @param {number} at index of an indented fence @returns {number} its end */
 function skipNestedFence(text, at) {
   const opening = lineAt(text, at);
   const mark = /[`~]{3,}/.exec(opening.text)?.[0] ?? "```";
@@ -175,9 +175,9 @@ function skipNestedFence(text, at) {
 const DEFINITION = /^ {0,3}\[[^\]\n]+\]:[ \t]*\S+.*$/gm;
 
 /**
- * Link definitions (`[name]: url`) anywhere in the text, which every block may refer to.
+ * Finds the link definitions (`[name]: url`) of the text, to which every block may refer.
  * @param {string} text
- * @returns {string} their lines, "" if there are none
+ * @returns {string} their lines; "" if there are none
  */
 export function linkDefinitions(text) {
   return text.includes("]:") ? (text.match(DEFINITION) ?? []).join("\n") : "";

@@ -1,5 +1,5 @@
 // @ts-check
-/** The list of chats in groups, and a found passage in pieces. Pure. */
+/** Groups the list of chats, and splits a search snippet into marked and unmarked text. Pure. */
 
 import { t } from "../strings.js";
 import { dayName } from "./format.js";
@@ -13,7 +13,8 @@ export const newestFirst = (chats) =>
 /**
  * @param {readonly ChatEntry[]} chats
  * @param {Date} now
- * @returns {{name: string, today: boolean, chats: ChatEntry[]}[]} what is pinned, then day by day
+ * @returns {{name: string, today: boolean, chats: ChatEntry[]}[]} pinned chats, then one group per
+ *   day
  */
 export function groups(chats, now) {
   const today = t("day.today");
@@ -36,7 +37,7 @@ export function groups(chats, now) {
 /**
  * @param {string} text
  * @param {readonly (readonly [number, number])[]} marks start and end in code points
- * @returns {{text: string, marked: boolean}[]} the text in pieces, none of them empty
+ * @returns {{text: string, marked: boolean}[]} the text in order, no piece empty
  */
 export function pieces(text, marks) {
   const points = Array.from(text);

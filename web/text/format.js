@@ -1,5 +1,5 @@
 // @ts-check
-/** Numbers, times and sizes in the words that people use. Pure; the language is `strings.js`'s. */
+/** Formats numbers, times, sizes and errors for people, in the language of `strings.js`. Pure. */
 
 import { language, t, tn } from "../strings.js";
 
@@ -45,7 +45,7 @@ export function fileSize(bytes) {
 /** @param {number} count */
 export const tokens = (count) => tn("format.tokens", count, { value: number(count) });
 
-/** @param {string | undefined} iso @returns {string} "14:02", "" for no time */
+/** @param {string | undefined} iso @returns {string} "14:02"; "" without a time */
 export function clockTime(iso) {
   const date = iso ? new Date(iso) : null;
   if (!date || Number.isNaN(date.getTime())) return "";
@@ -54,8 +54,8 @@ export function clockTime(iso) {
 }
 
 /**
- * The heading under which a chat stands in the list.
- * @param {string} iso when it changed
+ * The heading of a chat in the list.
+ * @param {string} iso when the chat changed last
  * @param {Date} now
  */
 export function dayName(iso, now) {
@@ -78,6 +78,9 @@ function startOfDay(date) {
   return new Date(date.getFullYear(), date.getMonth(), date.getDate()).getTime();
 }
 
+/** @param {unknown} error what was thrown @returns {string} its message */
+export const errorText = (error) => (error instanceof Error ? error.message : String(error));
+
 /** @param {unknown} value @returns {string} indented JSON, or the text itself */
 export function pretty(value) {
   if (typeof value === "string") {
@@ -85,7 +88,7 @@ export function pretty(value) {
       const parsed = JSON.parse(value);
       if (typeof parsed === "object" && parsed !== null) return JSON.stringify(parsed, null, 2);
     } catch {
-      // No JSON: the text is shown as it is.
+      // The text is no JSON and is shown unchanged.
     }
     return value;
   }

@@ -1,12 +1,11 @@
 // @ts-check
 /**
- * What of a rendered answer may enter the page: allow-lists of elements and attributes, and what a
- * URL may do. The text comes from a model, which may have read anything: nothing in it may run,
- * restyle the page or make the browser fetch something by being shown (contract *trust-boundary*).
- * Pure; `views/sanitise.js` applies it to a tree.
+ * Allow-lists of elements, attributes and URLs for the HTML of an answer. The text comes from a
+ * model that may have read hostile text: showing it must not run code, restyle the page or make the
+ * browser fetch anything (docs/contracts/trust-boundary.md). Pure; applied in `views/sanitise.js`.
  */
 
-/** Elements that stay, with the attributes that stay on them. */
+/** Allowed elements, each with its allowed attributes. */
 const ELEMENTS = /** @type {Record<string, string[]>} */ ({
   a: ["href", "title"],
   abbr: ["title"],
@@ -65,10 +64,10 @@ const ELEMENTS = /** @type {Record<string, string[]>} */ ({
   video: [],
 });
 
-/** Attributes that every element may keep. */
+/** Attributes allowed on every element. */
 const COMMON = ["dir", "lang"];
 
-/** Elements that go with everything in them; all others that are not allowed leave their text. */
+/** Elements removed with their content; other elements that are not allowed leave their content. */
 const DROPPED = new Set(
   (
     "script style template noscript iframe frame frameset object embed applet link meta base " +
@@ -91,7 +90,7 @@ export function attributeAllowed(tag, attribute) {
 }
 
 /**
- * ComfyUI's own route for pictures; other paths of the same server may act when they are fetched.
+ * ComfyUI's route for pictures. Other routes of the same server may have effects when fetched.
  */
 const PICTURE_ROUTE = /\/view$/;
 const PICTURE_FILE = /\.(?:png|jpe?g|gif|webp|avif|bmp|mp4|webm|mov|mp3|wav|ogg|flac)$/i;
@@ -100,8 +99,8 @@ const PICTURE_DATA = /^data:(?:image|video|audio)\/[\w.+-]+[;,]/i;
 /**
  * @param {string | null} source of an image, a video or a sound
  * @param {string} base the page's URL
- * @returns {{fate: "show" | "ask" | "drop", url: string, host: string}} "ask": it is elsewhere, and
- *   is fetched only when the user says so
+ * @returns {{fate: "show" | "ask" | "drop", url: string, host: string}} "ask": the file is on
+ *   another server and is fetched only after the user's click
  */
 export function mediaFate(source, base) {
   const nothing = /** @type {const} */ ({ fate: "drop", url: "", host: "" });
@@ -117,7 +116,7 @@ export function mediaFate(source, base) {
 /**
  * @param {string | null} href
  * @param {string} base the page's URL
- * @returns {string | null} where the link goes; null when it must not be a link
+ * @returns {string | null} the absolute URL; null if it must not be a link
  */
 export function linkTarget(href, base) {
   const url = href === null ? null : parse(href, base);

@@ -1,9 +1,9 @@
 // @ts-check
-/** Well-known providers to start from, and what makes an entered one unusable. Pure. */
+/** Presets, names and validation of providers. Pure. */
 
 import { t, textFor } from "../strings.js";
 
-/** Their documented OpenAI-compatible addresses; the local ones on their usual ports. */
+/** Documented OpenAI-compatible addresses; local servers with their default ports. */
 export const PRESETS = [
   { name: "Ollama", url: "http://127.0.0.1:11434/v1", key: false },
   { name: "LM Studio", url: "http://127.0.0.1:1234/v1", key: false },
@@ -13,12 +13,12 @@ export const PRESETS = [
   { name: "OpenRouter", url: "https://openrouter.ai/api/v1", key: true },
 ];
 
-/** Tokens; a smaller window holds no chat. */
+/** Tokens; the server refuses smaller windows. */
 const SMALLEST_WINDOW = 1024;
 
 /**
  * @param {{name: string, base_url: string, model: string, context_window?: number}} provider
- * @returns {string | null} what is wrong, in words
+ * @returns {string | null} the problem as a sentence; null if there is none
  */
 export function providerProblem({ name, base_url: address, model, context_window: window }) {
   if (!name) return t("settings.missing", { field: t("settings.name") });
@@ -31,7 +31,7 @@ export function providerProblem({ name, base_url: address, model, context_window
   return null;
 }
 
-/** @param {string} url @returns {string} the host, "" for no URL */
+/** @param {string} url @returns {string} the host; "" if `url` is no URL */
 export function hostOf(url) {
   try {
     return new URL(url).host;
@@ -40,22 +40,22 @@ export function hostOf(url) {
   }
 }
 
-/** @param {string} source @returns {string} where a provider comes from, in words */
+/** @param {string} source @returns {string} the source as text */
 export const sourceName = (source) => textFor(`source.${source}`, "source.settings");
 
 /**
  * @param {string} name
- * @returns {string} "Ollama (local)" as "Ollama": where it runs is said beside
+ * @returns {string} the name without its suffix: "Ollama (local)" as "Ollama"
  */
 export const plainName = (name) => name.replace(/\s*\([^()]*\)$/, "") || name;
 
-/** What the server takes as a name that users give. */
+/** Characters that the server does not allow in names of providers. */
 const NOT_IN_NAMES = /[^\p{L}\p{N} ._-]+/gu;
 const LONGEST_NAME = 60;
 
 /**
- * The name under which a provider that was found, or that the environment names, is saved as the
- * user's own. One that has the same address already is meant; another one is not overwritten.
+ * The name under which a provider that was found on this computer or in the environment is saved as
+ * a provider of the user: the user's provider with the same address, or else an unused name.
  * @param {{name: string, base_url: string, source: string}} provider
  * @param {readonly {name: string, base_url: string, source: string}[]} known
  * @returns {string}

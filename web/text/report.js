@@ -1,7 +1,7 @@
 // @ts-check
 /**
- * A context report in words: the five lines, what was kept and how it can be had, when the next
- * summary comes. Pure.
+ * Texts of a context report: one line per part of the request, notes on what was left out and when
+ * the next summary comes, and the raw numbers. Pure.
  */
 
 import { number, percent } from "./format.js";
@@ -16,21 +16,21 @@ import { t, tn } from "../strings.js";
  * @property {number} tokens
  */
 
-/** A handle of the chat's log, against the name of a left out section: "r12", "r3-40". */
+/** Matches handles of log rows ("r12", "r3-40"), not the names of sections that were left out. */
 const HANDLE = /^r\d+(-\d+)?$/;
-/** Handles that the details name; a long chat has hundreds. */
+/** Most handles listed in the details; a long chat has hundreds. */
 const NAMED = 12;
 
-/** @param {ContextReport} report @returns {number} tokens that a request may have */
+/** @param {ContextReport} report @returns {number} most tokens of a request */
 export const usable = (report) => Math.max(1, report.window - report.reserve);
 
-/** @param {ContextReport} report @returns {number} the share of the usable window, 0 to 1 */
+/** @param {ContextReport} report @returns {number} used share of the usable window, 0 to 1 */
 export const share = (report) => Math.min(1, report.total.tokens / usable(report));
 
-/** @param {ContextReport} report @returns {ReportLine[]} those with something in them */
+/** @param {ContextReport} report @returns {ReportLine[]} the parts that are not empty */
 export function reportLines(report) {
   const { parts, summarised } = report;
-  // The summary is a message too, and so is what the user said last.
+  // `messages_sent` counts the summary and the current message too.
   const recent = Math.max(1, report.messages_sent - 1 - Number(parts.summary.tokens > 0));
   /** @type {ReportLine[]} */
   const lines = [
@@ -73,9 +73,9 @@ export function reportNotes(report) {
   return notes.filter(Boolean);
 }
 
-/** @param {ContextReport} report @returns {string} what is not sent, and where it is */
+/** @param {ContextReport} report @returns {string} what was not sent in full */
 function keptNote(report) {
-  // The first handle is what was cut; the others are results, a row each.
+  // After a cut, the first handle is the range of rows that was cut; the others are tool results.
   const shortened = report.left_out.filter((name) => HANDLE.test(name)).slice(report.cuts ? 1 : 0);
   const results = shortened.filter((name) => !name.includes("-")).length;
   const counts = [
@@ -95,7 +95,7 @@ function keptNote(report) {
   return tn(way, report.messages_trimmed + results, { things: things.join(t("report.and")) });
 }
 
-/** @type {Record<string, Parameters<typeof t>[0]>} by the limit that is nearest */
+/** @type {Record<string, Parameters<typeof t>[0]>} string key by trigger */
 const NEXT = {
   tokens: "report.next.tokens",
   messages: "report.next.messages",
@@ -103,7 +103,7 @@ const NEXT = {
   "turns since the last summary": "report.next.since.turns",
 };
 
-/** @param {ContextReport} report @returns {string} when the next summary comes; "" if unknown */
+/** @param {ContextReport} report @returns {string} when the next summary comes; "" if not known */
 function nextNote({ next_trigger: next }) {
   if (!next) return t("report.next.off");
   const key = NEXT[next.what];
@@ -112,7 +112,7 @@ function nextNote({ next_trigger: next }) {
   return t(key, { at: number(next.at), now: number(next.now) });
 }
 
-/** The smallest part of a currency that is shown: a request often costs less than a cent. */
+/** Decimal places of prices: a request often costs less than a cent. */
 const MONEY_DIGITS = 4;
 
 /** @param {NonNullable<ContextReport["cost"]>} cost @returns {string} what the provider charges */
@@ -161,7 +161,7 @@ export function reportDetails(report) {
   return rows;
 }
 
-/** @param {string[]} names @returns {string} the first few, and how many more there are */
+/** @param {string[]} names @returns {string} the first names, and the number of the others */
 function listed(names) {
   const first = names.slice(0, NAMED).join(", ");
   const more = names.length - NAMED;

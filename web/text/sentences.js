@@ -1,21 +1,20 @@
 // @ts-check
 /**
- * What a screen reader is told while an answer streams: whole sentences, in words, without Markdown
- * marks; a code block is named, not read. Pure; when they are spoken is left to
- * `views/live-region.js`.
+ * Text for screen readers while an answer streams: complete sentences without Markdown marks; a
+ * code block is announced, not read. Pure; `views/live-region.js` puts the sentences into the page.
  */
 
 import { t } from "../strings.js";
 
-/** An abbreviation or a number before the dot is no end ("e.g. this", "3. Then"). */
+/** Abbreviations and numbers whose dot does not end a sentence ("e.g. this", "3. Then"). */
 const NO_END = /(?:^|[\s(])(?:e\.g|i\.e|etc|vs|approx|no|nr|fig|\d+)\.$/i;
 const SENTENCE_END = /[.!?…]+["')\]]*(?=\s)|[。！？]/g;
 const FENCE = /^ {0,3}(?:```|~~~)/;
 
 /**
  * @typedef {object} Spoken
- * @property {number} end how much of the text was taken
- * @property {boolean} code whether that ends inside of a code block
+ * @property {number} end number of characters that were processed
+ * @property {boolean} code whether `end` is inside of a code block
  */
 
 /** @type {Spoken} */
@@ -23,9 +22,9 @@ export const NOTHING_SPOKEN = { end: 0, code: false };
 
 /**
  * @param {string} text the source so far
- * @param {Spoken} before what an earlier call took
+ * @param {Spoken} before result of the previous call
  * @param {boolean} finished whether the text is complete
- * @returns {Spoken & {sentences: string[]}} the sentences that are complete now
+ * @returns {Spoken & {sentences: string[]}} sentences completed since `before`
  */
 export function finishedSentences(text, before, finished) {
   /** @type {string[]} */
@@ -55,9 +54,9 @@ export function finishedSentences(text, before, finished) {
 
 /**
  * @param {string} line
- * @param {boolean} complete whether its last words are a sentence too
- * @param {string[]} sentences gets what is found
- * @returns {number} characters taken
+ * @param {boolean} complete whether the end of the line ends a sentence
+ * @param {string[]} sentences receives the sentences
+ * @returns {number} number of characters that were processed
  */
 function takeSentences(line, complete, sentences) {
   let start = 0;
@@ -79,7 +78,7 @@ function add(sentences, source) {
 
 /**
  * @param {string} source Markdown
- * @returns {string} its words
+ * @returns {string} plain text
  */
 export function speakable(source) {
   return source

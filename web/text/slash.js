@@ -1,25 +1,26 @@
 // @ts-check
 /**
- * The `/` list: which commands and skills fit what was typed, and what choosing one means. Pure;
- * the list itself is `views/slash-list.js`, what a command does is the panel's.
+ * Completion of slash commands: the commands and skills that match the typed text, and what
+ * choosing an option does. Pure; the list is drawn in `views/slash-list.js`.
  */
 
 import { t } from "../strings.js";
 
 /** @typedef {import("../types.js").SkillEntry} SkillEntry */
 /** @typedef {import("../types.js").CommandEntry} CommandEntry */
-/** @typedef {"new" | "chats" | "skills" | "model" | "settings"} Command one that the panel does */
+/** @typedef {"new" | "chats" | "skills" | "model" | "settings"} PanelCommand run by the panel */
 
 /**
  * @typedef {object} SlashOption
- * @property {string} text what stands in the message when it is chosen
+ * @property {string} text the message after choosing the option
  * @property {string} detail
  * @property {boolean} yours
- * @property {Command | "send" | null} command what choosing it does; null: the text is only put in
+ * @property {PanelCommand | "send" | null} command run when the option is chosen; "send": the
+ *   text is sent; null: the text is only inserted
  */
 
-/** Commands that the panel carries out itself, as long as nothing stands behind them. */
-const OWN = /** @type {Readonly<Record<string, Command>>} */ ({
+/** Commands that the panel runs itself if they have no argument. */
+const PANEL_COMMANDS = /** @type {Readonly<Record<string, PanelCommand>>} */ ({
   new: "new",
   chats: "chats",
   skills: "skills",
@@ -27,7 +28,7 @@ const OWN = /** @type {Readonly<Record<string, Command>>} */ ({
   settings: "settings",
 });
 
-/** What stands in the list before the server's own has come. @type {readonly CommandEntry[]} */
+/** Commands listed until the server's list is loaded. @type {readonly CommandEntry[]} */
 const BUILT_IN = [
   { name: "new", line: t("slash.new") },
   { name: "skill", line: t("slash.skill"), argument: "<name>" },
@@ -40,36 +41,36 @@ const BUILT_IN = [
   { name: "help", line: t("slash.help") },
 ];
 
-/** What the server answers itself: R41's commands. */
-const ANSWERED = new Set(
+/** Commands that the server answers without a model (R41). */
+const SERVER_COMMANDS = new Set(
   ("chats open delete rename export history search context tokens compact summarize summarise " +
     "skills memory model new help")
     .split(" "),
 );
 
-/** How many rows the list shows at most: it stays above the text box. */
+/** Most rows of the list, which must fit above the text box. */
 const MOST = 40;
 
 /**
  * @param {string} typed the whole message so far
- * @returns {Command | null} the panel's own command that it is, word for word
+ * @returns {PanelCommand | null} null if the message is no command of the panel
  */
-export function commandOf(typed) {
+export function panelCommandOf(typed) {
   const name = /^\/([a-z]+)$/.exec(typed.trim().toLowerCase())?.[1] ?? "";
-  return Object.hasOwn(OWN, name) ? OWN[name] : null;
+  return Object.hasOwn(PANEL_COMMANDS, name) ? PANEL_COMMANDS[name] : null;
 }
 
-/** @param {string} said a message of the user @returns {boolean} whether the server answers it */
-export function isAnswered(said) {
-  const name = /^\s*\/([a-z]+)(?:[ \t][^\n]*)?\s*$/.exec(said)?.[1];
-  return name !== undefined && ANSWERED.has(name);
+/** @param {string} text of a user message @returns {boolean} */
+export function isServerCommand(text) {
+  const name = /^\s*\/([a-z]+)(?:[ \t][^\n]*)?\s*$/.exec(text)?.[1];
+  return name !== undefined && SERVER_COMMANDS.has(name);
 }
 
 /**
  * @param {string} typed the whole message so far
  * @param {readonly SkillEntry[]} skills
- * @param {readonly CommandEntry[] | null} [commands] the server's; null: not known yet
- * @returns {SlashOption[]} best first; empty when the message is no command or needs no completion
+ * @param {readonly CommandEntry[] | null} [commands] of the server; null: not loaded
+ * @returns {SlashOption[]} best first; empty if the message is no command or is complete
  */
 export function slashOptions(typed, skills, commands = null) {
   if (!typed.startsWith("/") || typed.includes("\n")) return [];
@@ -77,9 +78,9 @@ export function slashOptions(typed, skills, commands = null) {
   if (named) return skillOptions(named[1], skills);
   if (/\s/.test(typed)) return [];
   const word = typed.slice(1).toLowerCase();
-  const all = commands ? withOwn(commands) : BUILT_IN;
+  const all = commands ? withPanelCommands(commands) : BUILT_IN;
   const found = all.flatMap((entry) => {
-    // Other names are offered only to who begins to type them.
+    // Aliases are listed only when their beginning is typed.
     const other = word.length > 1 && entry.aliases?.find((alias) => alias.startsWith(word));
     const name = entry.name.startsWith(word) ? entry.name : other;
     return name ? [commandOption(entry, name)] : [];
@@ -88,16 +89,18 @@ export function slashOptions(typed, skills, commands = null) {
 }
 
 /** @param {readonly CommandEntry[]} commands @returns {readonly CommandEntry[]} */
-function withOwn(commands) {
+function withPanelCommands(commands) {
   const known = new Set(commands.map((entry) => entry.name));
-  const missing = BUILT_IN.filter(({ name }) => Object.hasOwn(OWN, name) && !known.has(name));
-  return [...commands, ...missing];
+  const own = BUILT_IN.filter(({ name }) => Object.hasOwn(PANEL_COMMANDS, name));
+  return [...commands, ...own.filter(({ name }) => !known.has(name))];
 }
 
-/** @param {CommandEntry} entry @param {string} name one of its names @returns {SlashOption} */
+/** @param {CommandEntry} entry @param {string} name the name or an alias @returns {SlashOption} */
 function commandOption({ name: first, line, argument }, name) {
   const detail = { detail: line, yours: false };
-  if (Object.hasOwn(OWN, first)) return { text: `/${name}`, ...detail, command: OWN[first] };
+  if (Object.hasOwn(PANEL_COMMANDS, first)) {
+    return { text: `/${name}`, ...detail, command: PANEL_COMMANDS[first] };
+  }
   if (argument?.startsWith("<")) return { text: `/${name} `, ...detail, command: null };
   return { text: `/${name}`, ...detail, command: "send" };
 }
@@ -122,7 +125,7 @@ function skillOptions(typed, skills) {
 /**
  * @param {SkillEntry} skill
  * @param {string} wanted
- * @returns {number} lower is better, -1: no fit
+ * @returns {number} lower is better; -1: no match
  */
 function rank(skill, wanted) {
   const names = [skill.slug.toLowerCase(), skill.name.toLowerCase()];

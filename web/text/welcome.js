@@ -1,5 +1,5 @@
 // @ts-check
-/** What an empty chat says: what was found, what the assistant sees, what to ask first. Pure. */
+/** Texts of an empty chat: which model answers, what the assistant sees, first prompts. Pure. */
 
 import { number } from "./format.js";
 import { hostOf, plainName } from "./provider.js";
@@ -8,7 +8,7 @@ import { t, tn } from "../strings.js";
 /** @typedef {import("../types.js").HealthProvider} HealthProvider */
 /** @typedef {import("../types.js").WorkflowSummary} WorkflowSummary */
 
-/** @param {HealthProvider} provider @returns {string} who answers, and what leaves the computer */
+/** @param {HealthProvider} provider @returns {string} the model, and where messages are sent */
 export function whoAnswers({ name: full, model, local, demo, base_url: url }) {
   const name = plainName(full);
   if (demo) return t("first.demo", { model });
@@ -34,7 +34,7 @@ export function whatISee(workflow, demo) {
 
 /**
  * @param {WorkflowSummary | null} workflow
- * @param {boolean} demo a model that cannot look at the workflow
+ * @param {boolean} demo whether the demo model is in use, which cannot read workflows
  * @returns {{mark: string, text: string}[]} three first prompts
  */
 export function firstPrompts(workflow, demo) {

@@ -1,7 +1,7 @@
 // @ts-check
 /**
- * An answer of the assistant: its parts in order, at full width, and what can be done with it. Each
- * part has a view of its own that is kept while the part grows.
+ * An assistant message: its parts in order and the buttons below. Each part has its own view, which
+ * is kept while the part grows.
  */
 
 import { isTool } from "../state/fold-tool.js";
@@ -22,10 +22,11 @@ import { createVersions } from "./versions.js";
 
 /**
  * @typedef {object} AnswerActions
- * @property {(markdown: string) => string | null} markdown the host's renderer
+ * @property {(markdown: string) => string | null} markdown renders with the host's
+ *   renderer
  * @property {() => unknown} regenerate
  * @property {() => unknown} goOn asks the model to continue
- * @property {(action: string) => void} act an error card's button
+ * @property {(action: string) => void} act called by the buttons of an error card
  * @property {(ids: string[], remember: boolean) => unknown} approve
  * @property {(ids: string[]) => unknown} reject
  * @property {(id: string) => unknown} branch
@@ -35,7 +36,7 @@ import { createVersions } from "./versions.js";
 /**
  * @typedef {object} AnswerFacts
  * @property {boolean} last
- * @property {boolean} live whether it is being written now
+ * @property {boolean} live whether the message is streaming
  * @property {boolean} busy
  * @property {import("../types.js").Version | undefined} version
  * @property {Record<string, number>} durations
@@ -122,7 +123,7 @@ export function createAnswer(actions) {
   };
 }
 
-/** @param {Part} part @returns {string} which view shows it; "" for none */
+/** @param {Part} part @returns {string} the kind of its view; "" if it is not shown */
 function kindOf(part) {
   if (isTool(part))
     return part.state === "approval-requested" ? `approval ${part.toolCallId}` : "tool";
@@ -160,8 +161,9 @@ function createPartView(kind, part, actions) {
  * @param {Record<string, number>} durations
  */
 function tookOf(id, part, index, durations) {
-  const told = (part.resultProviderMetadata ?? part.providerMetadata)?.assistant?.ms;
-  return typeof told === "number" ? told : durations[durationKey(id, part.toolCallId ?? index)];
+  const reported = (part.resultProviderMetadata ?? part.providerMetadata)?.assistant?.ms;
+  if (typeof reported === "number") return reported;
+  return durations[durationKey(id, part.toolCallId ?? index)];
 }
 
 /** @param {{data?: {code?: string, message?: string}}} part */
@@ -169,7 +171,7 @@ function createNotice({ data }) {
   const element = quietLine("info", String(data?.message ?? ""));
   return {
     element,
-    /** What is only waited for is no news once the wait is over. */
+    /** A notice about waiting is hidden when the wait is over. */
     update(/** @type {unknown} */ _part, /** @type {PartFacts} */ { live, last }) {
       show(element, data?.code !== "waiting" || (live && last));
     },
@@ -207,7 +209,7 @@ const cutLine = (cut, goOn) =>
 /** @param {UIMessage} message @param {AnswerFacts} facts @param {AnswerActions} actions */
 function answerTools(message, { last, busy, version }, actions) {
   const { model, created, timing, usage, command } = message.metadata ?? {};
-  const told = [
+  const facts = [
     model,
     clockTime(created),
     !command && timing?.total_ms !== undefined && duration(timing.total_ms),
@@ -229,6 +231,6 @@ function answerTools(message, { last, busy, version }, actions) {
       disabled: busy,
       onclick: () => actions.branch(message.id),
     }),
-    told.length > 0 && h("span", { class: "ca-message__facts" }, told.join(" · ")),
+    facts.length > 0 && h("span", { class: "ca-message__facts" }, facts.join(" · ")),
   ];
 }

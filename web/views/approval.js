@@ -1,5 +1,5 @@
 // @ts-check
-/** Asks the user before a tool acts: what will be done, in words, and three ways to answer. */
+/** A card that asks the user to approve a tool call: what the tool does, and three buttons. */
 
 import { toolName } from "../state/messages.js";
 import { t } from "../strings.js";
@@ -23,7 +23,7 @@ export function createApproval(part, decisions) {
   const always = button(t("approval.always"), "quiet", () => decisions.approve(ids, true), {
     class: "ca-button ca-button--quiet ca-approval__always",
   });
-  const card = createCard({
+  return createCard({
     tone: "ask",
     mark: "warn",
     title: words.question,
@@ -34,16 +34,8 @@ export function createApproval(part, decisions) {
       button(t("approval.deny"), "plain", () => decisions.reject(ids)),
       always,
     ],
+    details: { label: t("approval.details"), text: words.details },
   });
-  card.append(
-    h(
-      "details",
-      { class: "ca-card__details" },
-      h("summary", {}, t("approval.details")),
-      h("pre", { tabindex: "0" }, words.details),
-    ),
-  );
-  return card;
 }
 
 /**

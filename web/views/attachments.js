@@ -1,5 +1,5 @@
 // @ts-check
-/** The files that the next message will carry: chosen, pasted or dropped, shown, and taken off. */
+/** The files attached to the next message: added by dialog, paste or drop, listed, and removed. */
 
 import { readAttachment } from "../services/files.js";
 import { t } from "../strings.js";
@@ -9,7 +9,7 @@ import { h, icon, iconButton, show } from "./dom.js";
 
 /** @typedef {import("../types.js").Attachment} Attachment */
 
-/** What the file dialog offers first. */
+/** File types that the file dialog shows. */
 const ACCEPT =
   "image/png,image/jpeg,image/webp,image/gif,text/*,.json,.md,.yaml,.yml,.toml,.csv,.log,.py";
 

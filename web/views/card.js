@@ -1,5 +1,5 @@
 // @ts-check
-/** A card: a heading with a mark, a sentence, what can be done, and details below. */
+/** A card: a title with an icon, a text, buttons, and details to unfold. */
 
 import { h, icon, present } from "./dom.js";
 
@@ -8,13 +8,14 @@ import { h, icon, present } from "./dom.js";
 /**
  * @param {object} content
  * @param {"plain" | "ask" | "error" | "warn"} content.tone
- * @param {string} content.mark an icon's name
+ * @param {string} content.mark a key of `ICONS`
  * @param {string} content.title
  * @param {Child[]} [content.body]
- * @param {Child[]} [content.actions] buttons, the likeliest first
+ * @param {Child[]} [content.actions] buttons, the most likely one first
+ * @param {{label: string, text: string}} [content.details] preformatted text, folded at first
  * @param {string} [content.role]
  */
-export function createCard({ tone, mark, title, body = [], actions = [], role }) {
+export function createCard({ tone, mark, title, body = [], actions = [], details, role }) {
   return h(
     "section",
     { class: `ca-card ca-card--${tone}`, role, "aria-label": title },
@@ -25,5 +26,12 @@ export function createCard({ tone, mark, title, body = [], actions = [], role })
       ...body,
       present(actions).length > 0 && h("div", { class: "ca-actions" }, ...actions),
     ),
+    details &&
+      h(
+        "details",
+        { class: "ca-card__details" },
+        h("summary", {}, details.label),
+        h("pre", { tabindex: "0" }, details.text),
+      ),
   );
 }

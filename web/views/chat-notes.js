@@ -1,7 +1,7 @@
 // @ts-check
 /**
- * Quiet lines above the composer, each there only while it is true: the connection is lost, the
- * chat is not being saved, a tool waits for another tab, another workflow is open.
+ * Notes above the composer, each shown while its condition holds: the connection is lost, the chat
+ * is not being saved, a tool call waits for another panel, another workflow is open.
  */
 
 import { t } from "../strings.js";
@@ -20,12 +20,12 @@ import { button, h, icon, iconButton, present } from "./dom.js";
 /** @param {NoteActions} actions */
 export function createChatNotes(actions) {
   const element = h("div", { class: "ca-notes", role: "status" });
-  /** The pair of chat and workflow that the user does not want to hear of again. */
+  /** The pair of chat and workflow whose note the user has hidden. */
   let hidden = "";
   let drawn = "";
 
   /** @param {ChatState} chat @param {WorkflowSummary | null} open */
-  const other = (chat, open) => {
+  const otherWorkflow = (chat, open) => {
     const name = chat.workflow?.name;
     if (!name || !open?.name || !chat.messages.length) return null;
     const same = name === open.name || (chat.workflow?.id && chat.workflow.id === open.id);
@@ -40,7 +40,7 @@ export function createChatNotes(actions) {
     element,
     /** @param {ChatState} chat @param {WorkflowSummary | null} open */
     update(chat, open) {
-      const workflow = other(chat, open);
+      const workflow = otherWorkflow(chat, open);
       const next = JSON.stringify([chat.lost, chat.saving, chat.waitsFor, workflow]);
       if (next === drawn) return;
       drawn = next;

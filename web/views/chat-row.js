@@ -1,6 +1,7 @@
 // @ts-check
-/** A chat in the list: its name and one fact, what can be done with it, and its name as a field. */
+/** A chat in the list: title, one fact, a menu, and a field to rename the chat. */
 
+import { BUSY_STATES } from "../state/chat-state.js";
 import { t, tn } from "../strings.js";
 import { clockTime, number } from "../text/format.js";
 import { h, iconButton, setText, show } from "./dom.js";
@@ -18,11 +19,10 @@ import { h, iconButton, setText, show } from "./dom.js";
  * @property {(button: HTMLElement, items: import("./menu.js").MenuItem[]) => void} menu
  */
 
-/** Characters of a title, as the server keeps it. */
+/** Most characters of a title; the server has the same limit. */
 const LONGEST = 200;
-/** States of a chat in which something runs, and in which it waits for the user. */
-const RUNNING = new Set(["generating", "executing_tools", "waiting_client"]);
-const WAITING = new Set(["paused", "waiting_user_input"]);
+/** States of a chat in which the turn waits for the user. */
+const WAITING_STATES = new Set(["paused", "waiting_user_input"]);
 /** @type {readonly ExportFormat[]} */
 const FORMATS = ["markdown", "jsonl", "trajectory"];
 
@@ -80,7 +80,7 @@ export function createChatRow(id, actions) {
     };
     field.addEventListener("keydown", (event) => {
       if (event.isComposing || (event.key !== "Enter" && event.key !== "Escape")) return;
-      // Escape would lead back to the chat, and Enter would press the button that comes back.
+      // Escape would close the page, and Enter would click the row that replaces the field.
       event.stopPropagation();
       event.preventDefault();
       end(event.key === "Enter");
@@ -102,9 +102,9 @@ export function createChatRow(id, actions) {
     update(next, { current, today }) {
       chat = next;
       const title = next.title || t("chats.untitled");
-      const marked = RUNNING.has(next.state) || WAITING.has(next.state) || Boolean(next.unread);
-      show(dot, marked);
-      dot.classList.toggle("ca-dot--runs", RUNNING.has(next.state));
+      const active = BUSY_STATES.has(next.state) || WAITING_STATES.has(next.state);
+      show(dot, active || Boolean(next.unread));
+      dot.classList.toggle("ca-dot--runs", BUSY_STATES.has(next.state));
       show(unread, Boolean(next.unread));
       setText(name, title);
       name.title = title;
@@ -121,8 +121,8 @@ export function createChatRow(id, actions) {
 
 /** @param {ChatEntry} chat @param {boolean} today */
 function factOf(chat, today) {
-  if (RUNNING.has(chat.state)) return t("chats.running");
-  if (WAITING.has(chat.state)) return t("chats.paused");
+  if (BUSY_STATES.has(chat.state)) return t("chats.running");
+  if (WAITING_STATES.has(chat.state)) return t("chats.paused");
   return today
     ? clockTime(chat.updated)
     : tn("chats.messages", chat.messages, { count: number(chat.messages) });

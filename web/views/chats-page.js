@@ -1,5 +1,5 @@
 // @ts-check
-/** The page of chats: search on top, then what is pinned, then the others by day. */
+/** The chats page: search, pinned chats, then the other chats by day. */
 
 import { t } from "../strings.js";
 import { groups } from "../text/chat-list.js";
@@ -87,14 +87,14 @@ export function createChatsPage(actions) {
 
   field.addEventListener("keydown", (event) => {
     if (event.key !== "Escape" || !field.value) return;
-    // The first Escape ends the search, the next one leads back to the chat.
+    // The first Escape ends the search, the second one closes the page.
     event.stopPropagation();
     event.preventDefault();
     field.value = "";
     type();
   });
 
-  /** The focus goes to the next chat, or the one before. @param {string} id */
+  /** Deletes a chat; the focus moves to the next or previous chat. @param {string} id */
   const remove = (id) => {
     const element = rows.get(id)?.element;
     const others = [...list.querySelectorAll(".ca-entry")];

@@ -1,13 +1,13 @@
 // @ts-check
 /**
- * A block of code: its language, a way to copy it, and its own scroll. Grows without a new build.
+ * A code block: language, copy button, and the code, which can grow without a new element.
  */
 
 import { t } from "../strings.js";
 import { copyButton, h, setText } from "./dom.js";
 
 /**
- * @param {string} language "" if none was named
+ * @param {string} language "" if the fence has none
  * @returns {{element: HTMLElement, update(code: string, language: string): void}}
  */
 export function createCodeBlock(language) {

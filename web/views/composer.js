@@ -1,12 +1,12 @@
 // @ts-check
 /**
- * Where the user writes: text box, attachments, the `/` list, the context meter, the model's name,
- * and the buttons that send and stop.
+ * The composer: text box, attachments, the list of slash commands, context meter, model name, and
+ * the buttons Send and Stop.
  */
 
 import { isBusy } from "../state/chat.js";
 import { t } from "../strings.js";
-import { commandOf } from "../text/slash.js";
+import { panelCommandOf } from "../text/slash.js";
 import { createAttachments } from "./attachments.js";
 import { h, icon, iconButton, setText, show } from "./dom.js";
 import { createMeter } from "./meter.js";
@@ -17,10 +17,10 @@ import { createSlashList } from "./slash-list.js";
 
 /**
  * @typedef {object} ComposerActions
- * @property {(text: string, files: readonly Attachment[]) => Promise<boolean>} send false: not
- *   taken
+ * @property {(text: string, files: readonly Attachment[]) => Promise<boolean>} send false:
+ *   refused
  * @property {() => unknown} stop
- * @property {(command: import("../text/slash.js").Command) => void} run
+ * @property {(command: import("../text/slash.js").PanelCommand) => void} run
  * @property {() => void} openReport
  * @property {() => void} openModels
  * @property {(draft: string) => void} keepDraft
@@ -81,15 +81,15 @@ export function createComposer(actions) {
   /** @type {PanelState | null} */
   let state = null;
   let busy = false;
-  /** Whether the text differs from the draft that the server has, as far as is known. */
+  /** Whether the text may differ from the draft on the server. */
   let dirty = false;
   let chat = "";
-  /** Files that were attached in other chats and not sent. @type {Map<string, readonly Attachment[]>} */
-  const left = new Map();
+  /** Unsent attachments of other chats, by chat id. @type {Map<string, readonly Attachment[]>} */
+  const unsent = new Map();
 
   const isEmpty = () => !text.value.trim() && !attachments.get().length;
 
-  /** What can be done now: send, stop, or, with words for the queue, both. */
+  /** Shows Send, Stop, or, if there is text to queue while the chat is busy, both. */
   const drawButtons = () => {
     const empty = isEmpty();
     show(stop, busy);
@@ -105,13 +105,13 @@ export function createComposer(actions) {
     drawButtons();
   };
 
-  /** @param {string} value typed by the panel for the user */
+  /** Sets the text as if the user had typed it. @param {string} value */
   const setValue = (value) => {
     text.value = value;
     text.dispatchEvent(new Event("input"));
   };
 
-  /** @param {string} value what was typed earlier */
+  /** Sets the text without opening the list of commands. @param {string} value */
   const restore = (value) => {
     text.value = value;
     slash.close();
@@ -145,7 +145,7 @@ export function createComposer(actions) {
   const submit = async () => {
     const value = text.value.trim();
     if (isEmpty()) return;
-    const command = attachments.get().length ? null : commandOf(value);
+    const command = attachments.get().length ? null : panelCommandOf(value);
     if (command) {
       setValue("");
       actions.run(command);
@@ -159,11 +159,11 @@ export function createComposer(actions) {
     const taken = await actions.send(value, files);
     if (taken) return;
     if (chat === asked) giveBack(value, files);
-    else left.set(asked, [...files, ...(left.get(asked) ?? [])]);
+    else unsent.set(asked, [...files, ...(unsent.get(asked) ?? [])]);
   };
 
   /**
-   * What was not taken is the user's again, before what was typed since.
+   * Puts a refused message back into the composer, before text that was typed meanwhile.
    * @param {string} value
    * @param {readonly Attachment[]} files
    */
@@ -181,7 +181,7 @@ export function createComposer(actions) {
   text.addEventListener("blur", slash.close);
   text.addEventListener("keydown", (event) => {
     if (slash.key(event)) {
-      // The page behind must not close the panel on the same Escape.
+      // The same Escape must not close the page too.
       event.stopPropagation();
     } else if (event.key === "Enter" && !event.shiftKey && !event.isComposing) {
       event.preventDefault();
@@ -199,7 +199,7 @@ export function createComposer(actions) {
     text.focus();
   });
   stop.addEventListener("click", (event) => {
-    // The second click of a double click on Send would stop what the first one began.
+    // The second click of a double click on Send must not stop the turn.
     if (event.detail > 1) return;
     actions.stop();
     text.focus();
@@ -214,17 +214,17 @@ export function createComposer(actions) {
     giveBack,
     isEmpty,
 
-    /** Another chat is shown. @param {string} id @param {string} draft what was typed in it */
+    /** Switches to another chat. @param {string} id @param {string} draft */
     open(id, draft) {
-      left.set(chat, attachments.get());
+      unsent.set(chat, attachments.get());
       chat = id;
       dirty = false;
-      attachments.set(left.get(id) ?? []);
+      attachments.set(unsent.get(id) ?? []);
       restore(draft);
     },
 
     /**
-     * The draft has changed at the server: it is taken where nothing else is being typed.
+     * Shows a draft that changed on the server, unless the user is typing.
      * @param {string} draft
      */
     offer(draft) {
@@ -248,7 +248,7 @@ export function createComposer(actions) {
   };
 }
 
-/** Grows with its text; the style sheet says how far. @param {HTMLTextAreaElement} area */
+/** Fits the height to the text; the style sheet has the limit. @param {HTMLTextAreaElement} area */
 function fit(area) {
   area.style.height = "auto";
   area.style.height = `${area.scrollHeight}px`;

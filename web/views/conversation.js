@@ -1,11 +1,11 @@
 // @ts-check
 /**
- * The log of a chat: one view per message, kept while the message changes. Of a long chat a stretch
- * is in the document; what lies beyond its edges comes as the reader scrolls there. What the chat
- * waits for stands below.
+ * The messages of a chat: one view per message, kept while the message changes. Of a long chat only
+ * a range of messages is in the document; scrolling to an edge moves the range. A line below says
+ * what the chat waits for.
  */
 
-import * as stretches from "../state/window.js";
+import * as ranges from "../state/message-range.js";
 import { t } from "../strings.js";
 import { createAnswer } from "./answer.js";
 import { h, place, setText, show } from "./dom.js";
@@ -25,7 +25,7 @@ import { createUserMessage } from "./user-message.js";
 
 /** @typedef {ReturnType<typeof createAnswer> | ReturnType<typeof createUserMessage>} View */
 
-/** Messages that are built at once when a long chat opens; the others follow, frame by frame. */
+/** Messages drawn at once when a long chat opens; the others are drawn frame by frame. */
 const FIRST_BATCH = 16;
 
 /** @param {ConversationActions} actions */
@@ -58,24 +58,24 @@ export function createConversation(actions) {
     wait,
   );
 
-  /** @type {Map<string, {view: View, message: UIMessage | null, state: string}>} what is drawn */
+  /** @type {Map<string, {view: View, message: UIMessage | null, state: string}>} by message id */
   const entries = new Map();
   /** @type {ChatState | null} */
   let drawn = null;
-  /** @type {stretches.Stretch} the messages that are in the document */
-  let stretch = { from: 0, to: 0 };
+  /** @type {ranges.MessageRange} the messages that are in the document */
+  let range = { from: 0, to: 0 };
   let fetching = false;
-  /** Whether the reader has come to the top of what is known. */
+  /** Whether the reader has scrolled to the first loaded message. */
   let wanted = false;
-  /** The version that was asked for: its arrows get the focus. */
+  /** Id of the version that the user switched to: its arrows get the focus. */
   let switched = "";
 
   const known = () => drawn?.messages.length ?? 0;
   const reading = createReadingPlace(log, messages, {
-    reachesEnd: () => stretch.to === known(),
+    reachesEnd: () => range.to === known(),
     earlier: () => void goEarlier(),
-    later: () => move(stretches.later(stretch, known())),
-    last: () => move(stretches.atEnd(known())),
+    later: () => move(ranges.later(range, known())),
+    last: () => move(ranges.atEnd(known())),
   });
   const element = h("div", { class: "ca-conversation" }, log, reading.latest);
 
@@ -87,9 +87,9 @@ export function createConversation(actions) {
   const user = { ...actions.user, showVersion };
   const answer = { ...actions.answer, showVersion };
 
-  /** What is above comes, from memory or from the server. */
+  /** Shows earlier messages: loaded ones, or else the next page of the server. */
   async function goEarlier() {
-    if (stretch.from > 0) move(stretches.earlier(stretch));
+    if (range.from > 0) move(ranges.earlier(range));
     else if (!fetching && drawn?.hasMore) {
       fetching = true;
       wanted = true;
@@ -98,14 +98,14 @@ export function createConversation(actions) {
     }
   }
 
-  /** Other messages of the same chat. @param {stretches.Stretch} next */
+  /** Moves the range, without moving the text that is read. @param {ranges.MessageRange} next */
   function move(next) {
     const chat = drawn;
-    if (!chat || (next.from === stretch.from && next.to === stretch.to)) return;
+    if (!chat || (next.from === range.from && next.to === range.to)) return;
     reading.keep(() => {
-      stretch = next;
+      range = next;
       arrange(chat);
-      fill(chat, stretch.from, stretch.to);
+      fill(chat, range.from, range.to);
     });
   }
 
@@ -120,14 +120,14 @@ export function createConversation(actions) {
     return entry;
   };
 
-  /** The stretch into the document, and the others out of it. @param {ChatState} chat */
+  /** Puts the views of the range into the document, and removes others. @param {ChatState} chat */
   function arrange(chat) {
-    const list = chat.messages.slice(stretch.from, stretch.to);
+    const list = chat.messages.slice(range.from, range.to);
     const elements = list.map((message) => entryOf(message).view.element);
     place(messages, elements);
     const ids = new Set(list.map((message) => message.id));
     for (const id of [...entries.keys()]) if (!ids.has(id)) entries.delete(id);
-    show(earlier, stretch.from > 0 || chat.hasMore);
+    show(earlier, range.from > 0 || chat.hasMore);
   }
 
   /** @param {ChatState} chat @param {number} from @param {number} to */
@@ -151,21 +151,21 @@ export function createConversation(actions) {
     }
   }
 
-  /** Builds what is further up, a few messages per frame. @param {number} to */
+  /** Draws the messages before `to`, a few per frame. @param {number} to */
   function fillEarlier(to) {
-    const end = Math.min(to, stretch.to);
-    if (!drawn || end <= stretch.from) return;
-    fill(drawn, Math.max(stretch.from, end - FIRST_BATCH), end);
+    const end = Math.min(to, range.to);
+    if (!drawn || end <= range.from) return;
+    fill(drawn, Math.max(range.from, end - FIRST_BATCH), end);
     if (reading.atEnd()) log.scrollTop = log.scrollHeight;
     requestAnimationFrame(() => fillEarlier(end - FIRST_BATCH));
   }
 
-  /** Where a search has led. @param {ChatState} chat */
+  /** Scrolls to the target message and focuses it. @param {ChatState} chat */
   function point(chat) {
     const index = chat.messages.findIndex((message) => message.id === chat.target?.id);
     if (index < 0) return;
-    if (index < stretch.from || index >= stretch.to) {
-      move(stretches.around(index, chat.messages.length));
+    if (index < range.from || index >= range.to) {
+      move(ranges.around(index, chat.messages.length));
     }
     const article = entryOf(chat.messages[index]).view.element;
     for (const marked of messages.querySelectorAll(".ca-message--found")) {
@@ -177,7 +177,7 @@ export function createConversation(actions) {
     reading.goTo(article);
   }
 
-  /** The arrows under a message go on where the other version had them. */
+  /** Focuses the version arrows of the version that replaced another one. */
   function refocus() {
     const article = entries.get(switched)?.view.element;
     const arrows = [...(article?.querySelectorAll(".ca-versions button:enabled") ?? [])];
@@ -192,20 +192,20 @@ export function createConversation(actions) {
     element,
     focus: () => log.focus(),
     toEnd: reading.toEnd,
-    /** @param {ChatState} chat @param {string} model its name, for the line that waits */
+    /** @param {ChatState} chat @param {string} model its name, for the waiting line */
     update(chat, model) {
       if (chat === drawn) return;
       const before = drawn;
       const last = chat.messages.at(-1);
-      // What is said elsewhere takes nobody from what is being read here.
+      // Only a message that was sent from this panel scrolls to the end.
       const asked = chat.sent !== before?.sent;
       const opened =
         before?.id !== chat.id || (before.messages.length === 0 && chat.messages.length > 0);
       drawn = chat;
       if (opened) begin(chat);
-      else if (stretches.isSame(stretch, before.messages, chat.messages)) {
-        show(earlier, stretch.from > 0 || chat.hasMore);
-        fill(chat, stretch.from, stretch.to);
+      else if (ranges.isSame(range, before.messages, chat.messages)) {
+        show(earlier, range.from > 0 || chat.hasMore);
+        fill(chat, range.from, range.to);
       } else follow(chat, before);
       drawFailure(chat, before);
       drawWait(chat, model);
@@ -216,26 +216,26 @@ export function createConversation(actions) {
     },
   };
 
-  /** Another chat, from its end. @param {ChatState} chat */
+  /** Draws another chat, scrolled to its end. @param {ChatState} chat */
   function begin(chat) {
     wanted = false;
-    stretch = stretches.atEnd(chat.messages.length);
+    range = ranges.atEnd(chat.messages.length);
     arrange(chat);
-    const from = Math.max(stretch.from, stretch.to - FIRST_BATCH);
-    fill(chat, from, stretch.to);
-    if (from > stretch.from) requestAnimationFrame(() => fillEarlier(from));
+    const from = Math.max(range.from, range.to - FIRST_BATCH);
+    fill(chat, from, range.to);
+    if (from > range.from) requestAnimationFrame(() => fillEarlier(from));
   }
 
-  /** Other messages in the same chat. @param {ChatState} chat @param {ChatState} before */
+  /** Draws a changed list of messages. @param {ChatState} chat @param {ChatState} before */
   function follow(chat, before) {
     reading.keep(() => {
-      stretch = stretches.moved(stretch, before.messages, chat.messages, reading.atEnd());
-      if (wanted && stretch.from > 0) {
-        stretch = stretches.earlier(stretch);
+      range = ranges.moved(range, before.messages, chat.messages, reading.atEnd());
+      if (wanted && range.from > 0) {
+        range = ranges.earlier(range);
         wanted = false;
       }
       arrange(chat);
-      fill(chat, stretch.from, stretch.to);
+      fill(chat, range.from, range.to);
     });
   }
 
@@ -258,7 +258,7 @@ export function createConversation(actions) {
 /**
  * @param {readonly UIMessage[]} messages
  * @param {number} index
- * @returns {string | undefined} the workflow's name under the user's message before that one
+ * @returns {string | undefined} the workflow's name of the user message before `index`
  */
 function workflowBefore(messages, index) {
   for (let at = index - 1; at >= 0; at -= 1) {
@@ -268,7 +268,7 @@ function workflowBefore(messages, index) {
 }
 
 /**
- * What the last line says while nothing else moves.
+ * The text of the waiting line; "" while an answer grows or the chat is idle.
  * @param {ChatState} chat
  * @param {string} model
  */
@@ -276,7 +276,7 @@ function waitingFor(chat, model) {
   if (chat.loading && !chat.messages.length) return t("panel.loading");
   if (chat.finding) return t("wait.finding");
   if (chat.status === "stopping") return t("wait.stopping");
-  // A quiet line above the composer says what is to be done.
+  // A note above the composer says what to do in the last two cases.
   if (chat.status === "idle" || chat.lost || chat.waitsFor === "gone") return "";
   const last = chat.messages.at(-1);
   if (last?.role !== "assistant" || !last.parts.some((part) => part.type !== "step-start")) {

@@ -1,5 +1,5 @@
 // @ts-check
-/** Builds elements. Text always goes in as text, never as HTML. */
+/** Creates and changes elements. Text is always inserted as text, never as HTML. */
 
 /** @typedef {Node | string | null | undefined | false} Child */
 
@@ -32,7 +32,7 @@ export const present = (children) =>
 
 /**
  * @param {string} name a key of `ICONS`
- * @param {string} label what it says to a screen reader; "" when words stand beside it
+ * @param {string} label accessible name and tooltip
  * @param {Record<string, unknown>} attributes
  * @returns {HTMLButtonElement}
  */
@@ -64,7 +64,7 @@ export const button = (label, look, onclick, attributes = {}) =>
     label,
   );
 
-/** Drawn on a grid of 16, as strokes. */
+/** Path data by icon name, drawn as strokes on a grid of 16 × 16. */
 const ICONS = /** @type {Record<string, string>} */ ({
   plus: "M8 3.2v9.6M3.2 8h9.6",
   clock: "M8 2.2a5.8 5.8 0 1 1 0 11.6A5.8 5.8 0 0 1 8 2.2M8 5v3.2l2.1 1.3",
@@ -116,8 +116,8 @@ export function icon(name, extra = "") {
 }
 
 /**
- * Makes elements the children of their parent, in this order; those that are in place stay
- * untouched, and with them the focus.
+ * Makes elements the children of `parent`, in this order. Elements that are in place are not moved,
+ * so that the focus is kept.
  * @param {HTMLElement} parent
  * @param {readonly Element[]} elements
  */
@@ -144,15 +144,15 @@ export function setText(node, text) {
   if (node.textContent !== text) node.textContent = text;
 }
 
-/** How long a "Copied" stands, in milliseconds. */
+/** Milliseconds that a copy button shows "Copied". */
 const COPIED_TIME = 1600;
 
 /**
- * A button that copies and says so.
+ * A button that copies text and confirms it.
  * @param {string} label
- * @param {string} done the label after it
- * @param {() => string} text
- * @param {{words?: boolean}} [look] words instead of an icon
+ * @param {string} done the label after copying
+ * @param {() => string} text called on each click
+ * @param {{words?: boolean}} [look] `words`: a text button instead of an icon
  */
 export function copyButton(label, done, text, { words = false } = {}) {
   const make = words
@@ -177,7 +177,7 @@ async function copyText(text) {
   try {
     await navigator.clipboard.writeText(text);
   } catch {
-    // No clipboard API on plain http: the old way, through a selection.
+    // On plain http there is no clipboard API: copy a selection instead.
     const area = h("textarea", { class: "ca-offscreen", "aria-hidden": "true" });
     area.value = text;
     document.body.append(area);

@@ -1,5 +1,5 @@
 // @ts-check
-/** A failure as a card: what happened in one sentence, and the next step as a button. */
+/** Error cards: what happened, and buttons for the next step. */
 
 import { t, textFor } from "../strings.js";
 import { createCard } from "./card.js";
@@ -8,16 +8,16 @@ import { button, h } from "./dom.js";
 /** @typedef {import("../types.js").TurnError} TurnError */
 /** @typedef {(action: string) => void} OnAction */
 
-/** What the panel itself says: there is nothing more to know. */
+/** Codes of errors of the panel itself, which have no details. */
 const LOCAL = new Set(["server", "turn_running"]);
 
 /**
  * @param {TurnError} error
- * @param {OnAction | null} onAction null: nothing can be done here any more (an older answer)
+ * @param {OnAction | null} onAction null: no buttons (an older message)
  */
 export function createErrorCard(error, onAction) {
   const actions = onAction ? (error.actions ?? []) : [];
-  const card = createCard({
+  return createCard({
     tone: "error",
     mark: "warn",
     title: textFor(`error.title.${error.code}`, "error.title.failed"),
@@ -30,20 +30,11 @@ export function createErrorCard(error, onAction) {
         () => onAction?.(action),
       ),
     ),
+    details: LOCAL.has(error.code) ? undefined : { label: t("error.details"), text: error.code },
   });
-  if (LOCAL.has(error.code)) return card;
-  card.append(
-    h(
-      "details",
-      { class: "ca-card__details" },
-      h("summary", {}, t("error.details")),
-      h("pre", { tabindex: "0" }, error.code),
-    ),
-  );
-  return card;
 }
 
-/** @param {() => void} onTry @returns {HTMLElement} ComfyUI does not answer */
+/** The card for an unreachable ComfyUI. @param {() => void} onTry @returns {HTMLElement} */
 export const createServerCard = (onTry) =>
   createCard({
     tone: "error",

@@ -1,7 +1,7 @@
 // @ts-check
 /**
- * What must be settled before the panel may talk to its server (contract *trust-boundary*): an
- * address or a page that is not allowed yet, or the token of a ComfyUI on another computer.
+ * The card shown while the server refuses the panel (docs/contracts/trust-boundary.md): the address
+ * or the page is not allowed yet, the token is missing, or the backend did not start.
  */
 
 import { t } from "../strings.js";

@@ -1,13 +1,13 @@
 // @ts-check
 /**
- * Keeps what happens in the panel in the panel: ComfyUI listens on the whole page, where Delete
- * would remove the selected nodes, a pasted picture would become a node, and a dropped file would
- * replace the workflow.
+ * Keeps keyboard, clipboard and drag events of the panel from ComfyUI, which listens on the whole
+ * page: Delete would remove the selected nodes, a pasted picture would become a node, and a dropped
+ * file would replace the workflow.
  */
 
 import { t } from "../strings.js";
 
-/** With Ctrl or Cmd: keys that edit text, and Enter, which would queue the workflow. */
+/** Keys kept in the panel with Ctrl or Cmd: text editing, and Enter, which queues the workflow. */
 const TEXT_KEYS = new Set(["a", "c", "v", "x", "y", "z", "enter", "backspace", "delete"]);
 
 /**

@@ -1,8 +1,7 @@
 // @ts-check
 /**
- * What a screen reader hears of an answer that is being written: finished sentences, and the
- * questions that wait for the user. The conversation itself is silent, or it would be read token by
- * token.
+ * Announces a streaming answer to screen readers: complete sentences, and questions for approval.
+ * The conversation itself is not live, because a screen reader would read it token by token.
  */
 
 import { isBusy } from "../state/chat.js";
@@ -13,7 +12,7 @@ import { h } from "./dom.js";
 
 /** @typedef {import("../types.js").ChatState} ChatState */
 
-/** Sentences that stay in the page; older ones have been spoken. */
+/** Most sentences kept in the page; older ones have been read aloud. */
 const KEPT = 20;
 
 export function createLiveRegion() {
@@ -23,11 +22,11 @@ export function createLiveRegion() {
     "aria-relevant": "additions",
     "data-live": "",
   });
-  /** The answer that is being spoken, and how much of it was. */
+  /** Id of the announced answer; `spoken` is its announced part. */
   let answer = "";
   let spoken = NOTHING_SPOKEN;
   let asked = "";
-  /** The chat that was busy when it was looked at last. */
+  /** Id of the chat if it was busy at the last update; else "". */
   let busy = "";
 
   /** @param {string} text */
@@ -47,7 +46,7 @@ export function createLiveRegion() {
       const text = textOf(last);
       const live = chat.status === "streaming" || chat.status === "stopping";
       if (last.id !== answer) {
-        // An answer that was there before is not news.
+        // An answer that was complete when the chat opened is not announced.
         if (!live && !worked) return;
         answer = last.id;
         spoken = NOTHING_SPOKEN;

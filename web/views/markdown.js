@@ -1,8 +1,8 @@
 // @ts-check
 /**
- * Markdown that grows: the text is cut into blocks, and only the last one is built again when more
- * arrives. The host's renderer makes the HTML, `sanitise.js` decides what of it is shown; without
- * the host's renderer the text stands as it is.
+ * Renders streaming Markdown: the text is split into blocks, and only the last block is rendered
+ * again when text arrives. The host's renderer makes the HTML and `sanitise.js` filters it; without
+ * the host's renderer the source is shown.
  */
 
 import { finalBlocks, linkDefinitions, mergeBlocks, splitBlocks } from "../text/blocks.js";
@@ -16,7 +16,7 @@ import { sanitise } from "./sanitise.js";
  *   void}} BlockView
  */
 
-/** Blocks at the end of a growing text that stay apart: what follows may change them. */
+/** Last blocks of a growing text that are not merged, because more text may change them. */
 const UNMERGED = 2;
 
 /** @param {(markdown: string) => string | null} render */
@@ -44,7 +44,7 @@ export function createMarkdownView(render) {
 
   return {
     element,
-    /** @param {string} text @param {boolean} live more is coming */
+    /** @param {string} text @param {boolean} live whether the text may grow */
     update(text, live) {
       element.classList.toggle("ca-markdown--live", live);
       if (text === shown) return;

@@ -1,13 +1,12 @@
 // @ts-check
 /**
- * A short menu below a button: one at a time, by mouse and by keys (arrows, Home, End, Escape), as
- * screen readers know it. The focus goes back to the button.
+ * A menu below a button, one at a time, operated by mouse or keys (arrows, Home, End, Escape; ARIA
+ * menu pattern). On closing, the focus returns to the button.
  */
 
 import { h } from "./dom.js";
 
 /** @typedef {{label: string, run: () => unknown, danger?: boolean}} MenuItem */
-/** @typedef {ReturnType<typeof createMenu>} Menu */
 
 /** Pixels between the button and the menu, and from the panel's edges. */
 const GAP = 4;
@@ -17,7 +16,7 @@ export function createMenu() {
   /** @type {HTMLElement | null} */
   let opener = null;
 
-  /** @param {boolean} [back] whether the focus goes back */
+  /** @param {boolean} [back] whether the focus returns to the button */
   const close = (back = true) => {
     if (!opener) return;
     opener.setAttribute("aria-expanded", "false");
@@ -81,7 +80,7 @@ export function createMenu() {
     element,
     close: () => close(false),
     /**
-     * Opens below the button, or closes what it opened.
+     * Opens the menu below the button, or closes it if this button opened it.
      * @param {HTMLElement} button
      * @param {readonly MenuItem[]} items
      */

@@ -1,5 +1,5 @@
 // @ts-check
-/** How full the model's window is: a small bar with its percentage. What it opens: `report.js`. */
+/** The context meter: a button with the used share of the model's window; opens the report. */
 
 import { t } from "../strings.js";
 import { percent } from "../text/format.js";

@@ -1,7 +1,8 @@
 // @ts-check
-/** Chooses which model answers: the models of the provider in use, and the other providers. */
+/** The model picker: the models of the provider in use, and the other providers. */
 
 import { t } from "../strings.js";
+import { errorText } from "../text/format.js";
 import { plainName, sourceName } from "../text/provider.js";
 import { h, icon } from "./dom.js";
 
@@ -19,7 +20,7 @@ import { h, icon } from "./dom.js";
 
 /**
  * @param {ProviderSettings} settings
- * @param {PickerActions} actions each that chooses may throw; the sentence is shown
+ * @param {PickerActions} actions an error that one throws is shown
  * @returns {HTMLElement[]}
  */
 export function modelPicker(settings, actions) {
@@ -33,7 +34,7 @@ export function modelPicker(settings, actions) {
     try {
       await change();
     } catch (error) {
-      problem.textContent = error instanceof Error ? error.message : String(error);
+      problem.textContent = errorText(error);
       problem.hidden = false;
     }
   };
@@ -87,7 +88,7 @@ async function fillModels(active, list, problem, actions, attempt) {
       ),
     );
   } catch (error) {
-    problem.textContent = error instanceof Error ? error.message : String(error);
+    problem.textContent = errorText(error);
     problem.hidden = false;
   }
 }

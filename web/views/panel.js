@@ -1,7 +1,7 @@
 // @ts-check
 /**
- * The panel itself: header, the page that is shown, composer, popover. Draws the state at most once
- * per frame; holds nothing that would be lost when it is taken off the page.
+ * The panel's elements: header, the current page, composer, popover. Draws the state at most once
+ * per frame. Holds no state of its own, so it can be destroyed and created again.
  */
 
 import { isBusy } from "../state/chat.js";
@@ -27,13 +27,12 @@ import { createWelcome } from "./welcome.js";
 
 /** @typedef {import("../services/host.js").Host} Host */
 /** @typedef {import("../state/panel.js").Panel} Panel */
-/** @typedef {import("../types.js").Page} Page */
 /** @typedef {import("../types.js").PanelState} PanelState */
 
 /**
  * @param {Panel} panel
  * @param {Host} host
- * @param {() => void} close folds the side bar
+ * @param {() => void} close closes the side bar
  * @returns {{element: HTMLElement, destroy(): void}}
  */
 export function createPanelView(panel, host, close) {
@@ -124,7 +123,7 @@ export function createPanelView(panel, host, close) {
   const queue = createQueue({
     async cancel(id, text, files) {
       if (!(await panel.chat().cancelQueued(id))) return;
-      // It is the user's again, unless something else is being written.
+      // The text goes back into the composer, unless the user is writing something else.
       if (composer.isEmpty()) composer.giveBack(text, files);
       composer.focus();
     },
@@ -191,14 +190,14 @@ export function createPanelView(panel, host, close) {
     );
   };
 
-  /** @param {import("../text/slash.js").Command} command */
+  /** @param {import("../text/slash.js").PanelCommand} command */
   const run = (command) => {
     if (command === "new") newChat();
     else if (command === "model") void openModels();
     else panel.showPage(command);
   };
 
-  /** The buttons of error cards. @param {string} action */
+  /** Handles the buttons of error cards. @param {string} action */
   const act = (action) => {
     const { health, chat } = panel.get();
     if (action === "retry") {
@@ -238,7 +237,7 @@ export function createPanelView(panel, host, close) {
     if (page === drawn?.page || drawn === null) return;
     popover.close();
     if (page === "chat") {
-      // A search has led to a message: that one has the focus.
+      // After a search the target message gets the focus instead.
       if (state.chat.target === drawn.chat.target) composer.focus();
     } else if (page === "chats") pages.chats.focus();
     else title.focus();
@@ -259,7 +258,7 @@ export function createPanelView(panel, host, close) {
     if (state.page === "chat") {
       const empty = !state.chat.messages.length && !state.chat.loading && !state.chat.failure;
       show(welcome.element, empty && gate.hidden);
-      // The log is there before its first message, so that a screen reader hears that one too.
+      // The log exists before its first message, so that screen readers announce this message too.
       conversation.element.classList.toggle("ca-conversation--empty", empty);
       welcome.update(state);
       conversation.update(state.chat, state.health?.provider?.model ?? "");
@@ -308,7 +307,7 @@ export function createPanelView(panel, host, close) {
 const reportChanged = (chat, drawn) =>
   !drawn || chat.report !== drawn.report || isBusy(chat) !== isBusy(drawn);
 
-/** Characters of the first question that stand in for a title; the header cuts them to fit. */
+/** Most characters of the first message used as title; the header shortens them to fit. */
 const TITLE_LENGTH = 80;
 
 /** @param {import("../types.js").ChatState} chat @returns {string} "" for an empty chat */

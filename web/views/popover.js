@@ -1,7 +1,7 @@
 // @ts-check
 /**
- * A small dialog above the composer: one at a time, closed by Escape, by a click elsewhere, or by
- * the button that opened it. The focus goes in, and comes back.
+ * A dialog above the composer, one at a time; closed by Escape, by a click elsewhere, or by the
+ * button that opened it. The focus moves into the dialog and returns on closing.
  */
 
 import { h, present } from "./dom.js";
@@ -36,16 +36,16 @@ export function createPopover() {
   return {
     element,
     close,
-    /** @returns {string} which content is shown, "" for none */
+    /** @returns {string} name of the content; "" if closed */
     name: () => name,
-    /** @param {readonly import("./dom.js").Child[]} content of the dialog that is open */
+    /** @param {readonly import("./dom.js").Child[]} content replaces the content */
     fill: (content) => element.replaceChildren(...present(content)),
     /**
-     * Opens, or closes what is open under that name already.
+     * Opens the dialog, or closes it if it shows the content of that name.
      * @param {string} next
      * @param {string} label
      * @param {readonly import("./dom.js").Child[]} content
-     * @param {HTMLElement | null} [from] what gets the focus back
+     * @param {HTMLElement | null} [from] gets the focus on closing
      */
     toggle(next, label, content, from = null) {
       if (name === next) {

@@ -1,5 +1,5 @@
 // @ts-check
-/** What is wrong with the installation, in the server's words. */
+/** The card of problems with the installation, in the server's words. */
 
 import { t } from "../strings.js";
 import { createCard } from "./card.js";
@@ -7,7 +7,7 @@ import { h } from "./dom.js";
 
 /** @typedef {import("../types.js").PanelState} PanelState */
 
-/** @param {PanelState["health"]} health @returns {HTMLElement[]} none when all is well */
+/** @param {PanelState["health"]} health @returns {HTMLElement[]} empty without problems */
 export function problemCards(health) {
   if (!health) return [];
   const lines = health.problems.map((problem) => problem.message);

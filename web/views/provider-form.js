@@ -1,5 +1,5 @@
 // @ts-check
-/** Enters or changes a provider. A key goes in and never comes back. */
+/** The form to add or change a provider. A saved key is never shown. */
 
 import { t } from "../strings.js";
 import { PRESETS, providerProblem } from "../text/provider.js";
@@ -13,12 +13,12 @@ import { failedLine, outcomeOf } from "./test-outcome.js";
 let forms = 0;
 
 /**
- * @param {Provider | null} provider null for a new one
+ * @param {Provider | null} provider null for a new provider
  * @param {Panel} panel
- * @param {Pick<import("../types.js").PanelState, "field" | "draft">} wanted the field that gets the
- *   focus, and what a new one begins with
+ * @param {Pick<import("../types.js").PanelState, "field" | "prefill">} wanted the field that gets
+ *   the focus, and values for a new provider
  */
-export function createProviderForm(provider, panel, { field: first, draft }) {
+export function createProviderForm(provider, panel, { field: first, prefill }) {
   forms += 1;
   const id = `ca-form-${forms}`;
   const fields = {
@@ -77,7 +77,7 @@ export function createProviderForm(provider, panel, { field: first, draft }) {
   const test = () =>
     withInput(async (name, entered) => {
       outcome.replaceChildren(h("p", { class: "ca-quiet" }, t("settings.testing")));
-      // What is saved already can be tested with its key; the key itself is not here.
+      // The saved key is not in the browser: an unchanged provider is tested by its name.
       const unchanged =
         provider && keyIsKept() && !entered.api_key && entered.model === provider.model;
       const subject = unchanged ? { name } : entered;
@@ -101,10 +101,10 @@ export function createProviderForm(provider, panel, { field: first, draft }) {
     ),
   );
 
-  const begun = provider ?? draft;
-  fields.name.value = begun?.name ?? "";
-  fields.address.value = begun?.base_url ?? "";
-  fields.model.value = begun?.model ?? "";
+  const initial = provider ?? prefill;
+  fields.name.value = initial?.name ?? "";
+  fields.address.value = initial?.base_url ?? "";
+  fields.model.value = initial?.model ?? "";
   fields.window.value = String(provider?.context_window ?? "");
   fields.address.addEventListener("input", hint);
   hint();
@@ -171,6 +171,6 @@ async function fillModels(name, list, panel) {
     const models = await panel.models(name);
     list.replaceChildren(...models.map((model) => h("option", { value: model.id })));
   } catch {
-    // The list is a convenience: the model can be typed, and Test says what is wrong.
+    // Without the list the model can still be typed; Test shows the error.
   }
 }

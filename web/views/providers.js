@@ -1,6 +1,6 @@
 // @ts-check
 /**
- * The settings page: where answers come from, each provider with its source, a test, and a form.
+ * The settings page: problems, and the providers, each with source, test and form.
  */
 
 import { t } from "../strings.js";
@@ -23,16 +23,17 @@ export function createSettingsPage(panel) {
   let health = null;
   /** @type {string | null} */
   let editing = null;
-  /** @type {Pick<PanelState, "field" | "draft">} */
-  let wanted = { field: "name", draft: null };
+  /** @type {Pick<PanelState, "field" | "prefill">} */
+  let wanted = { field: "name", prefill: null };
 
-  /** @type {Map<string, HTMLElement>} what stands on the page, by what it shows */
+  /** @type {Map<string, HTMLElement>} drawn elements by the JSON of their data */
   let kept = new Map();
   /** @type {Map<string, HTMLElement>} */
   let next = new Map();
 
   /**
-   * News of the server must not take away what the user is typing, or what a test found.
+   * Reuses the element with the same data, so that a new state of the server keeps the text that
+   * the user is typing and the result of a test.
    * @param {unknown} shown
    * @param {() => HTMLElement} build
    * @returns {HTMLElement}
@@ -46,7 +47,9 @@ export function createSettingsPage(panel) {
 
   /** @param {Provider | null} provider */
   const form = (provider) =>
-    keep([editing, wanted.field, wanted.draft], () => createProviderForm(provider, panel, wanted));
+    keep([editing, wanted.field, wanted.prefill], () =>
+      createProviderForm(provider, panel, wanted),
+    );
 
   const draw = () => {
     const known = settings?.providers ?? [];

@@ -1,5 +1,5 @@
 // @ts-check
-/** The messages that wait for the answer to end, in the order in which they will be sent. */
+/** The queue: messages that wait for the end of the turn, in the order of sending. */
 
 import { textOf } from "../state/messages.js";
 import { t, tn } from "../strings.js";

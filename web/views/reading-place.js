@@ -1,27 +1,27 @@
 // @ts-check
 /**
- * Where the reader of the log is: at its end, where new words pull the log along, or elsewhere,
- * where nothing may move what is being read.
+ * The scroll position of the log: at the end the log follows new text; elsewhere the text that is
+ * being read must not move.
  */
 
 import { t } from "../strings.js";
 import { h, icon, show } from "./dom.js";
 
-/** Pixels from the end within which the reader counts as being there. */
+/** Pixels from the end within which the log counts as scrolled to the end. */
 const NEAR = 40;
-/** Pixels from an edge of what is in the document at which more is wanted. */
+/** Pixels from an edge of the drawn messages at which more messages are requested. */
 const EDGE = 300;
 
 /**
- * @param {HTMLElement} log what scrolls
- * @param {HTMLElement} messages its part that is kept in place
- * @param {object} stretch
- * @param {() => boolean} stretch.reachesEnd whether the last message is in the document
- * @param {() => void} stretch.earlier more is wanted above
- * @param {() => void} stretch.later more is wanted below
- * @param {() => void} stretch.last the end is wanted
+ * @param {HTMLElement} log the scrolling element
+ * @param {HTMLElement} messages its child that contains the messages
+ * @param {object} range
+ * @param {() => boolean} range.reachesEnd whether the last message is in the document
+ * @param {() => void} range.earlier draws earlier messages
+ * @param {() => void} range.later draws later messages
+ * @param {() => void} range.last draws the last messages
  */
-export function createReadingPlace(log, messages, stretch) {
+export function createReadingPlace(log, messages, range) {
   const label = t("log.latest");
   const latest = h(
     "button",
@@ -36,7 +36,7 @@ export function createReadingPlace(log, messages, stretch) {
     icon("down"),
   );
   let atEnd = true;
-  /** Where the log was put last, and how high it was then. */
+  /** Scroll position and height of the log when it was last scrolled to the end. */
   let put = { top: 0, height: 0 };
 
   const pin = () => {
@@ -45,30 +45,30 @@ export function createReadingPlace(log, messages, stretch) {
   };
 
   const toEnd = () => {
-    stretch.last();
+    range.last();
     atEnd = true;
     pin();
     show(latest, false);
   };
 
   const read = () => {
-    // What comes into view gets its real height only then; that takes no reader from the end.
+    // Elements get their real height when they come into view; the log must stay at its end then.
     if (atEnd && log.scrollHeight !== put.height && log.scrollTop >= put.top - 1) pin();
     const below = log.scrollHeight - log.scrollTop - log.clientHeight;
-    atEnd = below < NEAR && stretch.reachesEnd();
+    atEnd = below < NEAR && range.reachesEnd();
     show(latest, !atEnd);
-    if (log.scrollTop < EDGE) stretch.earlier();
-    else if (below < EDGE && !stretch.reachesEnd()) stretch.later();
+    if (log.scrollTop < EDGE) range.earlier();
+    else if (below < EDGE && !range.reachesEnd()) range.later();
   };
 
   log.addEventListener("scroll", read, { passive: true });
-  // Pictures that load, and a tab that comes back, change heights without a new state.
+  // Loading pictures and returning to the tab change heights without a new state.
   const sizes = new ResizeObserver(() => {
     if (atEnd) pin();
   });
   sizes.observe(log);
   sizes.observe(messages);
-  // What the reader unfolds grows downwards, also at the end.
+  // Unfolded details grow downwards, also at the end.
   log.addEventListener("click", (event) => {
     if (!(/** @type {Element} */ (event.target).closest("summary"))) return;
     atEnd = false;
@@ -79,24 +79,24 @@ export function createReadingPlace(log, messages, stretch) {
     latest,
     toEnd,
     atEnd: () => atEnd,
-    /** New words at the end. */
+    /** Called when text was added at the end. */
     follow() {
       if (atEnd) pin();
       else show(latest, true);
     },
-    /** The reader goes elsewhere. @param {Element} element */
+    /** Scrolls to an element. @param {Element} element */
     goTo(element) {
       atEnd = false;
       show(latest, true);
       const centre = () => element.scrollIntoView({ block: "center" });
       centre();
       requestAnimationFrame(() => {
-        // What comes into view gets its real height only now.
+        // The element has its real height only now.
         centre();
         read();
       });
     },
-    /** What is read stays where it is, whatever comes or goes above it. @param {() => void} change */
+    /** Keeps the visible text in place during a change above it. @param {() => void} change */
     keep(change) {
       if (atEnd) {
         change();

@@ -1,5 +1,5 @@
 // @ts-check
-/** The model's thinking: one line, unfolded to the text. */
+/** A reasoning part: one line that unfolds to the text. */
 
 import { t } from "../strings.js";
 import { duration } from "../text/format.js";
@@ -18,7 +18,7 @@ export function createReasoningView() {
   );
   let text = "";
 
-  // A folded text is not kept up to date: thinking can be very long.
+  // A folded text is not updated: reasoning can be very long.
   const draw = () => {
     if (element.open) setText(body, text);
   };

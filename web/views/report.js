@@ -1,7 +1,7 @@
 // @ts-check
 /**
- * What the model sees, as the meter opens it: a bar in parts, what was kept, and the raw numbers
- * one click below.
+ * The context report, opened by the meter: a bar with the parts of the request, notes, and the raw
+ * numbers, folded at first.
  */
 
 import { t } from "../strings.js";
@@ -11,9 +11,9 @@ import { button, h, setText, show } from "./dom.js";
 
 /** @typedef {import("../types.js").ContextReport} ContextReport */
 
-/** @param {() => unknown} summarise makes a summary of the older messages now */
+/** @param {() => unknown} summarise starts a summary of older messages */
 export function createReport(summarise) {
-  // Kept while new requests redraw the rest.
+  // Kept when a new report is drawn.
   let unfolded = false;
 
   /** @param {ContextReport} report @param {boolean} busy */
@@ -37,7 +37,7 @@ export function createReport(summarise) {
   return {
     /**
      * @param {ContextReport | null} report
-     * @param {boolean} busy whether the chat is being answered
+     * @param {boolean} busy whether a turn runs in the chat
      * @returns {HTMLElement[]}
      */
     content(report, busy) {

@@ -1,8 +1,7 @@
 // @ts-check
 /**
- * Builds an answer's HTML anew, element by element, from what `text/policy.js` allows. The source
- * is parsed in a document that is not shown: nothing in it runs or loads. Media from elsewhere
- * become buttons.
+ * Rebuilds HTML with the elements and attributes that `text/policy.js` allows. The source is parsed
+ * in an inert document, in which nothing runs or loads. Media of other servers become buttons.
  */
 
 import { t } from "../strings.js";
@@ -10,7 +9,7 @@ import { attributeAllowed, elementFate, linkTarget, mediaFate } from "../text/po
 import { createCodeBlock } from "./code-block.js";
 import { h } from "./dom.js";
 
-/** Deeper nesting than any text has; what lies below is left out. */
+/** Deepest nesting; deeper elements are left out. */
 const DEPTH = 60;
 
 /**
@@ -64,7 +63,7 @@ function place(source, target, base, depth) {
 }
 
 /**
- * Elements that need more than a copy.
+ * Elements that need more than a copy: `whole` replaces the element.
  * @param {Element} source
  * @param {string} tag
  * @param {string} base

@@ -1,5 +1,5 @@
 // @ts-check
-/** The passages that a search found, the best first, with the words that fit marked. */
+/** The results of a search of chats, best first, with the matched words marked. */
 
 import { t, tn } from "../strings.js";
 import { pieces } from "../text/chat-list.js";

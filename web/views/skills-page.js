@@ -1,5 +1,5 @@
 // @ts-check
-/** The skills there are, the user's own first. Choosing one puts it into the message. */
+/** The skills page, the user's own skills first. Choosing a skill inserts it into the message. */
 
 import { t } from "../strings.js";
 import { h, present } from "./dom.js";

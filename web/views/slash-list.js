@@ -1,7 +1,7 @@
 // @ts-check
 /**
- * The list of commands and skills above the text box. The focus stays in the text box, which names
- * the active option (`aria-activedescendant`).
+ * The list of commands and skills above the text box. The focus stays in the text box, whose
+ * `aria-activedescendant` names the active option.
  */
 
 import { t } from "../strings.js";
@@ -16,7 +16,8 @@ let lists = 0;
 
 /**
  * @param {HTMLTextAreaElement} textBox
- * @param {(option: SlashOption, run: boolean) => void} onChoose `run`: not only completed
+ * @param {(option: SlashOption, run: boolean) => void} onChoose `run`: run the option, not
+ *   only complete the text
  */
 export function createSlashList(textBox, onChoose) {
   lists += 1;
@@ -72,7 +73,7 @@ export function createSlashList(textBox, onChoose) {
         id: `${id}-${index}`,
         role: "option",
         "aria-selected": "false",
-        // The text box keeps the focus.
+        // Keeps the focus in the text box.
         onmousedown: (/** @type {Event} */ event) => event.preventDefault(),
         onmousemove: () => index !== active && point(index),
         onclick: () => {
@@ -92,7 +93,6 @@ export function createSlashList(textBox, onChoose) {
 
   return {
     element,
-    isOpen,
     close,
     /**
      * @param {string} typed

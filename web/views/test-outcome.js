@@ -1,19 +1,15 @@
 // @ts-check
-/** What a provider's test found: one line for the chat, one for the tools. */
+/** The result of a provider's test: one line for chat, one for tools. */
 
 import { t } from "../strings.js";
-import { duration } from "../text/format.js";
+import { duration, errorText } from "../text/format.js";
 import { h, icon } from "./dom.js";
 
 /** @typedef {import("../types.js").TestResult} TestResult */
 
 /** @param {unknown} error */
 export const failedLine = (error) =>
-  h(
-    "p",
-    { class: "ca-problem", role: "alert" },
-    error instanceof Error ? error.message : String(error),
-  );
+  h("p", { class: "ca-problem", role: "alert" }, errorText(error));
 
 /** @param {() => Promise<TestResult>} test @returns {Promise<HTMLElement[]>} */
 export async function outcomeOf(test) {

@@ -1,5 +1,5 @@
 // @ts-check
-/** One sentence above the composer, with a way back where there is one. It goes by itself. */
+/** A toast above the composer: one sentence, with Undo after a deletion. Disappears by itself. */
 
 import { t } from "../strings.js";
 import { button, h, iconButton, present, show } from "./dom.js";

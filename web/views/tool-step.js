@@ -1,7 +1,7 @@
 // @ts-check
 /**
- * A tool call as one line in the user's words, unfolded to what went in and what came out. Calls
- * that ask first are `approval.js` until they are decided.
+ * A tool call: one line that unfolds to arguments and result. A call that waits for approval is
+ * shown by `approval.js` instead.
  */
 
 import { toolName } from "../state/messages.js";
@@ -10,10 +10,12 @@ import { duration, pretty } from "../text/format.js";
 import { h, icon, present, setText } from "./dom.js";
 
 /** @typedef {import("../types.js").ToolPart} ToolPart */
-/** @typedef {{handle: string, role?: string, text: string}} Passage of the chat, as recall tells it */
+/** @typedef {{handle: string, role?: string, text: string}} Passage of the chat, in a
+ *   tool's result */
 
-/** Characters of arguments or result that are shown before the user asks for more. */
+/** Characters of arguments or result shown before "Show all". */
 const SHOWN = 6000;
+/** Most characters of the subject beside the title. */
 const SUBJECT = 40;
 
 /** @type {Record<string, {mark: string, words: Parameters<typeof t>[0], look: string}>} */
@@ -80,12 +82,12 @@ function humanName(name) {
   return words.charAt(0).toUpperCase() + words.slice(1);
 }
 
-/** Arguments that name what a call is about, the most telling first. */
+/** Arguments that can be the subject of a call, the preferred one first. */
 const SUBJECTS = ["name", "slug", "query", "type", "topic", "title", "id"];
 
-/** @param {unknown} input @returns {string} what the call is about, if one short text says it */
+/** @param {unknown} input @returns {string} a short argument that names its subject; else "" */
 function subjectOf(input) {
-  // A handle is for the model; it stands in the details.
+  // Handles mean nothing to the user; they are listed in the details.
   if (typeof input !== "object" || input === null || "handle" in input) return "";
   const values = /** @type {Record<string, unknown>} */ (input);
   const named = SUBJECTS.map((key) => values[key]);
@@ -121,7 +123,8 @@ function results(output) {
 
 /**
  * @param {unknown} output
- * @returns {Passage[] | null} what a search or a recall brought back; null for any other result
+ * @returns {Passage[] | null} passages of a search or recall; null for other
+ *   results
  */
 function passagesOf(output) {
   const { passages, ...one } = /** @type {{passages?: unknown}} */ (Object(output));

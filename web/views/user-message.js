@@ -1,11 +1,11 @@
 // @ts-check
-/** What the user said: a bubble with its attachments, and a way to ask it differently. */
+/** A user message: a bubble with attachments, and an editor to ask again. */
 
 import { textOf } from "../state/messages.js";
 import { t } from "../strings.js";
 import { clockTime } from "../text/format.js";
 import { mediaFate } from "../text/policy.js";
-import { isAnswered } from "../text/slash.js";
+import { isServerCommand } from "../text/slash.js";
 import { button, copyButton, h, icon, iconButton, present } from "./dom.js";
 import { createVersions } from "./versions.js";
 
@@ -16,7 +16,7 @@ import { createVersions } from "./versions.js";
 /**
  * @typedef {object} UserActions
  * @property {(text: string, files: Attachment[], replaces: string) => Promise<boolean>} resend
- *   false: not taken
+ *   false: refused
  * @property {(text: string, files: Attachment[]) => unknown} giveBack
  * @property {(id: string) => unknown} branch
  * @property {(id: string) => unknown} showVersion
@@ -25,7 +25,7 @@ import { createVersions } from "./versions.js";
 /**
  * @typedef {object} UserFacts
  * @property {boolean} busy
- * @property {boolean} sameWorkflow as in the message before
+ * @property {boolean} sameWorkflow as the user message before
  * @property {import("../types.js").Version | undefined} version
  */
 
@@ -57,7 +57,7 @@ export function createUserMessage(actions) {
     const current = message;
     const text = textOf(message);
     const time = clockTime(message.metadata?.created);
-    element.classList.toggle("ca-message--quiet", isAnswered(text));
+    element.classList.toggle("ca-message--quiet", isServerCommand(text));
     element.replaceChildren(
       h(
         "div",
@@ -96,7 +96,7 @@ export function createUserMessage(actions) {
       const attached = attachmentsOf(current);
       if (!text && !attached.length) return;
       const taken = await actions.resend(text, attached, current.id);
-      // Where it was typed it stays as long as it is seen there.
+      // The editor keeps the text while it is shown.
       if (!taken && !area.isConnected) actions.giveBack(text, attached);
     };
     area.addEventListener("keydown", (event) => {
@@ -138,7 +138,7 @@ export function createUserMessage(actions) {
       branch.disabled = busy;
       if (!changed && !switches) return;
       message = next;
-      // What the user is typing stays, whatever the server says about the message meanwhile.
+      // An update of the message must not remove the text in the editor.
       if (!editing) draw();
     },
   };
@@ -160,7 +160,7 @@ function files(message) {
 /** @param {FilePart} part @returns {HTMLElement} */
 export function filePart(part) {
   const name = part.filename || t("message.unnamed");
-  // Only what travels with the message is shown; an address elsewhere would be fetched.
+  // Data URLs and pictures of this server are shown; other addresses would be fetched.
   const shown = mediaFate(part.url, document.baseURI).fate === "show";
   if (part.mediaType.startsWith("image/") && shown) {
     return h("img", {
@@ -185,9 +185,9 @@ export const attachmentsOf = (message) =>
   }));
 
 /**
- * The quiet lines below the text.
+ * The marks below the text: skills and workflow.
  * @param {UIMessage} message
- * @param {boolean} sameWorkflow what was said before is not said again
+ * @param {boolean} sameWorkflow leaves out the workflow
  * @returns {HTMLElement[]}
  */
 function marks(message, sameWorkflow) {

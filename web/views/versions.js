@@ -1,5 +1,5 @@
 // @ts-check
-/** "2 of 3" with arrows, below a message that was asked or answered more than once. */
+/** "2 of 3" with arrows, below a message that has more than one version. */
 
 import { t } from "../strings.js";
 import { number } from "../text/format.js";
@@ -7,8 +7,8 @@ import { h, iconButton } from "./dom.js";
 
 /**
  * @param {import("../types.js").Version} version
- * @param {((id: string) => unknown) | null} show another version; null: not now
- * @returns {HTMLElement | null} null where there is but one
+ * @param {((id: string) => unknown) | null} show shows another version; null: disabled
+ * @returns {HTMLElement | null} null with one version
  */
 export function createVersions({ index, ids }, show) {
   if (ids.length < 2) return null;

@@ -1,7 +1,7 @@
 // @ts-check
 /**
- * What stands in an empty chat: on the first run what was found and what to do, later what the
- * assistant sees and three prompts to begin with.
+ * The content of an empty chat: at the first visit the provider that was found and what to do next,
+ * later what the assistant sees and three prompts.
  */
 
 import { t } from "../strings.js";
@@ -18,7 +18,7 @@ import { problemCards } from "./problem-card.js";
  * @typedef {object} WelcomeActions
  * @property {(text: string) => unknown} ask
  * @property {() => void} start
- * @property {() => unknown} look again for what was started meanwhile
+ * @property {() => unknown} look looks for providers again
  * @property {() => void} setUp
  * @property {() => void} chooseModel
  */
@@ -84,7 +84,7 @@ function found(provider, actions) {
   ];
 }
 
-/** @param {WelcomeActions} actions @param {string} reason in the server's words: it looked */
+/** @param {WelcomeActions} actions @param {string} reason in the server's words */
 const noProvider = (actions, reason) => [
   h("h3", { class: "ca-welcome__hello" }, t("first.title")),
   createCard({

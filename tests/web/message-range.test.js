@@ -2,35 +2,44 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { around, atEnd, earlier, isSame, later, MOST, moved, STEP } from "../../web/state/window.js";
+import {
+  around,
+  atEnd,
+  earlier,
+  isSame,
+  later,
+  MOST,
+  moved,
+  STEP,
+} from "../../web/state/message-range.js";
 
 const messages = (/** @type {number} */ from, /** @type {number} */ to) =>
   Array.from({ length: to - from }, (_each, index) => ({ id: `m${from + index}` }));
 
-test("a short chat is in the document as a whole", () => {
+test("the range of a short chat has all messages", () => {
   assert.deepEqual(atEnd(7), { from: 0, to: 7 });
   assert.deepEqual(earlier({ from: 0, to: 7 }), { from: 0, to: 7 });
   assert.deepEqual(later({ from: 0, to: 7 }, 7), { from: 0, to: 7 });
 });
 
-test("scrolling up and down visits every message, and never too many at once", () => {
+test("scrolling up and down shows every message, never more than the maximum at once", () => {
   const length = 1000;
-  let stretch = atEnd(length);
+  let range = atEnd(length);
   const visited = new Set();
   const visit = () => {
-    assert.ok(stretch.to - stretch.from <= MOST);
-    for (let index = stretch.from; index < stretch.to; index += 1) visited.add(index);
+    assert.ok(range.to - range.from <= MOST);
+    for (let index = range.from; index < range.to; index += 1) visited.add(index);
   };
-  for (visit(); stretch.from > 0; visit()) stretch = earlier(stretch);
+  for (visit(); range.from > 0; visit()) range = earlier(range);
   assert.equal(visited.size, length);
-  for (; stretch.to < length; visit()) {
-    const next = later(stretch, length);
-    assert.ok(next.to > stretch.to && next.from < stretch.to, "what is read stays");
-    stretch = next;
+  for (; range.to < length; visit()) {
+    const next = later(range, length);
+    assert.ok(next.to > range.to && next.from < range.to, "the ranges overlap");
+    range = next;
   }
 });
 
-test("a message in the middle has others around it", () => {
+test("a range around a message has messages on both sides", () => {
   const { from, to } = around(500, 1000);
   assert.ok(from < 500 && 500 < to && to - from === MOST);
   assert.deepEqual(around(1, 1000), { from: 0, to: MOST });
@@ -38,12 +47,12 @@ test("a message in the middle has others around it", () => {
   assert.deepEqual(around(3, 5), { from: 0, to: 5 });
 });
 
-test("the same messages stay when older ones come above them", () => {
+test("the range keeps its messages when older ones are added", () => {
   const next = moved({ from: 0, to: 60 }, messages(60, 120), messages(0, 120), false);
   assert.deepEqual(next, { from: 60, to: 120 });
 });
 
-test("a reader at the end goes on with it, another one stays", () => {
+test("the range follows new messages only if the reader is at the end", () => {
   const before = messages(0, MOST);
   const next = messages(0, MOST + 2);
   assert.deepEqual(moved({ from: 0, to: MOST }, before, next, true), { from: 2, to: MOST + 2 });
@@ -52,15 +61,15 @@ test("a reader at the end goes on with it, another one stays", () => {
   assert.deepEqual(short, { from: 0, to: 7 });
 });
 
-test("another path is shown from its end", () => {
+test("another path starts at its end", () => {
   const next = moved({ from: 0, to: 60 }, messages(0, 60), messages(500, 1000), false);
   assert.deepEqual(next, atEnd(500));
   assert.ok(STEP < MOST);
 });
 
-test("an answer that grows changes nothing about what is in the document", () => {
-  const stretch = { from: 2, to: 5 };
-  assert.equal(isSame(stretch, messages(0, 5), messages(0, 5)), true);
-  assert.equal(isSame(stretch, messages(0, 5), messages(0, 6)), false);
-  assert.equal(isSame(stretch, messages(0, 5), messages(1, 6)), false);
+test("the range is the same while an answer grows, not after a message is added", () => {
+  const range = { from: 2, to: 5 };
+  assert.equal(isSame(range, messages(0, 5), messages(0, 5)), true);
+  assert.equal(isSame(range, messages(0, 5), messages(0, 6)), false);
+  assert.equal(isSame(range, messages(0, 5), messages(1, 6)), false);
 });
