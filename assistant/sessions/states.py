@@ -1,8 +1,8 @@
 """The states of a chat, and every change between them that there is (R35). Pure.
 
-The seed's transitions, plus those that it implies: whatever is active may fail or be stopped, tools
-may lead to a question or to a panel, and what a crash cut is idle when its chat is loaded. A change
-that the table does not have is a mistake in our own code, never a client's.
+The transitions of R35's diagram, plus those that it implies: whatever is active may fail or be
+stopped, tools may lead to a question or to a panel, and what a crash cut is idle when its chat is
+loaded. A change that the table does not have is a mistake in our own code, never a client's.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ ENDED_WELL: Final = frozenset[ChatState](("idle", "completed"))
 
 Transition = tuple[ChatState, ChatState]
 
-_SEED: Final[Mapping[Transition, str]] = {
+_DIAGRAM: Final[Mapping[Transition, str]] = {
     ("idle", "generating"): "a user message, a retry or another answer begins a turn",
     ("generating", "executing_tools"): "the model called tools",
     ("generating", "idle"): "the answer is whole",
@@ -57,7 +57,7 @@ _IMPLIED: Final[Mapping[Transition, str]] = {
     ("waiting_user_input", "error"): "the turn failed",
 }
 
-TRANSITIONS: Final[Mapping[Transition, str]] = MappingProxyType({**_SEED, **_IMPLIED})
+TRANSITIONS: Final[Mapping[Transition, str]] = MappingProxyType({**_DIAGRAM, **_IMPLIED})
 """From and to, and what causes it, in words. That a chat which a crash cut is idle when it is
 loaded is ("generating" or "executing_tools" -> "idle"), which the store carries out."""
 

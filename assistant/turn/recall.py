@@ -1,4 +1,4 @@
-"""What a turn's message asks for, looked up in what the chat does not send any more (issue 3).
+"""What a turn's message asks for, looked up in what the chat does not send any more (R56).
 
 Found once for a turn, by `history_search`'s own ranking, and frozen in the conversation's tail; so
 the turn's requests extend each other. Off unless `LLM_RECALL_TOKENS` says how much it may be.
