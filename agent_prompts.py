@@ -138,7 +138,7 @@ def get_system_message_continuation(
     max_skills_full_chars: int = MAX_SKILLS_FULL_CHARS,
     tools: bool = True,
 ) -> SystemPrompt:
-    """The system message of later turns: the seed's sentence, then a digest, in `max_chars` (R2).
+    """The system message of later turns: R2's sentence, then a digest, in `max_chars` (R2).
 
     The digest is, as far as it fits: the rules that the tools depend on, the skill index, the
     pinned skills (a `SkillSummary` where the request holds the text already), and of the user's

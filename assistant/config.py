@@ -1,11 +1,13 @@
 """The settings: one frozen object, read once from the environment and `.env`.
 
-Each setting is a field of `Settings` whose metadata says which variable sets it, what it is and
-what it takes; `.env.example` and `docs/configuration.md` are made from that. An invalid value never
-stops anything: the default holds, and `Problem` says which variable was wrong, what it got and what
-it takes. What the user sets in the panel (providers) is not here but in `llm`.
+Each setting is a field of `Settings`. Its metadata holds the variable that sets it, its meaning and
+its format; `scripts/make_config_docs.py` makes `.env.example` and `docs/configuration.md` from
+that. An invalid value stops nothing: the default is used, and a `Problem` names the variable, the
+value that was given and the values that are allowed. Providers that the user enters in the panel
+are stored by `llm/book.py`.
 
-A limit of 0 is switched off, for every setting whose unit is characters, messages, rounds or steps.
+The value 0 switches a limit off, for every setting whose unit is characters, messages, rounds or
+steps. A comment beside a field names its row in `docs/requirements.md`.
 """
 
 from __future__ import annotations
@@ -36,7 +38,7 @@ from .formats import (
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """Something that is wrong with the configuration, in words for the user."""
+    """A fault in the configuration, as a sentence for the user."""
 
     code: str
     message: str
@@ -53,7 +55,7 @@ REASONING_EFFORTS = ("none", "minimal", "low", "medium", "high", "xhigh")
 def _setting(
     section: str, variable: str, default: Any, format: Format, about: str, unit: str = ""
 ) -> Any:
-    """A field with its metadata; `unit` is of the number, where it is one."""
+    """A field of `Settings` with its metadata; `unit` is the unit of a number, else empty."""
     metadata = {"section": section, "variable": variable, "format": format, "about": about}
     return field(default=default, metadata={**metadata, "unit": unit})
 
@@ -62,36 +64,41 @@ MOST = 10_000_000
 """The upper bound of limits that have no natural one."""
 
 
+def _limit(variable: str, default: int, about: str, unit: str) -> Any:
+    """A limit of what the model is sent, in `unit`; 0 switches it off."""
+    return _setting(CONTEXT, variable, default, integer(0, MOST), about, unit)
+
+
 @dataclass(frozen=True)
 class Settings:
-    """All settings with their defaults; each field's metadata has its variable and meaning."""
+    """All settings with their defaults."""
 
     openai_api_key: str = _setting(
         PROVIDER,
         "OPENAI_API_KEY",
         "",
         TEXT,
-        "The provider's key, if it wants one. It is sent to OPENAI_BASE_URL and nowhere else.",
+        "The provider's API key, if it needs one. It is sent to OPENAI_BASE_URL and nowhere else.",
     )
     openai_base_url: str = _setting(
-        PROVIDER, "OPENAI_BASE_URL", "", URL, "The provider's address. Empty with a key: OpenAI."
+        PROVIDER, "OPENAI_BASE_URL", "", URL, "The provider's address. Empty, with a key: OpenAI."
     )
     openai_model: str = _setting(
-        PROVIDER, "OPENAI_MODEL", "", TEXT, "The model. Empty: the first that the server has."
+        PROVIDER, "OPENAI_MODEL", "", TEXT, "The model. Empty: the first model of the server."
     )
     temperature: float | None = _setting(
         PROVIDER,
         "LLM_TEMPERATURE",
         None,
         number(*TEMPERATURES),
-        "Sampling temperature. Empty: the server's own.",
+        "Sampling temperature. Empty: the server's default.",
     )
     max_output_tokens: int | None = _setting(
         PROVIDER,
         "LLM_MAX_OUTPUT_TOKENS",
         None,
         integer(1, MOST),
-        "The longest answer. Empty: the server's own.",
+        "The longest answer. Empty: the server's default.",
         "tokens",
     )
     reasoning_effort: str | None = _setting(
@@ -99,7 +106,7 @@ class Settings:
         "LLM_REASONING_EFFORT",
         None,
         choice(*REASONING_EFFORTS),
-        "How long the model may think. Empty: the server's own.",
+        "How long the model may think. Empty: the server's default.",
     )
     gguf: Path | None = _setting(
         PROVIDER,
@@ -113,7 +120,7 @@ class Settings:
         "LLM_TIMEOUT_SECONDS",
         120.0,
         number(1, 3600),
-        "The longest silence of the provider, before and within an answer.",
+        "How long to wait for the provider's next data, before and within an answer.",
         "seconds",
     )
 
@@ -122,173 +129,154 @@ class Settings:
         "LLM_CONTEXT_WINDOW",
         None,
         integer(1024, MOST),
-        "The model's window. Empty: what a local server says, else 32768.",
+        "The model's context window. Empty: the window that a local server reports, else 32768.",
         "tokens",
     )
-    system_context_max_chars: int = _setting(
-        CONTEXT,
+    system_context_max_chars: int = _limit(  # R4
         "LLM_SYSTEM_CONTEXT_MAX_CHARS",
         12_000,
-        integer(0, MOST),
-        "The most of what we ship about ComfyUI (system_context/) in a system message (R4).",
+        "The longest text of system_context/ (shipped facts about ComfyUI) in a system message.",
         "characters",
     )
-    user_context_max_chars: int = _setting(
-        CONTEXT,
+    user_context_max_chars: int = _limit(  # R6
         "LLM_USER_CONTEXT_MAX_CHARS",
         2_500,
-        integer(0, MOST),
-        "The most of your rules, SOUL.md, goals.md and preferences together (R6).",
+        "The longest text of your rules, SOUL.md, goals.md and preferences together.",
         "characters",
     )
-    narrative_max_chars: int = _setting(
-        CONTEXT,
+    narrative_max_chars: int = _limit(  # R6
         "LLM_NARRATIVE_MAX_CHARS",
         1_200,
-        integer(0, MOST),
-        "The most of SOUL.md and goals.md together (R6).",
+        "The longest text of SOUL.md and goals.md together.",
         "characters",
     )
-    max_rules: int = _setting(
-        CONTEXT, "LLM_MAX_RULES", 12, integer(0, MOST), "The most of your rules (R6).", "rules"
+    max_rules: int = _limit(  # R6
+        "LLM_MAX_RULES", 12, "How many of your rules are sent.", "rules"
     )
-    max_skills_full_chars: int = _setting(
-        CONTEXT,
+    max_skills_full_chars: int = _limit(  # R11
         "MAX_SKILLS_FULL_CHARS",
         1_500,
-        integer(0, MOST),
-        "The most text of pinned skills that may stand in full; above it their summaries (R11).",
+        "The longest text of pinned skills that is sent in full; a longer text becomes summaries.",
         "characters",
     )
-    continuation_max_chars: int = _setting(
-        CONTEXT,
+    continuation_max_chars: int = _limit(  # R2
         "LLM_CONTINUATION_MAX_CHARS",
         1_500,
-        integer(0, MOST),
-        "The most of the system message of later turns; 0: its first sentence alone (R2).",
+        "The longest system message of later turns; 0: its first sentence alone.",
         "characters",
     )
-    tool_result_keep_last_rounds: int = _setting(
-        CONTEXT,
+    tool_result_keep_last_rounds: int = _limit(  # R14
         "LLM_TOOL_RESULT_KEEP_LAST_ROUNDS",
         2,
-        integer(0, MOST),
-        "The newest rounds whose tool results are sent in full; older ones become one line (R14).",
+        "How many of the newest rounds keep full tool results; older results become one line.",
         "rounds",
     )
-    history_max_messages: int = _setting(
-        CONTEXT,
+    history_max_messages: int = _limit(  # R15
         "LLM_HISTORY_MAX_MESSAGES",
         24,
-        integer(0, MOST),
-        "The most messages of the chat in a request, the system message not counted (R15).",
+        "How many messages of the chat a request has at most, the system message not counted.",
         "messages",
     )
-    tool_output_trim_chars: int = _setting(
-        CONTEXT,
+    tool_output_trim_chars: int = _limit(  # R17
         "LLM_TOOL_OUTPUT_TRIM_CHARS",
         2_000,
-        integer(0, MOST),
-        "The longest tool result outside the newest round; longer ones lose their middle (R17).",
+        "The longest tool result outside the newest round; a longer result loses its middle.",
         "characters",
     )
-    repeat_min_chars: int = _setting(
-        CONTEXT,
+    repeat_min_chars: int = _limit(  # R18
         "LLM_REPEAT_MIN_CHARS",
         400,
-        integer(0, MOST),
-        "A tool result or skill of so many characters that a request has twice is sent once (R18).",
+        "A tool result or skill of at least this length that a request has twice is sent once.",
         "characters",
     )
-    summary: str = _setting(
+    summary: str = _setting(  # R21
         CONTEXT,
         "LLM_SUMMARY",
         "auto",
         choice("auto", "extractive", "model", "off"),
-        "Who summarises what is cut: auto (at once by rule, then a model when the chat is idle), "
-        "extractive (by rule), model, off (R21).",
+        "How messages that are cut are summarised: auto (at once by rule, then by a model when the "
+        "chat is idle), extractive (by rule), model, off (no summary).",
     )
-    summary_model: str = _setting(
-        CONTEXT, "LLM_SUMMARY_MODEL", "", TEXT, "Who summarises; empty: the chat's model (R25)."
+    summary_model: str = _setting(  # R25
+        CONTEXT,
+        "LLM_SUMMARY_MODEL",
+        "",
+        TEXT,
+        "The model that summarises. Empty: the chat's model.",
     )
-    summary_trigger: float = _setting(
+    summary_trigger: float = _setting(  # R21
         CONTEXT,
         "LLM_SUMMARY_TRIGGER",
         0.70,
         number(0.1, 1),
-        "Share of the prompt's room from which on old messages are summarised (R21).",
+        "Old messages are summarised when the prompt fills more than this share of its room.",
     )
-    summary_target: float = _setting(
+    summary_target: float = _setting(  # R21
         CONTEXT,
         "LLM_SUMMARY_TARGET",
         0.40,
         number(0.05, 0.95),
-        "Share of the prompt's room that a summary aims at (R21).",
+        "The share of the prompt's room that is filled after a summary.",
     )
-    summary_max_tokens: int = _setting(
-        CONTEXT,
+    summary_max_tokens: int = _limit(  # R21
         "LLM_SUMMARY_MAX_TOKENS",
         128_000,
-        integer(0, MOST),
-        "Tokens from which on old messages are summarised in any window (R21).",
+        "Old messages are summarised over this number of tokens, in any window.",
         "tokens",
     )
-    summary_max_messages: int = _setting(
-        CONTEXT,
+    summary_max_messages: int = _limit(  # R21
         "LLM_SUMMARY_MAX_MESSAGES",
         30,
-        integer(0, MOST),
-        "Messages since the last summary from which on the next one is made (R21).",
+        "The next summary is made after this number of messages.",
         "messages",
     )
-    summary_max_turns: int = _setting(
-        CONTEXT,
+    summary_max_turns: int = _limit(  # R21
         "LLM_SUMMARY_MAX_TURNS",
         20,
-        integer(0, MOST),
-        "Turns since the last summary from which on the next one is made (R21).",
+        "The next summary is made after this number of turns.",
         "turns",
     )
-    min_recent_messages: int = _setting(
+    min_recent_messages: int = _setting(  # R20
         CONTEXT,
         "LLM_MIN_RECENT_MESSAGES",
         6,
         integer(0, 1000),
-        "Newest messages that a summary leaves as they are (R20).",
+        "How many of the newest messages a summary leaves as they are.",
         "messages",
     )
-    max_steps: int = _setting(
-        CONTEXT,
+    max_steps: int = _limit(
         "LLM_MAX_STEPS",
         25,
-        integer(0, MOST),
-        "The most requests to the model in one turn.",
+        "How many requests to the model one turn has at most.",
         "steps",
     )
-    wrap_up_share: float = _setting(
+    wrap_up_share: float = _setting(  # R30
         CONTEXT,
         "LLM_WRAP_UP_SHARE",
         0.90,
         number(0, 1),
-        "Share of the window's room at which a turn's model is told to finish; 0: never (R30).",
+        "The model is asked to finish when its turn fills this share of the window; 0: never.",
     )
-    recall_tokens: int = _setting(
-        CONTEXT,
+    recall_tokens: int = _limit(
         "LLM_RECALL_TOKENS",
         0,
-        integer(0, MOST),
-        "The most of what was cut that is shown again because it fits your message; 0: nothing.",
+        "The longest text of cut messages that is sent again to fit your new message; 0: none.",
         "tokens",
     )
     prices: Mapping[str, Rates] | None = _setting(
-        CONTEXT, "LLM_PRICES", None, PRICES, "What a million tokens costs in USD. Empty: our list."
+        CONTEXT,
+        "LLM_PRICES",
+        None,
+        PRICES,
+        "The price of a million tokens in USD. Empty: the shipped price list.",
     )
-    prompt_cache: str = _setting(
+    prompt_cache: str = _setting(  # R50
         CONTEXT,
         "LLM_PROMPT_CACHE",
         "none",
         choice("none", "auto"),
-        "auto: the full system message stays in front on every turn, for servers that cache (R50).",
+        "auto: the full system message stays in front on every turn, for servers that cache "
+        "prompts; none: shorter requests, for servers that cache nothing.",
     )
 
     user_dir: Path | None = _setting(
@@ -296,21 +284,21 @@ class Settings:
         "ASSISTANT_USER_DIR",
         None,
         PATH,
-        "Where chats, skills and provider settings are kept. Empty: in ComfyUI's user folder.",
+        "The folder of chats, skills and provider settings. Empty: in ComfyUI's user folder.",
     )
     token: str = _setting(
         INSTALLATION,
         "ASSISTANT_TOKEN",
         "",
         TEXT,
-        "What a browser on another machine must enter once to get in. Empty: nobody gets in there.",
+        "The text that a browser on another machine must enter once. Empty: none is let in.",
     )
     allowed_hosts: tuple[str, ...] = _setting(
         INSTALLATION,
         "ASSISTANT_ALLOWED_HOSTS",
         (),
         NAMES,
-        "Names or addresses besides localhost by which ComfyUI is opened, such as nas.local.",
+        "Names or addresses of ComfyUI besides localhost, such as nas.local.",
     )
     allowed_origins: tuple[str, ...] = _setting(
         INSTALLATION,
@@ -331,22 +319,22 @@ class Settings:
         "ASSISTANT_DEMO_MODEL",
         False,
         SWITCH,
-        "Serve the demo model when nothing else is there. scripts/run.py sets it by itself.",
+        "Serve the demo model when there is no other model. scripts/run.py sets this.",
     )
     titles: str = _setting(
         INSTALLATION,
         "ASSISTANT_TITLES",
         "rule",
         choice("rule", "model"),
-        "Who names a chat: rule (its first message, at once, no call), model (one short request "
-        "when the chat is idle after its first answer). A name that you give stays.",
+        "How a chat gets its title: rule (from its first message, at once, no request), model (one "
+        "short request when the chat is idle after its first answer). Your own title stays.",
     )
     max_streams: int = _setting(
         INSTALLATION,
         "ASSISTANT_MAX_STREAMS",
         64,
         integer(1, 10_000),
-        "The most answers, chats and lists that may be followed at a time, by all together.",
+        "How many event streams may be open at a time, in all browsers together.",
         "streams",
     )
 
@@ -360,7 +348,7 @@ class Loaded:
 def load_settings(environ: Mapping[str, str], dotenv: Path | None = None) -> Loaded:
     """The settings from `environ`, then from the file `dotenv`; an empty value means unset.
 
-    Raises nothing: what cannot be read is a `Problem`, and the default holds.
+    Raises nothing: a value or file that cannot be read is a `Problem`, and the default is used.
     """
     values, problems = _read(dotenv) if dotenv is not None else ({}, [])
     values.update({name: value for name, value in environ.items() if value})
@@ -382,7 +370,7 @@ def load_settings(environ: Mapping[str, str], dotenv: Path | None = None) -> Loa
 
 
 def _read(dotenv: Path) -> tuple[dict[str, str], list[Problem]]:
-    """The values in a `.env` file; editors of Windows begin it with a byte order mark."""
+    """The values in a `.env` file, which may begin with a byte order mark (editors on Windows)."""
     try:
         if not dotenv.is_file():
             return {}, []

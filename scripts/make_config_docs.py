@@ -2,7 +2,7 @@
 
     .venv/bin/python scripts/make_config_docs.py
 
-`tests/test_docs.py` says when one of the two no longer fits the settings.
+`tests/test_docs.py` fails when one of the two files no longer fits the settings.
 """
 
 import dataclasses
@@ -21,25 +21,26 @@ GUIDE = ROOT / "docs" / "configuration.md"
 WIDTH = 100  # characters of a line in `.env.example`
 
 EXAMPLE_HEAD = """\
-# Settings of ComfyUI Assistant. Copy this file to .env beside it and remove the # before what you
-# set. The environment wins over .env, and what is set in the panel wins over both. A restart reads
-# it again. Made by scripts/make_config_docs.py from assistant/config.py.
+# Settings of ComfyUI Assistant. Copy this file to .env in the same folder and remove the # before
+# each setting that you change. A variable of the environment overrides .env, and a provider that is
+# entered in the panel overrides both. Restart ComfyUI after a change.
+# Made by scripts/make_config_docs.py from assistant/config.py.
 """
 
 GUIDE_HEAD = """\
 # Configuration
 
-You need none of this to start: a local server is found by itself, and a provider can be entered in
-the panel. Everything else is a variable, in the environment that starts ComfyUI or in a file `.env`
-in the plugin's folder ([`.env.example`](../.env.example) has them all).
+No setting is needed to start: the assistant finds a local server, and a provider can be entered in
+the panel. Each setting is a variable in the environment that starts ComfyUI, or in a file `.env` in
+the plugin's folder ([`.env.example`](../.env.example) has all of them).
 
-What holds, first to last: the panel's settings (providers only), the environment, `.env`, the
-default. An empty value means not set. Changes count after a restart. A wrong value stops nothing:
-the default holds, and the panel and ComfyUI's log say which variable was wrong, what it got and
-what it takes.
+The first of these that has a value is used: the panel's settings (providers only), the environment,
+`.env`, the default. An empty value means not set. Restart ComfyUI after a change. A wrong value
+stops nothing: the default is used, and the panel and ComfyUI's log name the variable, its value and
+the values that it takes.
 
-0 switches a limit in characters, messages, rules, rounds or steps off, except where the table says
-more. What the numbers in brackets stand for is told in [context.md](context.md).
+The value 0 switches off a limit in characters, messages, rules, rounds or steps, unless the table
+says otherwise. [context.md](context.md) explains the limits of what the model is sent.
 """
 
 GUIDE_TAIL = """\
@@ -47,9 +48,9 @@ GUIDE_TAIL = """\
 
 | variable | what it is |
 |---|---|
-| `COMFYUI_PYTHON` | The Python that starts your ComfyUI, where `scripts/run.py` does not find it. |
-| `COMFYUI_DIR` | A ComfyUI to test with; without it those tests are skipped. |
-| `CHROMIUM` | The browser for the tests, where none is found. |
+| `COMFYUI_PYTHON` | The Python that starts your ComfyUI, if `scripts/run.py` does not find it. |
+| `COMFYUI_DIR` | A ComfyUI's folder, for the tests marked `comfyui`; else they are skipped. |
+| `CHROMIUM` | The browser for the tests, if they do not find it. |
 
 This page is made from `assistant/config.py` by `scripts/make_config_docs.py`.
 """
@@ -57,7 +58,7 @@ This page is made from `assistant/config.py` by `scripts/make_config_docs.py`.
 
 @dataclass(frozen=True)
 class Variable:
-    """One setting in words."""
+    """One setting as the documents show it; all fields are texts."""
 
     section: str
     name: str
@@ -83,7 +84,7 @@ def variable_of(setting: "dataclasses.Field[Any]") -> Variable:
 
 
 def plain(default: Any) -> str:
-    """A default as one would write it into `.env`; empty for what is not set."""
+    """A default as it is written in `.env`; empty where nothing is set."""
     if default in (None, "", ()):
         return ""
     if isinstance(default, bool):
@@ -97,7 +98,7 @@ def sections() -> Iterator[tuple[str, list[Variable]]]:
 
 
 def example() -> str:
-    """The text of `.env.example`: every setting with its default, switched off by a #."""
+    """The text of `.env.example`: every setting with its default, commented out."""
     lines = EXAMPLE_HEAD.splitlines()
     for title, members in sections():
         lines += ["", "", f"# === {title} ==="]

@@ -214,7 +214,7 @@ def test_the_report_names_what_the_caps_left_out() -> None:
 # The continuation (R2)
 
 
-def test_the_continuation_begins_with_the_seeds_sentence_to_the_letter() -> None:
+def test_the_continuation_begins_with_the_required_sentence_to_the_letter() -> None:
     sentence = (
         "You are ComfyUI Assistant. Continue the conversation. Apply the same rules, tools, and "
         "user context as in the initial system message."

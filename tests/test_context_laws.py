@@ -1,4 +1,4 @@
-"""The laws of every request, for chats that nobody would write by hand (issue 3, R13-R32, R49-R53).
+"""The laws of every request, for chats that nobody would write by hand (R13-R32, R49-R53).
 
 A chat is planned request by request, as it would run, with and without a prompt cache, with and
 without a summary, in windows of 1k to 32k tokens.

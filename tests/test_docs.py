@@ -1,5 +1,5 @@
-"""The documents say what is so: links lead somewhere, and what they name exists with these names,
-values and shapes."""
+"""The documents are true: links lead somewhere, and what they name exists with these names, values
+and shapes. Sections "Not built yet" and requirement rows that are not whole are left out."""
 
 import dataclasses
 import importlib.util
@@ -18,10 +18,16 @@ from plugin.assistant.errors import ProviderError
 
 ROOT = Path(__file__).resolve().parent.parent
 DOCUMENTS = [ROOT / "README.md", ROOT / "CHANGELOG.md", ROOT / "user_context" / "README.md"]
-DOCUMENTS += sorted((ROOT / "docs").glob("*.md"))
+DOCUMENTS += [ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").glob("**/*.md"))]
 EACH = pytest.mark.parametrize("document", DOCUMENTS, ids=lambda d: str(d.relative_to(ROOT)))
 
 CODE = ("assistant", "preview", "scripts", "tests")
+REQUIREMENTS = ROOT / "docs" / "requirements.md"
+FOR_USERS = [ROOT / ".env.example", *DOCUMENTS[:3]]
+FOR_USERS += [
+    ROOT / "docs" / f"{name}.md"
+    for name in ("chats", "configuration", "context", "deployment", "http")
+]
 
 LINK = re.compile(r"\[[^\]]*\]\((?P<target>[^)\s]+)\)")
 HEADING = re.compile(r"^#+ (?P<title>.+)$", re.MULTILINE)
@@ -29,11 +35,28 @@ BLOCK = re.compile(r"^```(?P<kind>\w*)\n(?P<text>.*?)^```$", re.MULTILINE | re.D
 VARIABLE = re.compile(r"\b(?:OPENAI|LLM|ASSISTANT|MAX_SKILLS)_[A-Z_]+\b")
 ROUTE = re.compile(r"`(?P<method>GET|POST|PUT|PATCH|DELETE) /api(?P<path>/[^`?\s]+)`")
 NUMBER = re.compile(r"\d[\d,]*")
+ROW = re.compile(r"\bR\d+\b")
+DOCUMENT_NAME = re.compile(r"(?<![\w/])(?:docs|contracts|decisions)/[\w/.-]+\.md\b")
+INCOMPLETE = re.compile(r"^\| R\d+ \|.*\| (?:no|partly: [^|]*) \|$", re.MULTILINE)
 DEFAULTS = {f.metadata["variable"]: f.default for f in dataclasses.fields(Settings)}
 
 
 def read(document: Path) -> str:
     return document.read_text(encoding="utf-8")
+
+
+def claims(document: Path) -> str:
+    """The text of a document that says what the code does today."""
+    return INCOMPLETE.sub("", read(document).partition("\n## Not built yet\n")[0])
+
+
+def sources() -> Iterator[Path]:
+    """All text files that may name a requirement row or a document."""
+    folders = (*CODE, "bench", "web", "system_context", "docs", "user_context")
+    kinds = {".py", ".js", ".mjs", ".md", ".j2", ".yaml", ".example"}
+    for folder in folders:
+        yield from (f for f in (ROOT / folder).glob("**/*") if f.suffix in kinds and f.is_file())
+    yield from (f for f in ROOT.iterdir() if f.suffix in kinds)
 
 
 def script(name: str) -> ModuleType:
@@ -79,7 +102,7 @@ def anchors(document: Path) -> set[str]:
 
 @EACH
 def test_variables_that_are_named_exist(document: Path) -> None:
-    assert set(VARIABLE.findall(read(document))) <= set(DEFAULTS)
+    assert set(VARIABLE.findall(claims(document))) <= set(DEFAULTS)
 
 
 def test_every_limit_in_the_context_page_is_the_default() -> None:
@@ -107,8 +130,35 @@ def test_the_api_page_has_every_route_and_no_other(tmp_path: Path) -> None:
 
 @EACH
 def test_routes_that_are_named_exist(document: Path, tmp_path: Path) -> None:
-    told = {(m["method"], m["path"]) for m in ROUTE.finditer(read(document))}
+    told = {(m["method"], m["path"]) for m in ROUTE.finditer(claims(document))}
     assert told <= served(tmp_path)
+
+
+def test_the_requirements_have_each_row_once_and_in_order() -> None:
+    rows = re.findall(
+        r"^\| R(\d+) \|.*\| (?:yes|no|partly: [^|]+) \|$", read(REQUIREMENTS), re.MULTILINE
+    )
+    assert rows == [str(number) for number in range(1, len(rows) + 1)]
+    assert len(rows) == len(re.findall(r"^\| R\d+ ", read(REQUIREMENTS), re.MULTILINE))
+
+
+def test_every_requirement_row_that_is_named_exists() -> None:
+    rows = set(ROW.findall("\n".join(re.findall(r"^\| R\d+ ", read(REQUIREMENTS), re.MULTILINE))))
+    for file in sources():
+        unknown = set(ROW.findall(read(file))) - rows
+        assert not unknown, f"{file.relative_to(ROOT)} names {sorted(unknown)}"
+
+
+def test_every_document_that_is_named_exists() -> None:
+    for file in sources():
+        # A link is relative to its document, and `test_links_lead_somewhere` checks it.
+        for name in DOCUMENT_NAME.findall(LINK.sub("", read(file))):
+            assert (ROOT / name).is_file(), f"{file.relative_to(ROOT)} names {name}"
+
+
+@pytest.mark.parametrize("document", FOR_USERS, ids=lambda d: d.name)
+def test_what_users_read_names_no_requirement_row(document: Path) -> None:
+    assert not ROW.findall(read(document))
 
 
 @EACH

@@ -348,7 +348,7 @@ async def test_a_scan_counts_and_the_line_says_it(tmp_path: Path) -> None:
     assert load_environment_summary(user, cache).endswith("packages, 1 node type, 0 models")
 
 
-def test_the_seeds_example_reads_so() -> None:
+def test_the_example_of_the_row_reads_so() -> None:
     assert str(EnvironmentSummary(87, 523, 150)) == "87 packages, 523 node types, 150 models"
 
 

@@ -1,7 +1,7 @@
 """Names that come from outside and stand in the store: ids of chats and of messages.
 
 One check each, used wherever such a name enters, so that no other code has to wonder what it holds
-(`contracts/trust-boundary.md`, rule 5). Ids of chats may become file names later (attachments,
+(`docs/contracts/trust-boundary.md`, rule 5). Ids of chats may become file names later (attachments,
 exports), hence the device names; ids of messages never do.
 """
 

@@ -1,7 +1,7 @@
 """What a request's list of messages means against the chat that is stored.
 
 The clients of `POST /api/chat` send the list as they see it; the log has the list as it is. The
-difference is one of five intentions (design.md, "`POST /api/chat` against the stored chat"), and
+difference is one of five intentions (`docs/decisions/0006-a-turn-belongs-to-the-server.md`), and
 the stored messages win wherever a client could have rewritten them. Pure: `store` carries the
 intention out, `turn` runs what follows.
 

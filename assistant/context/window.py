@@ -18,7 +18,7 @@ MARGIN_SHARE = 0.05
 """Kept free, because the estimate of tokens is one."""
 COMPACT_BELOW = 16_384
 """Under this window the compact system message and tool set serve, and no model is asked for
-summaries (design: Windows)."""
+summaries."""
 
 
 @dataclass(frozen=True, slots=True)

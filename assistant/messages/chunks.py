@@ -1,4 +1,4 @@
-"""The chunks of UI message stream v1, and their bytes (`contracts/ui-message-stream.md`).
+"""The chunks of UI message stream v1, and their bytes (`docs/contracts/ui-message-stream.md`).
 
 One function for each chunk that we send, so that no other module spells a chunk's fields. Every
 chunk is valid for `ai` v6 and v7; our own information travels only as `data-*` and in

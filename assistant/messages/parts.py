@@ -1,8 +1,8 @@
 """A chat's message as we keep it: an id, a role and a tuple of typed parts.
 
-The shapes follow the UI messages of the AI SDK (`contracts/ui-message-stream.md`), because that is
-what clients send and what the panel draws. A part knows nothing of rows, chats or providers:
-identity in the log is the store's concern, and what a provider is sent is `prompt`'s.
+The shapes follow the UI messages of the AI SDK (`docs/contracts/ui-message-stream.md`), because
+that is what clients send and what the panel draws. A part knows nothing of rows, chats or
+providers: identity in the log is the store's concern, and what a provider is sent is `prompt`'s.
 """
 
 from __future__ import annotations

@@ -1,7 +1,8 @@
 """UI message JSON <-> our `Message`: parsed and checked once, at the border.
 
-The shapes are those of the AI SDK (`contracts/ui-message-stream.md`). What is wrong is refused with
-the place where it is wrong; a part of a kind that we do not know is kept as it is and handed back.
+The shapes are those of the AI SDK (`docs/contracts/ui-message-stream.md`). What is wrong is refused
+with the place where it is wrong; a part of a kind that we do not know is kept as it is and handed
+back.
 """
 
 from __future__ import annotations

@@ -41,7 +41,7 @@ from .user_block import BLOCK_LIMIT
 log = logging.getLogger("comfyui_assistant")
 
 WINDOW_SHARE = 4
-"""The system message has at most a quarter of the window (design.md, Windows)."""
+"""The system message has at most a quarter of the window."""
 USER_SHARE = 3
 """The user's words have at most a third of that, so that they never push out what we know."""
 CHARS_PER_TOKEN = 4

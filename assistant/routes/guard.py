@@ -1,4 +1,4 @@
-"""Who may come in: one wrapper around every handler of ours (`contracts/trust-boundary.md`).
+"""Who may come in: one wrapper around every handler of ours (`docs/contracts/trust-boundary.md`).
 
     gate = Gate(settings)
     web.get("/chats", guarded(list_chats, gate))

@@ -1,4 +1,4 @@
-"""A turn's chunks as server-sent events (`contracts/ui-message-stream.md`)."""
+"""A turn's chunks as server-sent events (`docs/contracts/ui-message-stream.md`)."""
 
 from __future__ import annotations
 

@@ -17,7 +17,7 @@ def line(text: str, *, failed: bool = False) -> dict[str, Any]:
     return made
 
 
-def test_the_line_is_the_seed_s_note_with_tool_and_outcome() -> None:
+def test_the_line_is_the_required_note_with_tool_and_outcome() -> None:
     assert line("plain words") == {
         "_omitted": True,
         "note": "Earlier tool result omitted to save context",

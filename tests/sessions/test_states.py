@@ -15,8 +15,8 @@ from plugin.assistant.sessions.states import (
     route,
 )
 
-# R35 as its row says it: the seed's diagram, and what it implies.
-SEED = """
+# R35 as its row says it: its diagram, and what that implies.
+DIAGRAM = """
 idle generating
 generating executing_tools, idle, completed, waiting_user_input, waiting_client, paused
 executing_tools generating, completed, waiting_user_input, idle
@@ -52,7 +52,7 @@ def test_the_states_are_those_of_a_chat() -> None:
 def test_a_change_is_in_the_table_exactly_when_the_row_has_it(
     start: ChatState, end: ChatState
 ) -> None:
-    expected = (start, end) in pairs(SEED) | pairs(IMPLIED)
+    expected = (start, end) in pairs(DIAGRAM) | pairs(IMPLIED)
     assert ((start, end) in TRANSITIONS) is expected
 
 

@@ -8,7 +8,7 @@ from ...errors import Refused
 from ..chat import Chat
 
 MOST_LOG_CHARS: Final = 256_000_000
-"""Longest log of one chat, images included (`contracts/trust-boundary.md`, rule 6)."""
+"""Longest log of one chat, images included (`docs/contracts/trust-boundary.md`, rule 6)."""
 FULL_RETRY_SECONDS: Final = 3600
 """A full chat does not become emptier by itself; the header is the contract's."""
 
