@@ -1,12 +1,13 @@
-"""Files and database rows -> values: system context, user context, skills, environment (R4 to R7).
+"""Loads system context, user context, skills and environment summary from files (R4 to R7).
 
-This module reads and returns; it holds no state of its own. What text becomes of the values is the
-business of `agent_prompts`. Files are read through a `SourceCache` that the caller keeps, so that
-they are read again only after they changed. The user's own files live in the user's folder:
+The functions read files and return values; this module keeps no state. `agent_prompts` makes the
+system message of the values. Files are read through a `SourceCache` that the caller keeps, so that
+a file is read again only after it changed. The user's own files lie in the user's folder:
 
     SOUL.md  goals.md  skills/<slug>/SKILL.md  environment/summary.json
 
-All functions do file work: async callers run them in a thread.
+The plugin's own `user_context/` may hold the same files but the last; they are defaults for users
+that have no file of that name. Async callers run these functions in a thread.
 """
 
 from __future__ import annotations
@@ -51,12 +52,16 @@ __all__ = [
     "cut",
     "fit_sections",
     "load_compact_context",
+    "load_default_names",
     "load_environment_summary",
     "load_sections",
     "load_system_context",
     "load_user_context",
     "refresh_environment",
 ]
+
+SOUL_FILE = "SOUL.md"
+GOALS_FILE = "goals.md"
 
 MAX_USER_CONTEXT_CHARS = 4000
 MAX_SKILLS_FULL_CHARS = 1500
@@ -161,16 +166,42 @@ def load_compact_context(system_context_path: Path, cache: SourceCache | None = 
 
 
 def load_user_context(
-    user_path: Path, statements: UserStatements, cache: SourceCache | None = None
+    user_path: Path,
+    statements: UserStatements,
+    cache: SourceCache | None = None,
+    defaults_path: Path | None = None,
 ) -> UserContext:
-    """The user's files beside the user's rows. No skills: those are loaded on demand (R11)."""
+    """The user's files beside the user's rows, without skills: they are loaded on demand (R11).
+
+    `defaults_path` is the plugin's `user_context/`: its SOUL.md and goals.md count for a user who
+    has no such file. An empty file of the user counts as the user's own.
+    """
     cache = cache or SourceCache()
+    folders = (user_path,) if defaults_path is None else (user_path, defaults_path)
+
+    def text_of(name: str) -> str:
+        texts = (cache.read(folder / name, str.strip) for folder in folders)
+        return next((text for text in texts if text is not None), "")
+
     return UserContext(
         rules=statements.rules,
-        soul=cache.read(user_path / "SOUL.md", str.strip) or "",
-        goals=cache.read(user_path / "goals.md", str.strip) or "",
+        soul=text_of(SOUL_FILE),
+        goals=text_of(GOALS_FILE),
         preferences=statements.preferences,
     )
+
+
+def load_default_names(
+    defaults_path: Path, skills: SkillLibrary, cache: SourceCache | None = None
+) -> tuple[str, ...]:
+    """The defaults in the plugin's `user_context/`, such as `SOUL.md` or `skills/poster`.
+
+    Defaults that the user's own files replace are named too.
+    """
+    cache = cache or SourceCache()
+    files = (SOUL_FILE, GOALS_FILE)
+    found = [name for name in files if cache.read(defaults_path / name, str.strip) is not None]
+    return (*found, *(f"skills/{skill.slug}" for skill in skills.list_defaults()))
 
 
 def aggregate_skills(

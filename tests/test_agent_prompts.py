@@ -314,28 +314,36 @@ def test_the_answer_to_an_unclear_skill_lists_names_and_slugs() -> None:
 class House:
     system: Path
     user: Path
+    defaults: Path
     database: Database
     store: UserContextStore
 
     def prompts(self, settings: Settings | None = None) -> SystemPrompts:
         library = SkillLibrary(self.system, self.user)
         return SystemPrompts(
-            self.system, self.user, self.store, library, settings or Settings(), text_tokens
+            self.system,
+            self.user,
+            self.store,
+            library,
+            settings or Settings(),
+            text_tokens,
+            defaults_path=self.defaults,
         )
 
 
 @pytest.fixture
 async def house(tmp_path: Path) -> AsyncIterator[House]:
-    system, user = tmp_path / "system", tmp_path / "user"
+    system, user, defaults = (tmp_path / name for name in ("system", "user", "defaults"))
     (system / "compact").mkdir(parents=True)
     user.mkdir()
+    defaults.mkdir()
     (system / "10_role.md").write_text(BODY)
     (system / "20_more.md").write_text("# More\n\n" + "fact. " * 1500)
     (system / "compact" / "compact.md").write_text("You are it. Short facts.")
     database = Database(tmp_path / "assistant.db")
     store = UserContextStore(database)
     await store.open()
-    yield House(system, user, database, store)
+    yield House(system, user, defaults, database, store)
     await database.close()
 
 
@@ -380,6 +388,8 @@ async def test_the_message_is_byte_stable_until_a_source_changes(house: House) -
     seen.append(await revision())
     await house.store.add_rule("be brief")
     seen.append(await revision())
+    (house.defaults / "SOUL.md").write_text("Be calm.")
+    seen.append(await revision())
     (house.user / "SOUL.md").write_text("Be kind.")
     seen.append(await revision())
     (house.system / "skills" / "x_model_y").mkdir(parents=True)
@@ -414,6 +424,17 @@ async def test_no_message_takes_more_than_a_quarter_of_the_window(
             assert "LLM_CONTEXT_WINDOW" in prompt.limits
             assert "30_huge" in prompt.left_out
             assert "Read first." in prompt.text
+
+
+async def test_a_default_of_the_plugins_folder_is_part_of_the_message(house: House) -> None:
+    (house.defaults / "SOUL.md").write_text("Be calm.")
+    (house.defaults / "goals.md").write_text("A default goal.")
+    (house.user / "goals.md").write_text("My goal.")
+    prompt = await house.prompts().system_prompt(
+        first_turn=True, window_tokens=32_768, compact=False, tools=True
+    )
+    assert "Be calm." in prompt.text and "My goal." in prompt.text
+    assert "A default goal." not in prompt.text
 
 
 async def test_a_cap_on_the_system_context_is_reported(house: House) -> None:

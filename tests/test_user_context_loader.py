@@ -25,12 +25,14 @@ from plugin.user_context_loader import (
     cut,
     fit_sections,
     load_compact_context,
+    load_default_names,
     load_environment_summary,
     load_system_context,
     load_user_context,
     refresh_environment,
 )
 
+ROOT = Path(__file__).resolve().parent.parent
 NOW = datetime(2026, 1, 2, 3, 4, 5, tzinfo=timezone.utc)
 
 
@@ -308,6 +310,46 @@ async def test_user_context_is_files_and_rows_together(
     context = load_user_context(tmp_path, await store.read())
     assert (context.soul, context.goals, context.rules[0].text) == ("Kind.", "", "be brief")
     assert load_user_context(tmp_path / "absent", UserStatements()).soul == ""
+
+
+# Defaults: the plugin's own `user_context/`
+
+
+def test_a_default_counts_where_the_user_has_no_file_of_that_name(tmp_path: Path) -> None:
+    user, defaults = tmp_path / "user", tmp_path / "defaults"
+    write(defaults / "SOUL.md", "Default soul.")
+    write(defaults / "goals.md", "Default goals.")
+    write(user / "goals.md", "My goals.")
+    cache, statements = SourceCache(), UserStatements()
+    context = load_user_context(user, statements, cache, defaults)
+    assert (context.soul, context.goals) == ("Default soul.", "My goals.")
+    write(defaults / "SOUL.md", "Another default soul.")
+    assert load_user_context(user, statements, cache, defaults).soul == "Another default soul."
+    write(user / "SOUL.md", "My soul.")
+    assert load_user_context(user, statements, cache, defaults).soul == "My soul."
+    write(user / "SOUL.md", "")
+    assert load_user_context(user, statements, cache, defaults).soul == ""
+
+
+def test_the_examples_that_are_shipped_are_no_defaults(tmp_path: Path) -> None:
+    shipped = ROOT / "user_context"
+    examples = tmp_path / "defaults"
+    for path in shipped.rglob("*.example"):
+        write(examples / path.relative_to(shipped), path.read_text(encoding="utf-8"))
+    assert len(list(examples.rglob("*.example"))) == 3
+    skills = SkillLibrary(tmp_path / "system", tmp_path / "user", None, examples)
+    context = load_user_context(tmp_path / "user", UserStatements(), None, examples)
+    assert (context.soul, context.goals, skills.list_user()) == ("", "", ())
+    assert load_default_names(examples, skills) == ()
+
+
+def test_the_names_of_all_defaults_are_given_also_of_replaced_ones(tmp_path: Path) -> None:
+    user, defaults = tmp_path / "user", tmp_path / "defaults"
+    for name in ("goals.md", "skills/poster/SKILL.md", "skills/grain/SKILL.md"):
+        write(defaults / name, "Text")
+        write(user / name, "Mine")
+    skills = SkillLibrary(tmp_path / "system", user, None, defaults)
+    assert load_default_names(defaults, skills) == ("goals.md", "skills/grain", "skills/poster")
 
 
 # Skills where they are aggregated (R11)

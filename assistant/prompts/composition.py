@@ -68,6 +68,7 @@ class SystemPrompts:
         settings: Settings,
         count_tokens: Callable[[str], int],
         cache: SourceCache | None = None,
+        defaults_path: Path | None = None,
     ) -> None:
         self._system_path = system_path
         self._user_path = user_path
@@ -76,6 +77,7 @@ class SystemPrompts:
         self._settings = settings
         self._count_tokens = count_tokens
         self._cache = cache or SourceCache()
+        self._defaults_path = defaults_path
         self._statements = UserStatements()
 
     async def system_prompt(
@@ -115,7 +117,9 @@ class SystemPrompts:
         max_steps: int,
         pinned_skills: tuple[Skill | SkillSummary, ...],
     ) -> SystemPrompt:
-        user_context = load_user_context(self._user_path, self._statements, self._cache)
+        user_context = load_user_context(
+            self._user_path, self._statements, self._cache, self._defaults_path
+        )
         limit = window_tokens // WINDOW_SHARE
         if again:
             render, cap = self._continuation(user_context, tools, pinned_skills)
