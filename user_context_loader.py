@@ -38,12 +38,12 @@ __all__ = [
     "Match",
     "Preference",
     "Rule",
-    "Section",
     "Skill",
     "SkillLibrary",
     "SkillSummary",
     "SourceCache",
     "SystemContext",
+    "SystemSection",
     "Unknown",
     "UserContext",
     "UserContextStore",
@@ -75,7 +75,7 @@ _BETWEEN_SECTIONS = "\n\n"
 
 
 @dataclass(frozen=True, slots=True)
-class Section:
+class SystemSection:
     """One file of the system context. `slug` gets it with `getSystemSkill`."""
 
     slug: str
@@ -122,7 +122,7 @@ def load_system_context(
 
 def load_sections(
     system_context_path: Path, cache: SourceCache | None = None
-) -> tuple[Section, ...]:
+) -> tuple[SystemSection, ...]:
     """The top-level `*.md` by name, then `skills/*/SKILL.md` by folder, on-demand ones left out.
 
     Sorted letter by letter: the same on every file system and in every locale.
@@ -139,7 +139,7 @@ def load_sections(
     )
 
 
-def fit_sections(sections: Sequence[Section], max_chars: int) -> SystemContext:
+def fit_sections(sections: Sequence[SystemSection], max_chars: int) -> SystemContext:
     """The sections, joined. Over `max_chars`, whole sections, the last first, become one line each;
     only when the first one is left and too long by itself it is cut, with `... [truncated]`.
     """
@@ -237,12 +237,12 @@ def cut(text: str, max_chars: int) -> str:
     return kept.rstrip() + TRUNCATED
 
 
-def _section(slug: str, path: Path, cache: SourceCache) -> Section | None:
+def _section(slug: str, path: Path, cache: SourceCache) -> SystemSection | None:
     file = cache.read(path, parse_skill_file)
     if file is None or not file.instructions:
         return None
     title = file.name or file.first_line or slug
-    return Section(slug, title, file.description or "", file.instructions)
+    return SystemSection(slug, title, file.description or "", file.instructions)
 
 
 def _joined_chars(texts: Sequence[str]) -> int:

@@ -16,9 +16,9 @@ from plugin.assistant.user_context.environment_summary import EnvironmentSummary
 from plugin.assistant.user_context.sources import MAX_SOURCE_BYTES, SourceCache
 from plugin.user_context_loader import (
     TRUNCATED,
-    Section,
     Skill,
     SkillLibrary,
+    SystemSection,
     UserContextStore,
     UserStatements,
     aggregate_skills,
@@ -41,9 +41,9 @@ def write(path: Path, text: str) -> None:
     path.write_text(text, encoding="utf-8")
 
 
-def sections(*sizes: int) -> tuple[Section, ...]:
+def sections(*sizes: int) -> tuple[SystemSection, ...]:
     return tuple(
-        Section(f"s{number}", f"Title {number}", "", f"{number}" * size)
+        SystemSection(f"s{number}", f"Title {number}", "", f"{number}" * size)
         for number, size in enumerate(sizes)
     )
 

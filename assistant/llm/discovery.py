@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 import aiohttp
 
-from .models import Model, get_json, models_in
+from .models import ModelInfo, get_json, models_in
 
 PROBE_SECONDS = 0.6
 KEPT_SECONDS = 5.0
@@ -39,7 +39,7 @@ class LocalServer:
 
     name: str
     base_url: str
-    models: tuple[Model, ...]
+    models: tuple[ModelInfo, ...]
 
 
 class Discovery:

@@ -30,7 +30,7 @@ _NOT_FOR_CHAT = re.compile(
 
 
 @dataclass(frozen=True, slots=True)
-class Model:
+class ModelInfo:
     """`context_window` in tokens, None where the list does not say."""
 
     id: str
@@ -42,13 +42,13 @@ class Model:
         return not _NOT_FOR_CHAT.search(self.id)
 
 
-def models_in(answer: Any) -> tuple[Model, ...] | None:
+def models_in(answer: Any) -> tuple[ModelInfo, ...] | None:
     """The models of a `/models` answer; None when it is no such list."""
     data = answer.get("data") if isinstance(answer, Mapping) else None
     if not isinstance(data, list):
         return None
     entries = [e for e in data if isinstance(e, Mapping) and isinstance(e.get("id"), str)]
-    return tuple(Model(entry["id"], window_in(entry)) for entry in entries)
+    return tuple(ModelInfo(entry["id"], window_in(entry)) for entry in entries)
 
 
 def window_in(entry: Mapping[str, Any]) -> int | None:
@@ -59,11 +59,13 @@ def window_in(entry: Mapping[str, Any]) -> int | None:
     return next((v for v in values if isinstance(v, int) and v > 0), None)
 
 
-def first_chat_model(models: Iterable[Model]) -> str | None:
+def first_chat_model(models: Iterable[ModelInfo]) -> str | None:
     return next((model.id for model in models if model.chats), None)
 
 
-async def list_models(provider: Provider, *, seconds: float = LIST_SECONDS) -> tuple[Model, ...]:
+async def list_models(
+    provider: Provider, *, seconds: float = LIST_SECONDS
+) -> tuple[ModelInfo, ...]:
     """What `provider` offers. Raises `ProviderError` in a sentence for the user."""
     headers = {"Authorization": f"Bearer {provider.api_key}"} if provider.api_key else {}
     timeout = aiohttp.ClientTimeout(total=seconds)

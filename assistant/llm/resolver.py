@@ -17,7 +17,7 @@ from ..errors import NotFound, ProviderError
 from .book import ProviderBook
 from .discovery import Discovery, LocalServer
 from .gguf import GgufServer, demo_model, gguf_model
-from .models import Model, first_chat_model, list_models, reported_window
+from .models import ModelInfo, first_chat_model, list_models, reported_window
 from .provider import OPENAI_BASE_URL, Provider, host_of, is_loopback, normal_base_url
 from .stream_events import Usage
 
@@ -107,10 +107,10 @@ class Resolver:
             self._windows[key] = (self._clock() + KEPT_SECONDS, window)
         return window
 
-    async def models(self, provider: Provider) -> tuple[Model, ...]:
+    async def models(self, provider: Provider) -> tuple[ModelInfo, ...]:
         """What the provider offers. Raises `ProviderError`."""
         if provider.source in ("gguf", "demo"):
-            return (Model(provider.model, provider.context_window),)
+            return (ModelInfo(provider.model, provider.context_window),)
         return await list_models(provider)
 
     async def prepare(self, provider: Provider) -> Provider:

@@ -9,7 +9,10 @@ from collections.abc import AsyncIterator, Awaitable, Callable
 import pytest
 from plugin.assistant.config import Settings
 from plugin.assistant.errors import ProviderError
-from plugin.assistant.llm import Client, Event, LLMRequest, Provider
+from plugin.assistant.llm.client import Client
+from plugin.assistant.llm.provider import Provider
+from plugin.assistant.llm.request import LLMRequest
+from plugin.assistant.llm.stream_events import Event
 from plugin.assistant.messages.prompt import PromptMessage
 from plugin.tests.providers import ScriptedProvider
 

@@ -8,7 +8,8 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from plugin.assistant.llm import (
+from plugin.assistant.llm.chunk_reader import FINISH_REASONS, ChunkReader
+from plugin.assistant.llm.stream_events import (
     Event,
     Finish,
     ModelName,
@@ -18,7 +19,6 @@ from plugin.assistant.llm import (
     ToolCallStart,
     Usage,
 )
-from plugin.assistant.llm.chunk_reader import FINISH_REASONS, ChunkReader
 
 
 def delta(finish: str | None = None, **fields: Any) -> dict[str, Any]:

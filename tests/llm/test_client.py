@@ -14,18 +14,18 @@ import pytest
 from aiohttp import web
 from plugin.assistant.config import Settings
 from plugin.assistant.errors import ContextOverflow, ProviderError, ToolsRefused
-from plugin.assistant.llm import (
+from plugin.assistant.llm.client import MOST_SECONDS_OF_RETRIES
+from plugin.assistant.llm.provider import Provider
+from plugin.assistant.llm.request import LLMRequest
+from plugin.assistant.llm.stream_events import (
     Finish,
-    LLMRequest,
     ModelName,
     Notice,
-    Provider,
     ReasoningDelta,
     TextDelta,
     ToolCallStart,
     Usage,
 )
-from plugin.assistant.llm.client import MOST_SECONDS_OF_RETRIES
 from plugin.assistant.messages.prompt import PromptMessage
 from plugin.tests.providers import Script, ScriptedProvider, failure, text, tool_call
 

@@ -15,9 +15,11 @@ import aiohttp
 import psutil
 import pytest
 from plugin.assistant.errors import ContextOverflow, ProviderError
-from plugin.assistant.llm import LLMRequest, Provider, TextDelta, Usage
 from plugin.assistant.llm.gguf import GgufServer, demo_model, gguf_model
 from plugin.assistant.llm.models import reported_window
+from plugin.assistant.llm.provider import Provider
+from plugin.assistant.llm.request import LLMRequest
+from plugin.assistant.llm.stream_events import TextDelta, Usage
 from plugin.assistant.messages.prompt import PromptMessage
 
 from .conftest import ASK, PatientClient

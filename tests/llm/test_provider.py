@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from plugin.assistant.llm import Provider
-from plugin.assistant.llm.provider import normal_base_url
+from plugin.assistant.llm.provider import Provider, normal_base_url
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,9 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from plugin.assistant.config import Settings
 from plugin.assistant.errors import ContextOverflow
-from plugin.assistant.llm import Client, Finish, Provider, TextDelta, ToolCallDelta
+from plugin.assistant.llm.client import Client
+from plugin.assistant.llm.provider import Provider
+from plugin.assistant.llm.stream_events import Finish, TextDelta, ToolCallDelta
 
 from .conftest import ASK, Answer, answer_of
 from .test_client import TOOL, WITH_TOOLS, words

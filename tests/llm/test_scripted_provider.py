@@ -9,7 +9,8 @@ from pathlib import Path
 
 import aiohttp
 import pytest
-from plugin.assistant.llm import Finish, Provider, TextDelta, Usage
+from plugin.assistant.llm.provider import Provider
+from plugin.assistant.llm.stream_events import Finish, TextDelta, Usage
 from plugin.tests.providers import ScriptedProvider, text
 
 from .conftest import PatientClient
