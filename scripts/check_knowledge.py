@@ -12,8 +12,8 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 runpy.run_path(str(ROOT / "scripts" / "bootstrap.py"))["register"]()
 
-from plugin.scripts.knowledge.catalog import load_definitions  # noqa: E402
 from plugin.scripts.knowledge.checker import Checker, sections  # noqa: E402
+from plugin.scripts.knowledge.node_definitions import load_definitions  # noqa: E402
 from plugin.scripts.knowledge.template_facts import installed_templates  # noqa: E402
 
 CATALOG = ROOT / "preview" / "catalog.json.gz"

@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 import yaml
-from plugin.scripts.knowledge.catalog import load_definitions
 from plugin.scripts.knowledge.checker import Checker, Section, sections
+from plugin.scripts.knowledge.node_definitions import load_definitions
 from plugin.scripts.knowledge.template_facts import installed_templates
 
 ROOT = Path(__file__).resolve().parent.parent

@@ -23,7 +23,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
-from .catalog import NUMBERS, Catalog, load_json
+from .node_definitions import NUMBERS, NodeDefinitions, load_json
 from .template_facts import Facts, Link, merge, template_facts
 
 CANVAS_ONLY = frozenset({"Note", "MarkdownNote", "Reroute", "PrimitiveNode"})
@@ -74,7 +74,7 @@ class Checker:
     """Holds the catalog and the templates, and names what a section has wrong."""
 
     def __init__(self, definitions: Mapping[str, Any], templates: Path) -> None:
-        self.catalog = Catalog(definitions)
+        self.definitions = NodeDefinitions(definitions)
         self.templates = templates
         self._facts = lru_cache(maxsize=None)(self._read_template)
 
@@ -97,13 +97,13 @@ class Checker:
         return self.templates / f"{name}.json"
 
     def _read_template(self, name: str) -> Facts:
-        return template_facts(load_json(self._template(name)), self.catalog)
+        return template_facts(load_json(self._template(name)), self.definitions)
 
     def _words(self, spans: list[tuple[str, str | None]]) -> frozenset[str]:
         """Input names and choices of the node types that a section names."""
         words: set[str] = set()
-        for node in {re.split(r"\W", span)[0] for span, _ in spans} & set(self.catalog.definitions):
-            for name, (kind, _) in self.catalog.inputs(node).items():
+        for node in {re.split(r"\W", span)[0] for span, _ in spans} & set(self.definitions.types):
+            for name, (kind, _) in self.definitions.inputs(node).items():
                 words.add(name)
                 words.update(str(choice) for choice in kind if isinstance(kind, list))
         return frozenset(words)
@@ -119,26 +119,26 @@ class Checker:
             return _wrong_model(match[1], match[2], section, proof)
         if (match := INPUT.match(span)) and span not in WORDS:
             return self._wrong_input(match[1], match[2])
-        if span in self.catalog.definitions:
-            shown = self.catalog.definitions[span].get("display_name") or span
+        if span in self.definitions.types:
+            shown = self.definitions.types[span].get("display_name") or span
             return f"its title is {shown!r}" if title and title != shown else None
-        if span in CANVAS_ONLY | TOOLS | WORDS | self.catalog.data_types | known:
+        if span in CANVAS_ONLY | TOOLS | WORDS | self.definitions.data_types | known:
             return None
         if section.templates and self._template(span).is_file():
             return None
         return "no such node type, tool, data type, template or known word"
 
     def _wrong_input(self, node: str, name: str) -> str | None:
-        if node not in self.catalog.definitions:
+        if node not in self.definitions.types:
             return f"no node type {node}"
-        return None if name in self.catalog.inputs(node) else f"{node} has no input {name}"
+        return None if name in self.definitions.inputs(node) else f"{node} has no input {name}"
 
     def _wrong_value(
         self, node: str, name: str, text: str, section: Section, proof: Facts
     ) -> str | None:
         if wrong := self._wrong_input(node, name):
             return wrong
-        kind, options = self.catalog.inputs(node)[name]
+        kind, options = self.definitions.inputs(node)[name]
         value = _parse(text, kind)
         if isinstance(kind, list) and kind and value not in kind:
             return f"not among its choices {kind}"
@@ -153,12 +153,12 @@ class Checker:
 
     def _wrong_link(self, link: Link, section: Section, proof: Facts) -> str | None:
         origin, target, name = link
-        if origin not in self.catalog.definitions:
+        if origin not in self.definitions.types:
             return f"no node type {origin}"
         if wrong := self._wrong_input(target, name):
             return wrong
-        kind, _ = self.catalog.inputs(target)[name]
-        outputs = self.catalog.definitions[origin].get("output") or ()
+        kind, _ = self.definitions.inputs(target)[name]
+        outputs = self.definitions.types[origin].get("output") or ()
         if not any(isinstance(kind, str) and one in (*kind.split(","), "*") for one in outputs):
             return f"{origin} has no output of type {kind}"
         if section.templates and link not in proof.links:
