@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from ..user_context_loader import UserContext, load_default_names, load_user_context
+from ..user_context_loader import Defaults, UserContext, load_defaults, load_user_context
 from .chats import ChatStore
 from .chats.export.archive import Archive
 from .chats.search.history_search import HistorySearch
@@ -54,7 +54,7 @@ class UserSpace:
         self.folder = folder
         self.database = Database(folder / DATABASE)
         self._cache = cache = SourceCache()
-        self.defaults_path = defaults_path
+        self._defaults_path = defaults_path
         self.skills = SkillLibrary(system_path, folder, cache, defaults_path)
         self.user_context = UserContextStore(self.database)
         self.chats = ChatStore(self.database)
@@ -94,9 +94,9 @@ class UserSpace:
             if chat is not None:
                 await self.sessions.changed(chat)
 
-    def default_names(self) -> tuple[str, ...]:
+    def defaults(self) -> Defaults:
         """The defaults in the plugin's `user_context/`. Reads files."""
-        return load_default_names(self.defaults_path, self.skills, self._cache)
+        return load_defaults(self._defaults_path, self.folder, self.skills, self._cache)
 
     async def open(self) -> None:
         """Makes the tables, and turns what a crash cut into cut messages. Raises nothing: a

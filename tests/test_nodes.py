@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 from plugin.assistant.app import Assistant, Host, create_assistant
-from plugin.nodes import LARGEST_SEED, LOOK_SECONDS, node_mappings
+from plugin.nodes import LARGEST_SEED, POLL_SECONDS, node_mappings
 from plugin.tests.providers import Script, ScriptedProvider, failure, text
 
 KEY = "sk-Ab12Cd34Ef56Gh78Ij90Kl12"
@@ -155,7 +155,7 @@ async def test_cancelling_the_run_closes_the_stream(
     with pytest.raises(Cancelled):
         await asyncio.wait_for(run, LIMIT)
     await provider.client_left()
-    assert LOOK_SECONDS <= 0.5  # so that it is done within a second
+    assert POLL_SECONDS <= 0.5  # so that it is done within a second
 
 
 async def test_a_run_that_ended_elsewhere_closes_the_stream(

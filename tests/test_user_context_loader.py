@@ -25,7 +25,7 @@ from plugin.user_context_loader import (
     cut,
     fit_sections,
     load_compact_context,
-    load_default_names,
+    load_defaults,
     load_environment_summary,
     load_system_context,
     load_user_context,
@@ -340,7 +340,7 @@ def test_the_examples_that_are_shipped_are_no_defaults(tmp_path: Path) -> None:
     skills = SkillLibrary(tmp_path / "system", tmp_path / "user", None, examples)
     context = load_user_context(tmp_path / "user", UserStatements(), None, examples)
     assert (context.soul, context.goals, skills.list_user()) == ("", "", ())
-    assert load_default_names(examples, skills) == ()
+    assert load_defaults(examples, tmp_path / "user", skills).names == ()
 
 
 def test_the_names_of_all_defaults_are_given_also_of_replaced_ones(tmp_path: Path) -> None:
@@ -349,7 +349,8 @@ def test_the_names_of_all_defaults_are_given_also_of_replaced_ones(tmp_path: Pat
         write(defaults / name, "Text")
         write(user / name, "Mine")
     skills = SkillLibrary(tmp_path / "system", user, None, defaults)
-    assert load_default_names(defaults, skills) == ("goals.md", "skills/grain", "skills/poster")
+    found = load_defaults(defaults, user, skills)
+    assert found.names == ("goals.md", "skills/grain", "skills/poster")
 
 
 # Skills where they are aggregated (R11)

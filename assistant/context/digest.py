@@ -7,11 +7,12 @@ call the tool again. No model is asked.
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from ..messages.json_text import json_text, parsed
+from ..messages.json_text import json_text
 from ..messages.prompt import PromptMessage, ToolCall
 from .clamp import clamp_text
 
@@ -92,3 +93,13 @@ def _listed(call: ToolCall, value: Any, text: str) -> Any:
 
 _ABOUT: Mapping[str, About] = {"listUserSkills": _listed, "listSystemSkills": _listed}
 """What is particular to a tool; the generic line serves for the others."""
+
+
+def parsed(text: str) -> Any:
+    """The JSON object or list that a text is; None for any other."""
+    if text.lstrip()[:1] not in ("{", "["):
+        return None
+    try:
+        return json.loads(text)
+    except (ValueError, RecursionError):
+        return None

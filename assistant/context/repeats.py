@@ -15,10 +15,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
-from ..messages.json_text import json_text, parsed
+from ..messages.json_text import json_text
 from ..messages.prompt import PromptMessage
 from .clamp import clamp_text
-from .digest import has_failed, is_digest
+from .digest import has_failed, is_digest, parsed
 from .handles import row_handle
 from .log import Group
 

@@ -42,16 +42,6 @@ def json_text(value: Any) -> str:
     return text if is_utf8(text) else _dump(value, ascii_only=True)
 
 
-def parsed(text: str) -> Any:
-    """The JSON object or list that `text` holds, or None for any other text."""
-    if text.lstrip()[:1] not in ("{", "["):
-        return None
-    try:
-        return json.loads(text)
-    except (ValueError, RecursionError):
-        return None
-
-
 def is_utf8(text: str) -> bool:
     """False when `text` holds a surrogate, which UTF-8 cannot encode."""
     if text.isascii():

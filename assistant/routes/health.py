@@ -9,6 +9,7 @@ from typing import Any, Protocol
 
 from aiohttp import web
 
+from ...user_context_loader import Defaults
 from .. import __version__
 from ..chats import Saving
 from ..config import Problem
@@ -48,12 +49,6 @@ class HealthSpace(Protocol):
     """What belongs to the user who asks."""
 
     @property
-    def folder(self) -> Path: ...
-
-    @property
-    def defaults_path(self) -> Path: ...
-
-    @property
     def skills(self) -> SkillLibrary: ...
 
     @property
@@ -62,7 +57,7 @@ class HealthSpace(Protocol):
     @property
     def chats(self) -> Chats: ...
 
-    def default_names(self) -> tuple[str, ...]: ...
+    def defaults(self) -> Defaults: ...
 
 
 class HealthHost(Protocol):
@@ -109,7 +104,7 @@ def health_routes(gate: Gate, installation: Installation) -> list[web.RouteDef]:
                 "comfyui": installation.host.comfyui_version,
                 "preview": installation.host.preview,
                 "skills": await asyncio.to_thread(_count_skills, space.skills),
-                "defaults": await asyncio.to_thread(_defaults_json, space),
+                "defaults": (await asyncio.to_thread(space.defaults)).to_json(),
                 "saving": space.chats.saving.to_json(),
             }
         )
@@ -140,19 +135,6 @@ async def _provider_json(providers: Providers) -> tuple[dict[str, Any] | None, l
 
 def _count_skills(library: SkillLibrary) -> int:
     return len(library.list_user()) + len(library.list_system())
-
-
-def _defaults_json(space: HealthSpace) -> dict[str, Any]:
-    """The defaults of the user context, and a sentence about them where there are any."""
-    names = space.default_names()
-    if not names:
-        return {"names": []}
-    message = (
-        f"{space.defaults_path} holds {', '.join(names)}: used where your own folder"
-        f" {space.folder} has none of the same name. An update of the plugin may replace what is"
-        " in the plugin's folder; what is in your own folder stays."
-    )
-    return {"names": list(names), "message": message}
 
 
 def _set_aside(database: Kept) -> list[Problem]:

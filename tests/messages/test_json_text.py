@@ -3,14 +3,7 @@
 import json
 
 import pytest
-from plugin.assistant.messages.json_text import (
-    DEEPEST,
-    is_utf8,
-    json_text,
-    json_value,
-    mended,
-    parsed,
-)
+from plugin.assistant.messages.json_text import DEEPEST, is_utf8, json_text, json_value, mended
 
 
 def nested(levels: int) -> object:
@@ -52,22 +45,6 @@ def test_what_lies_too_deep_is_cut_off() -> None:
 
 def test_a_value_too_deep_to_write_is_written_as_far_as_it_goes() -> None:
     assert json_text(nested(20_000)).startswith("[" * DEEPEST)
-
-
-@pytest.mark.parametrize(
-    ("text", "value"),
-    [
-        (' {"a": [1]}', {"a": [1]}),
-        ("[]", []),
-        ("5", None),
-        ('"{}"', None),
-        ("{cut", None),
-        ("", None),
-        ("[" * 100_000, None),
-    ],
-)
-def test_only_a_text_of_an_object_or_list_is_parsed(text: str, value: object) -> None:
-    assert parsed(text) == value
 
 
 def test_the_halves_of_a_pair_are_joined_and_a_single_half_is_replaced() -> None:

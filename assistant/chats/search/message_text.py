@@ -6,13 +6,14 @@ arguments, results and errors. Not what a model thought aloud, and no images or 
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
 from ...messages.conversion import data_url_text
-from ...messages.json_text import DEEPEST, parsed
+from ...messages.json_text import DEEPEST
 from ...messages.parts import (
     DataPart,
     FilePart,
@@ -109,11 +110,11 @@ def _leaves(value: Any, name: str, levels: int) -> Iterator[str]:
     """Each scalar with the names that lead to it."""
     label = f"{name}: " if name else ""
     if isinstance(value, str):
-        inner = parsed(value)
-        if inner is None:
+        parsed = _parsed(value)
+        if parsed is None:
             yield label + value
         else:
-            yield from _leaves(inner, name, levels)
+            yield from _leaves(parsed, name, levels)
     elif levels <= 0 or value is None:
         yield name
     elif isinstance(value, Mapping):
@@ -124,3 +125,13 @@ def _leaves(value: Any, name: str, levels: int) -> Iterator[str]:
             yield from _leaves(item, "" if number else name, levels - 1)
     else:
         yield f"{label}{value}"
+
+
+def _parsed(text: str) -> Any:
+    """The object or list that `text` is the JSON of, or None."""
+    if text.lstrip()[:1] not in ("{", "["):
+        return None
+    try:
+        return json.loads(text)
+    except (ValueError, RecursionError):
+        return None

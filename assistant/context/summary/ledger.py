@@ -6,12 +6,13 @@ differently, so the fields are found by the names that editors of node graphs us
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from ...messages.json_text import json_text, parsed
+from ...messages.json_text import json_text
 from ..digest import has_failed
 from ..log import Group
 
@@ -189,3 +190,10 @@ def _short(text: str) -> str:
 def _newest(entries: dict[Any, Any]) -> dict[Any, Any]:
     excess = len(entries) - MOST_ENTRIES
     return dict(list(entries.items())[excess:]) if excess > 0 else entries
+
+
+def parsed(text: str) -> Any:
+    try:
+        return json.loads(text)
+    except (ValueError, RecursionError):
+        return None

@@ -9,12 +9,11 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 
-from ...messages.json_text import parsed
 from ..clamp import clamp_text
 from ..digest import error_text, has_failed
 from ..log import Group
 from .extract import corrections_in, decisions_in, sentences_of, values_in, values_in_arguments
-from .ledger import Ledger
+from .ledger import Ledger, parsed
 
 LONGEST_GOAL = 400
 LONGEST_REQUEST = 240
