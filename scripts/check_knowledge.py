@@ -1,7 +1,7 @@
-"""Says what in `system_context/` is no longer true of ComfyUI's nodes and official templates.
+"""Finds statements in `system_context/` that ComfyUI's nodes and templates contradict.
 
 Run: python scripts/check_knowledge.py [--catalog FILE] [--templates DIR]
-What is checked, and in which notation, is described in `knowledge/checker.py`.
+`knowledge/checker.py` describes what is checked, and the notation.
 """
 
 import argparse

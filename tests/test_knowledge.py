@@ -1,4 +1,4 @@
-"""What we ship in `system_context/` and `user_context/`: true, within its limits, well formed."""
+"""The texts in `system_context/` and `user_context/` are true, within their limits, well formed."""
 
 from pathlib import Path
 from typing import Any

@@ -1,5 +1,7 @@
-"""*Assistant Prompt* without ComfyUI: the assistant runs in a thread's loop, the node in the
-test's, as ComfyUI has it; the model is the scripted provider."""
+"""The node *Assistant Prompt* without ComfyUI, with a scripted provider.
+
+As in ComfyUI, the assistant runs in the event loop of another thread than the node.
+"""
 
 import asyncio
 import inspect
@@ -19,7 +21,7 @@ LIMIT = 10.0  # seconds until something that should happen counts as missing
 
 
 class Cancelled(BaseException):
-    """Stands for ComfyUI's own, which is no Exception either."""
+    """In place of ComfyUI's own exception, which is no subclass of Exception either."""
 
 
 @pytest.fixture
@@ -161,7 +163,7 @@ async def test_cancelling_the_run_closes_the_stream(
 async def test_a_run_that_ended_elsewhere_closes_the_stream(
     assistant: Assistant, provider: ScriptedProvider
 ) -> None:
-    """Another node of the same run failed: ComfyUI ends its loop, which cancels our task."""
+    """Another node of the workflow failed: ComfyUI ends its loop, which cancels our task."""
     provider.queue(Script([{"text": "A fox"}, {"wait": "end"}]))
     run = asyncio.create_task(node_of(assistant).run("A fox.", 0))
     await provider.reached("end")

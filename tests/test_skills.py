@@ -1,4 +1,4 @@
-"""Skills: slugs that stay in their folder, files that round-trip, and what `/skill x` means."""
+"""Skills: slugs, files that round-trip, defaults, and which skill `/skill x` chooses."""
 
 import os
 import threading
@@ -28,7 +28,7 @@ REFUSED = [
     *(" ", "a b", "-a", "_a", ".hidden", "a.md", "a\n", "~", "é", "x" * 300, "C:", "a:b"),
     *(None, 7, ["a"]),
 ]
-# All line ends that there are, and what YAML gives a meaning to.
+# All line ends, and characters that have a meaning in YAML.
 TRICKY = "ab \n\r\t\x0b\x0c\x1c\x85\u2028\u2029\ufeff\0\x7f\xa0:#-'\"{}[]&*!|>%@`,?=<~\\é日😀"
 TEXT = st.one_of(
     st.text(st.characters(exclude_categories=["Cs"]), min_size=1, max_size=80),

@@ -1,4 +1,4 @@
-"""Loading: order, caps by whole sections, re-reading only what changed, rules, environment."""
+"""Loading: order, caps by whole sections, the cache, defaults, rules, environment summary."""
 
 import asyncio
 import json
@@ -391,7 +391,7 @@ async def test_a_scan_counts_and_the_line_says_it(tmp_path: Path) -> None:
     assert load_environment_summary(user, cache).endswith("packages, 1 node type, 0 models")
 
 
-def test_the_seeds_example_reads_so() -> None:
+def test_a_summary_reads_as_one_line() -> None:
     assert str(EnvironmentSummary(87, 523, 150)) == "87 packages, 523 node types, 150 models"
 
 

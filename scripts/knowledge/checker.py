@@ -1,7 +1,7 @@
-"""Compares what `system_context/` says with the node catalog and the official templates.
+"""Compares `system_context/` with ComfyUI's node definitions and official templates.
 
-It reads what stands in `code spans` and knows these forms; anything else must be a data type, a
-word of `WORDS`, or an input or choice of a node that the same section names:
+It reads the `code spans` of a section. A span has one of these forms, or is a data type, a word of
+`WORDS`, or an input or choice of a node that the same section names:
 
     Type                          a node type; with ("Title") after it, its title is checked too
     Type.input                    an input of that node
@@ -10,10 +10,9 @@ word of `WORDS`, or an input or choice of a node that the same section names:
     models/folder/file, models/folder
     getWorkflowInfo               a tool of the assistant
 
-A line `Templates: `id`, `id`` in a section says which official templates prove it: the section's
-values, links and model files must then occur in one of them. Values that a template feeds through
-a link are followed through primitives and switches. Checking that a whole workflow runs is left to
-the workflow validator.
+A line `Templates: `id`, `id`` in a section names official templates: the section's values, links
+and model files must then occur in one of them. A value that comes through a link is followed
+through primitives and switches. Whether a whole workflow runs is not checked.
 """
 
 import re
@@ -31,7 +30,7 @@ TOOLS = frozenset(
     "getWorkflowInfo listSystemSkills getSystemSkill listUserSkills getUserSkill "
     "createUserSkill history_search recall_result".split()
 )
-# Terms of ComfyUI's file formats, folders, widgets and options that no catalog lists.
+# Terms of ComfyUI's file formats, folders, widgets and options that no definition holds.
 WORDS = frozenset(
     "nodes links groups definitions.subgraphs widgets_values class_type inputs mode models "
     "control_after_generate fixed increment decrement randomize 57:8 /skill "
@@ -50,7 +49,7 @@ FLOAT_NOISE = 1e-6  # templates hold 5.000000000000001 where 5 was typed
 
 @dataclass(frozen=True)
 class Section:
-    """A file's text from one heading (`line`, from 1) to the next; `templates` prove it."""
+    """The text below one heading of a file; `line` (from 1) is that of the heading."""
 
     source: str
     line: int
@@ -59,7 +58,7 @@ class Section:
 
 
 def sections(folder: Path) -> Iterator[Section]:
-    """Every section of every Markdown file below `folder`, with the templates it cites."""
+    """Every section of every Markdown file below `folder`, with the templates that it names."""
     for path in sorted(folder.rglob("*.md")):
         line = 1
         for text in re.split(r"(?m)^(?=#)", path.read_text(encoding="utf-8")):
@@ -71,7 +70,7 @@ def sections(folder: Path) -> Iterator[Section]:
 
 
 class Checker:
-    """Holds the catalog and the templates, and names what a section has wrong."""
+    """Checks sections against node definitions and templates."""
 
     def __init__(self, definitions: Mapping[str, Any], templates: Path) -> None:
         self.definitions = NodeDefinitions(definitions)
@@ -79,7 +78,7 @@ class Checker:
         self._facts = lru_cache(maxsize=None)(self._read_template)
 
     def check(self, section: Section) -> list[str]:
-        """One sentence per wrong name or value; empty when all is true."""
+        """One sentence for each wrong name or value."""
         missing = [name for name in section.templates if not self._template(name).is_file()]
         if missing:
             return [f"{section.source}:{section.line}: no template `{name}`" for name in missing]

@@ -1,6 +1,6 @@
-"""ComfyUI's node definitions, as a checker needs them: inputs and widgets of a type, in order.
+"""ComfyUI's node definitions: the inputs and widgets of a node type, in order.
 
-What a workflow does with them is left to `template_facts`, what a text says to `checker`.
+`template_facts` reads the workflows that use them, `checker` the texts about them.
 """
 
 import gzip

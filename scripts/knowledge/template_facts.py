@@ -1,7 +1,7 @@
-"""What ComfyUI's official workflow templates show: values, links and model files.
+"""The values, links and model files in ComfyUI's official workflow templates.
 
-A value that arrives through a link is followed through primitives and switches, so that both sides
-of a switch count. Running a workflow, or checking that it would run, is left to others.
+A value that comes through a link is followed through primitives and switches; both sides of a
+switch count.
 """
 
 import importlib.util
@@ -20,7 +20,7 @@ Link = tuple[str, str, str]  # type of the node it leaves, type it enters, input
 
 @dataclass(frozen=True)
 class Facts:
-    """What one or more templates show: values by (type, input), links, files as folder/name."""
+    """The facts of templates: values by (node type, input), links, model files as folder/name."""
 
     values: Mapping[tuple[str, str], tuple[Any, ...]] = field(default_factory=dict)
     links: frozenset[Link] = frozenset()
@@ -99,7 +99,7 @@ def _sources(
     nodes: Mapping[int, Mapping[str, Any]],
     feeding: Mapping[tuple[int, int], int],
 ) -> tuple[Any, ...]:
-    """The values that input can have: what feeds it, or what it shows if that is not known."""
+    """The values of an input: those of the node that feeds it, or else the widget's own."""
     slots = [slot for slot, item in enumerate(node.get("inputs") or ()) if item["name"] == name]
     origin = feeding.get((node["id"], slots[0]), SUBGRAPH_INPUT) if slots else SUBGRAPH_INPUT
     if origin not in nodes:

@@ -1,4 +1,4 @@
-"""The panel's providers: kept in a file, their keys bound to their addresses."""
+"""The file of providers, and keys that stay bound to their addresses."""
 
 from __future__ import annotations
 

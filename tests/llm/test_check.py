@@ -1,4 +1,4 @@
-"""The test of a provider: a real chat and a real tool call, each reported."""
+"""The test of a provider with a real chat and a real tool call."""
 
 from __future__ import annotations
 

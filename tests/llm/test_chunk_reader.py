@@ -1,4 +1,4 @@
-"""Every dialect of a stream that we know, read as the same events."""
+"""The chunks of all servers, read as the same events."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def calls(*entries: dict[str, Any]) -> dict[str, Any]:
 
 
 def piece(arguments: Any = None, **fields: Any) -> dict[str, Any]:
-    """A tool call's entry: `name` belongs to its function, the rest to the entry."""
+    """An entry of `tool_calls`; `name` and arguments go into its `function`."""
     function = {"name": fields.pop("name")} if "name" in fields else {}
     if arguments is not None:
         function["arguments"] = arguments

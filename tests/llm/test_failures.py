@@ -1,4 +1,4 @@
-"""Every wording of a refusal that we know, and the sentence that the user reads."""
+"""Error texts of all known servers, and the sentence that the user reads."""
 
 # ruff: noqa: E501 (servers' wordings stand on one line, as they are sent)
 

@@ -1,4 +1,4 @@
-"""Model lists and windows, as each kind of server reports them; and finding one on this machine."""
+"""Model lists and windows as each kind of server reports them, and discovery on this machine."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ StartServer = Callable[[Routes], Awaitable[int]]
 
 @pytest.fixture
 async def start_server() -> AsyncIterator[StartServer]:
-    """A server that answers paths with JSON, or with what a function of the body gives."""
+    """A server that answers each path with JSON, or with the result of a function of the body."""
     runners: list[web.AppRunner] = []
 
     async def start(routes: Routes) -> int:

@@ -1,4 +1,4 @@
-"""A provider's address: how it is kept, named, and told to be on this machine."""
+"""A provider's address: its normal form, and whether it is on this machine."""
 
 from __future__ import annotations
 

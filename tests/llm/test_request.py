@@ -1,4 +1,4 @@
-"""The body of a request, and how it is mended when a server refuses one of its settings."""
+"""The body of a request, and its change after a server refused a setting."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Faults as another project makes them (llmock), and its verdict on how we behave under them."""
+"""Faults injected by another project (llmock), and its verdict on our client."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 @pytest.fixture
 async def real_client() -> AsyncIterator[Client]:
-    """A client that really waits, since the verdict is about real time."""
+    """A client that really waits, because the verdict depends on real time."""
     client = Client(Settings(timeout_seconds=5.0))
     yield client
     await client.close()

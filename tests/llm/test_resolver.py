@@ -1,4 +1,4 @@
-"""Which provider answers, in which order, with which window."""
+"""The provider that answers: order of sources, choice by name, window."""
 
 from __future__ import annotations
 

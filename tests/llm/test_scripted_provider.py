@@ -1,4 +1,4 @@
-"""The scripted server keeps its own promises: tests lean on it."""
+"""The scripted server behaves as other tests expect."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Skills, rules and preferences over HTTP: the shapes of the issue, to the letter."""
+"""Skills, rules and preferences over HTTP: exact shapes of requests and answers."""
 
 from collections.abc import AsyncIterator
 from pathlib import Path
