@@ -1,7 +1,7 @@
-"""ComfyUI's way in: the panel's folder, the nodes, and the routes on ComfyUI's own server.
+"""ComfyUI imports this file: it names the panel's folder and adds the nodes and the routes.
 
-Wiring only. Outside ComfyUI (pytest imports this file, too) there is no module `server`, and
-nothing happens. Whatever fails while we load is one line in ComfyUI's log and leaves it running.
+Outside ComfyUI (pytest imports this file too) there is no module `server`, and nothing is added. A
+failure while the plugin loads becomes one line in ComfyUI's log and leaves ComfyUI running.
 """
 
 import importlib.util

@@ -1,10 +1,9 @@
-"""Values -> what the model reads before the conversation: system messages (R1, R2, R5, R8).
+"""Renders system messages from the values of `user_context_loader` (R1, R2, R5, R8).
 
-Pure functions over the values of `user_context_loader`, in jinja2 templates (`assistant/prompts`).
-What a user, a file or a skill says is a value in them, never a template. The same values give the
-same bytes (R9): nothing here looks at a clock, a locale or the order of a set. Which of the texts a
-request gets, and what fits the model's window, is decided by `SystemPrompts` in
-`assistant/prompts/composition.py`.
+Pure functions that fill jinja2 templates (`assistant/prompts`). Text of a user, a file or a skill
+is a value in a template, never a template itself. The same values give the same bytes (R9): no
+function depends on a clock, a locale or the order of a set. `SystemPrompts` in
+`assistant/prompts/composition.py` decides which message a request gets and what fits the window.
 """
 
 from __future__ import annotations
@@ -40,7 +39,7 @@ CONTINUATION = (
     "You are ComfyUI Assistant. Continue the conversation. Apply the same rules, tools, and user"
     " context as in the initial system message."
 )
-"""The seed's sentence, to the letter (R2)."""
+"""The beginning of the continuation, word for word as R2 has it."""
 
 CONTINUATION_LIMIT = "LLM_CONTINUATION_MAX_CHARS"
 WINDOW_LIMIT = "LLM_CONTEXT_WINDOW"
@@ -49,7 +48,7 @@ _IDENTITY = re.compile(r"^# IDENTITY AND PURPOSE[ \t]*$", re.MULTILINE)
 _TOOL_RULES = re.compile(r"^# TOOL USAGE RULES[ \t]*$", re.MULTILINE)
 _USER_HEADING = "\n\n# USER CONTEXT\n\n"
 _LEAST_BLOCK_CHARS = 80
-"""Less room than this for the user's words holds a heading and nothing under it."""
+"""In fewer characters than this the user context would be a heading without content."""
 
 _TEMPLATES = jinja2.Environment(
     loader=jinja2.FileSystemLoader(Path(__file__).parent / "assistant" / "prompts"),
@@ -65,10 +64,10 @@ Kind = Literal["full", "continuation", "compact"]
 
 @dataclass(frozen=True, slots=True)
 class SystemPrompt:
-    """A system message, and what a report says of it.
+    """A system message, and what the context report says about it.
 
-    `limits` are the settings that left something out, `left_out` says what. `user_context_chars`
-    are those of the user's words in `text`.
+    `limits` are the settings whose caps applied, `left_out` describes what is missing.
+    `user_context_chars` are the characters of the user context in `text`.
     """
 
     text: str
@@ -79,7 +78,7 @@ class SystemPrompt:
 
     @property
     def revision(self) -> str:
-        """Changes with the text, and only with it."""
+        """A hash of the text."""
         return hashlib.sha256(self.text.encode("utf-8", "replace")).hexdigest()[:12]
 
 
@@ -105,10 +104,11 @@ def get_system_message(
     tools: bool = True,
     max_steps: int = 0,
 ) -> SystemPrompt:
-    """The full system message, in the order of R8: what changes least comes first.
+    """The full system message, in the order of R8: the parts that change least come first.
 
-    `system_context_text` is the body; where it lacks one of the named sections, a short one is
-    added. `skills` are the on-demand system skills for the index. `max_steps` 0: no budget section.
+    `system_context_text` is the body; a section that R8 names and the body lacks is added in a
+    short form. `skills` are the on-demand system skills for the index. `max_steps` 0: no budget
+    section.
     """
     body = system_context_text or _render("minimal", tools=tools)
     found = _TOOL_RULES.search(body)
@@ -138,11 +138,12 @@ def get_system_message_continuation(
     max_skills_full_chars: int = MAX_SKILLS_FULL_CHARS,
     tools: bool = True,
 ) -> SystemPrompt:
-    """The system message of later turns: R2's sentence, then a digest, in `max_chars` (R2).
+    """The system message of later turns, in `max_chars` characters: `CONTINUATION`, then a digest
+    (R2).
 
-    The digest is, as far as it fits: the rules that the tools depend on, the skill index, the
-    pinned skills (a `SkillSummary` where the request holds the text already), and of the user's
-    words the newest and shortest. 0: the sentence alone.
+    The digest holds, as far as they fit: the rules that the tools depend on, the skill index, the
+    pinned skills (as a `SkillSummary` if the request has the skill's text already), and the user
+    context. `max_chars` 0: `CONTINUATION` alone.
     """
     text, left_out = CONTINUATION, []
     if not max_chars:
@@ -184,10 +185,10 @@ def get_compact_system_message(
     max_rules: int = DEFAULT_MAX_RULES,
     tools: bool = False,
 ) -> SystemPrompt:
-    """The system message for small windows, in at most `max_chars` characters of the window.
+    """The system message for small windows, in at most `max_chars` characters.
 
-    Where `compact_text` is empty or too long, the minimal prompt takes its place. Without `tools`
-    it does not speak of any.
+    If `compact_text` is empty or too long, the minimal prompt is used. Without `tools` the text
+    mentions no tools.
     """
     text = _render("compact", text=compact_text, tools=tools) if compact_text else ""
     if not text or len(text) > max_chars:
@@ -204,13 +205,13 @@ def get_compact_system_message(
 
 
 def skill_activation(skill: Skill, rest: str = "") -> str:
-    """What the model reads in place of `/skill name`: the instructions, with a note that the user
-    activated them, and `rest`, what the user wrote after the command (R12)."""
+    """The text that the model reads in place of `/skill name` (R12): a note that the user activated
+    the skill, its instructions, and `rest`, the text after the command."""
     return _render("skill_activation", skill=skill, rest=rest)
 
 
 def skill_list_answer(unresolved: Unknown | Ambiguous) -> str:
-    """The answer (Markdown) to a `/skill` that names no skill or several: names and slugs (R12)."""
+    """The answer (Markdown) to a `/skill` that fits no skill or several: names and slugs (R12)."""
     return _render(
         "skill_list",
         ambiguous=isinstance(unresolved, Ambiguous),
@@ -222,7 +223,7 @@ def skill_list_answer(unresolved: Unknown | Ambiguous) -> str:
 def _block_within(
     user_context: UserContext, room: int, narrative_max_chars: int, max_rules: int
 ) -> UserBlock:
-    """The user's words in `room` characters; nothing where the room is too small for a sentence."""
+    """The user context in `room` characters; empty if the room is too small for a sentence."""
     whole = user_block(user_context, 0, narrative_max_chars, max_rules)
     if len(whole.text) <= room:
         return whole

@@ -1,10 +1,10 @@
 """Nodes for use inside a workflow.
 
-*Assistant Prompt*: text in, text out, through the assistant's provider and settings. ComfyUI runs a
-workflow in a thread and an event loop of its own; the assistant lives in the server's. So the work
-is handed over, and the node watches whether the user cancelled the run. Its inputs are all that the
-answer depends on, so ComfyUI's own cache keeps the answer until one of them changes: the seed is
-the input that is there to be changed.
+*Assistant Prompt* sends a text to the assistant's provider and returns the model's text. ComfyUI
+runs a workflow in a thread with an event loop of its own, while the assistant runs in the server's
+loop. So the node runs its request in the server's loop, and checks meanwhile whether the user has
+cancelled the workflow. ComfyUI caches the answer until an input changes; a user changes the seed to
+get another answer.
 """
 
 from __future__ import annotations
@@ -18,21 +18,23 @@ from .assistant.errors import AssistantError
 
 NAME = "AssistantPrompt"
 DISPLAY_NAME = "Assistant Prompt"
-LOOK_SECONDS = 0.2
-"""How often a waiting node looks whether the run was cancelled."""
+POLL_SECONDS = 0.2
+"""Time between two checks of a waiting node whether the workflow was cancelled."""
 LARGEST_SEED = 0x7FFFFFFF
-"""31 bits, which every server takes; larger seeds of other nodes are folded into them."""
+"""31 bits, which every server accepts; of a larger seed the lowest 31 bits are used."""
 
-Look = Callable[[], None]
-"""Raises when the user cancelled the run."""
+CancelCheck = Callable[[], None]
+"""Raises when the user has cancelled the workflow."""
 
 
 def node_mappings(
-    assistant: Assistant, raise_if_cancelled: Look | None = None
+    assistant: Assistant, raise_if_cancelled: CancelCheck | None = None
 ) -> tuple[dict[str, Any], dict[str, str]]:
-    """ComfyUI's two mappings: classes and display names. `raise_if_cancelled` is ComfyUI's own by
-    default."""
-    look = raise_if_cancelled or _raise_if_comfyui_cancelled
+    """ComfyUI's two mappings: node classes and display names.
+
+    `raise_if_cancelled` is ComfyUI's own function if none is given.
+    """
+    check = raise_if_cancelled or _raise_if_comfyui_cancelled
 
     class AssistantPrompt:
         """Asks the assistant's language model and gives its answer as text."""
@@ -55,10 +57,9 @@ def node_mappings(
                 raise ValueError("Assistant Prompt has no prompt: write one or connect a text.")
             work = assistant.complete(prompt, system=system, seed=seed & LARGEST_SEED)
             try:
-                text = await _until_done(assistant.hand_over(work), look)
+                text = await _until_done(assistant.hand_over(work), check)
             except AssistantError as error:
-                # ComfyUI logs an error with all that led to it, and a server's own words may hold
-                # a key: the sentence is what the user needs.
+                # Without the cause: ComfyUI logs it, and a server's error text may hold a key.
                 raise RuntimeError(error.message) from None
             if not text:
                 raise RuntimeError(
@@ -98,13 +99,16 @@ def _input_types() -> dict[str, Any]:
     }
 
 
-async def _until_done(work: asyncio.Future[str], look: Look) -> str:
-    """The result of `work`. When `look` raises, or this task is cancelled because another node
-    ended the run, `work` is cancelled too."""
+async def _until_done(work: asyncio.Future[str], check: CancelCheck) -> str:
+    """The result of `work`.
+
+    `work` is cancelled when `check` raises, or when this task is cancelled because another node
+    failed.
+    """
     try:
         while not work.done():
-            look()
-            await asyncio.wait([work], timeout=LOOK_SECONDS)
+            check()
+            await asyncio.wait([work], timeout=POLL_SECONDS)
         return work.result()
     finally:
         work.cancel()

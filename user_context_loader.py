@@ -1,12 +1,13 @@
-"""Files and database rows -> values: system context, user context, skills, environment (R4 to R7).
+"""Loads system context, user context, skills and environment summary from files (R4 to R7).
 
-This module reads and returns; it holds no state of its own. What text becomes of the values is the
-business of `agent_prompts`. Files are read through a `SourceCache` that the caller keeps, so that
-they are read again only after they changed. The user's own files live in the user's folder:
+The functions read files and return values; this module keeps no state. `agent_prompts` makes the
+system message of the values. Files are read through a `SourceCache` that the caller keeps, so that
+a file is read again only after it changed. The user's own files lie in the user's folder:
 
     SOUL.md  goals.md  skills/<slug>/SKILL.md  environment/summary.json
 
-All functions do file work: async callers run them in a thread.
+The plugin's own `user_context/` may hold the same files but the last; they are defaults for users
+that have no file of that name. Async callers run these functions in a thread.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from .assistant.user_context.environment_summary import (
     load_environment_summary,
@@ -34,15 +36,16 @@ from .assistant.user_context.sources import SourceCache
 
 __all__ = [
     "Ambiguous",
+    "Defaults",
     "Match",
     "Preference",
     "Rule",
-    "Section",
     "Skill",
     "SkillLibrary",
     "SkillSummary",
     "SourceCache",
     "SystemContext",
+    "SystemSection",
     "Unknown",
     "UserContext",
     "UserContextStore",
@@ -51,6 +54,7 @@ __all__ = [
     "cut",
     "fit_sections",
     "load_compact_context",
+    "load_defaults",
     "load_environment_summary",
     "load_sections",
     "load_system_context",
@@ -58,20 +62,23 @@ __all__ = [
     "refresh_environment",
 ]
 
+SOUL_FILE = "SOUL.md"
+GOALS_FILE = "goals.md"
+
 MAX_USER_CONTEXT_CHARS = 4000
 MAX_SKILLS_FULL_CHARS = 1500
 MAX_NARRATIVE_CHARS = 1200
 MAX_SYSTEM_CONTEXT_CHARS = 12_000
 
 TRUNCATED = "... [truncated]"
-"""What ends a text of which something was left out."""
+"""The end of a text that was cut."""
 
 _BETWEEN_SECTIONS = "\n\n"
 
 
 @dataclass(frozen=True, slots=True)
-class Section:
-    """One file of the system context. `slug` gets it with `getSystemSkill`."""
+class SystemSection:
+    """One file of the system context. The tool `getSystemSkill` finds it by `slug`."""
 
     slug: str
     title: str
@@ -80,14 +87,14 @@ class Section:
 
     @property
     def line(self) -> str:
-        """What stands for the section where it is left out."""
+        """The line in place of a section that is left out."""
         about = f" ({self.about})" if self.about else ""
         return f'Left out here: {self.title}{about}. `getSystemSkill("{self.slug}")` gives it.'
 
 
 @dataclass(frozen=True, slots=True)
 class SystemContext:
-    """The joined sections within their cap, and the slugs of those that are not there in full."""
+    """The joined sections within their cap; `left_out` are the slugs of incomplete sections."""
 
     text: str = ""
     left_out: tuple[str, ...] = ()
@@ -95,12 +102,35 @@ class SystemContext:
 
 @dataclass(frozen=True, slots=True)
 class UserContext:
-    """What the user told us once and for all. Rules and preferences: the newest is last."""
+    """The user's rules, SOUL.md, goals.md and preferences; the newest row is last."""
 
     rules: tuple[Rule, ...] = ()
     soul: str = ""
     goals: str = ""
     preferences: tuple[Preference, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Defaults:
+    """Files that somebody put into the plugin's own `user_context/`, the folder `path`.
+
+    `names` are such as `SOUL.md` or `skills/poster`; `user_path` is the user's own folder.
+    """
+
+    names: tuple[str, ...]
+    path: Path
+    user_path: Path
+
+    def to_json(self) -> dict[str, Any]:
+        """The names and, if there are any, a sentence for the user."""
+        if not self.names:
+            return {"names": []}
+        message = (
+            f"{self.path} holds {', '.join(self.names)}: used where your own folder"
+            f" {self.user_path} has nothing of the same name. An update of the plugin may replace"
+            " the files in the plugin's folder, never those in your own."
+        )
+        return {"names": list(self.names), "message": message}
 
 
 def load_system_context(
@@ -110,17 +140,17 @@ def load_system_context(
 ) -> SystemContext:
     """The always-loaded system context, at most `max_chars` characters long (0: no limit) (R4).
 
-    Empty if there is none: `agent_prompts` then has a minimal prompt (R5).
+    Empty if the folder has no files: `agent_prompts` then uses a minimal prompt (R5).
     """
     return fit_sections(load_sections(system_context_path, cache), max_chars)
 
 
 def load_sections(
     system_context_path: Path, cache: SourceCache | None = None
-) -> tuple[Section, ...]:
-    """The top-level `*.md` by name, then `skills/*/SKILL.md` by folder, on-demand ones left out.
+) -> tuple[SystemSection, ...]:
+    """The top-level `*.md` by name, then `skills/*/SKILL.md` by folder without on-demand skills.
 
-    Sorted letter by letter: the same on every file system and in every locale.
+    Sorted by code point: the same on every file system and in every locale.
     """
     cache = cache or SourceCache()
     top = sorted(system_context_path.glob("*.md"), key=lambda path: path.name)
@@ -134,9 +164,11 @@ def load_sections(
     )
 
 
-def fit_sections(sections: Sequence[Section], max_chars: int) -> SystemContext:
-    """The sections, joined. Over `max_chars`, whole sections, the last first, become one line each;
-    only when the first one is left and too long by itself it is cut, with `... [truncated]`.
+def fit_sections(sections: Sequence[SystemSection], max_chars: int) -> SystemContext:
+    """The sections, joined, in at most `max_chars` characters (0: no limit).
+
+    Over the limit, whole sections become one line each, the last one first. If the first section
+    alone is too long, it is cut and ends with `... [truncated]`.
     """
     texts = [section.text for section in sections]
     whole = len(sections)
@@ -149,35 +181,59 @@ def fit_sections(sections: Sequence[Section], max_chars: int) -> SystemContext:
         return SystemContext(text, left_out)
     lines = _BETWEEN_SECTIONS.join(["", *texts[1:]])
     room = max_chars - len(lines)
-    # Without room for the first section not even the lines fit.
+    # Without room for the first section, the lines are cut too.
     text = cut(texts[0], room) + lines if room > len(TRUNCATED) else cut(text, max_chars)
     return SystemContext(text, (sections[0].slug, *left_out))
 
 
 def load_compact_context(system_context_path: Path, cache: SourceCache | None = None) -> str:
-    """The system context for small windows, in place of all sections; empty if there is none."""
+    """The system context for small windows, used in place of all sections; empty if missing."""
     path = system_context_path / "compact" / "compact.md"
     return (cache or SourceCache()).read(path, str.strip) or ""
 
 
 def load_user_context(
-    user_path: Path, statements: UserStatements, cache: SourceCache | None = None
+    user_path: Path,
+    statements: UserStatements,
+    cache: SourceCache | None = None,
+    defaults_path: Path | None = None,
 ) -> UserContext:
-    """The user's files beside the user's rows. No skills: those are loaded on demand (R11)."""
+    """The user's files beside the user's rows, without skills: they are loaded on demand (R11).
+
+    `defaults_path` is the plugin's `user_context/`: its SOUL.md and goals.md count for a user who
+    has no such file. An empty file of the user counts as the user's own.
+    """
     cache = cache or SourceCache()
+    folders = (user_path,) if defaults_path is None else (user_path, defaults_path)
+
+    def text_of(name: str) -> str:
+        texts = (cache.read(folder / name, str.strip) for folder in folders)
+        return next((text for text in texts if text is not None), "")
+
     return UserContext(
         rules=statements.rules,
-        soul=cache.read(user_path / "SOUL.md", str.strip) or "",
-        goals=cache.read(user_path / "goals.md", str.strip) or "",
+        soul=text_of(SOUL_FILE),
+        goals=text_of(GOALS_FILE),
         preferences=statements.preferences,
     )
+
+
+def load_defaults(
+    defaults_path: Path, user_path: Path, skills: SkillLibrary, cache: SourceCache | None = None
+) -> Defaults:
+    """The defaults in the plugin's `user_context/`, also those that the user's own replace."""
+    cache = cache or SourceCache()
+    files = (SOUL_FILE, GOALS_FILE)
+    found = [name for name in files if cache.read(defaults_path / name, str.strip) is not None]
+    names = (*found, *(f"skills/{skill.slug}" for skill in skills.list_defaults()))
+    return Defaults(names, defaults_path, user_path)
 
 
 def aggregate_skills(
     skills: Sequence[Skill | SkillSummary], max_full_chars: int = MAX_SKILLS_FULL_CHARS
 ) -> str:
     """Several skills as one text: in full if together they have at most `max_full_chars`
-    characters (0: no limit), else a line each. A `SkillSummary` is always a line (R11).
+    characters (0: no limit), otherwise one line each. A `SkillSummary` is always one line (R11).
     """
     full = sum(len(skill.instructions) for skill in skills if isinstance(skill, Skill))
     in_full = not max_full_chars or full <= max_full_chars
@@ -190,9 +246,9 @@ def aggregate_skills(
 
 
 def cut(text: str, max_chars: int) -> str:
-    """`text` in at most `max_chars` characters, cut between words, with `... [truncated]` last.
+    """`text` in at most `max_chars` characters, cut between words and ended by `... [truncated]`.
 
-    Empty where there is no room for more than these words.
+    Empty if `max_chars` has room for no more than that ending.
     """
     if len(text) <= max_chars:
         return text
@@ -206,12 +262,12 @@ def cut(text: str, max_chars: int) -> str:
     return kept.rstrip() + TRUNCATED
 
 
-def _section(slug: str, path: Path, cache: SourceCache) -> Section | None:
+def _section(slug: str, path: Path, cache: SourceCache) -> SystemSection | None:
     file = cache.read(path, parse_skill_file)
     if file is None or not file.instructions:
         return None
     title = file.name or file.first_line or slug
-    return Section(slug, title, file.description or "", file.instructions)
+    return SystemSection(slug, title, file.description or "", file.instructions)
 
 
 def _joined_chars(texts: Sequence[str]) -> int:

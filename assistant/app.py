@@ -127,6 +127,7 @@ class Assistant:
             space = UserSpace(
                 self.folder / folder_name(user),
                 self.host.root / "system_context",
+                self.host.root / "user_context",
                 self.settings,
                 self.toolset,
                 self.resolver,

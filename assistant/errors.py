@@ -1,20 +1,21 @@
-"""Everything that we raise on purpose, in one tree.
+"""The exceptions of the assistant, in one tree.
 
-    AssistantError                 what happened, in one sentence that a user can read
-    +-- InvalidRequest             400: a request that we cannot understand, and where it went wrong
-    +-- Refused                    403/401/413/415/429: a request that we will not serve
-    +-- NotFound                   404
-    +-- Conflict                   409: the thing exists already, or is busy
-    +-- StoreError                 the database could not be read or written
-        +-- FileFailed             ... because its file fails: full, read-only, locked, damaged
-    +-- ToolError                  a tool could not do its work; the model reads the sentence
-    +-- ProviderError              the LLM's server failed us; says the user's next steps
+    AssistantError                 base class; `message` is one sentence for the user
+    +-- InvalidRequest             400: the request has a wrong form; `where` is the wrong field
+    +-- Refused                    401/403/413/415/429: the request is not allowed
+    +-- NotFound                   404: the thing does not exist
+    +-- Conflict                   409: the thing exists already, or its state does not allow this
+    +-- StoreError                 503: the database could not be read or written
+        +-- FileFailed             ... because its file is read-only, locked or damaged, or the disk
+                                   is full
+    +-- ToolError                  a tool failed; the model reads the message
+    +-- ProviderError              502: a request to the LLM's server failed; has the next steps
         +-- ContextOverflow        the request is larger than the model's window
-        +-- ToolsRefused           the server does not take `tools`
-        +-- RolesRefused           the server wants user and assistant in turns
+        +-- ToolsRefused           the server does not accept `tools`
+        +-- RolesRefused           the server accepts only alternating user and assistant messages
 
-Every error says what happened and, where there is one, the next step. `code` is stable and short:
-it is what the panel, the tests and other clients look at. Messages never contain keys.
+Each message says what happened and, where there is one, the next step. `code` is short and stable:
+the panel, the tests and other clients compare it. Messages never contain keys.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ from typing import Any
 
 
 class AssistantError(Exception):
-    """The base of all errors that we raise on purpose. `message` is one sentence for the user."""
+    """The base class. `message` is one sentence for the user."""
 
     code = "internal"
     status = 500
@@ -37,8 +38,7 @@ class AssistantError(Exception):
 
 
 class InvalidRequest(AssistantError):
-    """A request that we cannot understand. `where` is a path such as
-    `messages[2].parts[0].type`."""
+    """A request of a wrong form. `where` is a path such as `messages[2].parts[0].type`."""
 
     code = "invalid_request"
     status = 400
@@ -49,8 +49,10 @@ class InvalidRequest(AssistantError):
 
 
 class Refused(AssistantError):
-    """A request that we understand and will not serve. `extra` goes into the answer's error
-    object."""
+    """A request that is not allowed.
+
+    `extra` are further fields of the answer's error object; `retry_after` is in seconds.
+    """
 
     code = "refused"
     status = 403
@@ -71,14 +73,17 @@ class Refused(AssistantError):
 
 
 class NotFound(AssistantError):
-    """What was asked for does not exist."""
+    """The requested thing does not exist."""
 
     code = "not_found"
     status = 404
 
 
 class Conflict(AssistantError):
-    """The thing exists already, or is in a state that does not allow this. `extra` says more."""
+    """The thing exists already, or its state does not allow the request.
+
+    `extra` are further fields of the answer's error object.
+    """
 
     code = "conflict"
     status = 409
@@ -98,8 +103,10 @@ class StoreError(AssistantError):
 
 
 class FileFailed(StoreError):
-    """The database's file cannot be read or written now. It may go on by itself. `damaged` says
-    that it is because of what is in it."""
+    """The database's file cannot be read or written now; a later try may succeed.
+
+    `damaged` is True when the content of the file is the cause.
+    """
 
     def __init__(self, message: str, *, damaged: bool = False) -> None:
         super().__init__(message)
@@ -107,17 +114,17 @@ class FileFailed(StoreError):
 
 
 class ToolError(AssistantError):
-    """A tool could not do its work. The model reads the message, so it says what would work."""
+    """A tool failed. The model reads the message, so the message says what would work."""
 
     code = "tool_failed"
 
 
 class ProviderError(AssistantError):
-    """The LLM's server failed us.
+    """A request to the LLM's server failed.
 
-    `code` is one of the values below; `actions` are the panel's next steps, the likeliest first;
-    `detail` is the server's own wording, with keys removed, for the fold below the sentence.
-    `retry_after` is in seconds, where the server said so.
+    `code` is one of `CODES`; `actions` are the next steps that the panel offers, the likeliest
+    first; `detail` is the server's error text without keys, which the panel shows on demand;
+    `retry_after` is in seconds, if the server sent it.
     """
 
     status = 502
@@ -159,14 +166,15 @@ class ContextOverflow(ProviderError):
 
 
 class ToolsRefused(ProviderError):
-    """The server does not take `tools`; the same request without them may work."""
+    """The server does not accept `tools`; the same request without them may work."""
 
     def __init__(self, message: str, *, detail: str = "") -> None:
         super().__init__(message, code="tools_refused", actions=("choose-model",), detail=detail)
 
 
 class RolesRefused(ProviderError):
-    """The server wants user and assistant in turns; the same request so rendered may work."""
+    """The server accepts only alternating user and assistant messages; the request may work when
+    its messages are joined so."""
 
     def __init__(self, message: str, *, detail: str = "") -> None:
         super().__init__(message, code="bad_request", actions=("choose-model",), detail=detail)

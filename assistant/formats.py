@@ -1,4 +1,4 @@
-"""What the text of a variable may be, and the value that it stands for. Pure; knows no setting."""
+"""Formats of environment variables: the allowed text, and the value it is parsed to. Pure."""
 
 from __future__ import annotations
 
@@ -13,8 +13,11 @@ from urllib.parse import urlsplit
 
 @dataclass(frozen=True, slots=True)
 class Format:
-    """What a variable takes: `takes` says it in words that follow "must be", and `parse` turns the
-    text into a value or raises ValueError or RuntimeError."""
+    """The format of a variable.
+
+    `takes` describes it in words that follow "must be"; `parse` turns the text into a value or
+    raises ValueError or RuntimeError.
+    """
 
     takes: str
     parse: Callable[[str], Any]
@@ -33,13 +36,13 @@ def number(low: float, high: float) -> Format:
 
 
 def _between(value: Any, low: Any, high: Any) -> Any:
-    if not low <= value <= high:  # also what is not a number (nan)
+    if not low <= value <= high:  # also true for NaN
         raise ValueError(value)
     return value
 
 
 def choice(*allowed: str) -> Format:
-    """One of some words, in any case."""
+    """One of the words `allowed`, in upper or lower case."""
 
     def parse(text: str) -> str:
         if text.lower() not in allowed:
@@ -70,8 +73,11 @@ def _list(text: str) -> tuple[str, ...]:
 
 @dataclass(frozen=True, slots=True)
 class Rates:
-    """What a million tokens costs in US dollars: of input, of input that was read from a cache, of
-    output, and of input that was written into a cache, where that is not the price of input."""
+    """Prices of a million tokens in US dollars.
+
+    `cached` is the price of input that was read from a prompt cache, `write` of input that was
+    written into it; None: the price of other input.
+    """
 
     input: float
     cached: float
@@ -83,7 +89,7 @@ MOST_RATE = 100_000.0
 
 
 def _rates_by_model(text: str) -> Mapping[str, Rates]:
-    """Rates by the name of a model; "" is any model."""
+    """Rates by model name; "" stands for any model."""
     if not text.startswith("{"):
         return {"": _rates(text)}
     body = json.loads(text)
@@ -110,7 +116,7 @@ _LIKE_A_KEY = re.compile(r"[\w-]{20,}|@")
 
 
 def shown(text: str) -> str:
-    """What a variable got, for its problem; nothing that may be a key, also in a wrong place."""
+    """The text of a variable for an error message; only its length if it may be a key."""
     if _LIKE_A_KEY.search(text):
         return f"a text of {len(text)} characters"
     return repr(text if len(text) <= LONGEST_SHOWN else text[:LONGEST_SHOWN] + "...")

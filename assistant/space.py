@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from ..user_context_loader import UserContext, load_user_context
+from ..user_context_loader import Defaults, UserContext, load_defaults, load_user_context
 from .chats import ChatStore
 from .chats.export.archive import Archive
 from .chats.search.history_search import HistorySearch
@@ -45,6 +45,7 @@ class UserSpace:
         self,
         folder: Path,
         system_path: Path,
+        defaults_path: Path,
         settings: Settings,
         toolset: Toolset,
         providers: Providers,
@@ -52,19 +53,29 @@ class UserSpace:
     ) -> None:
         self.folder = folder
         self.database = Database(folder / DATABASE)
-        cache = SourceCache()
-        self.skills = SkillLibrary(system_path, folder, cache)
+        self._cache = cache = SourceCache()
+        self._defaults_path = defaults_path
+        self.skills = SkillLibrary(system_path, folder, cache, defaults_path)
         self.user_context = UserContextStore(self.database)
         self.chats = ChatStore(self.database)
         prompts = SystemPrompts(
-            system_path, folder, self.user_context, self.skills, settings, text_tokens, cache
+            system_path,
+            folder,
+            self.user_context,
+            self.skills,
+            settings,
+            text_tokens,
+            cache,
+            defaults_path,
         )
         summariser = Summariser(providers, model, settings)
         self.search = HistorySearch(self.database, self.chats.failover)
 
         async def kept() -> UserContext:
             statements = await self.user_context.read()
-            return await asyncio.to_thread(load_user_context, folder, statements, cache)
+            return await asyncio.to_thread(
+                load_user_context, folder, statements, cache, defaults_path
+            )
 
         replies = SlashReplies(self.chats, self.search, self.skills, providers, kept)
         services = Services(
@@ -83,6 +94,10 @@ class UserSpace:
             chat = await self.chats.get(chat_id)
             if chat is not None:
                 await self.sessions.changed(chat)
+
+    def defaults(self) -> Defaults:
+        """The defaults in the plugin's `user_context/`. Reads files."""
+        return load_defaults(self._defaults_path, self.folder, self.skills, self._cache)
 
     async def open(self) -> None:
         """Makes the tables, and turns what a crash cut into cut messages. Raises nothing: a

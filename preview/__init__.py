@@ -1,1 +1,1 @@
-"""ComfyUI's stock front end with this plugin, without ComfyUI's engine. Not loaded by ComfyUI."""
+"""ComfyUI's stock front end with this plugin, without ComfyUI's engine."""

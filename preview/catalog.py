@@ -1,8 +1,8 @@
-"""Node definitions for the preview: facts about ComfyUI's own nodes, as `/object_info` gives them.
+"""Node definitions of ComfyUI's own nodes for the preview, in the shape of `/object_info`.
 
-`scripts/make_catalog.py` makes the file; this module restores what it left out because it is the
-usual value. There are no model files here, so choices of files are as empty as in a new ComfyUI,
-except for those that the front end's first workflow names: without them it would open in red.
+`scripts/make_catalog.py` makes the file and leaves out usual values, which this module restores.
+The preview has no model files, so choices of files are empty, but for the files of the front end's
+first workflow: without them the front end would mark its nodes as invalid.
 """
 
 import gzip
@@ -21,14 +21,14 @@ FIRST_WORKFLOW_FILES = {
 
 @dataclass(frozen=True)
 class Catalog:
-    """`version` of the ComfyUI that the facts were taken from; `nodes` like `/object_info`."""
+    """`nodes` in the shape of `/object_info`, and the `version` of the ComfyUI that gave them."""
 
     version: str
     nodes: dict[str, Any]
 
 
 def load_catalog(path: Path = CATALOG) -> Catalog:
-    """Read the compact file and expand it. Raises `OSError` or `ValueError` if it is unusable."""
+    """Read and expand the compact file. Raises `OSError` or `ValueError` for a broken file."""
     compact = json.loads(gzip.decompress(path.read_bytes()))
     nodes = {name: expand(name, node) for name, node in compact["nodes"].items()}
     for (node, name), file in FIRST_WORKFLOW_FILES.items():
@@ -37,13 +37,13 @@ def load_catalog(path: Path = CATALOG) -> Catalog:
 
 
 def offer_file(spec: list[Any], file: str) -> None:
-    """Add a choice to an input's specification, in the older form or the newer one."""
+    """Add `file` to the choices of an input's specification, in the older or the newer form."""
     choices = spec[0] if isinstance(spec[0], list) else spec[1]["options"]
     choices.append(file)
 
 
 def expand(name: str, node: dict[str, Any]) -> dict[str, Any]:
-    """One compact node as `/object_info` gives it."""
+    """A compact node in the shape of `/object_info`."""
     return {
         "name": name,
         "display_name": name,

@@ -28,7 +28,7 @@ def module_paths(folder: Path, url: str) -> list[str]:
 
 
 def routes(plugin_root: Path) -> list[web.AbstractRouteDef]:
-    """Page, modules and files. The last route takes every path: add these routes last."""
+    """Page, modules and files. The last route matches every path, so add these routes last."""
     static = frontend_folder()
     web_folder = plugin_root / "web"
 
@@ -41,7 +41,7 @@ def routes(plugin_root: Path) -> list[web.AbstractRouteDef]:
         return web.json_response([*core, *ours])
 
     async def extension_file(request: web.Request) -> web.StreamResponse:
-        # Not `web.static`: its prefix never matches a folder's name that has to be quoted.
+        # `web.static` does not match a prefix that has quoted characters.
         owner, name = request.match_info["owner"], request.match_info["name"]
         folder = web_folder if owner == plugin_root.name else static / "extensions" / owner
         return await file_below(folder, name)

@@ -1,7 +1,6 @@
-"""The preview as a server: the site, the assistant in it, and the port it listens on.
+"""The preview's server: the routes of `site`, `frontend` and the assistant on one port.
 
-`scripts/run.py` starts it for people, tests start it in a thread. What the page shows is `site`'s
-and `frontend`'s; what the assistant does is `assistant.app`'s.
+`scripts/run.py` starts it for users, and tests start it in a thread.
 """
 
 import asyncio
@@ -17,11 +16,11 @@ from .site import create_site, under_api
 
 USER = "default"  # ComfyUI's name for the one user of an installation without --multi-user
 ASSISTANT_FOLDER = "__assistant"  # ComfyUI's own name for a folder that its routes never serve
-LAST_WORDS = 2.0  # seconds that open streams get when the server stops
+SHUTDOWN_SECONDS = 2.0  # time for open streams to end when the server stops
 
 
 def create_app(root: Path, data: Path, environ: Mapping[str, str]) -> web.Application:
-    """The whole preview for the plugin at `root`. `data` holds what the user saves."""
+    """The whole preview for the plugin at `root`. Settings, files and chats go to `data`."""
     catalog = load_catalog()
     user_folder = data / "user"
     app = create_site(root, user_folder / USER, catalog)
@@ -42,7 +41,7 @@ def create_app(root: Path, data: Path, environ: Mapping[str, str]) -> web.Applic
         await assistant.close()
 
     app.on_startup.append(start)
-    # Before the server waits for open answers: a turn that is closed ends its streams.
+    # Before the server waits for open responses: closing the turns ends their streams.
     app.on_shutdown.append(close)
     app.add_routes(under_api(assistant.routes()))
     app.add_routes(frontend.routes(root))
@@ -54,9 +53,9 @@ async def serve(
 ) -> None:
     """Serve until cancelled. `on_ready` gets the port (chosen by the system if `port` is 0).
 
-    Raises `OSError` when the port cannot be had.
+    Raises `OSError` when the port cannot be opened.
     """
-    runner = web.AppRunner(app, access_log=None, shutdown_timeout=LAST_WORDS)
+    runner = web.AppRunner(app, access_log=None, shutdown_timeout=SHUTDOWN_SECONDS)
     await runner.setup()
     try:
         site = web.TCPSite(runner, host, port)

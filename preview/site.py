@@ -1,7 +1,7 @@
-"""Puts the preview's parts together into one aiohttp application: ComfyUI's surface, no engine.
+"""Makes an aiohttp application with ComfyUI's routes, without ComfyUI's engine.
 
-The assistant's own routes are added by `server`. What a browser may do here is bounded as in
-ComfyUI: no foreign origins, and a policy that keeps the page from calling other hosts.
+`server` adds the assistant's routes. As in ComfyUI, requests of foreign origins are refused, and a
+content security policy keeps the page from calling other hosts.
 """
 
 from collections.abc import Awaitable, Callable
@@ -14,8 +14,8 @@ from .catalog import Catalog
 from .userdata import UserData
 
 BODY_LIMIT = 100 * 1024 * 1024  # bytes, ComfyUI's own default
-# ComfyUI's policy, except that pictures and films may come from elsewhere: whether they are loaded
-# is the panel's decision (only when the user allows it), and a policy here would hide its faults.
+# ComfyUI's policy, except that images and videos may come from other hosts: the panel must load
+# them only when the user allows it, and a stricter policy would hide a fault of the panel.
 POLICY = "; ".join(
     [
         "default-src 'self'",
@@ -35,7 +35,7 @@ Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
 
 @web.middleware
 async def refuse_foreign_pages(request: web.Request, handler: Handler) -> web.StreamResponse:
-    """No other site's page may read or change anything here through the user's browser."""
+    """Refuses requests that a page of another site makes in the user's browser."""
     if request.headers.get("Sec-Fetch-Site") == "cross-site" and not is_navigation(request):
         raise web.HTTPForbidden(text="Requests from other sites are refused.")
     origin = request.headers.get("Origin")
@@ -45,7 +45,7 @@ async def refuse_foreign_pages(request: web.Request, handler: Handler) -> web.St
 
 
 def is_navigation(request: web.Request) -> bool:
-    """A link on another page that opens this one: harmless, and how people get here."""
+    """True for a page that is opened by a link of another site, which is allowed."""
     return request.method == "GET" and request.headers.get("Sec-Fetch-Mode") == "navigate"
 
 
@@ -72,7 +72,7 @@ def create_site(plugin_root: Path, user_folder: Path, catalog: Catalog) -> web.A
 
 
 def under_api(bare: list[web.RouteDef]) -> list[web.RouteDef]:
-    """The same routes below `/api`, where ComfyUI serves each of its routes a second time."""
+    """The same routes below `/api`, as ComfyUI serves each of its routes a second time."""
     return [
         web.RouteDef(route.method, f"/api{route.path}", route.handler, route.kwargs)
         for route in bare

@@ -1,7 +1,7 @@
 """Workflow templates for the preview's template browser, from `comfyui-workflow-templates-json`.
 
-That package holds the workflows and their index. The pictures are in other, large packages; where
-the browser asks for one it gets a plain tile.
+That package has the workflows and their index. Their pictures are in other, large packages, so a
+request for a picture gets a plain tile.
 """
 
 from importlib import resources
@@ -29,7 +29,7 @@ def templates_folder() -> Path:
 
 
 def routes() -> list[web.RouteDef]:
-    """`/templates/...`, where the front end asks for the index, a workflow, or a picture."""
+    """The route `/templates/...` for the index, workflows and pictures."""
     folder = templates_folder()
 
     async def template(request: web.Request) -> web.StreamResponse:

@@ -1,7 +1,7 @@
-"""The preview's settings and the user's files (saved workflows), as ComfyUI's routes give them.
+"""ComfyUI's routes for settings and the user's files (saved workflows), for the preview.
 
-One user, one folder. The assistant's own data lie beside it, never in it: these routes must not
-serve them.
+There is one user with one folder. The assistant's own data lie in another folder, because these
+routes must not serve them.
 """
 
 import asyncio
@@ -15,17 +15,17 @@ from aiohttp import web
 
 SETTINGS_FILE = "comfy.settings.json"
 FIRST_SETTINGS: dict[str, Any] = {
-    # A newcomer should see the canvas, not a tour of a front end that is only borrowed here.
+    # A new user should see the canvas, not a tour of the front end.
     "Comfy.TutorialCompleted": True,
-    # It would cover the small windows that a preview is looked at in.
+    # The minimap would cover much of a small window.
     "Comfy.Minimap.Visible": False,
-    # ModelRequests for ComfyUI's releases would be a request that leaves the machine.
+    # The look-up of ComfyUI's releases would be a request that leaves the machine.
     "Comfy.Notification.ShowVersionUpdates": False,
 }
 
 
 class UserData:
-    """Files below `folder`. Every name from outside is resolved and must stay below it."""
+    """Files below `folder`. A name from outside is resolved and must lie below it."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder.resolve()
@@ -184,7 +184,7 @@ def describe(path: Path, folder: Path) -> dict[str, Any]:
 
 
 def write_whole(path: Path, body: bytes) -> None:
-    """Write a file so that a reader sees the old content or the new, never a part."""
+    """Replace a file in one step: a reader gets the old content or the new one."""
     path.parent.mkdir(parents=True, exist_ok=True)
     fresh = path.with_name(f".{path.name}.new")
     fresh.write_bytes(body)

@@ -1,9 +1,9 @@
 """Makes the package importable outside ComfyUI under one name, `plugin`, from any folder.
 
 ComfyUI loads the plugin by its absolute path, whatever the folder is called, so inside the package
-all imports are relative. Everything else (tests, preview, bench, scripts) calls `register()` once
-and then writes `from plugin.assistant.context import ...`. Neither `sys.path` nor the root
-`__init__.py`, which is ComfyUI's way in, takes part in that.
+all imports are relative. Other code (tests, preview, bench, scripts) calls `register()` once and
+then writes `from plugin.assistant.context import ...`. This neither changes `sys.path` nor imports
+the root `__init__.py`, which is for ComfyUI.
 """
 
 import sys
@@ -16,7 +16,7 @@ ROOT = Path(__file__).resolve().parent.parent
 
 
 def register(root: Path | None = None) -> None:
-    """Register a bare package `plugin` whose `__path__` is `root` (default: this checkout).
+    """Register an empty package `plugin` whose `__path__` is `root` (default: this checkout).
 
     Calling it again with the same root does nothing; with another root it raises `RuntimeError`,
     because two checkouts in one process would mix their modules.

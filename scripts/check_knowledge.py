@@ -1,7 +1,7 @@
-"""Says what in `system_context/` is no longer true of ComfyUI's nodes and official templates.
+"""Finds statements in `system_context/` that ComfyUI's nodes and templates contradict.
 
 Run: python scripts/check_knowledge.py [--catalog FILE] [--templates DIR]
-What is checked, and in which notation, is described in `knowledge/checker.py`.
+`knowledge/checker.py` describes what is checked, and the notation.
 """
 
 import argparse
@@ -12,8 +12,8 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 runpy.run_path(str(ROOT / "scripts" / "bootstrap.py"))["register"]()
 
-from plugin.scripts.knowledge.catalog import load_definitions  # noqa: E402
 from plugin.scripts.knowledge.checker import Checker, sections  # noqa: E402
+from plugin.scripts.knowledge.node_definitions import load_definitions  # noqa: E402
 from plugin.scripts.knowledge.template_facts import installed_templates  # noqa: E402
 
 CATALOG = ROOT / "preview" / "catalog.json.gz"

@@ -1,9 +1,9 @@
-"""Starts the user's own ComfyUI with this plugin and ends it again. For `run.py`.
+"""Starts the user's own ComfyUI with this plugin, for `run.py`.
 
-Nothing is left behind in that ComfyUI's folder: where the plugin does not lie in `custom_nodes/`
-already, ComfyUI is pointed at a temporary folder that links to it. Its Python gets only those of
-our requirements that it lacks; the demo model stays in a cache folder of this checkout.
-Standard library only.
+That ComfyUI's folder is not changed: if the plugin is not in its `custom_nodes/`, ComfyUI gets a
+temporary folder with a link to the plugin as a further one. Missing requirements are installed into
+ComfyUI's Python; the demo model is installed into a cache folder of this checkout. Standard library
+only.
 """
 
 import json
@@ -21,10 +21,10 @@ from environment import ROOT, SetupError, say
 from network import HEALTH, LOOPBACK, announce, status_of, url_of, wait_until_answers
 
 DEMO_FOLDER = ROOT / ".cache" / "demo-model"
-END_LIMIT = 15.0  # seconds that ComfyUI gets to end by itself
+END_LIMIT = 15.0  # seconds for ComfyUI to end before it is killed
 OWN_PYTHONS = ("venv", ".venv")
 PORTABLE_PYTHON = "python_embeded"  # the Windows package's folder, spelled so, beside ComfyUI
-# Prints, as JSON, which of the requirements given as arguments are missing or too old.
+# Prints, as JSON, the requirements among the arguments that are missing or too old.
 MISSING = """
 import json, re, sys
 from importlib.metadata import PackageNotFoundError, version
@@ -40,7 +40,7 @@ for requirement in sys.argv[1:]:
         missing.append(requirement)
 print(json.dumps(missing))
 """
-# Says whether ComfyUI can use an accelerator; fails when torch is not there.
+# Prints whether ComfyUI can use an accelerator; fails without torch.
 ACCELERATOR = """
 import importlib.util, torch
 found = torch.cuda.is_available() or torch.backends.mps.is_available()
@@ -51,7 +51,7 @@ print("yes" if found or importlib.util.find_spec("torch_directml") else "no")
 
 @dataclass(frozen=True)
 class Launch:
-    """How to start a ComfyUI: its folder, where it listens, and what it is handed on."""
+    """How to start a ComfyUI. `extra` are further arguments for it."""
 
     folder: Path
     host: str
@@ -63,7 +63,7 @@ class Launch:
 
 
 def enclosing(script: Path) -> Path | None:
-    """The ComfyUI in whose `custom_nodes/` the plugin with that script lies, if any."""
+    """The ComfyUI whose `custom_nodes/` holds the plugin with this script, or None."""
     for path in (script.absolute(), script.resolve()):
         plugin = path.parent.parent
         if plugin.parent.name == "custom_nodes" and is_comfyui(plugin.parent.parent):
@@ -76,7 +76,7 @@ def is_comfyui(folder: Path) -> bool:
 
 
 def run(launch: Launch) -> int:
-    """Start ComfyUI, announce its URL when it answers, and stay until it ends or Ctrl-C."""
+    """Start ComfyUI, print its URL when it answers, and wait for its end or Ctrl-C."""
     if not is_comfyui(launch.folder):
         raise SetupError(f"There is no ComfyUI in {launch.folder}: main.py is missing.")
     python, accelerated = find_python(launch)
@@ -99,7 +99,7 @@ def run(launch: Launch) -> int:
 
 
 def watch(process: "subprocess.Popen[bytes]", launch: Launch) -> int:
-    """Announce the URL once ComfyUI answers, then wait for its end. Returns its exit code."""
+    """Print the URL when ComfyUI answers, and wait for its end. Returns its exit code."""
     url = url_of(launch.host, launch.port)
     if not wait_until_answers(f"{url}/api/system_stats", lambda: process.poll() is None):
         say("ComfyUI ended before it answered: its own log above says why.")
@@ -111,7 +111,7 @@ def watch(process: "subprocess.Popen[bytes]", launch: Launch) -> int:
 
 
 def end(process: "subprocess.Popen[bytes]") -> None:
-    """End ComfyUI, kindly first. After Ctrl-C in a terminal it is ending already."""
+    """Terminate ComfyUI, and kill it after `END_LIMIT` seconds. Ctrl-C has reached it already."""
     if process.poll() is None:
         process.terminate()
     try:
@@ -122,7 +122,7 @@ def end(process: "subprocess.Popen[bytes]") -> None:
 
 
 def find_python(launch: Launch) -> tuple[str, bool]:
-    """ComfyUI's Python, and whether it can use an accelerator. Raises `SetupError`."""
+    """The path of ComfyUI's Python, and whether it can use an accelerator. Raises `SetupError`."""
     candidates = [
         launch.environ.get("COMFYUI_PYTHON", ""),
         *(
@@ -144,7 +144,7 @@ def find_python(launch: Launch) -> tuple[str, bool]:
 
 
 def install_requirements(python: str) -> None:
-    """Install those of our requirements that ComfyUI's Python lacks."""
+    """Install the requirements that are missing in ComfyUI's Python. Raises `SetupError`."""
     wanted = [
         line.strip()
         for line in environment.PLUGIN.file.read_text(encoding="utf-8").splitlines()
@@ -158,7 +158,7 @@ def install_requirements(python: str) -> None:
 
 
 def demo_environment(python: str, launch: Launch) -> dict[str, str]:
-    """Fetch the demo model into our own cache and tell ComfyUI's Python where it is."""
+    """Install the demo model into our cache; the variables with which ComfyUI's Python finds it."""
     if not launch.demo_model and not launch.environ.get("LLM_GGUF"):
         return {}
     stamp = DEMO_FOLDER / environment.STAMPS
@@ -181,7 +181,7 @@ def demo_environment(python: str, launch: Launch) -> dict[str, str]:
 
 @contextmanager
 def plugin_arguments(comfyui: Path) -> Iterator[list[str]]:
-    """Arguments that make ComfyUI load this plugin, without writing into its folder."""
+    """Arguments with which ComfyUI loads this plugin from outside its folder."""
     installed = (comfyui / "custom_nodes").glob("*")
     if any(path.resolve() == ROOT for path in installed):
         yield []
@@ -190,7 +190,7 @@ def plugin_arguments(comfyui: Path) -> Iterator[list[str]]:
         nodes = Path(folder) / "custom_nodes"
         nodes.mkdir()
         link(nodes / ROOT.name, ROOT)
-        # A JSON string is a YAML string, too: no path needs quoting by hand.
+        # JSON is YAML, so no path needs to be quoted by hand.
         paths = {"comfyui_assistant": {"base_path": folder, "custom_nodes": "custom_nodes"}}
         config = Path(folder) / "paths.yaml"
         config.write_text(json.dumps(paths), encoding="utf-8")
@@ -198,7 +198,7 @@ def plugin_arguments(comfyui: Path) -> Iterator[list[str]]:
 
 
 def link(path: Path, target: Path) -> None:
-    """A folder link; on Windows a junction, since links need an administrator there."""
+    """Make a link to a folder; on Windows a junction, because links need an administrator."""
     if sys.platform == "win32":
         command = ["cmd", "/c", "mklink", "/J", str(path), str(target)]
         subprocess.run(command, check=True, capture_output=True)

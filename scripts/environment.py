@@ -1,7 +1,7 @@
-"""The `.venv` of this checkout: made once, filled with pip, checked in a moment at each start.
+"""The `.venv` of this checkout: made once, filled by pip, checked at each start.
 
-Standard library only: it runs before anything is installed. What is in the environment is noted in
-stamp files, so that a second start installs nothing. Failures are one sentence each.
+Standard library only, because it runs before anything is installed. Stamp files record what is
+installed, so that a second start installs nothing. Each failure is one sentence.
 """
 
 import hashlib
@@ -19,25 +19,25 @@ SCRIPTS, EXECUTABLE = ("Scripts", "python.exe") if os.name == "nt" else ("bin", 
 PYTHON = VENV / SCRIPTS / EXECUTABLE
 STAMPS = ".installed"  # folder inside an environment: which requirements it has
 SHOWN_LINES = 6  # lines of pip's last output shown after a failure
-# Lines of pip's that tell a waiting person something.
+# Lines of pip's output that are shown as progress.
 DOWNLOADING = re.compile(r"^\s*Downloading (?P<file>[^ /]+) (?P<size>\(.*\))")
 INSTALLING = re.compile(r"^(Installing collected packages|Building wheel)")
 
 
 class SetupError(Exception):
-    """Something that stops the set-up; the message says what and what to do about it."""
+    """The set-up cannot go on; the message says why and what the user can do."""
 
 
 @dataclass(frozen=True)
 class Requirements:
-    """A requirements file; `no_deps` for packages that are complete by themselves."""
+    """A requirements file; `no_deps`: its packages are installed without their dependencies."""
 
     title: str
     file: Path
     no_deps: bool = False
 
     def fingerprint(self) -> str:
-        """Changes when what is to be installed changes."""
+        """A hash of the file."""
         return hashlib.sha256(self.file.read_bytes()).hexdigest()
 
 
@@ -48,12 +48,12 @@ TESTS = Requirements("what the tests need", ROOT / "requirements-dev.txt")
 
 
 def inside() -> bool:
-    """Whether this process is the environment's own Python."""
+    """Whether this process runs the environment's Python."""
     return Path(sys.prefix).resolve() == VENV.resolve()
 
 
 def make() -> None:
-    """Make the environment unless a working one is there. Raises `SetupError`."""
+    """Make the environment unless it exists and works. Raises `SetupError`."""
     if PYTHON.exists() and works(PYTHON):
         return
     say(f"Making a Python environment in {VENV.name} ...")
@@ -68,7 +68,7 @@ def make() -> None:
 
 
 def works(python: Path | str) -> bool:
-    """Whether that Python starts and has pip. A moved checkout or an upgrade may have broken it."""
+    """Whether `python` starts and has pip. Moving the checkout or an upgrade may break it."""
     try:
         command = [str(python), "-c", "import pip"]
         return subprocess.run(command, capture_output=True).returncode == 0
@@ -77,7 +77,7 @@ def works(python: Path | str) -> bool:
 
 
 def install(wanted: Sequence[Requirements]) -> None:
-    """Install what the environment lacks. Raises `SetupError` with what pip said."""
+    """Install the requirements that are missing. Raises `SetupError` with pip's output."""
     missing = [requirements for requirements in wanted if not is_installed(requirements)]
     for number, requirements in enumerate(missing, start=1):
         step = f" ({number} of {len(missing)})" if len(missing) > 1 else ""
@@ -100,7 +100,7 @@ def stamp_of(requirements: Requirements) -> Path:
 
 
 def pip_install(python: Path | str, arguments: Sequence[str], title: str) -> None:
-    """Run `pip install` and show what is being fetched. Raises `SetupError`."""
+    """Run `pip install` and show its downloads. Raises `SetupError`."""
     command = [str(python), "-m", "pip", "install", "--no-input", "--progress-bar", "off"]
     command += ["--disable-pip-version-check", *arguments]
     output: list[str] = []
@@ -123,7 +123,7 @@ def show_progress(line: str) -> None:
 
 
 def explain(output: Sequence[str], title: str) -> str:
-    """One sentence about a failed installation, then pip's own last words."""
+    """One sentence about a failed installation, then the last lines of pip's output."""
     text = "\n".join(output)
     if re.search(r"(NewConnection|ConnectTimeout|Name or service not known|Network is unr)", text):
         reason = "the package index cannot be reached. Is this computer online?"
@@ -143,14 +143,14 @@ def last_line(text: str) -> str:
 
 
 def rerun(script: str) -> int:
-    """Run the same command inside the environment, in place of this process where that works."""
+    """Run the same command with the environment's Python; on POSIX it replaces this process."""
     command = [str(PYTHON), script, *sys.argv[1:]]
-    if os.name == "posix":  # elsewhere, execv would give the prompt back at once
+    if os.name == "posix":  # on Windows, execv would return to the prompt at once
         sys.stdout.flush()
         os.execv(command[0], command)
     return subprocess.call(command)
 
 
 def say(text: str) -> None:
-    """A line for the person who waits, at once even into a pipe."""
+    """Print a line without buffering."""
     print(text, flush=True)

@@ -1,10 +1,10 @@
-"""Makes `preview/catalog.json.gz` out of a ComfyUI's `/object_info`: facts about nodes, no prose.
+"""Makes `preview/catalog.json.gz` from a ComfyUI's `/object_info`, without its descriptions.
 
     python scripts/make_catalog.py object_info.json.gz --comfyui-version 0.33.0
 
 Kept: types, inputs in their order, defaults, ranges, choices, outputs, categories, names. Left out:
-descriptions, tooltips, search words, prices, texts that stand in as defaults, and every value that
-`preview/catalog.py` can restore because it is the usual one. The same input gives the same bytes.
+descriptions, tooltips, search words, prices, example texts used as defaults, and every usual value,
+which `preview/catalog.py` restores. The same input gives the same bytes.
 """
 
 import argparse
@@ -16,9 +16,9 @@ from typing import Any
 from bootstrap import ROOT
 
 CATALOG = ROOT / "preview" / "catalog.json.gz"
-# A default longer than this is an example text for a person, not a setting.
+# A longer default is an example text, not a setting.
 LONGEST_DEFAULT = 80  # characters
-# What says how an input behaves. Everything else about an input is prose or appearance.
+# Fields that change how an input behaves. Other fields are descriptions or appearance.
 INPUT_FACTS = frozenset(
     """
     default min max step round options multiselect multiline dynamicPrompts label_on label_off
@@ -41,7 +41,7 @@ NODE_FLAGS = (
 
 
 def compact_input(spec: list[Any]) -> list[Any]:
-    """One input, `[type or choices, facts]`, without what is no fact."""
+    """One input, `[type or choices, facts]`, reduced to `INPUT_FACTS`."""
     kind, facts = spec[0], spec[1] if len(spec) > 1 else {}
     kept = {key: compact_fact(key, facts[key]) for key in sorted(facts) if key in INPUT_FACTS}
     default = kept.get("default")
@@ -51,7 +51,7 @@ def compact_input(spec: list[Any]) -> list[Any]:
 
 
 def compact_fact(key: str, value: Any) -> Any:
-    """Inputs that an input holds (dynamic choices, growing lists) are compacted like the rest."""
+    """One fact; inputs inside it (dynamic choices, growing lists) are compacted too."""
     if key == "template" and "input" in value:
         return {**value, "input": compact_inputs(value["input"], {})}
     if key == "options" and isinstance(value, list):
@@ -70,7 +70,7 @@ def compact_inputs(sections: dict[str, Any], order: dict[str, list[str]]) -> dic
     for section in (name for name in SECTIONS if name in sections):
         inputs = sections[section]
         names = order.get(section, list(inputs))
-        # Hidden inputs are a word each, such as "UNIQUE_ID"; only some nodes write them as lists.
+        # A hidden input is a string such as "UNIQUE_ID", and a list in some nodes.
         compact[section] = {
             name: compact_input(inputs[name]) if isinstance(inputs[name], list) else inputs[name]
             for name in names
@@ -79,7 +79,7 @@ def compact_inputs(sections: dict[str, Any], order: dict[str, list[str]]) -> dic
 
 
 def compact_node(name: str, info: dict[str, Any]) -> dict[str, Any]:
-    """One node's facts; what equals the usual value is left to `preview/catalog.py`."""
+    """One node's facts, without the usual values that `preview/catalog.py` restores."""
     node: dict[str, Any] = {
         "category": info["category"],
         "input": compact_inputs(info["input"], info["input_order"]),

@@ -1,4 +1,4 @@
-"""Ports and readiness for `run.py`: a free port, and a URL that is printed only when it answers.
+"""For `run.py`: finds a free port, and waits until a server answers.
 
 Standard library only.
 """
@@ -24,7 +24,7 @@ HEALTH = "/api/assistant/health"
 
 
 def choose_port(host: str, wanted: int | None) -> int:
-    """The wanted port, or the first free one from the default on. Raises `SetupError`."""
+    """The port `wanted`, or else the first free one from 8188 on. Raises `SetupError`."""
     if wanted is not None:
         if not is_free(host, wanted):
             raise SetupError(
@@ -43,7 +43,7 @@ def choose_port(host: str, wanted: int | None) -> int:
 def is_free(host: str, port: int) -> bool:
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     with socket.socket(family, socket.SOCK_STREAM) as probe:
-        if os.name == "posix":  # elsewhere this option would take a port that is in use
+        if os.name == "posix":  # on Windows this option would allow a port that is in use
             probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:
             probe.bind((host, port))
@@ -53,13 +53,13 @@ def is_free(host: str, port: int) -> bool:
 
 
 def url_of(host: str, port: int) -> str:
-    """The address that a browser on this computer opens."""
+    """The URL for a browser on this computer."""
     shown = ANY_ADDRESS.get(host, f"[{host}]" if ":" in host else host)
     return f"http://{shown}:{port}"
 
 
 def wait_until_answers(url: str, is_alive: Callable[[], bool]) -> bool:
-    """Wait for any HTTP answer from `url`, as long as the server lives. True when it answered."""
+    """Wait for any HTTP answer of `url` while the server runs. True when it answered."""
     while is_alive():
         if status_of(url) is not None:
             return True
@@ -68,8 +68,8 @@ def wait_until_answers(url: str, is_alive: Callable[[], bool]) -> bool:
 
 
 def status_of(url: str) -> int | None:
-    """The HTTP status that `url` answers with; None when nothing answers."""
-    # Never through a proxy: the server is this computer's own.
+    """The HTTP status of `url`; None when nothing answers."""
+    # Without a proxy: the server runs on this computer.
     opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))
     try:
         with opener.open(url, timeout=ANSWER_LIMIT) as answer:
@@ -82,7 +82,7 @@ def status_of(url: str) -> int | None:
 
 
 def open_browser(url: str) -> None:
-    """Open the page where there is a desktop; a text browser would take over the terminal."""
+    """Open the page if there is a desktop: a text browser would use the terminal."""
     on_desktop = sys.platform in ("win32", "darwin") or any(
         os.environ.get(name) for name in ("DISPLAY", "WAYLAND_DISPLAY")
     )
@@ -91,7 +91,7 @@ def open_browser(url: str) -> None:
 
 
 def announce(host: str, port: int, *, open_page: bool) -> None:
-    """The one line that people and scripts wait for."""
+    """Print the line with the address, for which users and scripts wait."""
     url = url_of(host, port)
     say(f"ComfyUI Assistant: {url}")
     if host not in LOOPBACK:

@@ -9,7 +9,7 @@ Ends with Ctrl-C. Standard library only until that `.venv` exists.
 
 import sys
 
-if sys.version_info < (3, 10):  # noqa: UP036  An older Python must get to this sentence.
+if sys.version_info < (3, 10):  # noqa: UP036  An older Python must be able to print this.
     sys.exit(f"ComfyUI Assistant needs Python 3.10 or newer; this is {sys.version.split()[0]}.")
 
 import argparse
@@ -47,7 +47,7 @@ def parse_arguments() -> argparse.Namespace:
 
 def main() -> int:
     arguments = parse_arguments()
-    # Both end us in the same orderly way, also where a shell started us with Ctrl-C switched off.
+    # Both raise KeyboardInterrupt, also when a shell started this process with SIGINT ignored.
     for ending in (signal.SIGINT, signal.SIGTERM):
         signal.signal(ending, signal.default_int_handler)
     try:
@@ -80,7 +80,7 @@ def launch_of(folder: Path, arguments: argparse.Namespace) -> comfyui.Launch:
 
 
 def prepare_demo_model(arguments: argparse.Namespace) -> None:
-    """Install the demo model and allow it. Without it everything else still works."""
+    """Install the demo model and enable it. A failure leaves the preview without it."""
     os.environ.pop("ASSISTANT_DEMO_MODEL", None)
     if arguments.no_demo_model and not os.environ.get("LLM_GGUF"):
         return
@@ -118,7 +118,7 @@ def run_preview(arguments: argparse.Namespace) -> None:
 
 
 def announce_when_ready(arguments: argparse.Namespace, port: int) -> None:
-    """In a thread beside the server: it has started when it answers."""
+    """Runs in a thread beside the server: prints the address when the server answers."""
     if wait_until_answers(url_of(arguments.host, port) + HEALTH, lambda: True):
         announce(arguments.host, port, open_page=not arguments.no_open)
 

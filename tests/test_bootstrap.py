@@ -1,4 +1,4 @@
-"""The import scheme: one name for the package, any folder name, no change of `sys.path`."""
+"""Importing the package as `plugin`, from any folder name, without a change of `sys.path`."""
 
 import os
 import shutil
@@ -22,7 +22,7 @@ print(__version__)
 
 
 def copy_of_skeleton(folder: Path) -> Path:
-    """A clone with just enough inside to import and to be collected by pytest."""
+    """A clone with the files that an import and a collection by pytest need."""
     for name in ("scripts/bootstrap.py", "tests/conftest.py", "assistant/__init__.py"):
         target = folder / name
         target.parent.mkdir(parents=True, exist_ok=True)

@@ -1,12 +1,12 @@
-"""What we ship in `system_context/` and `user_context/`: true, within its limits, well formed."""
+"""The texts in `system_context/` and `user_context/` are true, within their limits, well formed."""
 
 from pathlib import Path
 from typing import Any
 
 import pytest
 import yaml
-from plugin.scripts.knowledge.catalog import load_definitions
 from plugin.scripts.knowledge.checker import Checker, Section, sections
+from plugin.scripts.knowledge.node_definitions import load_definitions
 from plugin.scripts.knowledge.template_facts import installed_templates
 
 ROOT = Path(__file__).resolve().parent.parent

@@ -1,5 +1,7 @@
-"""*Assistant Prompt* without ComfyUI: the assistant runs in a thread's loop, the node in the
-test's, as ComfyUI has it; the model is the scripted provider."""
+"""The node *Assistant Prompt* without ComfyUI, with a scripted provider.
+
+As in ComfyUI, the assistant runs in the event loop of another thread than the node.
+"""
 
 import asyncio
 import inspect
@@ -11,7 +13,7 @@ from typing import Any
 
 import pytest
 from plugin.assistant.app import Assistant, Host, create_assistant
-from plugin.nodes import LARGEST_SEED, LOOK_SECONDS, node_mappings
+from plugin.nodes import LARGEST_SEED, POLL_SECONDS, node_mappings
 from plugin.tests.providers import Script, ScriptedProvider, failure, text
 
 KEY = "sk-Ab12Cd34Ef56Gh78Ij90Kl12"
@@ -19,7 +21,7 @@ LIMIT = 10.0  # seconds until something that should happen counts as missing
 
 
 class Cancelled(BaseException):
-    """Stands for ComfyUI's own, which is no Exception either."""
+    """In place of ComfyUI's own exception, which is no subclass of Exception either."""
 
 
 @pytest.fixture
@@ -155,13 +157,13 @@ async def test_cancelling_the_run_closes_the_stream(
     with pytest.raises(Cancelled):
         await asyncio.wait_for(run, LIMIT)
     await provider.client_left()
-    assert LOOK_SECONDS <= 0.5  # so that it is done within a second
+    assert POLL_SECONDS <= 0.5  # so that it is done within a second
 
 
 async def test_a_run_that_ended_elsewhere_closes_the_stream(
     assistant: Assistant, provider: ScriptedProvider
 ) -> None:
-    """Another node of the same run failed: ComfyUI ends its loop, which cancels our task."""
+    """Another node of the workflow failed: ComfyUI ends its loop, which cancels our task."""
     provider.queue(Script([{"text": "A fox"}, {"wait": "end"}]))
     run = asyncio.create_task(node_of(assistant).run("A fox.", 0))
     await provider.reached("end")

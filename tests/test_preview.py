@@ -1,4 +1,4 @@
-"""The preview: the stock front end boots on what these routes answer, and nothing leaves it."""
+"""The routes of the preview, with which ComfyUI's stock front end starts."""
 
 import json
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""The preview in a real browser: the stock front end works there as far as it can."""
+"""The preview in a real browser with ComfyUI's stock front end."""
 
 import json
 from collections.abc import Iterator
@@ -32,7 +32,7 @@ def browser(chromium_path: str) -> Iterator[Browser]:
 
 @pytest.fixture(scope="module")
 def first_page(browser: Browser, url: str) -> tuple[Page, Watch]:
-    """The page as a newcomer sees it; tests that leave nothing behind share it."""
+    """The page at its first start; tests that change nothing share it."""
     return watched_page(browser, url)
 
 
@@ -51,7 +51,7 @@ def test_running_a_workflow_says_that_the_preview_cannot(first_page: tuple[Page,
 
 
 def first_open_template() -> dict[str, Any]:
-    """A template of open models: those for paid services ask for an account first."""
+    """A template of open models; a template of a paid service asks for an account first."""
     index = json.loads((templates_folder() / "index.json").read_text(encoding="utf-8"))
     templates: list[dict[str, Any]] = [item for group in index for item in group["templates"]]
     return next(template for template in templates if template["openSource"])
@@ -67,7 +67,7 @@ def test_a_template_opens_on_the_canvas(browser: Browser, url: str) -> None:
     changed = f"before => ({NODE_TYPES})().join() !== before"
     expect(card).to_be_visible()
     for _ in range(CLICKS):
-        # The list is drawn anew while the search settles, and a click on the old one is lost.
+        # The list is redrawn during the search, and a click on an old entry is lost.
         if card.is_visible():
             card.click()
         with suppress(TimeoutError):

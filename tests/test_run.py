@@ -1,4 +1,4 @@
-"""The first command, as far as it can be tested without installing anything: see `scripts/`."""
+"""`scripts/run.py` and its modules, as far as they can be tested without installing anything."""
 
 import importlib
 import json
@@ -22,7 +22,7 @@ ScriptImporter = Callable[[str], ModuleType]
 
 @pytest.fixture
 def script(monkeypatch: pytest.MonkeyPatch) -> Iterator[ScriptImporter]:
-    """Imports a script with its folder in front, as Python runs it; forgotten after the test."""
+    """Imports scripts with their folder first in `sys.path`, as Python runs them."""
     monkeypatch.syspath_prepend(str(SCRIPTS))
     before = set(sys.modules)
     yield importlib.import_module
@@ -168,7 +168,7 @@ def test_version_is_the_same_everywhere() -> None:
     assert f'\nversion = "{__version__}"\n' in text
 
 
-# A real ComfyUI's folder
+# The folder of a ComfyUI
 
 
 def test_a_plugin_in_custom_nodes_knows_its_comfyui(script: ScriptImporter, tmp_path: Path) -> None:

@@ -1,4 +1,4 @@
-"""Skills: slugs that stay in their folder, files that round-trip, and what `/skill x` means."""
+"""Skills: slugs, files that round-trip, defaults, and which skill `/skill x` chooses."""
 
 import os
 import threading
@@ -21,13 +21,14 @@ from plugin.assistant.user_context.skills import (
     Unknown,
 )
 from plugin.assistant.user_context.slugs import slug, slug_for
+from plugin.assistant.user_context.sources import SourceCache
 
 REFUSED = [
     *(".", "..", "%2E", "%2e%2e", "a/b", "a\\b", "a\0b", "\0", "CON", "con", "Lpt1", "NUL", ""),
     *(" ", "a b", "-a", "_a", ".hidden", "a.md", "a\n", "~", "é", "x" * 300, "C:", "a:b"),
     *(None, 7, ["a"]),
 ]
-# All line ends that there are, and what YAML gives a meaning to.
+# All line ends, and characters that have a meaning in YAML.
 TRICKY = "ab \n\r\t\x0b\x0c\x1c\x85\u2028\u2029\ufeff\0\x7f\xa0:#-'\"{}[]&*!|>%@`,?=<~\\é日😀"
 TEXT = st.one_of(
     st.text(st.characters(exclude_categories=["Cs"]), min_size=1, max_size=80),
@@ -292,6 +293,119 @@ def test_creating_from_many_threads_keeps_one_whole_skill(
         thread.join()
     assert sorted(outcomes) == ["made"] + ["taken"] * 7
     assert len(set(library.get_user("same").instructions.split("text "))) == 2
+
+
+# Defaults: the skills in the plugin's own `user_context/`
+
+
+@pytest.fixture
+def with_defaults(tmp_path: Path) -> SkillLibrary:
+    put(tmp_path / "system", "20_model_sdxl", "---\nname: SDXL\n---\nFacts")
+    for folder in ("poster", "grain"):
+        front = f"---\nname: {folder.title()}\ndescription: d\nlicense: MIT\n---\n"
+        put(tmp_path / "defaults", folder, front + "Default text")
+    (tmp_path / "defaults" / "skills" / "example").mkdir()
+    (tmp_path / "defaults" / "skills" / "example" / "SKILL.md.example").write_text("# Example")
+    return SkillLibrary(
+        tmp_path / "system", tmp_path / "user", SourceCache(), tmp_path / "defaults"
+    )
+
+
+def test_defaults_are_listed_and_read_with_the_users_skills(with_defaults: SkillLibrary) -> None:
+    with_defaults.create("Hands", "d", "Own text")
+    assert [(skill.slug, skill.origin) for skill in with_defaults.list_user()] == [
+        ("grain", "default"),
+        ("hands", "user"),
+        ("poster", "default"),
+    ]
+    assert with_defaults.get_user("poster").instructions == "Default text"
+
+
+def test_a_users_own_skill_replaces_the_default_of_its_slug(
+    tmp_path: Path, with_defaults: SkillLibrary
+) -> None:
+    put(tmp_path / "user", "poster", "# Mine")
+    assert with_defaults.get_user("poster").instructions == "# Mine"
+    assert [skill.slug for skill in with_defaults.list_user()] == ["grain", "poster"]
+    assert [skill.slug for skill in with_defaults.list_defaults()] == ["grain", "poster"]
+    resolved = with_defaults.resolve("poster")
+    assert isinstance(resolved, Match) and resolved.skill.origin == "user"
+
+
+def test_changing_a_default_makes_it_the_users_own(
+    tmp_path: Path, with_defaults: SkillLibrary
+) -> None:
+    before = snapshot(tmp_path / "defaults")
+    changed = with_defaults.update("poster", instructions="My text")
+    assert (changed.name, changed.origin, changed.instructions) == ("Poster", "user", "My text")
+    assert snapshot(tmp_path / "defaults") == before
+    own = (tmp_path / "user" / "skills" / "poster" / "SKILL.md").read_text()
+    assert parse_skill_file(own).extra == {"license": "MIT"}
+
+
+def test_deleting_a_default_is_refused_and_says_where_it_lies(
+    tmp_path: Path, with_defaults: SkillLibrary
+) -> None:
+    before = snapshot(tmp_path / "defaults")
+    with pytest.raises(Conflict) as refused:
+        with_defaults.delete("poster")
+    assert str(tmp_path / "defaults" / "skills" / "poster") in refused.value.message
+    assert snapshot(tmp_path / "defaults") == before
+
+
+def test_a_default_counts_again_when_the_users_own_skill_is_deleted(
+    with_defaults: SkillLibrary,
+) -> None:
+    with_defaults.update("poster", instructions="My text")
+    with_defaults.delete("poster")
+    assert with_defaults.get_user("poster").instructions == "Default text"
+
+
+def test_a_new_skill_does_not_replace_a_default_by_accident(with_defaults: SkillLibrary) -> None:
+    with pytest.raises(Conflict):
+        with_defaults.create("Poster", "d", "New text")
+    assert with_defaults.get_user("poster").instructions == "Default text"
+
+
+def test_a_command_means_the_users_own_skill_before_a_default_before_ours(
+    with_defaults: SkillLibrary,
+) -> None:
+    with_defaults.create("Poster two", "d", "text")
+    outcomes = {
+        argument: with_defaults.resolve(argument) for argument in ("post", "poster", "gr", "20")
+    }
+    slugs = {
+        argument: outcome.skill.slug
+        for argument, outcome in outcomes.items()
+        if isinstance(outcome, Match)
+    }
+    assert slugs == {
+        "post": "poster-two",
+        "poster": "poster",
+        "gr": "grain",
+        "20": "20_model_sdxl",
+    }
+    unknown = with_defaults.resolve("nothing")
+    assert isinstance(unknown, Unknown) and len(unknown.skills) == 4
+
+
+def test_a_changed_default_is_seen_at_once(tmp_path: Path, with_defaults: SkillLibrary) -> None:
+    assert with_defaults.get_user("grain").instructions == "Default text"
+    (tmp_path / "defaults" / "skills" / "grain" / "SKILL.md").write_text("# Other")
+    assert with_defaults.get_user("grain").instructions == "# Other"
+
+
+@pytest.mark.skipif(os.name == "nt", reason="links need rights on Windows")
+def test_a_link_among_the_defaults_leads_nowhere(
+    tmp_path: Path, with_defaults: SkillLibrary
+) -> None:
+    put(tmp_path / "outside", "secret", "secret")
+    (tmp_path / "defaults" / "skills" / "link").symlink_to(
+        tmp_path / "outside" / "skills" / "secret"
+    )
+    with pytest.raises(InvalidRequest):
+        with_defaults.get_user("link")
+    assert [skill.slug for skill in with_defaults.list_user()] == ["grain", "poster"]
 
 
 # What `/skill argument` means

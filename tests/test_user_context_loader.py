@@ -1,4 +1,4 @@
-"""Loading: order, caps by whole sections, re-reading only what changed, rules, environment."""
+"""Loading: order, caps by whole sections, the cache, defaults, rules, environment summary."""
 
 import asyncio
 import json
@@ -16,21 +16,23 @@ from plugin.assistant.user_context.environment_summary import EnvironmentSummary
 from plugin.assistant.user_context.sources import MAX_SOURCE_BYTES, SourceCache
 from plugin.user_context_loader import (
     TRUNCATED,
-    Section,
     Skill,
     SkillLibrary,
+    SystemSection,
     UserContextStore,
     UserStatements,
     aggregate_skills,
     cut,
     fit_sections,
     load_compact_context,
+    load_defaults,
     load_environment_summary,
     load_system_context,
     load_user_context,
     refresh_environment,
 )
 
+ROOT = Path(__file__).resolve().parent.parent
 NOW = datetime(2026, 1, 2, 3, 4, 5, tzinfo=timezone.utc)
 
 
@@ -39,9 +41,9 @@ def write(path: Path, text: str) -> None:
     path.write_text(text, encoding="utf-8")
 
 
-def sections(*sizes: int) -> tuple[Section, ...]:
+def sections(*sizes: int) -> tuple[SystemSection, ...]:
     return tuple(
-        Section(f"s{number}", f"Title {number}", "", f"{number}" * size)
+        SystemSection(f"s{number}", f"Title {number}", "", f"{number}" * size)
         for number, size in enumerate(sizes)
     )
 
@@ -310,6 +312,47 @@ async def test_user_context_is_files_and_rows_together(
     assert load_user_context(tmp_path / "absent", UserStatements()).soul == ""
 
 
+# Defaults: the plugin's own `user_context/`
+
+
+def test_a_default_counts_where_the_user_has_no_file_of_that_name(tmp_path: Path) -> None:
+    user, defaults = tmp_path / "user", tmp_path / "defaults"
+    write(defaults / "SOUL.md", "Default soul.")
+    write(defaults / "goals.md", "Default goals.")
+    write(user / "goals.md", "My goals.")
+    cache, statements = SourceCache(), UserStatements()
+    context = load_user_context(user, statements, cache, defaults)
+    assert (context.soul, context.goals) == ("Default soul.", "My goals.")
+    write(defaults / "SOUL.md", "Another default soul.")
+    assert load_user_context(user, statements, cache, defaults).soul == "Another default soul."
+    write(user / "SOUL.md", "My soul.")
+    assert load_user_context(user, statements, cache, defaults).soul == "My soul."
+    write(user / "SOUL.md", "")
+    assert load_user_context(user, statements, cache, defaults).soul == ""
+
+
+def test_the_examples_that_are_shipped_are_no_defaults(tmp_path: Path) -> None:
+    shipped = ROOT / "user_context"
+    examples = tmp_path / "defaults"
+    for path in shipped.rglob("*.example"):
+        write(examples / path.relative_to(shipped), path.read_text(encoding="utf-8"))
+    assert len(list(examples.rglob("*.example"))) == 3
+    skills = SkillLibrary(tmp_path / "system", tmp_path / "user", None, examples)
+    context = load_user_context(tmp_path / "user", UserStatements(), None, examples)
+    assert (context.soul, context.goals, skills.list_user()) == ("", "", ())
+    assert load_defaults(examples, tmp_path / "user", skills).names == ()
+
+
+def test_the_names_of_all_defaults_are_given_also_of_replaced_ones(tmp_path: Path) -> None:
+    user, defaults = tmp_path / "user", tmp_path / "defaults"
+    for name in ("goals.md", "skills/poster/SKILL.md", "skills/grain/SKILL.md"):
+        write(defaults / name, "Text")
+        write(user / name, "Mine")
+    skills = SkillLibrary(tmp_path / "system", user, None, defaults)
+    found = load_defaults(defaults, user, skills)
+    assert found.names == ("goals.md", "skills/grain", "skills/poster")
+
+
 # Skills where they are aggregated (R11)
 
 
@@ -348,7 +391,7 @@ async def test_a_scan_counts_and_the_line_says_it(tmp_path: Path) -> None:
     assert load_environment_summary(user, cache).endswith("packages, 1 node type, 0 models")
 
 
-def test_the_example_of_the_row_reads_so() -> None:
+def test_a_summary_reads_as_one_line() -> None:
     assert str(EnvironmentSummary(87, 523, 150)) == "87 packages, 523 node types, 150 models"
 
 

@@ -1,8 +1,9 @@
-"""The providers that the user made in the panel: a small file that holds keys.
+"""The file with the providers that the user made in the panel, keys included.
 
 A key is bound to the address that it was entered for: a provider whose address changes loses its
 key until it is entered again. The file is readable by its owner only and replaced as a whole.
-Methods block on the disk, so callers run them in a thread. Which one is used is `resolver`'s.
+Methods read and write the disk, so async callers run them in a thread. `resolver` chooses the
+provider that answers.
 """
 
 from __future__ import annotations
@@ -31,7 +32,7 @@ _NAME = re.compile(r"[A-Za-z0-9 ._-]{1,64}")
 
 
 class ProviderBook:
-    """Providers by name, and the active one. No method gives a key but inside `Provider`."""
+    """Providers by name, and the name of the active one. Keys are given only inside `Provider`."""
 
     def __init__(self, path: Path) -> None:
         self._path = path
@@ -49,7 +50,7 @@ class ProviderBook:
 
     @property
     def active(self) -> str | None:
-        """The name that the user chose; it may be that of a provider from elsewhere."""
+        """The provider name that the user chose; the provider may be of another source."""
         with self._reading():
             return self._active
 
@@ -67,8 +68,8 @@ class ProviderBook:
     def put(self, name: str, values: Mapping[str, Any]) -> Provider:
         """Make or replace a provider from `base_url`, `model`, `context_window` and `api_key`.
 
-        Without `api_key` the key stays, if the address does; an empty one removes it. The first
-        provider becomes the active one. Raises `InvalidRequest`, `StoreError`.
+        Without `api_key` the old key stays if the address is the same; an empty `api_key` removes
+        it. The first provider becomes the active one. Raises `InvalidRequest`, `StoreError`.
         """
         provider = provider_from(name, values)
         with self._reading():
@@ -82,15 +83,15 @@ class ProviderBook:
             return provider
 
     def activate(self, name: str | None) -> None:
-        """Choose by name, or with None leave the choice to the usual order.
+        """Set the active provider by name; None leaves the choice to the resolver's order.
 
-        The name may be one that the book does not hold: `resolver` checks those.
+        The name may be that of a provider of another source: `resolver` checks it.
         """
         with self._reading():
             self._save(self._providers, name)
 
     def delete(self, name: str) -> None:
-        """Raises `NotFound`. Without its active provider the book has none."""
+        """Delete a provider; if it was the active one, none is active. Raises `NotFound`."""
         with self._reading():
             self.get(name)
             rest = {key: value for key, value in self._providers.items() if key != name}
@@ -98,7 +99,7 @@ class ProviderBook:
 
     @contextlib.contextmanager
     def _reading(self) -> Iterator[None]:
-        """One at a time, with the file read once."""
+        """Holds the lock, and reads the file the first time."""
         with self._lock:
             if not self._loaded:
                 self._loaded = True
@@ -125,7 +126,7 @@ class ProviderBook:
             self._set_aside()
 
     def _set_aside(self) -> None:
-        """Keep a damaged file under another name; what could be read of it still serves."""
+        """Rename a damaged file. Providers that were read before the damage stay in use."""
         number = 1
         while (aside := self._path.with_name(f"{self._path.name}.damaged-{number}")).exists():
             number += 1
@@ -163,7 +164,7 @@ class ProviderBook:
 
 
 def provider_from(name: str, values: Mapping[str, Any]) -> Provider:
-    """A provider from outside input, checked. Raises `InvalidRequest` that says what and where."""
+    """A provider made of outside input. Raises `InvalidRequest`."""
     if not isinstance(name, str) or not _NAME.fullmatch(name) or name != name.strip():
         allowed = "1 to 64 letters, digits, spaces, dots, hyphens or underscores"
         raise InvalidRequest(f"a name has {allowed}", where="name")
@@ -194,7 +195,7 @@ def _text(values: Mapping[str, Any], field: str, longest: int) -> str:
 
 
 def _replace(path: Path, text: str) -> None:
-    """Write the whole file or nothing; the new file is its owner's alone from the start."""
+    """Replace the file in one step; only its owner can read the new file at any moment."""
     path.parent.mkdir(parents=True, exist_ok=True)
     descriptor, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
     try:

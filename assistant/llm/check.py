@@ -1,6 +1,6 @@
-"""Does a provider really work: a one-line chat, and a tool call, each tried and reported.
+"""Tests a provider with a real one-line chat and a real tool call.
 
-"Connected, but the chat fails" is what users complain of most elsewhere, so nothing less counts.
+A server that accepts connections may still refuse every chat, so a mere connection proves nothing.
 """
 
 from __future__ import annotations
@@ -44,7 +44,8 @@ TOOLS = LLMRequest(
 async def check(
     client: Client, provider: Provider, *, clock: Callable[[], float] = time.monotonic
 ) -> dict[str, Any]:
-    """`{"chat": {"ok", "message", "ms"}, "tools": {...}}`; no failure of a server is raised."""
+    """`{"chat": {"ok", "message", "ms"}, "tools": {...}}`. A failure of the server is reported in
+    it, not raised."""
     chat = await _try(client, provider, CHAT, clock)
     if not chat["ok"]:
         return {"chat": chat, "tools": {"ok": False, "message": "Not tried.", "ms": 0}}

@@ -1,7 +1,7 @@
-"""A server's chunks, in all the dialects that we know, read as events.
+"""Turns the chunks of any server into events. Pure.
 
-Pure: chunks in, events out; no connection and no clock. A chunk that is not understood is passed
-over, because servers add fields; what is missing at the end is for `client` to judge.
+Servers differ in field names and in what they leave out, and they add fields, so unknown chunks and
+fields are ignored. `client` decides whether what came is a complete answer.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ REASONING_FIELDS: tuple[ReasoningField, ...] = ("reasoning_content", "reasoning"
 class ChunkReader:
     """The events of one answer. Feed it each chunk, then call `end` once.
 
-    `made_id_prefix()` begins the ids of tool calls that come without one.
+    `made_id_prefix()` is the prefix for ids of tool calls that come without an id.
     """
 
     def __init__(self, made_id_prefix: Callable[[], str]) -> None:
@@ -59,16 +59,16 @@ class ChunkReader:
         self.understood = False
         """True once a chunk had the shape of an answer."""
         self.spoke = False
-        """True once there was text to read, reasoning or a tool call."""
+        """True once there was visible text, reasoning or a tool call."""
 
     @property
     def finished(self) -> bool:
-        """True once the server said why the answer ended."""
+        """True once the server sent a finish reason."""
         return self._finish is not None
 
     @property
     def finish_word(self) -> str:
-        """The server's own word for that."""
+        """The finish reason as the server spells it."""
         return self._finish or ""
 
     def feed(self, chunk: Json) -> Iterator[Event]:
@@ -92,7 +92,7 @@ class ChunkReader:
             self._finish = reason
 
     def end(self) -> Iterator[Event]:
-        """What was held back, then the usage, then the end if the server said that it was one."""
+        """The text that was held back, then the usage, then `Finish` if there was a reason."""
         for piece in self._think.end():
             event = _marked(piece)
             self.spoke = self.spoke or _speaks(event)
@@ -103,7 +103,8 @@ class ChunkReader:
             yield Finish(self._reason(self._finish))
 
     def _reason(self, word: str) -> FinishReason:
-        """Servers say "stop" after a tool call, and "tool_calls" without one."""
+        """The finish reason, corrected: some servers say "stop" after a tool call, or "tool_calls"
+        without a call."""
         reason = FINISH_REASONS.get(word.lower(), "other")
         if self._calls.any and reason in ("stop", "other"):
             return "tool-calls"
@@ -138,7 +139,7 @@ def _speaks(event: Event) -> bool:
 
 
 def _delta_of(choice: Json) -> Json:
-    """The choice's delta; of an answer that was not streamed, its message with numbered calls."""
+    """The choice's delta, or of an unstreamed answer its message, with an index for each call."""
     delta = choice.get("delta")
     if isinstance(delta, Mapping):
         return delta
@@ -153,7 +154,7 @@ def _delta_of(choice: Json) -> Json:
 
 
 def _reasoning(delta: Json) -> Iterator[ReasoningDelta]:
-    """A server may send the same reasoning under two names, and as blocks: it counts once."""
+    """The reasoning of a delta, once: servers may send it under two names and as blocks."""
     raw = delta.get("reasoning_details")
     details = tuple(d for d in raw if isinstance(d, Mapping)) if isinstance(raw, list) else ()
     for name in REASONING_FIELDS:
@@ -167,7 +168,7 @@ def _reasoning(delta: Json) -> Iterator[ReasoningDelta]:
 
 
 def _content(content: object) -> Iterator[Piece]:
-    """Content is text, or a list of parts (Mistral: with `thinking` among them)."""
+    """The pieces of a content: a string, or a list of parts (Mistral sends `thinking` parts)."""
     if isinstance(content, str):
         yield ("text", content)
     elif isinstance(content, list):
@@ -196,7 +197,7 @@ def _calls(delta: Json) -> Iterator[Json]:
 
 
 def _usage(chunk: Json) -> Usage | None:
-    """The counts under the names of OpenAI, DeepSeek and Anthropic-compatible servers."""
+    """Token counts, under the field names of OpenAI, DeepSeek or Anthropic-compatible servers."""
     usage = chunk.get("usage")
     if not isinstance(usage, Mapping):
         return None
@@ -212,7 +213,7 @@ def _usage(chunk: Json) -> Usage | None:
     )
     sent = _count(usage, "prompt_tokens")
     if sent is None and (fresh := _count(usage, "input_tokens")) is not None:
-        # Anthropic's own count leaves out what was read from the cache or written to it.
+        # Anthropic's `input_tokens` leaves out tokens that were read from or written to the cache.
         sent = fresh + (_count(usage, "cache_read_input_tokens") or 0) + (written or 0)
     found = Usage(
         input_tokens=sent,

@@ -1,7 +1,8 @@
-"""ModelRequests a model: a request in, events out, whatever server and dialect.
+"""Sends a request to a model's server and gives the answer as events, the same for all servers.
 
-Retries what may succeed a moment later, before anything of the answer has been given out; judges
-whether an answer is whole; hangs up as soon as nobody listens. What the events mean is `turn`'s.
+`Client` retries a failed request as long as no event of its answer was given out, decides whether
+an answer is complete, and closes the connection when the caller stops reading. `turn` interprets
+the events.
 """
 
 from __future__ import annotations
@@ -29,14 +30,14 @@ logger = logging.getLogger("comfyui_assistant")
 
 MOST_SECONDS_OF_RETRIES = 30.0
 FIRST_DELAY_SECONDS = 1.0
-# How often to try again, by what went wrong, where the server does not say when.
+# Retries by error code, where the server does not say when to try again.
 RETRIES = {"rate_limited": 4, "provider_error": 2, "unreachable": 1, "cut": 1}
-RETRIES_WHEN_TOLD = 10
-# A wait that a person notices, in seconds.
+RETRIES_WITH_RETRY_AFTER = 10
+# The user is told of a wait that is at least so long.
 SHOWN_WAIT_SECONDS = 2.0
-# After the reason of the end only the usage can still come; some servers never close the stream.
+# After the finish reason only the usage can follow; some servers never close the stream.
 GRACE_SECONDS = 3.0
-# Settings whose absence changes the answer, in words.
+# Settings that change the answer, by the names that the user reads when one was left out.
 NAMED_SETTINGS = {
     "temperature": "temperature",
     "reasoning_effort": "reasoning effort",
@@ -47,14 +48,16 @@ Prepare = Callable[[Provider], Awaitable[Provider]]
 
 
 async def as_it_is(provider: Provider) -> Provider:
-    """The `prepare` of servers that are not ours."""
+    """The `prepare` of a client whose servers run already."""
     return provider
 
 
 class Client:
-    """Asks models. `prepare` makes a provider ready: starts what we serve, finds a missing model.
+    """Requests answers from models.
 
-    `clock` (monotonic seconds), `sleep` and `grace_seconds` are handed in by tests.
+    `prepare` is called before each try: it starts a server that we run ourselves, and finds a model
+    where the provider names none. Tests pass `clock` (monotonic seconds), `sleep` and
+    `grace_seconds`.
     """
 
     def __init__(
@@ -78,8 +81,8 @@ class Client:
     async def stream(self, provider: Provider, request: LLMRequest) -> AsyncGenerator[Event, None]:
         """The answer's events; the last one is `Finish`.
 
-        Raises `ProviderError`, also after events: what came before it stays true. Close the
-        generator (`contextlib.aclosing`) or cancel its task to hang up.
+        Raises `ProviderError`, also after events, which stay valid. Closing the generator
+        (`contextlib.aclosing`) or cancelling its task closes the connection.
         """
         body: dict[str, Any] = {}
         began = self._clock()
@@ -87,7 +90,7 @@ class Client:
         while True:
             spoken = False
             try:
-                # Before each try: a model that we serve may have died meanwhile.
+                # Before each try: a server that we run may have ended meanwhile.
                 ready = await self._prepare(provider)
                 body = body or body_of(ready, request)
                 async with contextlib.aclosing(self._answer(ready, body)) as events:
@@ -119,7 +122,7 @@ class Client:
     async def _answer(
         self, provider: Provider, body: Mapping[str, Any]
     ) -> AsyncGenerator[Event, None]:
-        """One try: the events of one HTTP request."""
+        """The events of one HTTP request."""
         chunks = await self._connections.open(provider, body)
         reader = ChunkReader(functools.partial(_made_id_prefix, body))
         error: ProviderError | None = None
@@ -144,7 +147,7 @@ class Client:
     async def _until_whole(
         self, chunks: Chunks, reader: ChunkReader
     ) -> AsyncGenerator[Mapping[str, Any], None]:
-        """The chunks; once the answer has ended, only those that come without delay."""
+        """The chunks; after the finish reason, only chunks that come within the grace time."""
         async with contextlib.aclosing(chunks.read()) as answer:
             while True:
                 try:
@@ -160,7 +163,7 @@ class Client:
 def _whole(
     provider: Provider, reader: ChunkReader, finish: Finish | None, error: ProviderError | None
 ) -> Finish:
-    """The end of a whole answer; raises what an answer that is not whole deserves."""
+    """The `Finish` of a complete answer. Raises `ProviderError` for an incomplete or empty one."""
     if finish is None:
         if error is not None:
             raise error
@@ -175,11 +178,11 @@ def _whole(
 
 
 def _delay(error: ProviderError, tries: int, elapsed: float) -> float | None:
-    """Seconds until the next try after `tries` failed ones; None when it is time to give up."""
+    """Seconds to wait after `tries` failed tries and `elapsed` seconds; None: do not try again."""
     if error.code not in RETRIES or "retry" not in error.actions:
         return None
     if error.retry_after is not None:
-        most, delay = RETRIES_WHEN_TOLD, max(error.retry_after, FIRST_DELAY_SECONDS)
+        most, delay = RETRIES_WITH_RETRY_AFTER, max(error.retry_after, FIRST_DELAY_SECONDS)
     else:
         most, delay = RETRIES[error.code], FIRST_DELAY_SECONDS * 2 ** (tries - 1)
     if tries > most or elapsed + delay > MOST_SECONDS_OF_RETRIES:
@@ -188,6 +191,6 @@ def _delay(error: ProviderError, tries: int, elapsed: float) -> float | None:
 
 
 def _made_id_prefix(body: Mapping[str, Any]) -> str:
-    """What begins the ids of calls that came without one: the same for the same request."""
+    """Prefix for the ids of tool calls that came without an id; the same for the same request."""
     text = json.dumps(body, sort_keys=True)
     return f"call_{hashlib.sha256(text.encode()).hexdigest()[:12]}_"

@@ -1,7 +1,7 @@
-"""The openai client as we use it: one for each server and key, and what it raises as our errors.
+"""The openai client: one instance for each server and key, its exceptions turned into ours.
 
-It sends a body and gives the chunks as plain objects; it reads nothing in them and retries nothing.
-`openai` is imported on first need, in a thread, because that takes about a second.
+`Connections` sends a body and returns the chunks as JSON objects; it neither interprets chunks nor
+retries. The first request imports `openai` in a thread, because the import takes about a second.
 """
 
 from __future__ import annotations
@@ -26,7 +26,10 @@ LARGEST_ERROR = 64 * 1024  # characters of an error answer that are read
 
 
 class Connections:
-    """The clients, the latest used last. `timeout_seconds` is the longest silence."""
+    """Clients by server and key, the last used one last.
+
+    `timeout_seconds` is the longest wait for the next bytes of an answer.
+    """
 
     def __init__(self, timeout_seconds: float) -> None:
         self.timeout_seconds = timeout_seconds
@@ -34,7 +37,7 @@ class Connections:
         self._making = asyncio.Lock()
 
     async def open(self, provider: Provider, body: Mapping[str, Any]) -> Chunks:
-        """Send `body`; the answer's chunks. Raises `ProviderError` for whatever comes instead."""
+        """Send `body` and return the answer's chunks. Raises `ProviderError`."""
         if not usable_key(provider.api_key):
             raise failures.unusable_key(provider)
         client = await self._client(provider)
@@ -90,7 +93,7 @@ class Connections:
     def failure_of(
         self, provider: Provider, error: Exception, had_tools: bool, *, started: bool
     ) -> ProviderError | None:
-        """What the client raised, as ours; None for what is no failure of the server."""
+        """The `ProviderError` for an exception; None when the server did not cause it."""
         openai = importlib.import_module("openai")
         if isinstance(error, ProviderError):
             return error
@@ -116,9 +119,10 @@ class Connections:
 
 
 class Chunks:
-    """One answer as it arrives. Must be closed.
+    """The chunks of one answer as they arrive. Must be closed.
 
-    `started` is set by the reader once the answer has said something; errors are worded by it.
+    The caller sets `started` when the answer has text, reasoning or a tool call: the messages of
+    later errors differ then.
     """
 
     def __init__(
@@ -131,11 +135,11 @@ class Chunks:
         self.started = False
 
     async def close(self) -> None:
-        """Hang up, so that the server stops working on the answer."""
+        """Close the connection, so that the server stops generating."""
         await self._stream.close()
 
     async def read(self) -> AsyncGenerator[Mapping[str, Any], None]:
-        """The chunks as JSON objects. Raises `ProviderError` where the answer fails."""
+        """The chunks as JSON objects. Raises `ProviderError`."""
         try:
             response = self._stream.response
             content_type = response.headers.get("content-type", "").partition(";")[0].strip()
@@ -156,7 +160,7 @@ class Chunks:
             raise failure from None
 
     def _whole(self, body: bytes) -> Mapping[str, Any]:
-        """The answer of a server that does not stream."""
+        """The JSON answer of a server that does not stream."""
         try:
             answer = json.loads(body)
         except ValueError:
@@ -164,7 +168,7 @@ class Chunks:
         return self._checked(answer)
 
     def _checked(self, chunk: Any) -> Mapping[str, Any]:
-        """A chunk that is an object and no error."""
+        """`chunk`, if it is a JSON object without an error; raises `ProviderError` otherwise."""
         if not isinstance(chunk, Mapping):
             raise failures.garbage(self._provider, str(chunk), started=self.started)
         if chunk.get("error"):
@@ -179,8 +183,8 @@ def usable_key(key: str) -> bool:
 
 
 def _headers(provider: Provider) -> dict[str, Any]:
-    """Who asks. By itself the client takes the key, organization and project of the environment,
-    for any host; they are for the environment's own provider only."""
+    """Authentication headers. Without them the openai client sends the environment's key,
+    organization and project to any host; they belong to the environment's own provider."""
     omit = importlib.import_module("openai").Omit()
     headers: dict[str, Any] = {"Authorization": omit}
     if provider.api_key:
@@ -191,7 +195,7 @@ def _headers(provider: Provider) -> dict[str, Any]:
 
 
 def _kinds(error: BaseException | None) -> set[str]:
-    """The names of an error's classes: the network library is httpx or httpx2, by openai's own."""
+    """The names of an error's classes. Names, because openai may use httpx or httpx2."""
     return {kind.__name__ for kind in type(error).__mro__}
 
 
@@ -205,7 +209,7 @@ def _status(provider: Provider, error: Any, had_tools: bool) -> ProviderError:
 
 
 def _disconnected(provider: Provider, error: Exception, started: bool) -> ProviderError:
-    """No connection, or one that broke: the network library's kind of error tells them apart."""
+    """`unreachable` if no connection was made, `cut` if one broke."""
     cause = error.__cause__
     reason = str(cause or error)
     if not started and _kinds(cause) & {"ConnectError", "UnsupportedProtocol", "ProxyError"}:

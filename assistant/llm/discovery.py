@@ -1,7 +1,7 @@
-"""Finding an LLM server that already runs on this machine.
+"""Finds LLM servers that run on this machine.
 
-One short question to each usual port, on loopback only, all at once. The answer is kept for some
-seconds, so that asking often costs nothing and a server that was just started is soon seen.
+One short request goes to each usual port, on loopback only, all at the same time. The result is
+cached for some seconds, so that frequent calls are cheap and a new server is found soon.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 import aiohttp
 
-from .models import Model, get_json, models_in
+from .models import ModelInfo, get_json, models_in
 
 PROBE_SECONDS = 0.6
 KEPT_SECONDS = 5.0
@@ -35,15 +35,15 @@ USUAL_PORTS = (
 
 @dataclass(frozen=True, slots=True)
 class LocalServer:
-    """A server that answered, and its models, of which there may be none."""
+    """A server that answered, and its models; `models` may be empty."""
 
     name: str
     base_url: str
-    models: tuple[Model, ...]
+    models: tuple[ModelInfo, ...]
 
 
 class Discovery:
-    """Asks `ports` when needed. `clock` gives monotonic seconds."""
+    """Looks at `ports` when the cached result is too old. `clock` gives monotonic seconds."""
 
     def __init__(
         self,
@@ -59,7 +59,7 @@ class Discovery:
         self._probing = asyncio.Lock()
 
     async def servers(self) -> tuple[LocalServer, ...]:
-        """The servers that run now, or did some seconds ago, in the order of the ports."""
+        """The servers that run now, or ran some seconds ago, in the order of the ports."""
         async with self._probing:
             if self._clock() >= self._good_until:
                 self._found = await self._probe_all()

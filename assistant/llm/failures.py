@@ -1,7 +1,7 @@
-"""What went wrong at the LLM's server, as one sentence that names the host and the next step.
+"""Makes a `ProviderError` of a failure at the LLM's server. Pure.
 
-Pure: from a status, a body or a reason to a `ProviderError`. How servers word their refusals is in
-`wordings`; how the openai client reports a failure is known to `client` alone.
+Each message is one sentence with the host and the next step. `wordings` holds the patterns of
+servers' error texts; `connection` turns the openai client's exceptions into calls of this module.
 """
 
 from __future__ import annotations
@@ -20,12 +20,15 @@ from .redaction import without_keys
 from .wordings import CONNECTION_REASONS, STATUS_MEANINGS, WORDINGS, prompt_leaves_room
 
 LONGEST_WAIT_IN_MINUTES = 60
-EXCERPT = 120  # characters of an answer that nobody can read
+EXCERPT = 120  # characters of an unreadable answer that are shown
 
 
 @dataclass(frozen=True, slots=True)
 class Refusal:
-    """An error answer: its HTTP status (or the code inside a stream), and its own words."""
+    """An error answer of a server: HTTP status (or the code inside a stream), text, error code.
+
+    `retry_after` is in seconds.
+    """
 
     status: int
     text: str
@@ -34,12 +37,15 @@ class Refusal:
 
     @property
     def words(self) -> str:
-        """All that patterns are matched against."""
+        """The text that the patterns of `wordings` are matched against."""
         return f"{self.code} {self.text}".strip()
 
 
 def read_refusal(status: int, headers: Mapping[str, str], body: str, now: datetime) -> Refusal:
-    """An HTTP error answer; `headers` with lower-case names, `now` for a `Retry-After` date."""
+    """The refusal in an HTTP error answer; `headers` have lower-case names.
+
+    `now` turns a `Retry-After` date into seconds.
+    """
     try:
         value = json.loads(body)
     except ValueError:
@@ -64,15 +70,16 @@ def refusal_in(value: Any, status: int = 0) -> Refusal:
     text = words if isinstance(words, str) else json.dumps(words, ensure_ascii=False, default=str)
     raw = inner.get("metadata")
     if isinstance(raw, Mapping) and isinstance(raw.get("raw"), str):
-        text = f"{text}: {raw['raw']}"  # OpenRouter keeps the upstream's own words there
+        text = f"{text}: {raw['raw']}"  # OpenRouter puts the upstream server's text there
     kinds = [str(inner[k]) for k in ("code", "type") if inner.get(k) is not None]
     return Refusal(status, text, " ".join(kinds))
 
 
 def refused(provider: Provider, refusal: Refusal, *, had_tools: bool = False) -> ProviderError:
-    """The error for a refusal, by its wording first and its status second.
+    """The error for a refusal: by its text, or else by its status.
 
-    `had_tools` says whether the request carried tools, without which none can have been refused.
+    `had_tools` says whether the request had tools; a request without tools is never
+    `tools_refused`.
     """
     detail = without_keys(refusal.text, provider.api_key)
     words = {"host": provider.host, "model": provider.model or "(none)"}
@@ -115,7 +122,7 @@ def output_limit(provider: Provider, detail: str = "") -> ProviderError:
 
 
 def unreachable(provider: Provider, reason: str) -> ProviderError:
-    """No connection; `reason` is the network's own wording."""
+    """No connection was made; `reason` is the network library's text."""
     known = (sentence for pattern, sentence in CONNECTION_REASONS if pattern.search(reason))
     sentence = next(known, "Nothing answers at {host}: {start}check the address.")
     start = "start the server (such as Ollama) or " if provider.local else ""
@@ -128,7 +135,7 @@ def unreachable(provider: Provider, reason: str) -> ProviderError:
 
 
 def timed_out(provider: Provider, seconds: float, *, started: bool) -> ProviderError:
-    """Silence, before the answer or, where it had `started`, within it."""
+    """No bytes came for `seconds`, before the answer or, if it had `started`, within it."""
     if started:
         sentence = (
             f"{provider.host} fell silent for {_duration(seconds)} in the middle of its answer."
@@ -142,7 +149,7 @@ def timed_out(provider: Provider, seconds: float, *, started: bool) -> ProviderE
 
 
 def cut(provider: Provider, *, started: bool, detail: str = "") -> ProviderError:
-    """The connection broke, or the stream ended without saying that the answer was complete."""
+    """The connection broke, or the stream ended without a finish reason."""
     actions = ("continue", "retry") if started else ("retry",)
     advice = "you can let it continue" if started else "try again"
     message = f"The answer from {provider.host} broke off before its end: {advice}."
@@ -152,7 +159,7 @@ def cut(provider: Provider, *, started: bool, detail: str = "") -> ProviderError
 
 
 def garbage(provider: Provider, excerpt: str, *, started: bool = False) -> ProviderError:
-    """An answer, or a piece of it, that is not what the protocol says."""
+    """An answer, or a piece of it, that does not follow the protocol."""
     if started:
         message = f"{provider.host} sent something unreadable in the middle of its answer."
         actions = ("continue", "retry")
@@ -175,7 +182,7 @@ def empty(provider: Provider) -> ProviderError:
 
 
 def redirected(provider: Provider, target: str) -> ProviderError:
-    """A redirect. We follow none: the key and the chat are for the host that was entered."""
+    """A redirect, which is not followed: the key and the chat are for the configured host."""
     message = f"{provider.host} sends us to another address: set the one that it moved to."
     detail = without_keys(target, provider.api_key)
     return ProviderError(message, code="unreachable", actions=("open-settings",), detail=detail)
@@ -190,7 +197,7 @@ def unusable_key(provider: Provider) -> ProviderError:
 
 
 def _retry_after(headers: Mapping[str, str], now: datetime) -> float | None:
-    """Seconds to wait by `Retry-After-Ms` or `Retry-After` (seconds, or a date of RFC 9110)."""
+    """The seconds of `Retry-After-Ms` or `Retry-After` (seconds, or a date as in RFC 9110)."""
     milliseconds = headers.get("retry-after-ms", "").strip()
     text = headers.get("retry-after", "").strip()
     for value, factor in ((milliseconds, 0.001), (text, 1.0)):

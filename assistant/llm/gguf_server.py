@@ -1,8 +1,8 @@
-"""A program of its own: serves one GGUF file with llama.cpp until its standard input closes.
+"""A program that serves one GGUF file with llama.cpp until its standard input closes.
 
-Started by `gguf`; imports nothing of ours. It reads one line of JSON (path, n_ctx, threads, alias,
-api_key: not on the command line, where other users could read it), answers with one line of JSON
-(`url`, or `error`), and ends when the process that started it is gone.
+`gguf` starts it; it imports no module of this package. It reads one line of JSON (path, n_ctx,
+threads, alias and api_key, which other users could read on a command line), prints one line of JSON
+(`url`, or `error`), and ends when the process that started it has ended.
 """
 
 import importlib
@@ -16,7 +16,7 @@ ERRORS_ONLY = 1  # llama.cpp's verbosity
 
 
 def main() -> None:
-    # llama.cpp writes where it likes: its words go to a file, the one line of our answer does not.
+    # llama.cpp prints to both outputs: they go to a file, and only our answer to the real output.
     answers = os.fdopen(os.dup(1), "w", encoding="utf-8")
     log = tempfile.TemporaryFile("w+", encoding="utf-8", errors="replace")  # noqa: SIM115
     os.dup2(log.fileno(), 1)
@@ -32,12 +32,12 @@ def main() -> None:
     answers.flush()
     if "url" in answer:
         sys.stdin.read()
-    # Its threads would otherwise finish the answer that they are at.
+    # Otherwise llama.cpp's threads would first finish the answer that they are generating.
     os._exit(0)
 
 
 def start(order: dict[str, Any]) -> Any:
-    """A running server for `order`."""
+    """A running server for the file and settings in `order`."""
     xllamacpp = importlib.import_module("xllamacpp")
     parameters = xllamacpp.CommonParams()
     parameters.model.path = order["path"]
@@ -56,7 +56,7 @@ def start(order: dict[str, Any]) -> Any:
 
 
 def first_error(log: Any) -> str:
-    """llama.cpp's own first complaint, which says more than what it raises."""
+    """The first error in llama.cpp's log, which is clearer than its exception."""
     log.seek(0)
     lines = (line.partition(" E ")[2].strip() for line in log)
     return next((line for line in lines if line), "")

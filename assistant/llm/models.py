@@ -1,7 +1,7 @@
-"""Which models a server has, and how large their windows are, by the server's own word.
+"""The models of a server and their context windows, as the server reports them.
 
-Lists are `GET /models` of the OpenAI API. Windows have no common place: each local server reports
-them in its own way, and the lists of some hosted ones name them, too.
+The list is `GET /models` of the OpenAI API. The API has no field for windows: each local server
+reports them at another place, and some hosted servers name them in the list.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from .provider import Provider, host_of
 
 LIST_SECONDS = 10.0
 LARGEST_LIST = 16 * 1024**2  # bytes
-# Where a model list names a model's window: vLLM, OpenRouter, Groq, LM Studio.
+# Fields of a model list that hold a window: vLLM, OpenRouter, Groq, LM Studio.
 WINDOW_FIELDS = ("max_model_len", "context_length", "context_window", "max_context_length")
 _NOT_FOR_CHAT = re.compile(
     r"embed|rerank|whisper|\btts\b|minilm|colbert|moderation|dall-e|transcribe|(^|[/_-])(bge|e5|gte)-",
@@ -30,41 +30,43 @@ _NOT_FOR_CHAT = re.compile(
 
 
 @dataclass(frozen=True, slots=True)
-class Model:
-    """`context_window` in tokens, None where the list does not say."""
+class ModelInfo:
+    """An entry of a model list. `context_window` in tokens, None where the list has none."""
 
     id: str
     context_window: int | None = None
 
     @property
     def chats(self) -> bool:
-        """Whether its name is not that of an embedding, speech or ranking model."""
+        """False when the name is that of an embedding, speech or ranking model."""
         return not _NOT_FOR_CHAT.search(self.id)
 
 
-def models_in(answer: Any) -> tuple[Model, ...] | None:
-    """The models of a `/models` answer; None when it is no such list."""
+def models_in(answer: Any) -> tuple[ModelInfo, ...] | None:
+    """The models of a `/models` answer; None when the answer is not a model list."""
     data = answer.get("data") if isinstance(answer, Mapping) else None
     if not isinstance(data, list):
         return None
     entries = [e for e in data if isinstance(e, Mapping) and isinstance(e.get("id"), str)]
-    return tuple(Model(entry["id"], window_in(entry)) for entry in entries)
+    return tuple(ModelInfo(entry["id"], window_in(entry)) for entry in entries)
 
 
 def window_in(entry: Mapping[str, Any]) -> int | None:
-    """The window of a model's entry, also in llama.cpp's `meta.n_ctx`."""
+    """The window, in tokens, of a model's entry; llama.cpp has it in `meta.n_ctx`."""
     meta = entry.get("meta")
     inner = meta.get("n_ctx") if isinstance(meta, Mapping) else None
     values = (*(entry.get(field) for field in WINDOW_FIELDS), inner)
     return next((v for v in values if isinstance(v, int) and v > 0), None)
 
 
-def first_chat_model(models: Iterable[Model]) -> str | None:
+def first_chat_model(models: Iterable[ModelInfo]) -> str | None:
     return next((model.id for model in models if model.chats), None)
 
 
-async def list_models(provider: Provider, *, seconds: float = LIST_SECONDS) -> tuple[Model, ...]:
-    """What `provider` offers. Raises `ProviderError` in a sentence for the user."""
+async def list_models(
+    provider: Provider, *, seconds: float = LIST_SECONDS
+) -> tuple[ModelInfo, ...]:
+    """The models that `provider` offers. Raises `ProviderError`."""
     headers = {"Authorization": f"Bearer {provider.api_key}"} if provider.api_key else {}
     timeout = aiohttp.ClientTimeout(total=seconds)
     try:
@@ -96,9 +98,11 @@ async def list_models(provider: Provider, *, seconds: float = LIST_SECONDS) -> t
 
 
 async def reported_window(base_url: str, model: str, *, seconds: float) -> int | None:
-    """The window, in tokens, that a local server says it has loaded `model` with; None if it won't.
+    """The window, in tokens, with which a local server has loaded `model`; None if it is not
+    reported.
 
-    Asked in turn: the model list (llama.cpp, vLLM), Ollama, LM Studio, llama.cpp's properties.
+    Requested in this order: the model list (llama.cpp, vLLM), Ollama's, LM Studio's and
+    llama.cpp's own routes.
     """
     root = host_of(base_url)
     timeout = aiohttp.ClientTimeout(total=seconds)
@@ -128,7 +132,7 @@ OLLAMA_DEFAULT_WINDOW = 4_096
 async def _ollama_window(
     session: aiohttp.ClientSession, root: str, model: str, running: Mapping[str, Any]
 ) -> int | None:
-    """A loaded model's real window, else what the model file says, else the default."""
+    """The window of the loaded model, else the one in the model file, else Ollama's default."""
     entries = [entry for entry in running.get("models") or () if isinstance(entry, Mapping)]
     for entry in entries:
         window = _tokens(entry.get("context_length"))
@@ -156,7 +160,7 @@ def _tokens(value: object) -> int | None:
 async def get_json(
     session: aiohttp.ClientSession, url: str, body: Mapping[str, Any] | None = None
 ) -> Any:
-    """The JSON at `url` (posted to with `body`), or None for whatever else happens."""
+    """The JSON answer of `url`, a POST if there is a `body`; None for any failure."""
     method = "GET" if body is None else "POST"
     try:
         async with session.request(method, url, json=body, allow_redirects=False) as answer:
@@ -166,7 +170,7 @@ async def get_json(
 
 
 async def _text(answer: aiohttp.ClientResponse) -> str:
-    """The body, refused with ValueError beyond 16 MB."""
+    """The body. Raises ValueError beyond 16 MB."""
     body = bytearray()
     async for piece in answer.content.iter_chunked(65_536):
         body += piece

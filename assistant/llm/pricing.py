@@ -1,8 +1,7 @@
-"""What a request cost in US dollars, where that is known.
+"""The cost of a request in US dollars, where the prices are known.
 
-Prices are data with a date and a source (`prices.json`): of a host's own models, by their names.
-They change, and then ours are wrong; `LLM_PRICES` says better. A model that is not there has no
-price, and a server of the user's own costs nothing that we know of: no money is shown for either.
+`prices.json` holds prices by host and model name, with date and source. Prices change; the setting
+`LLM_PRICES` overrides the file. Without a price, as for a local server, there is no cost.
 """
 
 from __future__ import annotations
@@ -21,14 +20,16 @@ from .stream_events import Usage
 FILE = Path(__file__).with_name("prices.json")
 PER_TOKENS = 1_000_000
 _DATED = re.compile(r"-(?:\d{4}-\d{2}-\d{2}|\d{8})\Z")
-"""A version of a model, which costs what the model does."""
+"""The date in the name of a model's version, which costs the same as the model."""
 
 
 def cost_of(
     provider: Provider, usage: Usage | None, given: Mapping[str, Rates] | None = None
 ) -> float | None:
-    """US dollars for one request; None where its tokens or their price are not known. `given` are
-    the user's own prices, by the name of a model, "" for any."""
+    """US dollars for one request; None if its tokens or their prices are not known.
+
+    `given` are the prices of `LLM_PRICES` by model name; "" stands for any model.
+    """
     if usage is None or usage.input_tokens is None:
         return None
     rates = _given(provider.model, given or {}) or _known(provider, usage.input_tokens)
@@ -55,7 +56,7 @@ def _known(provider: Provider, input_tokens: int) -> Rates | None:
     host = urlsplit(provider.base_url).hostname or ""
     name = _DATED.sub("", provider.model.removeprefix("models/"))
     row = _table().get(host, {}).get(name)
-    # A prompt that is longer has another price.
+    # Longer prompts have another price, which the file does not hold.
     if row is None or input_tokens > row.get("up_to", input_tokens):
         return None
     return Rates(row["input"], row["cached"], row["output"], row.get("write"))
@@ -63,7 +64,7 @@ def _known(provider: Provider, input_tokens: int) -> Rates | None:
 
 @lru_cache(maxsize=1)
 def _table() -> Mapping[str, Mapping[str, Mapping[str, float]]]:
-    """Host -> model -> prices."""
+    """Prices by host and model name, in US dollars for a million tokens."""
     hosts: Mapping[str, Mapping[str, Mapping[str, float]]]
     hosts = json.loads(FILE.read_text(encoding="utf-8"))["hosts"]
     return hosts

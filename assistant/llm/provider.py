@@ -1,6 +1,7 @@
 """A provider: one LLM server with the model to use there, wherever it was configured.
 
-A value only. `book` keeps the user's own, `resolver` chooses one, `client` talks to it.
+`book` stores the providers of the panel, `resolver` chooses a provider, `client` sends requests to
+it.
 """
 
 from __future__ import annotations
@@ -17,10 +18,10 @@ OPENAI_BASE_URL = "https://api.openai.com/v1"
 
 @dataclass(frozen=True)
 class Provider:
-    """`context_window` is in tokens, None where nobody said. `model` is empty until one is chosen.
+    """`context_window` is in tokens, None if not configured. `model` is empty until one is chosen.
 
     `base_url` of a model that we serve ourselves (sources gguf and demo) is empty until its server
-    runs. `tools` is False where the model is known not to take any.
+    runs. `tools` is False if the model is known not to take tools.
     """
 
     name: str
@@ -37,19 +38,19 @@ class Provider:
 
     @property
     def local(self) -> bool:
-        """True when nothing that is sent there leaves the machine."""
+        """True when requests to this provider do not leave the machine."""
         return self.source in ("gguf", "demo") or is_loopback(self.base_url)
 
     @property
     def host(self) -> str:
-        """Scheme, host and port, for sentences: `http://127.0.0.1:11434`."""
+        """Scheme, host and port for error messages, such as `http://127.0.0.1:11434`."""
         return host_of(self.base_url) or self.name
 
 
 def normal_base_url(text: str) -> str:
-    """The address of an API as we keep it: no slash at its end, `/v1` where there is no path.
+    """A base URL in the form that we store: without a slash at its end, `/v1` if it has no path.
 
-    Raises ValueError, saying what is wrong. People paste whole endpoints and bare hosts.
+    Users paste whole endpoints and bare hosts. Raises ValueError that says what is wrong.
     """
     parts = urlsplit(text.strip())
     try:
@@ -68,7 +69,7 @@ def normal_base_url(text: str) -> str:
 
 
 def host_of(base_url: str) -> str:
-    """The URL up to its path, without a user name or password; "" where there is no host."""
+    """The URL up to its path, without user name and password; "" if it has no host."""
     parts = urlsplit(base_url)
     return f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}" if parts.hostname else ""
 

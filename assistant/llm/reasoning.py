@@ -1,7 +1,7 @@
-"""Folding a provider's reasoning blocks, which arrive in pieces and must go back whole (R38).
+"""Joins a provider's reasoning blocks, which arrive in pieces and are sent back whole (R38).
 
-A block is opaque to us but for the fields that identify it and those that hold text. Signatures and
-encrypted data are never joined or changed: the latest wins.
+Only the fields that identify a block and the fields that hold text are read. Of a signature or
+encrypted data the latest value is kept, unchanged.
 """
 
 from __future__ import annotations
@@ -9,19 +9,19 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-# What identifies the block that a piece belongs to, the strongest first.
+# Fields that identify the block of a piece, the most reliable first.
 IDENTITIES = ("index", "id", "signature")
-# What arrives in pieces and is joined. All else is replaced by its latest value.
+# Fields whose pieces are concatenated. Every other field keeps its latest value.
 JOINED = frozenset({"text", "summary"})
 
 Block = Mapping[str, Any]
 
 
 def merge_reasoning_blocks(pieces: Iterable[Block]) -> tuple[dict[str, Any], ...]:
-    """The blocks that `pieces` add up to, in the order of their first piece.
+    """The blocks made of `pieces`, in the order of their first piece.
 
     A piece belongs to the block of its type with the same index, else the same id, else the same
-    signature; one that has none of these, or meets no block, begins a block of its own.
+    signature; without such a block the piece begins a new one.
     """
     blocks: list[dict[str, Any]] = []
     for piece in pieces:

@@ -1,7 +1,7 @@
-"""Keys out of texts that people, logs or files may see.
+"""Removes keys from texts that people, logs or files may show.
 
-A server's own words may repeat the key that it refused, whole or masked in the middle, so every
-text that comes from a server passes here before it becomes part of an error.
+A server's error text may repeat the key that it refused, whole or partly masked, so every text from
+a server passes `without_keys` before it becomes part of an error.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 
 REPLACEMENT = "[key]"
-LONGEST_DETAIL = 600  # characters of a server's own wording that are worth showing
+LONGEST_DETAIL = 600  # characters of a server's error text that are shown
 # Shorter "keys" are words such as "none" or "ollama" that people enter where no key is needed.
 SHORTEST_SECRET = 8
 _KEY_SHAPES = re.compile(
@@ -20,7 +20,7 @@ _KEY_SHAPES = re.compile(
 
 
 def without_keys(text: str, *keys: str) -> str:
-    """`text` with `keys`, and whatever else looks like a key, replaced; at most 600 characters."""
+    """`text`, at most 600 characters, with `keys` and other text in the shape of a key replaced."""
     for key in keys:
         if len(key) >= SHORTEST_SECRET:
             text = text.replace(key, REPLACEMENT)

@@ -1,8 +1,8 @@
 """A request to a model, and the JSON body that carries it.
 
-The body is canonical: the same request and provider give the same bytes, with what changes least in
-front, so that a provider's prompt cache sees the same beginning. Servers disagree on the names of
-some settings; `adapted` mends a body that a server refused for that alone.
+The same request and provider give the same bytes, and the fields that change least come first, so
+that a provider's prompt cache finds the same prefix. Servers disagree on the names of some
+settings; `adapted` changes a body that a server refused for such a name.
 """
 
 from __future__ import annotations
@@ -16,13 +16,13 @@ from urllib.parse import urlsplit
 from ..messages.prompt import PromptMessage, to_openai
 from .provider import Provider
 
-# Hosts that want the limit under its newer name; every model there takes it.
+# Hosts where every model takes the output limit under its newer name, and some only so.
 HOSTS_WITH_COMPLETION_TOKENS = frozenset({"api.openai.com"})
 OUTPUT_LIMITS = {
     "max_tokens": "max_completion_tokens",
     "max_completion_tokens": "max_tokens",
 }
-# What may be left out without changing what was asked.
+# Settings that are left out when a server refuses them.
 OPTIONAL = ("temperature", "reasoning_effort", "seed", "stream_options")
 _REFUSAL = re.compile(
     r"(?i)unsupported|not supported|does(?:n't| not) support|not permitted|not allowed|unknown|"
@@ -32,7 +32,7 @@ _REFUSAL = re.compile(
 
 @dataclass(frozen=True)
 class LLMRequest:
-    """What is asked of a model, whichever it is. `tools` are OpenAI tool objects in their order."""
+    """A request, the same for all servers. `tools` are OpenAI tool objects."""
 
     messages: tuple[PromptMessage, ...]
     tools: tuple[Mapping[str, Any], ...] = ()
@@ -63,10 +63,10 @@ def body_of(provider: Provider, request: LLMRequest) -> dict[str, Any]:
 
 
 def adapted(body: Mapping[str, Any], refusal: str) -> tuple[dict[str, Any], str] | None:
-    """The body to send instead, and the setting that it changes; None when nothing of that helps.
+    """The body with one setting renamed or left out, and that setting's name; None if none fits.
 
-    `refusal` is the server's wording of a 400 or 422. A setting counts as refused when the wording
-    names it together with a word of refusal.
+    `refusal` is the text of the server's 400 or 422. A setting counts as refused when the text
+    names it and holds a word such as "unsupported".
     """
     if not _REFUSAL.search(refusal):
         return None

@@ -1,7 +1,8 @@
-"""Which provider answers: the user's own, the environment's, a file, a local server, the demo.
+"""Chooses the provider that answers.
 
-In that order, unless the user chose another by name. Looking is cheap and may be done often; only
-`prepare` starts anything.
+In this order, unless the user chose a provider by name: the environment's, the file of `LLM_GGUF`,
+a local server, the demo model. Resolving is cheap and may be done often; only `prepare` starts a
+server.
 """
 
 from __future__ import annotations
@@ -17,23 +18,23 @@ from ..errors import NotFound, ProviderError
 from .book import ProviderBook
 from .discovery import Discovery, LocalServer
 from .gguf import GgufServer, demo_model, gguf_model
-from .models import Model, first_chat_model, list_models, reported_window
+from .models import ModelInfo, first_chat_model, list_models, reported_window
 from .provider import OPENAI_BASE_URL, Provider, host_of, is_loopback, normal_base_url
 from .stream_events import Usage
 
 WINDOW_SECONDS = 0.6
-# A local server may load models anew, with other windows: it is asked again after this long.
+# A local server may load another model or window, so its answer is cached for this long only.
 KEPT_SECONDS = 10.0
-# A prompt that was counted as less than this share of our estimate was not read as a whole: an
-# estimate may be off by a third, a cut halves it or worse.
+# A server that counts less than this share of our estimate has cut the prompt: an estimate may be
+# off by a third, and a cut halves the prompt at least.
 READ_SHARE = 0.55
-# Half of the smallest window that servers cut to, in tokens. What counts less counted only what it
-# had not cached.
+# Half of the smallest window that servers cut to, in tokens. A server that counts fewer tokens has
+# counted only the tokens that were not in its cache.
 SMALLEST_CUT = 1_024
 
 
 class Resolver:
-    """Chooses. `discovery` and `clock` (monotonic seconds) are handed in by tests."""
+    """Chooses providers and models. Tests pass `discovery` and `clock` (monotonic seconds)."""
 
     def __init__(
         self,
@@ -55,7 +56,7 @@ class Resolver:
         self._first_models: dict[str, tuple[float, str]] = {}
 
     async def current(self) -> Provider:
-        """The provider that answers now, with a model. Raises `ProviderError`."""
+        """The provider that answers now, its model included. Raises `ProviderError`."""
         chosen = await asyncio.to_thread(lambda: self._book.active)
         first: Provider | None = None
         async with contextlib.aclosing(self._candidates()) as candidates:
@@ -68,7 +69,7 @@ class Resolver:
         return await self._with_model(first)
 
     async def named(self, name: str) -> Provider:
-        """The provider of this name, of any source, with a model. Raises `ProviderError`."""
+        """The provider of this name and any source, its model included. Raises `ProviderError`."""
         for provider in await self.providers():
             if provider.name == name:
                 return await self._with_model(provider)
@@ -79,27 +80,28 @@ class Resolver:
         )
 
     async def providers(self) -> tuple[Provider, ...]:
-        """All that could answer now, in their order; those of the panel first."""
+        """All providers that could answer now; those of the panel come first."""
         saved = await asyncio.to_thread(self._book.list)
         others = [p async for p in self._candidates() if p.source != "settings"]
         return (*saved, *others)
 
     async def activate(self, name: str) -> None:
-        """Choose a provider of any source by name. Raises `NotFound`."""
+        """Make a provider of any source the active one. Raises `NotFound`."""
         if name not in {provider.name for provider in await self.providers()}:
             raise NotFound(f"There is no provider named {name!r}.")
         await asyncio.to_thread(self._book.activate, name)
 
     async def window(self, provider: Provider) -> int | None:
-        """The window in tokens; None when nobody knows it.
+        """The context window in tokens; None when it is not known.
 
-        What we serve ourselves knows best; then the panel's word, the environment's, the server's.
+        A model that we serve ourselves has a known window. Of any other provider the panel's value
+        comes first, then the setting's, then the window that a local server reports.
         """
         if provider.source in ("gguf", "demo"):
             return provider.context_window
-        told = provider.context_window or self._settings.context_window
-        if told or not is_loopback(provider.base_url):
-            return told
+        configured = provider.context_window or self._settings.context_window
+        if configured or not is_loopback(provider.base_url):
+            return configured
         key = (provider.base_url, provider.model)
         until, window = self._windows.get(key, (float("-inf"), None))
         if self._clock() >= until:
@@ -107,14 +109,14 @@ class Resolver:
             self._windows[key] = (self._clock() + KEPT_SECONDS, window)
         return window
 
-    async def models(self, provider: Provider) -> tuple[Model, ...]:
-        """What the provider offers. Raises `ProviderError`."""
+    async def models(self, provider: Provider) -> tuple[ModelInfo, ...]:
+        """The models that the provider offers. Raises `ProviderError`."""
         if provider.source in ("gguf", "demo"):
-            return (Model(provider.model, provider.context_window),)
+            return (ModelInfo(provider.model, provider.context_window),)
         return await list_models(provider)
 
     async def prepare(self, provider: Provider) -> Provider:
-        """The provider ready to be asked: what we serve runs, and there is a model.
+        """The provider with a model, and with a running server if we serve it ourselves.
 
         Raises `ProviderError`.
         """
@@ -124,13 +126,13 @@ class Resolver:
         return await self._with_model(provider)
 
     def problems(self) -> tuple[Problem, ...]:
-        """What is wrong with the providers' configuration, in words. Reads the disk."""
+        """Problems of the providers' configuration. Reads the disk."""
         found = [server.model.problem() for server in self._servers()]
         found.append(self._environment_problem)
         return (*self._book.problems, *(problem for problem in found if problem))
 
     async def close(self) -> None:
-        """End the models that we serve."""
+        """End the servers of the models that we serve."""
         for server in self._servers():
             await server.close()
 
@@ -138,7 +140,7 @@ class Resolver:
         return tuple(server for server in (self._file, self._demo) if server)
 
     async def _candidates(self) -> AsyncGenerator[Provider, None]:
-        """By precedence, each looked for only when those before it did not serve."""
+        """The providers by precedence; each source is looked at only when the caller goes on."""
         saved, active = await asyncio.to_thread(lambda: (self._book.list(), self._book.active))
         for provider in saved:
             if provider.name == active:
@@ -155,7 +157,7 @@ class Resolver:
             yield self._demo.known
 
     async def _with_model(self, provider: Provider) -> Provider:
-        """A provider without a model gets the server's first one that chats."""
+        """The provider; one without a model gets the server's first chat model."""
         if provider.model:
             return provider
         until, model = self._first_models.get(provider.base_url, (float("-inf"), ""))
@@ -187,9 +189,9 @@ def _without_models(server: LocalServer) -> str:
 
 
 def environment_provider(settings: Settings) -> tuple[Provider | None, Problem | None]:
-    """The provider of the environment or `.env`, or why there is none although one is set.
+    """The provider of the environment or `.env`, or the problem with its settings.
 
-    Its key goes to its own address only; a key without an address is OpenAI's.
+    A key without an address is a key for OpenAI.
     """
     if not settings.openai_base_url and not settings.openai_api_key:
         return None, None
@@ -206,8 +208,8 @@ def environment_provider(settings: Settings) -> tuple[Provider | None, Problem |
 def silently_cut(sent_estimate_tokens: int, usage: Usage, window: int | None) -> bool:
     """Whether the server read much less than was sent, as Ollama does beyond its `num_ctx` (R55).
 
-    `sent_estimate_tokens` is our own estimate of the whole request, pictures left out; `window` is
-    what we believe, and the server may have less.
+    `sent_estimate_tokens` is our estimate of the whole request without images. `window` is the
+    window that we planned for; the server's may be smaller.
     """
     read = usage.input_tokens
     if read is None or read >= sent_estimate_tokens * READ_SHARE:

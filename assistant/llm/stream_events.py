@@ -1,7 +1,7 @@
-"""What a model's answer is made of, as it arrives: the one vocabulary between `llm` and `turn`.
+"""The events of a model's answer, which `llm` gives to `turn`.
 
-An answer is a sequence of these values, ended by exactly one `Finish`, or by a `ProviderError` that
-is raised instead. How a server spells them is known to `chunks` alone.
+An answer is a sequence of these values that ends with exactly one `Finish`, or with a
+`ProviderError` that is raised instead. Only `chunk_reader` reads how servers spell them.
 """
 
 from __future__ import annotations
@@ -21,11 +21,11 @@ class TextDelta:
 
 @dataclass(frozen=True, slots=True)
 class ReasoningDelta:
-    """A piece of what the model thinks aloud.
+    """A piece of the model's reasoning.
 
-    `field` is where it came from, and so where it goes back inside an open tool loop (R19); "think"
-    came inside the text and does not go back. `details` are a provider's opaque blocks, as sent;
-    `merge_reasoning_blocks` folds those of one answer (R38).
+    `field` is the name under which it came, and under which it is sent back inside an open tool
+    loop (R19); reasoning from the text ("think") is not sent back. `details` are a provider's
+    opaque blocks, as sent; `merge_reasoning_blocks` joins those of one answer (R38).
     """
 
     text: str
@@ -44,7 +44,7 @@ class ToolCallStart:
 
 @dataclass(frozen=True, slots=True)
 class ToolCallDelta:
-    """A further piece of the call's arguments, JSON text that may turn out to be invalid."""
+    """The next piece of a call's arguments: JSON text, which may be invalid."""
 
     index: int
     arguments: str
@@ -52,10 +52,10 @@ class ToolCallDelta:
 
 @dataclass(frozen=True, slots=True)
 class Usage:
-    """Tokens as the server counted them; None where it does not say.
+    """Token counts of one request by the server; None where the server gives no count.
 
-    `input_tokens` includes `cached_tokens` and `written_tokens`, those that were written into a
-    cache; `output_tokens` includes `reasoning_tokens`.
+    `input_tokens` includes `cached_tokens` (read from the prompt cache) and `written_tokens`
+    (written into it); `output_tokens` includes `reasoning_tokens`.
     """
 
     input_tokens: int | None = None
@@ -67,21 +67,21 @@ class Usage:
 
 @dataclass(frozen=True, slots=True)
 class Finish:
-    """The answer is complete, and why it ended."""
+    """The answer is complete; `reason` says why it ended."""
 
     reason: FinishReason
 
 
 @dataclass(frozen=True, slots=True)
 class ModelName:
-    """The model that answers, by the server's own word."""
+    """The name that the server gives for the model."""
 
     name: str
 
 
 @dataclass(frozen=True, slots=True)
 class Notice:
-    """Something about this request that the user may see: a wait, a setting that was left out."""
+    """A remark about this request for the user, such as a wait or a setting that was left out."""
 
     code: str
     message: str

@@ -1,7 +1,8 @@
-"""Reasoning that a model writes into its text, `<think>...</think>`, told apart as it arrives.
+"""Separates reasoning that a model writes into its text, `<think>...</think>`, from the answer.
 
-Only an answer that begins with the tag is read that way, so that a model can write *about* the tag.
-A tag may come in any number of pieces; what might still become one is held back until it is clear.
+Only an answer that begins with the tag is read so, because a model may also write *about* the tag.
+A tag may arrive in several pieces, so text that may be the beginning of a tag is held back until
+the next piece decides.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ Piece = tuple[Kind, str]
 
 
 class ThinkSplitter:
-    """Fed with an answer's text piece by piece; gives the same text, marked, without the tags."""
+    """Takes an answer's text in pieces and gives it back as pieces of text and of reasoning."""
 
     def __init__(self) -> None:
         self._state: Literal["beginning", "opened", "thinking", "gap", "answer"] = "beginning"
@@ -23,7 +24,7 @@ class ThinkSplitter:
         self._closing = ""
 
     def feed(self, text: str) -> list[Piece]:
-        """The pieces that are clear by now; never an empty one."""
+        """The pieces that can be given out now, none of them empty."""
         if self._state == "answer":
             return [("text", text)] if text else []
         self._held += text
@@ -39,7 +40,7 @@ class ThinkSplitter:
         return pieces
 
     def end(self) -> list[Piece]:
-        """What was still held back when the answer ended; an unclosed tag leaves reasoning."""
+        """The text that was held back; after an unclosed tag it is reasoning."""
         held, self._held = self._held, ""
         if not held or self._state == "gap":
             return []
@@ -57,7 +58,7 @@ class ThinkSplitter:
         return self._answer()
 
     def _skip_line_breaks(self) -> None:
-        """The line breaks after the tag are part of it."""
+        """Line breaks after the opening tag are left out."""
         self._held = self._held.lstrip("\n")
         if self._held:
             self._state = "thinking"
@@ -72,7 +73,7 @@ class ThinkSplitter:
         return [("think", thought[:clear])] if clear else []
 
     def _skip_gap(self) -> list[Piece]:
-        """Blank lines between reasoning and answer belong to neither."""
+        """Blank lines between reasoning and answer are left out."""
         self._held = self._held.lstrip()
         return self._answer() if self._held else []
 
@@ -83,7 +84,7 @@ class ThinkSplitter:
 
 
 def _length_of_possible_tag(text: str, tag: str) -> int:
-    """How many of the last characters of `text` may be the beginning of `tag`."""
+    """The number of last characters of `text` that may be the beginning of `tag`."""
     for length in range(min(len(tag) - 1, len(text)), 0, -1):
         if tag.startswith(text[-length:]):
             return length

@@ -1,7 +1,8 @@
-"""Tool calls put together from a stream's pieces, whatever dialect they come in.
+"""Assembles tool calls from the pieces of a stream, for all servers.
 
-Servers differ in what they repeat, leave out and number; here is decided which call a piece belongs
-to. Names and ids are taken once and never concatenated; arguments are passed on as they come.
+Servers differ in which fields they repeat, leave out and number; `ToolCallReader` decides to which
+call a piece belongs. A name or id is taken from its first piece and never concatenated; arguments
+are given on piece by piece.
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ class _Call:
 
     @property
     def complete(self) -> bool:
-        """True when the arguments so far are a whole JSON value, or none have come."""
+        """True when the arguments so far are a complete JSON value, or empty."""
         text = "".join(self.pieces) + self.waiting
         if not text.strip():
             return True
@@ -38,7 +39,7 @@ class _Call:
 
 
 class ToolCallReader:
-    """The calls of one answer. `made_id_prefix()` begins the ids of calls that come without one."""
+    """The calls of one answer. `made_id_prefix()` is the prefix for ids of calls without an id."""
 
     def __init__(self, made_id_prefix: Callable[[], str]) -> None:
         self._made_id_prefix = made_id_prefix
@@ -50,7 +51,7 @@ class ToolCallReader:
         return any(call.started for call in self._calls)
 
     def feed(self, piece: Mapping[str, Any]) -> Iterator[ToolCallStart | ToolCallDelta]:
-        """One entry of a delta's `tool_calls`."""
+        """The events of one entry of a delta's `tool_calls`."""
         function = piece.get("function")
         function = function if isinstance(function, Mapping) else {}
         name, sent_id = _text(function.get("name")), _text(piece.get("id"))
@@ -70,7 +71,7 @@ class ToolCallReader:
             call.waiting = ""
 
     def _call_of(self, index: int | None, sent_id: str, name: str) -> _Call:
-        """The call that a piece belongs to; a new one when it belongs to none."""
+        """The call to which a piece belongs; a new call when it belongs to none."""
         if index is not None:
             same = [call for call in self._calls if call.sent_index == index]
         else:
@@ -82,7 +83,7 @@ class ToolCallReader:
         return call
 
     def _id_for(self, call: _Call) -> str:
-        """The server's id, unless it has none or has given it to another call of this answer."""
+        """The server's id, or a made one if it is missing or used by another call of the answer."""
         chosen = call.sent_id
         if not chosen or chosen in self._ids:
             chosen = f"{self._made_id_prefix()}{call.index}"
@@ -91,10 +92,11 @@ class ToolCallReader:
 
 
 def _begins_another(call: _Call, sent_id: str, name: str) -> bool:
-    """Whether a piece with this id and name begins a new call although it is numbered as `call`.
+    """Whether a piece with this id and name begins a new call although it has the index of `call`.
 
-    Some servers number every call 0, others give each piece a fresh id, so neither decides alone: a
-    call begins where both are others, or where one is and the last call is complete.
+    Some servers give every call the index 0, others give each piece a new id, so neither decides
+    alone: a call begins where id and name both differ, or where one of them differs and the last
+    call is complete.
     """
     if not name or not call.name:
         return False
@@ -106,14 +108,14 @@ def _begins_another(call: _Call, sent_id: str, name: str) -> bool:
 
 
 def _text(value: object) -> str:
-    """An id or name; some servers send null or a number."""
+    """An id or name as text; some servers send null or a number."""
     if isinstance(value, str):
         return value
     return "" if value is None or isinstance(value, bool) else str(value)
 
 
 def _arguments(value: object, call: _Call) -> str:
-    """Arguments as JSON text; an object comes whole, so the same one again adds nothing."""
+    """The piece of arguments as JSON text. An object is complete, so its repetition is ignored."""
     if value is None:
         return ""
     if isinstance(value, str):

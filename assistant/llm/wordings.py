@@ -1,8 +1,9 @@
-"""How servers word their refusals, and what each means: tables for `failures`.
+"""Tables for `failures`: patterns of servers' error texts, and the meaning of each.
 
 Collected from the documentation and issue trackers of OpenAI, Azure, Anthropic-compatible servers,
-OpenRouter, DeepSeek, Groq, Mistral, Google, xAI, vLLM, SGLang, LM Studio, Ollama and llama.cpp (the
-last tried as a real server). Order decides: a wording that holds another's words stands before it.
+OpenRouter, DeepSeek, Groq, Mistral, Google, xAI, vLLM, SGLang, LM Studio, Ollama and llama.cpp (of
+which a real server was tried). The first match counts, so a special pattern stands before a general
+one.
 """
 
 from __future__ import annotations
@@ -10,13 +11,16 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-# While a server loads its model it answers 503; this long between two tries is polite.
+# Seconds between two tries while a server loads its model and answers 503.
 LOADING_SECONDS = 2.0
 
 
 @dataclass(frozen=True, slots=True)
 class Wording:
-    """A meaning, by the server's words. `not_with` are statuses that say something else."""
+    """The error for texts that match `pattern`, unless the status is one of `not_with`.
+
+    `sentence` has the fields `host` and `model`; `retry_after` is in seconds.
+    """
 
     code: str
     pattern: re.Pattern[str]
@@ -28,7 +32,7 @@ class Wording:
 
 @dataclass(frozen=True, slots=True)
 class StatusMeaning:
-    """A meaning by the status alone, from `first` to `last`; the last row takes what is left."""
+    """The error for statuses from `first` to `last` whose text matches no `Wording`."""
 
     first: int
     last: int
@@ -44,7 +48,7 @@ def _any_of(*patterns: str) -> re.Pattern[str]:
 KEY_REFUSED = (
     "{host} does not accept the key: enter it again, or check that it is meant for this provider."
 )
-# A limit on tokens per minute also says "too large" or "reduce": its status tells it apart.
+# A refusal for tokens per minute may say "too large" too; its status is 429.
 RATE_LIMITED = frozenset({429})
 
 WORDINGS: tuple[Wording, ...] = (
@@ -112,14 +116,14 @@ WORDINGS: tuple[Wording, ...] = (
         not_with=RATE_LIMITED,
     ),
     Wording(
-        # vLLM says so when the prompt alone fills the window; it is no limit of the answer.
+        # vLLM's text for a prompt that alone fills the window.
         "context_overflow",
         _any_of(r"max_tokens must be at least 1, got -\d+"),
         "The chat is longer than the window of {model} at {host}.",
         not_with=RATE_LIMITED,
     ),
     Wording(
-        # The false friend of an overflow: the prompt fits, the answer asked for is too long.
+        # Similar to an overflow, but the prompt fits: the requested answer is too long.
         "output_limit",
         _any_of(
             r"max_(completion_|output_|new_)?tokens\W+(or '?max_completion_tokens'? )?is too large",
@@ -317,18 +321,18 @@ _ASKED = (
     # Anthropic-compatible: "... exceed context limit: P + N > W"
     re.compile(r"exceed context limit: (?P<prompt>\d+) \+ \d+ > (?P<window>\d+)", re.IGNORECASE),
 )
-# Below this share of the window, the prompt is not what is too long.
+# A prompt below this share of the window is not the cause of an overflow.
 ROOM = 0.75
 
 
 def prompt_leaves_room(text: str) -> bool:
-    """Whether an overflow's own numbers say that the prompt fits well, and the answer does not."""
+    """Whether an overflow's own numbers show that only the answer is too long."""
     for pattern in _ASKED:
         found = pattern.search(text)
         if found is None:
             continue
-        # "at least" is a count that stopped where the answer's share begins: what it shows is that
-        # share, and only one that takes most of the window is to blame.
+        # With "at least", vLLM stopped counting where the space of the answer begins, so the rest
+        # of the window is that space; it is the cause only if it takes most of the window.
         share = 1 - ROOM if found.groupdict().get("least") else ROOM
         return int(found["prompt"]) < share * int(found["window"])
     return False

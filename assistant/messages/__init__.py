@@ -1,8 +1,8 @@
-"""Messages in their three shapes, and the ways between them. Pure.
+"""Messages in three forms, and the conversions between them. Pure.
 
-UI message JSON  <-> ui.py ->          Message (parts.py)        what clients send and the log keeps
-Message           -> conversion.py ->  PromptMessage (prompt.py) what a model reads
-chunks (chunks.py) -> fold.py ->       Message                   what an answer becomes
+UI message JSON  <-> ui.py ->          Message (parts.py)        clients send it, the log stores it
+Message           -> conversion.py ->  PromptMessage (prompt.py) a model reads it
+chunks (chunks.py) -> fold.py ->       Message                   an answer's stream becomes it
 
-`json_text` writes the JSON of all of them.
+`json_text` writes the JSON of all three.
 """

@@ -1,9 +1,9 @@
 """The chunks of UI message stream v1, and their bytes (`docs/contracts/ui-message-stream.md`).
 
-One function for each chunk that we send, so that no other module spells a chunk's fields. Every
-chunk is valid for `ai` v6 and v7; our own information travels only as `data-*` and in
-`messageMetadata`. A chunk is what JSON can carry, so that the message that we fold from it is the
-one that clients see.
+There is one function for each chunk that we send, and no other module writes a chunk's fields.
+Every chunk is valid for `ai` v6 and v7; information of our own is sent only as `data-*` and in
+`messageMetadata`. A chunk holds JSON values only, so that the message folded from it here equals
+the message that clients fold.
 """
 
 from __future__ import annotations
@@ -64,7 +64,7 @@ def reasoning_delta(part_id: str, delta: str) -> Chunk:
 
 
 def reasoning_end(part_id: str, kept: Mapping[str, Any] | None = None) -> Chunk:
-    """`kept` is what the provider wants back with this reasoning; it rides as provider metadata."""
+    """`kept` is sent back to the provider with this reasoning; it becomes provider metadata."""
     chunk: Chunk = {"type": "reasoning-end", "id": part_id}
     if kept:
         chunk["providerMetadata"] = {"assistant": dict(kept)}
@@ -128,7 +128,7 @@ def data(name: str, value: Any, *, part_id: str | None = None, transient: bool =
 
 
 def notice(code: str, message: str) -> Chunk:
-    """A quiet line that the user sees and that stays in the message."""
+    """A short remark for the user; it stays in the message."""
     return data("notice", {"code": code, "message": message})
 
 

@@ -1,9 +1,9 @@
-"""A chat's messages -> the messages of a prompt (R13, first step). Pure.
+"""Converts a chat's messages into the messages of a prompt (R13, first step). Pure.
 
 One assistant message may hold several rounds: a `step-start`, or text after a tool call, begins the
-next one. Each round becomes one assistant message and the results of its calls, in the calls'
-order. Text alone goes as a string; images go as image parts, text files as text, other files by
-name.
+next round. Each round becomes one assistant message and the results of its calls, in the calls'
+order. Content without images is a string. An image becomes an image part, a text file its text, any
+other file a line with its name.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ INTERRUPTED = "The tool was interrupted and gave no result."
 UNDECIDED = "The user did not decide whether this tool may run. It did not run."
 DENIED = "The user declined this. It did not run."
 NO_OUTPUT = "(no output)"
-"""Stands for an empty result, which some servers refuse."""
+"""Sent in place of an empty result, which some servers refuse."""
 
 TEXT_TYPES = frozenset(
     "application/json application/xml application/yaml application/x-yaml application/toml "
@@ -41,10 +41,10 @@ TEXT_TYPES = frozenset(
 )
 """Media types besides `text/*` whose bytes are text."""
 IMAGE_URLS = ("data:", "https://", "http://")
-"""What a provider can load; a `blob:` or a path is known to one computer only."""
+"""URLs that a provider can load; a `blob:` URL or a path exists on one computer only."""
 FOREIGN_TO_NAMES = re.compile(r"[^A-Za-z0-9_-]")
 LONGEST_NAME = 64
-"""Characters of a function's name, as OpenAI allows them. Models make up names that break this."""
+"""Characters of a function's name that OpenAI allows. Models invent longer names."""
 
 
 def to_prompt(messages: Iterable[Message]) -> tuple[PromptMessage, ...]:
@@ -53,11 +53,11 @@ def to_prompt(messages: Iterable[Message]) -> tuple[PromptMessage, ...]:
 
 
 def rows_of(message: Message) -> tuple[PromptMessage, ...]:
-    """One chat message as the rows that a model reads; none for what holds nothing to read.
+    """The prompt messages of one chat message; empty if it holds nothing for a model.
 
-    Rows depend on their message alone. Reasoning that a provider wants back stays on them; only an
-    open tool loop sends it (R19), which is `context`'s to know. A command that the server answered
-    itself, and its answer, are for the user's eyes only (R19).
+    They depend on this message alone. Reasoning that a provider wants back stays on them; `context`
+    sends it only inside an open tool loop (R19). A slash command that the server answered, and its
+    answer, are not sent to a model (R19).
     """
     if message.data("command") is not None or "command" in message.metadata:
         return ()
@@ -69,7 +69,7 @@ def rows_of(message: Message) -> tuple[PromptMessage, ...]:
 
 
 def _user_content(message: Message) -> Content:
-    """The parts in their order; an activated skill stands in the place of the text (R12)."""
+    """The content of a user message; the text of an activated skill replaces the user's (R12)."""
     skill = message.data("skill")
     prompt = skill.get("prompt") if isinstance(skill, Mapping) else None
     content: list[TextContent | ImageContent] = []
@@ -99,7 +99,7 @@ def _file(part: FilePart) -> TextContent | ImageContent:
 
 
 def data_url_text(url: str) -> str | None:
-    """The text in a `data:` URL, undecodable bytes replaced; None for any other URL."""
+    """The text in a `data:` URL, undecodable bytes replaced; None for another or a broken URL."""
     head, comma, body = url.partition(",")
     if not comma or not head.lower().startswith("data:"):
         return None
@@ -113,7 +113,7 @@ def data_url_text(url: str) -> str | None:
 
 
 def _rounds(parts: Iterable[Part]) -> Iterator[list[Part]]:
-    """The parts of one assistant message, a list for each round; empty rounds left out."""
+    """The parts of one assistant message, one list for each round that is not empty."""
     current: list[Part] = []
     for part in parts:
         new = isinstance(part, StepStart) or (
@@ -150,8 +150,7 @@ def _assistant(message: Message) -> Iterator[PromptMessage]:
 
 
 def tool_result(part: ToolPart, source: str | None = None) -> PromptMessage:
-    """The result that answers a call; every state has one, so that no call stays unanswered
-    (R53)."""
+    """The result message of a call. Every state has one, so that no call lacks its result (R53)."""
     failed = part.state != "output-available"
     if part.state == "output-available":
         content = output_text(part.output) or NO_OUTPUT
@@ -174,7 +173,7 @@ def _error(text: str) -> str:
 
 
 def _reasoning(parts: Iterable[Part]) -> Mapping[str, Any] | None:
-    """The provider's own fields of this round's reasoning, as `fold` and `turn` kept them."""
+    """The provider's own reasoning fields of this round, from the parts' metadata; or None."""
     fields: dict[str, Any] = {}
     for part in parts:
         if isinstance(part, ReasoningPart) and part.provider_metadata:
@@ -190,19 +189,19 @@ def _reasoning(parts: Iterable[Part]) -> Mapping[str, Any] | None:
 
 
 def output_text(output: Any) -> str:
-    """A tool's output as the model reads it: text as it is, anything else as compact JSON."""
+    """A tool's output for the model: a string unchanged, any other value as compact JSON."""
     return output if isinstance(output, str) else json_text(output)
 
 
 def function_name(name: str) -> str:
-    """A call's name as every provider takes it back: the name itself, or the nearest to it."""
+    """A call's name with the characters and length that every provider accepts."""
     return FOREIGN_TO_NAMES.sub("_", name)[:LONGEST_NAME] or "unknown"
 
 
 def arguments_text(value: Any) -> str:
-    """A call's arguments as JSON text of an object: what providers accept back.
+    """A call's arguments as JSON text of an object, the only form that all providers accept.
 
-    Anything that is no object, such as arguments that were no valid JSON, goes as `{}`; the error
-    result that follows it quotes what the model wrote.
+    Arguments that are not an object, such as invalid JSON, become `{}`; the error result of the
+    call quotes the model's text.
     """
     return json_text(value) if isinstance(value, Mapping) else "{}"

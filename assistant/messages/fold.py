@@ -1,8 +1,8 @@
-"""Chunks -> message: what a client shows after the same chunks, as the value that we store.
+"""Folds the chunks of a stream into the message that the log stores.
 
-`MessageFold` is the server's half of the law that the panel, the `ai` package and the log agree on
-one message for one stream. It raises ValueError for a chunk that no client would accept. Arguments
-that are still streaming are left to the clients: here a call has its input when it is complete.
+The panel and the `ai` package fold the same chunks into the same message; tests compare them.
+`MessageFold` raises ValueError for a chunk that no client would accept. It does not parse arguments
+that are still streaming: a call gets its input when the input is complete.
 """
 
 from __future__ import annotations
@@ -34,13 +34,13 @@ STATES: dict[str, ToolState] = {
     "tool-output-denied": "output-denied",
     "tool-approval-request": "approval-requested",
 }
-"""What a call's state is after a chunk."""
+"""The state of a tool call after a chunk."""
 WITHOUT_PART = frozenset(("start", "message-metadata", "finish", "abort", "error"))
-"""Chunks that change metadata at most."""
+"""Chunks that add or change no part."""
 
 
 class MessageFold:
-    """Folds chunks onto a message. Text grows in lists, so that a long answer costs linear work."""
+    """Folds chunks onto a message. Texts are lists of deltas, so that folding takes linear time."""
 
     def __init__(self, message: Message) -> None:
         self._begin(message)
@@ -51,7 +51,7 @@ class MessageFold:
         self._open: dict[tuple[str, str], int] = {}
         self._texts: dict[int, list[str]] = {}
         self._tools: dict[str, int] = {}
-        self._step = -1  # where the current step began
+        self._step = -1  # index of the part that began the current step
         for index, part in enumerate(message.parts):
             if isinstance(part, ToolPart):
                 self._tools[part.tool_call_id] = index
@@ -60,10 +60,10 @@ class MessageFold:
         self._metadata: dict[str, Any] = dict(message.metadata)
 
     def add(self, chunk: Mapping[str, Any]) -> None:
-        """Applies one chunk; chunks that change no message are passed over."""
+        """Apply one chunk. Raises ValueError for a chunk that does not fit the message."""
         kind = str(chunk["type"])
         if kind == "start" and chunk.get("messageId", self._message.id) != self._message.id:
-            # Another id means another answer: clients begin it empty.
+            # Another id means another answer, which clients begin with an empty message.
             self._begin(Message(chunk["messageId"], "assistant", ()))
         if chunk.get("messageMetadata"):
             self._metadata = merged(self._metadata, chunk["messageMetadata"])
@@ -92,7 +92,7 @@ class MessageFold:
 
     @property
     def message(self) -> Message:
-        """The message as it stands; later chunks do not change it."""
+        """The message after the chunks so far; later chunks do not change this value."""
         for index, texts in self._texts.items():
             part = self._parts[index]
             if len(texts) > 1 and isinstance(part, (TextPart, ReasoningPart)):
@@ -143,7 +143,7 @@ class MessageFold:
         self._parts[index] = changed
 
     def _announce_tool(self, call_id: str, kind: str, chunk: Mapping[str, Any]) -> None:
-        """A call begins or has its arguments. An id is a call's own within its step only."""
+        """Begin a call or set its input. An id is unique within its step only."""
         index = self._tools.get(call_id, -1)
         if index <= self._step:
             index = len(self._parts)
@@ -151,7 +151,7 @@ class MessageFold:
             self._parts.append(ToolPart(call_id, chunk["toolName"], "input-streaming"))
         part = self._parts[index]
         assert isinstance(part, ToolPart), "only tool parts are in the index"
-        # A refused call keeps the title that announced it; the chunk's own is not looked at.
+        # As clients do: the title of a `tool-input-error` chunk is ignored.
         title = None if kind == "tool-input-error" else chunk.get("title")
         self._parts[index] = replace(
             part,
@@ -184,7 +184,7 @@ class MessageFold:
 
 
 def merged(base: Mapping[str, Any], update: Mapping[str, Any]) -> dict[str, Any]:
-    """`update` laid over `base`, object by object, as clients merge metadata."""
+    """`base` updated with `update`, nested objects merged, as clients merge metadata."""
     result = dict(base)
     for name, value in update.items():
         old = result.get(name)
@@ -194,5 +194,5 @@ def merged(base: Mapping[str, Any], update: Mapping[str, Any]) -> dict[str, Any]
 
 
 def fold(message: Message, chunks: Iterable[Mapping[str, Any]]) -> Message:
-    """The message after all chunks."""
+    """`message` with all chunks applied. Raises ValueError as `MessageFold.add` does."""
     return MessageFold(message).extend(chunks).message

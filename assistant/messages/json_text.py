@@ -1,7 +1,8 @@
-"""Values as JSON that any reader and any UTF-8 stream accepts.
+"""Writes values as JSON that every reader and every UTF-8 stream accepts.
 
-Values come from models, clients and tools: some hold NaN, which is no JSON, some half a surrogate
-pair, which has no UTF-8, some a thousand levels. None may break a stream, a request or the log.
+Values come from models, clients and tools. Some hold NaN, which is not JSON, some an unpaired
+surrogate, which UTF-8 cannot encode, some a thousand levels of nesting. No value may break a
+stream, a request or the log.
 """
 
 from __future__ import annotations
@@ -12,12 +13,12 @@ from math import isfinite
 from typing import Any
 
 DEEPEST = 64
-"""Levels of a model's arguments or a tool's output that are kept; JSON writers give up at 1000."""
+"""Levels of a model's arguments or a tool's output that are kept; JSON writers fail near 1000."""
 
 
 def json_value(value: Any, levels: int = DEEPEST) -> Any:
-    """`value` as it comes back from JSON: NaN and infinities are null, and what lies deeper than
-    `levels` is `"..."`. What JSON does not know is its `str`."""
+    """`value` as JSON values: NaN and infinities become None, values deeper than `levels` become
+    `"..."`, and objects of other types their `str`."""
     if isinstance(value, float):
         return value if isfinite(value) else None
     if value is None or isinstance(value, (str, int)):
@@ -42,7 +43,7 @@ def json_text(value: Any) -> str:
 
 
 def is_utf8(text: str) -> bool:
-    """False when `text` holds a surrogate, which no UTF-8 can carry."""
+    """False when `text` holds a surrogate, which UTF-8 cannot encode."""
     if text.isascii():
         return True
     try:
@@ -53,9 +54,9 @@ def is_utf8(text: str) -> bool:
 
 
 def mended(text: str) -> str:
-    """`text` as UTF-8 can carry it: the halves of a pair joined, a single half as U+FFFD.
+    """`text` without surrogates: the two halves of a pair joined, a single half as U+FFFD.
 
-    Servers that cut their answers between UTF-16 units send the two halves in two pieces.
+    Servers that split answers between UTF-16 units send the two halves in two pieces.
     """
     if is_utf8(text):
         return text

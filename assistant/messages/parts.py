@@ -1,8 +1,8 @@
-"""A chat's message as we keep it: an id, a role and a tuple of typed parts.
+"""A chat's message as the log stores it: an id, a role and a tuple of typed parts.
 
-The shapes follow the UI messages of the AI SDK (`docs/contracts/ui-message-stream.md`), because
-that is what clients send and what the panel draws. A part knows nothing of rows, chats or
-providers: identity in the log is the store's concern, and what a provider is sent is `prompt`'s.
+The parts follow the UI messages of the AI SDK (`docs/contracts/ui-message-stream.md`), which
+clients send and the panel draws. They hold no row, chat or provider: the store identifies rows, and
+`prompt` has the form that providers get.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ class TextPart:
 
 @dataclass(frozen=True, slots=True)
 class ReasoningPart:
-    """What a model thought aloud. `provider_metadata` is opaque and goes back as it came (R38)."""
+    """A model's reasoning. `provider_metadata` is opaque and is sent back unchanged (R38)."""
 
     text: str
     provider_metadata: Mapping[str, Any] | None = None
@@ -71,9 +71,9 @@ class Approval:
 
 @dataclass(frozen=True, slots=True)
 class ToolPart:
-    """One tool call with whatever is known of its outcome.
+    """One tool call with its state and, if it has one, its result.
 
-    `input` is the parsed arguments, or the raw text where they were no valid JSON.
+    `input` is the parsed arguments, or the raw text if they were not valid JSON.
     """
 
     tool_call_id: str
@@ -88,7 +88,7 @@ class ToolPart:
 
     @property
     def settled(self) -> bool:
-        """True when nothing more will come for this call."""
+        """True when the call has its final result."""
         return self.state in ("output-available", "output-error", "output-denied")
 
 
@@ -103,7 +103,7 @@ class DataPart:
 
 @dataclass(frozen=True, slots=True)
 class OpaquePart:
-    """A part that we keep and hand back, and do not read (sources, later SDK versions)."""
+    """A part that is stored and sent unchanged and never read (sources, later SDK versions)."""
 
     body: Mapping[str, Any]
 

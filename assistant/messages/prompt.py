@@ -1,7 +1,7 @@
-"""A message as a model reads it: the OpenAI chat format as frozen values.
+"""A message of a prompt: the OpenAI chat format as frozen values.
 
-`conversion` makes these from a chat's messages; `context` chooses, shortens and repairs them; `llm`
-sends `to_openai` of each. The values are immutable, so that no stage can change what another holds.
+`conversion` makes prompt messages of a chat's messages; `context` selects, shortens and repairs
+them; `llm` sends `to_openai` of each. They are immutable, so that no stage changes another's.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ Content = str | tuple[TextContent | ImageContent, ...]
 
 @dataclass(frozen=True, slots=True)
 class ToolCall:
-    """A call as the model made it; `arguments` is JSON text of an object."""
+    """A tool call; `arguments` is the JSON text of an object."""
 
     id: str
     name: str
@@ -72,7 +72,7 @@ class PromptMessage:
 
     @property
     def is_empty(self) -> bool:
-        """True when there is nothing in it for a model to read. A result may be empty."""
+        """True for a message without content and calls; a tool result never counts as empty."""
         content = self.tool_calls or self.text or self.images
         return self.role != "tool" and not content
 
@@ -109,7 +109,7 @@ def _content_to_openai(part: TextContent | ImageContent) -> dict[str, Any]:
 
 
 def _mended(value: Any) -> Any:
-    """Opaque JSON of a provider, its texts mended."""
+    """Opaque JSON of a provider, `mended` applied to its texts."""
     if isinstance(value, str):
         return mended(value)
     if isinstance(value, Mapping):

@@ -1,8 +1,7 @@
-"""UI message JSON <-> our `Message`: parsed and checked once, at the border.
+"""Parses UI message JSON into `Message` values, and writes them as JSON.
 
-The shapes are those of the AI SDK (`docs/contracts/ui-message-stream.md`). What is wrong is refused
-with the place where it is wrong; a part of a kind that we do not know is kept as it is and handed
-back.
+The JSON is that of the AI SDK (`docs/contracts/ui-message-stream.md`). A wrong value is refused
+with its path; a part of an unknown type is stored and sent unchanged.
 """
 
 from __future__ import annotations
@@ -31,17 +30,14 @@ from .parts import (
 )
 
 LONGEST_ID = 128
-"""Characters of a message's id. Ids of tool calls are the providers', which make some long."""
+"""Characters of a message's id. Providers make the ids of tool calls, which may be longer."""
 DEEPEST = 100
-"""Of objects and lists in one message: what chunks may carry (`json_text.DEEPEST`), and the message
-around it."""
+"""Levels of objects and lists in one message: more than a chunk's value has
+(`json_text.DEEPEST`), because the message adds levels around it."""
 
 
 def messages_from_ui(body: Any, where: str = "messages") -> tuple[Message, ...]:
-    """All messages of a request; raises InvalidRequest for an empty list or a wrong shape.
-
-    A repeated id is refused, because ids name messages within a chat.
-    """
+    """All messages of a request. Raises InvalidRequest, also for an empty list or a repeated id."""
     if not isinstance(body, list):
         raise InvalidRequest(f"expected a list of messages, got {_kind(body)}", where=where)
     if not body:
@@ -59,8 +55,7 @@ def messages_from_ui(body: Any, where: str = "messages") -> tuple[Message, ...]:
 
 
 def message_from_ui(body: Any, where: str = "message") -> Message:
-    """One message; raises InvalidRequest. A message without an id gets one made from its
-    content."""
+    """One message. Raises InvalidRequest. Without an id it gets the hash of its content as id."""
     if not isinstance(body, Mapping):
         raise InvalidRequest(f"expected a message object, got {_kind(body)}", where=where)
     _check_json(body, where)
@@ -88,7 +83,7 @@ def message_from_ui(body: Any, where: str = "message") -> Message:
 
 
 def part_from_ui(body: Any, where: str) -> Part:
-    """One part; raises InvalidRequest. A kind that we do not know becomes an `OpaquePart`."""
+    """One part. Raises InvalidRequest. A part of an unknown type becomes an `OpaquePart`."""
     if not isinstance(body, Mapping):
         raise InvalidRequest(f"expected a part object, got {_kind(body)}", where=where)
     kind = _string(body, "type", where)
@@ -147,7 +142,7 @@ def _approval_from_ui(body: Any, where: str) -> Approval | None:
 
 
 def message_to_ui(message: Message) -> dict[str, Any]:
-    """The message as JSON for clients and for the log; `message_from_ui` reads it back equal."""
+    """The message as JSON for clients and the log; `message_from_ui` gives an equal message."""
     body: dict[str, Any] = {"id": message.id, "role": message.role}
     if message.metadata:
         body["metadata"] = dict(message.metadata)
@@ -215,7 +210,7 @@ def _message_id(body: Mapping[str, Any], where: str) -> str:
 
 
 def _check_json(body: Any, where: str) -> None:
-    """Refuses what Python reads as JSON and others do not: NaN, and very deep nesting."""
+    """Raises InvalidRequest for NaN and very deep nesting, which only Python reads as JSON."""
     level = [body]
     for _ in range(DEEPEST):
         inner: list[Any] = []

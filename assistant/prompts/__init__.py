@@ -1,4 +1,4 @@
-"""The parts of system messages: templates (`*.j2`), and what of the user's words fits into them.
+"""The parts of system messages: templates (`*.j2`), and the user context within its caps.
 
-`agent_prompts` (root) puts them together and is the way in for the other rooms.
+Other rooms use it through `agent_prompts` at the root, which renders the templates.
 """

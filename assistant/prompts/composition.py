@@ -1,7 +1,7 @@
-"""Which system message a request gets, and how it is made to fit the model's window.
+"""Chooses the system message of a request and shortens it to fit the model's window.
 
-`SystemPrompts` reads the sources (files through a cache, rows by their revision) and calls the pure
-functions of `agent_prompts`. How the message is sent is the business of `context`.
+`SystemPrompts` reads files through a cache and rows by their revision, and calls the pure functions
+of `agent_prompts`. `context` places the message in the request.
 """
 
 from __future__ import annotations
@@ -41,11 +41,11 @@ from .user_block import BLOCK_LIMIT
 log = logging.getLogger("comfyui_assistant")
 
 WINDOW_SHARE = 4
-"""The system message has at most a quarter of the window."""
+"""The system message gets at most a quarter of the window."""
 USER_SHARE = 3
-"""The user's words have at most a third of that, so that they never push out what we know."""
+"""The user context gets at most a third of that, so that our own text keeps its place."""
 CHARS_PER_TOKEN = 4
-"""What a token of English holds: the first guess at what fits; `_within` corrects it."""
+"""Characters of a token in English: a first estimate, which `_within` corrects."""
 
 SYSTEM_LIMIT = "LLM_SYSTEM_CONTEXT_MAX_CHARS"
 
@@ -55,8 +55,8 @@ Render = Callable[[int], SystemPrompt]
 class SystemPrompts:
     """The system messages of one user. `count_tokens` estimates the tokens of a text.
 
-    `system_path` is the shipped `system_context/`, `user_path` the user's own folder. `skills` and
-    this class should share `cache`.
+    `system_path` is the shipped `system_context/`, `user_path` the user's own folder and
+    `defaults_path` the plugin's `user_context/`. `skills` and this class should share `cache`.
     """
 
     def __init__(
@@ -68,6 +68,7 @@ class SystemPrompts:
         settings: Settings,
         count_tokens: Callable[[str], int],
         cache: SourceCache | None = None,
+        defaults_path: Path | None = None,
     ) -> None:
         self._system_path = system_path
         self._user_path = user_path
@@ -76,6 +77,7 @@ class SystemPrompts:
         self._settings = settings
         self._count_tokens = count_tokens
         self._cache = cache or SourceCache()
+        self._defaults_path = defaults_path
         self._statements = UserStatements()
 
     async def system_prompt(
@@ -88,11 +90,11 @@ class SystemPrompts:
         max_steps: int = 0,
         pinned_skills: Sequence[Skill | SkillSummary] = (),
     ) -> SystemPrompt:
-        """The message for one request: byte-identical until one of its sources changes (R9).
+        """The system message of one request, byte-identical until a source changes (R9).
 
-        Full, or `compact` for small windows, on the first turn and wherever prompts are cached
-        (R50); else the continuation (R1, R2). Never raises for a source that cannot be read: what
-        is there is used, and `left_out` says what is missing.
+        The first turn and every turn with cached prompts (R50) get the full message, or the
+        `compact` one in a small window; other turns get the continuation (R1, R2). A source that
+        cannot be read raises nothing: `left_out` names it.
         """
         missing: tuple[str, ...] = ()
         try:
@@ -100,24 +102,32 @@ class SystemPrompts:
         except StoreError as error:
             log.warning("Rules and preferences as last read: %s", ascii(error.message)[1:-1])
             missing = ("changes of rules and preferences (the database could not be read)",)
-        again = not first_turn and self._settings.prompt_cache != "auto"
+        continuation = not first_turn and self._settings.prompt_cache != "auto"
         prompt = await asyncio.to_thread(
-            self._compose, again, window_tokens, compact, tools, max_steps, tuple(pinned_skills)
+            self._compose,
+            continuation,
+            window_tokens,
+            compact,
+            tools,
+            max_steps,
+            tuple(pinned_skills),
         )
         return replace(prompt, left_out=prompt.left_out + missing)
 
     def _compose(
         self,
-        again: bool,
+        continuation: bool,
         window_tokens: int,
         compact: bool,
         tools: bool,
         max_steps: int,
         pinned_skills: tuple[Skill | SkillSummary, ...],
     ) -> SystemPrompt:
-        user_context = load_user_context(self._user_path, self._statements, self._cache)
+        user_context = load_user_context(
+            self._user_path, self._statements, self._cache, self._defaults_path
+        )
         limit = window_tokens // WINDOW_SHARE
-        if again:
+        if continuation:
             render, cap = self._continuation(user_context, tools, pinned_skills)
         elif compact:
             render, cap = self._compact(user_context, tools), limit * CHARS_PER_TOKEN
@@ -195,7 +205,7 @@ class SystemPrompts:
         return render
 
     def _user_chars(self, user_context: UserContext, limit: int) -> int:
-        """The cap of the user's words in characters, so that they have at most `limit` tokens."""
+        """The cap of the user context in characters that keeps it within `limit` tokens."""
 
         def render(max_chars: int) -> SystemPrompt:
             caps = (max_chars, self._settings.narrative_max_chars, self._settings.max_rules)
@@ -204,8 +214,10 @@ class SystemPrompts:
         return self._within(limit, render, self._settings.user_context_max_chars)[1]
 
     def _within(self, limit: int, render: Render, cap: int) -> tuple[SystemPrompt, int]:
-        """What `render` gives for `cap` characters (0: none), or for a smaller cap that keeps it in
-        `limit` tokens (one character where nothing does); and that cap."""
+        """The prompt of `render` for the largest cap that keeps it in `limit` tokens, and that cap.
+
+        `cap` is in characters, 0 for no cap; the smallest cap is one character.
+        """
         prompt = render(cap)
         while (tokens := self._count_tokens(prompt.text)) > limit and cap != 1:
             chars = len(prompt.text)

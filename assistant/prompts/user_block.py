@@ -1,8 +1,8 @@
 """The user context as one block of text within its caps (R6).
 
-Over a cap nothing is cut in the middle: whole statements go. The newest stay, and of those without
-a date (the sentences of SOUL.md and goals.md) the shortest, since more of them fit. What stays
-keeps its order. Only a text of one endless sentence is cut. 0 switches a cap off.
+Over a cap, whole statements are left out. The newest rules and preferences stay; of SOUL.md and
+goals.md, whose sentences have no date, the shortest sentences stay, because more of them fit. The
+rest keeps its order. Only a single sentence that exceeds the cap is cut. A cap of 0 is no cap.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ _OMITTED_CHARS = len("- 1000000 more rules omitted\n")
 
 @dataclass(frozen=True, slots=True)
 class UserBlock:
-    """`limits` names the settings that left something out, `left_out` says what, in words."""
+    """`limits` names the settings whose caps applied; `left_out` describes what is missing."""
 
     text: str = ""
     limits: tuple[str, ...] = ()
@@ -39,7 +39,7 @@ class UserBlock:
 
 @dataclass(frozen=True, slots=True)
 class _Statement:
-    """A sentence, a list item, a rule. Statements of one `line` stand on one line."""
+    """A sentence, a list item or a rule. Statements with the same `line` are joined to one line."""
 
     part: str
     line: int
@@ -54,7 +54,7 @@ class _Statement:
 def user_block(
     user_context: UserContext, max_chars: int, max_narrative_chars: int, max_rules: int
 ) -> UserBlock:
-    """The block without a heading of its own; empty if the user told us nothing."""
+    """The block without a heading; empty if there is no user context."""
     rules = [
         _Statement(RULES, number, "- " + _indented(rule.text))
         for number, rule in enumerate(user_context.rules)
@@ -87,7 +87,7 @@ def user_block(
 
 
 def _narrative(text: str, part: str) -> list[_Statement]:
-    """The statements of a Markdown text: list items and headings whole, prose by sentences."""
+    """The statements of a Markdown text: headings, list items, and the sentences of other lines."""
     statements = []
     for number, line in enumerate(text.splitlines()):
         if line.startswith("#") or _LIST_ITEM.match(line):
@@ -103,7 +103,7 @@ def _narrative(text: str, part: str) -> list[_Statement]:
 
 
 def _shortened(statements: list[_Statement], max_chars: int) -> list[_Statement]:
-    """The shortest statements that fit into `max_chars` together, later ones first among equals."""
+    """The shortest statements that fit into `max_chars` together; of equal length, the later."""
     room = max_chars - len(TRUNCATED) - 1
     kept = _greedy(_shortest_first(statements), room)
     if not any(not statement.is_heading for statement in kept):
@@ -121,7 +121,7 @@ def _shortest_first(statements: Sequence[_Statement]) -> list[_Statement]:
 
 
 def _fitting(statements: Sequence[_Statement], max_chars: int) -> list[_Statement]:
-    """What stays under the cap of the whole block: rules before preferences before narrative."""
+    """The statements within the block's cap: first rules, then preferences, then the two files."""
     rules = [each for each in statements if each.part == RULES]
     preferences = [each for each in statements if each.part == PREFERENCES]
     narrative = [each for each in statements if each.part in (SOUL, GOALS)]
@@ -131,7 +131,7 @@ def _fitting(statements: Sequence[_Statement], max_chars: int) -> list[_Statemen
 
 
 def _greedy(wanted: Iterable[_Statement], room: int) -> set[_Statement]:
-    """Each of the `wanted`, in this order, that fits whole into what is left of the room."""
+    """The statements, taken in the order of `wanted`, that fit into `room` characters."""
     kept: set[_Statement] = set()
     parts: set[str] = set()
     for statement in wanted:
@@ -144,7 +144,7 @@ def _greedy(wanted: Iterable[_Statement], room: int) -> set[_Statement]:
 
 
 def _without_empty_headings(statements: Sequence[_Statement]) -> list[_Statement]:
-    """The statements without those headings of the user's under which nothing is left."""
+    """The statements without the headings that have no statement below them."""
     kept: list[_Statement] = []
     for statement in reversed(statements):
         below = kept[-1] if kept else None
@@ -157,7 +157,7 @@ def _without_empty_headings(statements: Sequence[_Statement]) -> list[_Statement
 
 
 def _block(statements: Sequence[_Statement], rules_omitted: int, truncated: bool) -> str:
-    """A heading for each part, its statements, and the words that something is missing."""
+    """The text of the block: each part with a heading, and a note about left-out statements."""
     parts = []
     for part in (RULES, SOUL, GOALS, PREFERENCES):
         lines: list[str] = []
@@ -180,12 +180,12 @@ def _block(statements: Sequence[_Statement], rules_omitted: int, truncated: bool
 
 
 def _indented(text: str) -> str:
-    """A list item's text: further lines belong to the item."""
+    """The text of a list item, its further lines indented."""
     return "\n  ".join(text.splitlines())
 
 
 def _left_out(all_of_them: Sequence[_Statement], kept: Sequence[_Statement]) -> tuple[str, ...]:
-    """How much of which part is missing, in words."""
+    """How many statements of each part are missing, such as `2 of 14 rules`."""
     names = {RULES: "rules", SOUL: "SOUL.md", GOALS: "goals.md", PREFERENCES: "preferences"}
     said = []
     for part, name in names.items():

@@ -9,6 +9,7 @@ from typing import Any, Protocol
 
 from aiohttp import web
 
+from ...user_context_loader import Defaults
 from .. import __version__
 from ..chats import Saving
 from ..config import Problem
@@ -56,6 +57,8 @@ class HealthSpace(Protocol):
     @property
     def chats(self) -> Chats: ...
 
+    def defaults(self) -> Defaults: ...
+
 
 class HealthHost(Protocol):
     """The server that we run in."""
@@ -101,6 +104,7 @@ def health_routes(gate: Gate, installation: Installation) -> list[web.RouteDef]:
                 "comfyui": installation.host.comfyui_version,
                 "preview": installation.host.preview,
                 "skills": await asyncio.to_thread(_count_skills, space.skills),
+                "defaults": (await asyncio.to_thread(space.defaults)).to_json(),
                 "saving": space.chats.saving.to_json(),
             }
         )

@@ -13,7 +13,7 @@ from aiohttp import web
 
 from ..errors import NotFound
 from ..llm.book import ProviderBook, provider_from
-from ..llm.models import Model
+from ..llm.models import ModelInfo
 from ..llm.provider import Provider
 from .answers import answer, nothing
 from .body import only, read_json, refuse_fields, text
@@ -35,7 +35,7 @@ class Providers(Protocol):
 
     async def activate(self, name: str) -> None: ...
 
-    async def models(self, provider: Provider) -> Sequence[Model]: ...
+    async def models(self, provider: Provider) -> Sequence[ModelInfo]: ...
 
 
 Check = Callable[[Provider], Awaitable[Mapping[str, Any]]]
@@ -117,7 +117,7 @@ def provider_json(provider: Provider) -> dict[str, Any]:
     }
 
 
-def model_json(model: Model) -> dict[str, Any]:
+def model_json(model: ModelInfo) -> dict[str, Any]:
     body: dict[str, Any] = {"id": model.id}
     return (
         body if model.context_window is None else {**body, "context_window": model.context_window}

@@ -1,4 +1,4 @@
-"""What a user adds to the assistant, and how it is kept: skills, rules, preferences, environment.
+"""A user's skills, rules and preferences, and the summary of the user's ComfyUI.
 
-`user_context_loader` (root) is the way in for the other rooms; `agent_prompts` makes text of it.
+Other rooms use it through `user_context_loader` at the root; `agent_prompts` renders it as text.
 """

@@ -1,8 +1,8 @@
-"""What this ComfyUI has, as three numbers in `environment/summary.json` of the user's folder (R7).
+"""Counts of this ComfyUI's packages, node types and models, for the system message (R7).
 
-A scan counts; the system message shows the numbers. The scan walks the model folders, which may be
-large and slow, so `refresh_environment` runs it in a thread. Node types and model folders are
-ComfyUI's to know and are handed in.
+The counts are stored in `environment/summary.json` of the user's folder. Counting walks the model
+folders, which may be large and slow, so `refresh_environment` runs in a thread. The caller passes
+the number of node types and the model folders.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from .sources import SourceCache
 MODEL_SUFFIXES = frozenset(
     (".safetensors", ".sft", ".ckpt", ".pt", ".pt2", ".pth", ".bin", ".pkl", ".gguf", ".onnx")
 )
-"""What ComfyUI takes for a model file, and what its commonest extensions add (GGUF, ONNX)."""
+"""Suffixes of model files in ComfyUI and in its commonest extensions (GGUF, ONNX)."""
 
 _SUMMARY = ("environment", "summary.json")
 
@@ -34,7 +34,7 @@ class EnvironmentSummary:
     models: int
 
     def __str__(self) -> str:
-        """Such as `87 packages, 523 node types, 150 models`."""
+        """A line such as `87 packages, 523 node types, 150 models`."""
         counts = (
             (self.packages, "package"),
             (self.node_types, "node type"),
@@ -44,7 +44,7 @@ class EnvironmentSummary:
 
 
 def load_environment_summary(user_path: Path, cache: SourceCache | None = None) -> str:
-    """The environment in one line, from the user's folder; empty before the first scan."""
+    """The counts as one line, from the user's folder; empty before the first count."""
     summary = (cache or SourceCache()).read(user_path.joinpath(*_SUMMARY), parse_summary)
     return str(summary) if summary else ""
 
@@ -62,7 +62,7 @@ def parse_summary(text: str) -> EnvironmentSummary | None:
 async def refresh_environment(
     user_path: Path, node_types: int, model_folders: Iterable[Path]
 ) -> EnvironmentSummary:
-    """Scan off the event loop and keep the result; the file changes only if a number did.
+    """Count in a thread and store the result; the file is written only if a count changed.
 
     Raises `OSError` when the file cannot be written.
     """
@@ -88,7 +88,8 @@ def _count_packages() -> int:
 
 
 def count_models(folders: Iterable[Path]) -> int:
-    """Model files in `folders` and below, each once, links followed as ComfyUI follows them."""
+    """The number of model files in `folders` and below, each counted once; links are followed, as
+    ComfyUI does."""
     seen: set[str] = set()
     files: set[str] = set()
     for folder in folders:

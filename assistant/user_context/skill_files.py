@@ -1,29 +1,36 @@
 """SKILL.md: YAML front matter (`name`, `description`), then the instructions in Markdown.
 
-Reading never fails: people write these files by hand. Front matter that is missing or broken means
-that the file has no name of its own; the folder's name and the first line then serve.
+People write these files by hand, so parsing accepts any text. A file with missing or broken front
+matter has no name and no description; `skills` then takes the folder's name and the first line.
 """
 
 from __future__ import annotations
 
+import os
 import re
+import tempfile
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 import yaml
 
+from ..errors import StoreError
+
+SKILL_FILE = "SKILL.md"
+
 _FRONT_MATTER = re.compile(r"\A---[ \t]*\n(.*?)^---[ \t]*(?:\n|\Z)", re.DOTALL | re.MULTILINE)
 _MARKUP = re.compile(r"^[#>*\-\s]+")
 _DESCRIPTION_CHARS = 200
-_ENDLESS = 1 << 30  # a line width that is never reached: nothing is folded
+_ENDLESS = 1 << 30  # a line width that is never reached, so that no line is folded
 
 
 @dataclass(frozen=True, slots=True)
 class SkillFile:
     """One SKILL.md. `name` and `description` are None where the front matter has none.
 
-    `extra` is what else the front matter holds; it is kept when the file is written again.
+    `extra` holds the other keys of the front matter; they are written back unchanged.
     """
 
     name: str | None
@@ -33,13 +40,13 @@ class SkillFile:
 
     @property
     def first_line(self) -> str:
-        """The first line of the instructions that says something, without its markup."""
+        """The first line of the instructions that has text besides Markdown marks, without them."""
         lines = (_MARKUP.sub("", line).strip() for line in self.instructions.splitlines())
         return next((line for line in lines if line), "")[:_DESCRIPTION_CHARS]
 
 
 class _Dumper(yaml.SafeDumper):
-    """Writes a text of several lines with escapes: folded, some line ends would become spaces."""
+    """Quotes text of several lines: in folded style, some line ends would become spaces."""
 
     def represent_str(self, text: str) -> yaml.ScalarNode:
         style = '"' if len(text.splitlines()) > 1 or text != text.rstrip() else None
@@ -50,7 +57,7 @@ _Dumper.add_representer(str, _Dumper.represent_str)
 
 
 def parse_skill_file(text: str) -> SkillFile:
-    """The parts of a SKILL.md, whatever its state. Raises nothing."""
+    """The parts of a SKILL.md. Accepts any text and raises nothing."""
     found = _FRONT_MATTER.match(text)
     if found is None:
         return SkillFile(None, None, text.strip())
@@ -75,3 +82,25 @@ def format_skill_file(file: SkillFile) -> str:
     matter = {key: value for key, value in own.items() if value is not None} | dict(file.extra)
     front = yaml.dump(matter, Dumper=_Dumper, allow_unicode=True, sort_keys=False, width=_ENDLESS)
     return f"---\n{front}---\n\n{file.instructions}\n"
+
+
+def write_skill_file(folder: Path, file: SkillFile) -> None:
+    """Write `file` as SKILL.md into `folder`, which is made if it does not exist.
+
+    The file is replaced in one step, so that a reader gets the old text or the new text. Raises
+    `StoreError`.
+    """
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        handle, temporary = tempfile.mkstemp(dir=folder, prefix=".", suffix=".tmp")
+        try:
+            with os.fdopen(handle, "w", encoding="utf-8", newline="\n") as stream:
+                stream.write(format_skill_file(file))
+                stream.flush()
+                os.fsync(stream.fileno())
+            os.replace(temporary, folder / SKILL_FILE)
+        except BaseException:
+            os.unlink(temporary)
+            raise
+    except OSError as error:
+        raise StoreError(f"The skill could not be saved: {error.strerror}.") from error

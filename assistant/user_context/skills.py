@@ -1,8 +1,8 @@
-"""The skills (R11, R12): ours in `system_context/`, and the user's in the user's folder.
+"""The skills of one user (R11, R12): the user's own, the installation's defaults, and ours.
 
-`SkillLibrary` lists, finds, writes and deletes them. It does file work, so async callers run it in
-a thread; it is safe from several. The always-loaded part of `system_context/` is the business of
-`user_context_loader`; the HTTP shapes are the routes'.
+`SkillLibrary` lists, finds, writes and deletes skills. It reads and writes files, so async callers
+run it in a thread; several threads may use it at once. `user_context_loader` loads the sections of
+`system_context/` that every system message has; the routes own the HTTP shapes.
 """
 
 from __future__ import annotations
@@ -10,7 +10,6 @@ from __future__ import annotations
 import logging
 import os
 import shutil
-import tempfile
 import threading
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
@@ -18,7 +17,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from ..errors import Conflict, InvalidRequest, NotFound, StoreError
-from .skill_files import SkillFile, format_skill_file, parse_skill_file
+from .skill_files import SKILL_FILE, SkillFile, parse_skill_file, write_skill_file
 from .slugs import Slug, inside, slug, slug_for
 from .sources import SourceCache, normalized
 
@@ -29,12 +28,16 @@ MAX_DESCRIPTION_CHARS = 1_000
 MAX_INSTRUCTIONS_CHARS = 64 * 1024
 MAX_USER_SKILLS = 1_000
 ON_DEMAND = "model_"
-"""System skills whose folder's name contains this are loaded by a tool, not always (R4)."""
+"""A system skill whose folder name contains this text is loaded by a tool; every other one is part
+of the system message (R4)."""
 
 _FOLDER = "skills"
-_FILE = "SKILL.md"
 
-Origin = Literal["user", "system"]
+Origin = Literal["user", "default", "system"]
+"""`default` is a skill of the plugin's own `user_context/`, which all users of ComfyUI have."""
+
+_Folders = tuple[tuple[Path, Origin], ...]
+"""Folders that hold `skills/`, and the origin of their skills; the first that has a slug counts."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +70,7 @@ class Match:
 
 @dataclass(frozen=True, slots=True)
 class Unknown:
-    """No skill is called so. `skills` are all that there are."""
+    """No skill has this slug or name. `skills` are all skills that can be chosen."""
 
     argument: str
     skills: tuple[SkillSummary, ...]
@@ -75,7 +78,7 @@ class Unknown:
 
 @dataclass(frozen=True, slots=True)
 class Ambiguous:
-    """Several skills are meant. `skills` are those."""
+    """The argument fits several skills: `skills`."""
 
     argument: str
     skills: tuple[SkillSummary, ...]
@@ -84,49 +87,65 @@ class Ambiguous:
 class SkillLibrary:
     """All skills of one user.
 
-    `system_path` is the shipped `system_context/`, `user_path` the user's own folder; either holds
-    `skills/<slug>/SKILL.md`. Slugs from outside are checked here, with `slugs.slug`.
+    `system_path` is the shipped `system_context/`, `user_path` the user's own folder and
+    `defaults_path` the plugin's `user_context/`; each holds `skills/<slug>/SKILL.md`. A user's own
+    skill replaces the default with the same slug. Slugs from outside are checked here, with
+    `slugs.slug`.
     """
 
     def __init__(
-        self, system_path: Path, user_path: Path, cache: SourceCache | None = None
+        self,
+        system_path: Path,
+        user_path: Path,
+        cache: SourceCache | None = None,
+        defaults_path: Path | None = None,
     ) -> None:
-        self._system = system_path
-        self._user = user_path
+        self._user_path = user_path
+        self._system: _Folders = ((system_path, "system"),)
+        self._defaults: _Folders = () if defaults_path is None else ((defaults_path, "default"),)
+        self._user: _Folders = ((user_path, "user"), *self._defaults)
+        self._system_path = system_path
         self._cache = cache or SourceCache()
         self._writing = threading.Lock()
         self._skipped: set[str] = set()
 
     def list_user(self) -> tuple[SkillSummary, ...]:
-        return tuple(skill.summary for skill in self._all(self._user, "user"))
+        """The user's own skills and the defaults that none of them replaces, by slug."""
+        return tuple(skill.summary for skill in self._all(self._user))
+
+    def list_defaults(self) -> tuple[SkillSummary, ...]:
+        """All default skills, also those that a user's own skill replaces."""
+        return tuple(skill.summary for skill in self._all(self._defaults))
 
     def list_system(self) -> tuple[SkillSummary, ...]:
-        """The on-demand system skills, in the order of their slugs."""
-        return tuple(
-            skill.summary for skill in self._all(self._system, "system") if on_demand(skill.slug)
-        )
+        """The on-demand system skills, by slug."""
+        return tuple(skill.summary for skill in self._all(self._system) if on_demand(skill.slug))
 
     def get_user(self, name: object) -> Skill:
-        """Raises `InvalidRequest` for what is no slug, and `NotFound`."""
-        return self._get(self._user, slug(name), "user")
+        """The user's own skill, or else the default, with the slug `name`.
+
+        Raises `InvalidRequest` when `name` is not a slug, and `NotFound`.
+        """
+        return self._get(slug(name), self._user)
 
     def get_system(self, name: object) -> Skill:
-        """An on-demand skill, or an always-loaded one or a top-level section by its file's name:
-        what the cap left out of the system message must be had too (R4).
+        """A skill of `system_context/`, or a top-level section by its file name without `.md`.
 
-        Raises `InvalidRequest` for what is no slug, and `NotFound`.
+        Sections and skills of the system message are found too, because its cap may leave them
+        out (R4). Raises `InvalidRequest` when `name` is not a slug, and `NotFound`.
         """
         wanted = slug(name)
-        section = inside(self._system, Slug(wanted + ".md"))
+        section = inside(self._system_path, Slug(wanted + ".md"))
         file = self._cache.read(section, parse_skill_file)
         if file is not None:
             return _skill(wanted, file, "system")
-        return self._get(self._system, wanted, "system")
+        return self._get(wanted, self._system)
 
     def create(self, name: object, description: object, instructions: object) -> Skill:
-        """Keep a new skill of the user under a slug made of its name.
+        """Store a new skill of the user; its slug is made of its name.
 
-        Raises `InvalidRequest` for a wrong field and `Conflict` when the slug is taken.
+        Raises `InvalidRequest` for a wrong field and `Conflict` when the slug is taken, also by a
+        default: a user replaces a default only on purpose, with `update`.
         """
         if name is None or description is None or instructions is None:
             raise InvalidRequest("A skill needs a name, a description and instructions.")
@@ -135,10 +154,12 @@ class SkillLibrary:
         with self._writing:
             if len(self.list_user()) >= MAX_USER_SKILLS:
                 raise InvalidRequest(f"There are {MAX_USER_SKILLS} skills already; delete some.")
-            folder = inside(self._user / _FOLDER, wanted)
-            if (folder / _FILE).exists() or (folder.exists() and not folder.is_dir()):
+            folder = inside(self._user_path / _FOLDER, wanted)
+            if (folder / SKILL_FILE).exists() or (folder.exists() and not folder.is_dir()):
                 raise Conflict(f"A skill with the slug {wanted} exists already.")
-            _write(folder, file)
+            if self._find(wanted, self._defaults) is not None:
+                raise Conflict(f"A default skill with the slug {wanted} exists already.")
+            write_skill_file(folder, file)
         return _skill(wanted, file, "user")
 
     def update(
@@ -149,24 +170,34 @@ class SkillLibrary:
         description: object = None,
         instructions: object = None,
     ) -> Skill:
-        """Change those fields of a user's skill that are not None; its slug stays.
+        """Change the fields of a user's skill that are not None; its slug stays.
 
+        A default stays as it is: the changed skill becomes the user's own, which replaces it.
         Raises `InvalidRequest` for a wrong field or slug, and `NotFound`.
         """
         wanted = slug(name_of_skill)
         changes = _checked(name, description, instructions)
         with self._writing:
-            file = replace(self._file(self._user, wanted, "user"), **changes)
-            _write(inside(self._user / _FOLDER, wanted), file)
+            file = replace(self._file(wanted, self._user)[0], **changes)
+            write_skill_file(inside(self._user_path / _FOLDER, wanted), file)
         return _skill(wanted, file, "user")
 
     def delete(self, name: object) -> None:
-        """Delete a user's skill with its folder. Raises `InvalidRequest` and `NotFound`."""
+        """Delete a user's own skill with its folder; a default with its slug then counts again.
+
+        Raises `InvalidRequest`, `NotFound`, and `Conflict` for a default.
+        """
         wanted = slug(name)
         with self._writing:
-            self._get(self._user, wanted, "user")
+            if self._get(wanted, self._user).origin == "default":
+                path = self._defaults[0][0] / _FOLDER / wanted
+                raise Conflict(
+                    f"{wanted} is a default skill of this installation and cannot be deleted here;"
+                    f" it lies in {path}.",
+                    code="default_skill",
+                )
             try:
-                shutil.rmtree(inside(self._user / _FOLDER, wanted))
+                shutil.rmtree(inside(self._user_path / _FOLDER, wanted))
             except OSError as error:
                 raise StoreError(f"The skill could not be deleted: {error.strerror}.") from error
 
@@ -174,14 +205,16 @@ class SkillLibrary:
         """The skill that `/skill argument` means.
 
         Exact slug beats exact name beats prefix of either, upper and lower case being the same; on
-        equal terms the user's skill beats ours (R12).
+        equal terms the user's own skill beats a default, and a default beats ours (R12).
         """
-        users = self._all(self._user, "user")
-        ours = [skill for skill in self._all(self._system, "system") if on_demand(skill.slug)]
+        users = self._all(self._user)
+        own = [skill for skill in users if skill.origin == "user"]
+        defaults = [skill for skill in users if skill.origin == "default"]
+        ours = [skill for skill in self._all(self._system) if on_demand(skill.slug)]
         wanted = _folded(argument)
         if wanted:
             for means in (_has_slug, _has_name, _begins):
-                for skills in (users, ours):
+                for skills in (own, defaults, ours):
                     found = [skill for skill in skills if means(skill, wanted)]
                     if len(found) == 1:
                         return Match(found[0])
@@ -189,24 +222,33 @@ class SkillLibrary:
                         return Ambiguous(argument, tuple(skill.summary for skill in found))
         return Unknown(argument, tuple(skill.summary for skill in [*users, *ours]))
 
-    def _get(self, root: Path, wanted: Slug, origin: Origin) -> Skill:
-        return _skill(wanted, self._file(root, wanted, origin), origin)
+    def _get(self, wanted: Slug, folders: _Folders) -> Skill:
+        file, origin = self._file(wanted, folders)
+        return _skill(wanted, file, origin)
 
-    def _file(self, root: Path, wanted: Slug, origin: Origin) -> SkillFile:
-        folder = inside(root / _FOLDER, wanted)
-        path = folder / _FILE
-        # A link in the folder could lead to any file of the machine.
-        file = None if path.is_symlink() else self._cache.read(path, parse_skill_file)
-        if file is None:
-            raise NotFound(f"There is no {origin} skill with the slug {wanted}.")
-        return file
+    def _file(self, wanted: Slug, folders: _Folders) -> tuple[SkillFile, Origin]:
+        found = self._find(wanted, folders)
+        if found is None:
+            raise NotFound(f"There is no {folders[0][1]} skill with the slug {wanted}.")
+        return found
 
-    def _all(self, root: Path, origin: Origin) -> list[Skill]:
-        return [skill for name in self._names(root) if (skill := self._try(root, name, origin))]
+    def _find(self, wanted: Slug, folders: _Folders) -> tuple[SkillFile, Origin] | None:
+        """The file in the first folder that has one. Raises `InvalidRequest` for a link."""
+        for root, origin in folders:
+            path = inside(root / _FOLDER, wanted) / SKILL_FILE
+            # A link in the folder could lead to any file of the machine.
+            file = None if path.is_symlink() else self._cache.read(path, parse_skill_file)
+            if file is not None:
+                return file, origin
+        return None
 
-    def _try(self, root: Path, name: str, origin: Origin) -> Skill | None:
+    def _all(self, folders: _Folders) -> list[Skill]:
+        names = sorted({name for root, _ in folders for name in self._names(root)})
+        return [skill for name in names if (skill := self._try(name, folders))]
+
+    def _try(self, name: str, folders: _Folders) -> Skill | None:
         try:
-            return self._get(root, slug(name), origin)
+            return self._get(slug(name), folders)
         except NotFound:
             return None
         except InvalidRequest:
@@ -217,7 +259,7 @@ class SkillLibrary:
 
     def _names(self, root: Path) -> Iterator[str]:
         try:
-            yield from sorted(
+            yield from (
                 entry.name for entry in os.scandir(root / _FOLDER) if not entry.name.startswith(".")
             )
         except OSError:
@@ -272,21 +314,3 @@ def _text(value: object, where: str, most: int) -> str:
     except UnicodeEncodeError:
         raise InvalidRequest("holds half of a character (a lone surrogate)", where=where) from None
     return value
-
-
-def _write(folder: Path, file: SkillFile) -> None:
-    """Write SKILL.md in one step: a reader sees the old text or the new one, never half of it."""
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-        handle, temporary = tempfile.mkstemp(dir=folder, prefix=".", suffix=".tmp")
-        try:
-            with os.fdopen(handle, "w", encoding="utf-8", newline="\n") as stream:
-                stream.write(format_skill_file(file))
-                stream.flush()
-                os.fsync(stream.fileno())
-            os.replace(temporary, folder / _FILE)
-        except BaseException:
-            os.unlink(temporary)
-            raise
-    except OSError as error:
-        raise StoreError(f"The skill could not be saved: {error.strerror}.") from error

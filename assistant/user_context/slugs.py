@@ -1,7 +1,7 @@
-"""Slugs: the names of skills in URLs and of their folders on disk (trust boundary, point 5).
+"""Slugs: the names of skills in URLs and of their folders (`docs/contracts/trust-boundary.md`, 5).
 
-Whatever comes from outside passes `slug` before it touches a path, and `inside` before the path is
-used. `slug_for` makes a slug of a name that a person chose.
+A name from outside is checked by `slug` before it becomes part of a path, and the path by `inside`
+before it is used. `slug_for` makes a slug of a name that a person chose.
 """
 
 from __future__ import annotations
@@ -15,10 +15,10 @@ from typing import NewType
 from ..errors import InvalidRequest
 
 Slug = NewType("Slug", str)
-"""A name that passed `slug`."""
+"""A name that `slug` has checked."""
 
 _ALLOWED = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,79}", re.ASCII)
-# Windows opens a device under these names, whatever the folder.
+# In every folder, Windows opens a device under these names.
 _RESERVED = re.compile(r"(con|prn|aux|nul|com[0-9]|lpt[0-9])", re.IGNORECASE)
 _MADE_LENGTH = 48  # characters; leaves room for a suffix and keeps URLs readable
 _HASH_LENGTH = 8  # hexadecimal digits
@@ -27,7 +27,7 @@ _HASH_LENGTH = 8  # hexadecimal digits
 def slug(text: object, where: str = "slug") -> Slug:
     """`text` as a slug: 1 to 80 of `A-Z a-z 0-9 _ -`, beginning with a letter or digit.
 
-    Raises `InvalidRequest` for everything else, and for the names of Windows' devices.
+    Raises `InvalidRequest` for any other text, and for the device names of Windows.
     """
     if not isinstance(text, str) or not _ALLOWED.fullmatch(text) or _RESERVED.fullmatch(text):
         raise InvalidRequest(
@@ -39,9 +39,9 @@ def slug(text: object, where: str = "slug") -> Slug:
 
 
 def slug_for(name: str) -> Slug:
-    """A slug of `a-z 0-9 -` for a person's name of a thing; the same name gives the same slug.
+    """A slug of `a-z 0-9 -` made of a name; the same name always gives the same slug.
 
-    Letters that ASCII cannot write would make different names equal, so a hash stands for them.
+    Letters outside ASCII are left out, so a hash is added that keeps such names apart.
     """
     spelled = "".join(
         character
@@ -57,9 +57,9 @@ def slug_for(name: str) -> Slug:
 
 
 def inside(folder: Path, name: Slug) -> Path:
-    """The path of `name` directly in `folder`, all links followed.
+    """The resolved path of `name` in `folder`.
 
-    Raises `InvalidRequest` when a link makes it another place, even one in `folder`.
+    Raises `InvalidRequest` when `name` is a link, even to another place in `folder`.
     """
     resolved = (folder / name).resolve()
     if resolved != folder.resolve() / name:

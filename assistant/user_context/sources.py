@@ -1,8 +1,7 @@
-"""Text files that are read once and again only after they changed (R9).
+"""A cache of parsed text files, which are read again only after they changed (R9).
 
-A file is looked at (one `stat`) at each use and read when its modification time, size or inode
-differ from the last time. Files that are missing, unreadable or huge are the same to all callers:
-there is nothing to load, and that is never an error.
+Each use makes one `stat`; the file is read if its modification time, size or inode differ from the
+last time. A missing, unreadable or huge file gives None and is never an error.
 """
 
 from __future__ import annotations
@@ -20,9 +19,9 @@ log = logging.getLogger("comfyui_assistant")
 Value = TypeVar("Value")
 
 MAX_SOURCE_BYTES = 1_000_000
-"""A context file of a megabyte is a mistake: it could never be sent."""
+"""Larger files are not read: their text would fit no model's window."""
 MAX_SOURCES = 1_000
-"""Files remembered at most; beyond it the memory starts anew."""
+"""Files in the cache at most; then the cache is cleared."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,9 +40,9 @@ class SourceCache:
     def read(self, path: Path, parse: Callable[[str], Value]) -> Value | None:
         """`parse` of the file's text, or None without such a file.
 
-        Text is UTF-8 (a byte-order mark is dropped, what is not UTF-8 becomes U+FFFD) with `\\n`
-        line ends, so that the same text gives the same bytes on every system. `parse` must be a
-        module's function, pure, and raise nothing.
+        The text is decoded as UTF-8 (without a byte-order mark; invalid bytes become U+FFFD) and
+        has `\\n` line ends, so that the same text gives the same bytes on every system. `parse` is
+        part of the cache's key: a pure module-level function that raises nothing.
         """
         key = (path, parse)
         try:

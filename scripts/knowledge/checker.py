@@ -1,7 +1,7 @@
-"""Compares what `system_context/` says with the node catalog and the official templates.
+"""Compares `system_context/` with ComfyUI's node definitions and official templates.
 
-It reads what stands in `code spans` and knows these forms; anything else must be a data type, a
-word of `WORDS`, or an input or choice of a node that the same section names:
+It reads the `code spans` of a section. A span has one of these forms, or is a data type, a word of
+`WORDS`, or an input or choice of a node that the same section names:
 
     Type                          a node type; with ("Title") after it, its title is checked too
     Type.input                    an input of that node
@@ -10,10 +10,9 @@ word of `WORDS`, or an input or choice of a node that the same section names:
     models/folder/file, models/folder
     getWorkflowInfo               a tool of the assistant
 
-A line `Templates: `id`, `id`` in a section says which official templates prove it: the section's
-values, links and model files must then occur in one of them. Values that a template feeds through
-a link are followed through primitives and switches. Checking that a whole workflow runs is left to
-the workflow validator.
+A line `Templates: `id`, `id`` in a section names official templates: the section's values, links
+and model files must then occur in one of them. A value that comes through a link is followed
+through primitives and switches. Whether a whole workflow runs is not checked.
 """
 
 import re
@@ -23,7 +22,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
-from .catalog import NUMBERS, Catalog, load_json
+from .node_definitions import NUMBERS, NodeDefinitions, load_json
 from .template_facts import Facts, Link, merge, template_facts
 
 CANVAS_ONLY = frozenset({"Note", "MarkdownNote", "Reroute", "PrimitiveNode"})
@@ -31,7 +30,7 @@ TOOLS = frozenset(
     "getWorkflowInfo listSystemSkills getSystemSkill listUserSkills getUserSkill "
     "createUserSkill history_search recall_result".split()
 )
-# Terms of ComfyUI's file formats, folders, widgets and options that no catalog lists.
+# Terms of ComfyUI's file formats, folders, widgets and options that no definition holds.
 WORDS = frozenset(
     "nodes links groups definitions.subgraphs widgets_values class_type inputs mode models "
     "control_after_generate fixed increment decrement randomize 57:8 /skill "
@@ -50,7 +49,7 @@ FLOAT_NOISE = 1e-6  # templates hold 5.000000000000001 where 5 was typed
 
 @dataclass(frozen=True)
 class Section:
-    """A file's text from one heading (`line`, from 1) to the next; `templates` prove it."""
+    """The text below one heading of a file; `line` (from 1) is that of the heading."""
 
     source: str
     line: int
@@ -59,7 +58,7 @@ class Section:
 
 
 def sections(folder: Path) -> Iterator[Section]:
-    """Every section of every Markdown file below `folder`, with the templates it cites."""
+    """Every section of every Markdown file below `folder`, with the templates that it names."""
     for path in sorted(folder.rglob("*.md")):
         line = 1
         for text in re.split(r"(?m)^(?=#)", path.read_text(encoding="utf-8")):
@@ -71,15 +70,15 @@ def sections(folder: Path) -> Iterator[Section]:
 
 
 class Checker:
-    """Holds the catalog and the templates, and names what a section has wrong."""
+    """Checks sections against node definitions and templates."""
 
     def __init__(self, definitions: Mapping[str, Any], templates: Path) -> None:
-        self.catalog = Catalog(definitions)
+        self.definitions = NodeDefinitions(definitions)
         self.templates = templates
         self._facts = lru_cache(maxsize=None)(self._read_template)
 
     def check(self, section: Section) -> list[str]:
-        """One sentence per wrong name or value; empty when all is true."""
+        """One sentence for each wrong name or value."""
         missing = [name for name in section.templates if not self._template(name).is_file()]
         if missing:
             return [f"{section.source}:{section.line}: no template `{name}`" for name in missing]
@@ -97,13 +96,13 @@ class Checker:
         return self.templates / f"{name}.json"
 
     def _read_template(self, name: str) -> Facts:
-        return template_facts(load_json(self._template(name)), self.catalog)
+        return template_facts(load_json(self._template(name)), self.definitions)
 
     def _words(self, spans: list[tuple[str, str | None]]) -> frozenset[str]:
         """Input names and choices of the node types that a section names."""
         words: set[str] = set()
-        for node in {re.split(r"\W", span)[0] for span, _ in spans} & set(self.catalog.definitions):
-            for name, (kind, _) in self.catalog.inputs(node).items():
+        for node in {re.split(r"\W", span)[0] for span, _ in spans} & set(self.definitions.types):
+            for name, (kind, _) in self.definitions.inputs(node).items():
                 words.add(name)
                 words.update(str(choice) for choice in kind if isinstance(kind, list))
         return frozenset(words)
@@ -119,26 +118,26 @@ class Checker:
             return _wrong_model(match[1], match[2], section, proof)
         if (match := INPUT.match(span)) and span not in WORDS:
             return self._wrong_input(match[1], match[2])
-        if span in self.catalog.definitions:
-            shown = self.catalog.definitions[span].get("display_name") or span
+        if span in self.definitions.types:
+            shown = self.definitions.types[span].get("display_name") or span
             return f"its title is {shown!r}" if title and title != shown else None
-        if span in CANVAS_ONLY | TOOLS | WORDS | self.catalog.data_types | known:
+        if span in CANVAS_ONLY | TOOLS | WORDS | self.definitions.data_types | known:
             return None
         if section.templates and self._template(span).is_file():
             return None
         return "no such node type, tool, data type, template or known word"
 
     def _wrong_input(self, node: str, name: str) -> str | None:
-        if node not in self.catalog.definitions:
+        if node not in self.definitions.types:
             return f"no node type {node}"
-        return None if name in self.catalog.inputs(node) else f"{node} has no input {name}"
+        return None if name in self.definitions.inputs(node) else f"{node} has no input {name}"
 
     def _wrong_value(
         self, node: str, name: str, text: str, section: Section, proof: Facts
     ) -> str | None:
         if wrong := self._wrong_input(node, name):
             return wrong
-        kind, options = self.catalog.inputs(node)[name]
+        kind, options = self.definitions.inputs(node)[name]
         value = _parse(text, kind)
         if isinstance(kind, list) and kind and value not in kind:
             return f"not among its choices {kind}"
@@ -153,12 +152,12 @@ class Checker:
 
     def _wrong_link(self, link: Link, section: Section, proof: Facts) -> str | None:
         origin, target, name = link
-        if origin not in self.catalog.definitions:
+        if origin not in self.definitions.types:
             return f"no node type {origin}"
         if wrong := self._wrong_input(target, name):
             return wrong
-        kind, _ = self.catalog.inputs(target)[name]
-        outputs = self.catalog.definitions[origin].get("output") or ()
+        kind, _ = self.definitions.inputs(target)[name]
+        outputs = self.definitions.types[origin].get("output") or ()
         if not any(isinstance(kind, str) and one in (*kind.split(","), "*") for one in outputs):
             return f"{origin} has no output of type {kind}"
         if section.templates and link not in proof.links:

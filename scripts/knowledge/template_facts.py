@@ -1,7 +1,7 @@
-"""What ComfyUI's official workflow templates show: values, links and model files.
+"""The values, links and model files in ComfyUI's official workflow templates.
 
-A value that arrives through a link is followed through primitives and switches, so that both sides
-of a switch count. Running a workflow, or checking that it would run, is left to others.
+A value that comes through a link is followed through primitives and switches; both sides of a
+switch count.
 """
 
 import importlib.util
@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from .catalog import Catalog
+from .node_definitions import NodeDefinitions
 
 TEMPLATES_PACKAGE = "comfyui_workflow_templates_json"
 SUBGRAPH_INPUT = -10  # the id of a subgraph's own input side in its links
@@ -20,7 +20,7 @@ Link = tuple[str, str, str]  # type of the node it leaves, type it enters, input
 
 @dataclass(frozen=True)
 class Facts:
-    """What one or more templates show: values by (type, input), links, files as folder/name."""
+    """The facts of templates: values by (node type, input), links, model files as folder/name."""
 
     values: Mapping[tuple[str, str], tuple[Any, ...]] = field(default_factory=dict)
     links: frozenset[Link] = frozenset()
@@ -35,7 +35,7 @@ def installed_templates() -> Path:
     return Path(next(iter(spec.submodule_search_locations))) / "templates"
 
 
-def template_facts(workflow: Mapping[str, Any], catalog: Catalog) -> Facts:
+def template_facts(workflow: Mapping[str, Any], definitions: NodeDefinitions) -> Facts:
     """The facts of one UI workflow and its subgraphs, muted and bypassed variants included."""
     values: dict[tuple[str, str], tuple[Any, ...]] = {}
     links: set[Link] = set()
@@ -50,7 +50,7 @@ def template_facts(workflow: Mapping[str, Any], catalog: Catalog) -> Facts:
         for node in nodes.values():
             for model in (node.get("properties") or {}).get("models") or ():
                 models.add(f"{model['directory']}/{model['name']}")
-            for name, shown in _widget_values(node, catalog):
+            for name, shown in _widget_values(node, definitions):
                 key = (node["type"], name)
                 values[key] = (*values.get(key, ()), *_sources(node, name, shown, nodes, feeding))
     return Facts(values, frozenset(links), frozenset(models))
@@ -80,12 +80,14 @@ def _feeding(links: list[Any]) -> dict[tuple[int, int], int]:
     return feeding
 
 
-def _widget_values(node: Mapping[str, Any], catalog: Catalog) -> Iterator[tuple[str, Any]]:
+def _widget_values(
+    node: Mapping[str, Any], definitions: NodeDefinitions
+) -> Iterator[tuple[str, Any]]:
     stored = node.get("widgets_values") or ()
     if isinstance(stored, dict):
         yield from stored.items()
         return
-    for name, value in zip(catalog.widgets(node["type"]), stored, strict=False):
+    for name, value in zip(definitions.widgets(node["type"]), stored, strict=False):
         if name is not None:
             yield name, value
 
@@ -97,7 +99,7 @@ def _sources(
     nodes: Mapping[int, Mapping[str, Any]],
     feeding: Mapping[tuple[int, int], int],
 ) -> tuple[Any, ...]:
-    """The values that input can have: what feeds it, or what it shows if that is not known."""
+    """The values of an input: those of the node that feeds it, or else the widget's own."""
     slots = [slot for slot, item in enumerate(node.get("inputs") or ()) if item["name"] == name]
     origin = feeding.get((node["id"], slots[0]), SUBGRAPH_INPUT) if slots else SUBGRAPH_INPUT
     if origin not in nodes:

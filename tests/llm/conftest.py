@@ -1,4 +1,4 @@
-"""What the tests of `llm` share: a scripted server, and a client that counts its waits."""
+"""Fixtures of the `llm` tests: a scripted server, and a client that records its waits."""
 
 from __future__ import annotations
 
@@ -9,7 +9,10 @@ from collections.abc import AsyncIterator, Awaitable, Callable
 import pytest
 from plugin.assistant.config import Settings
 from plugin.assistant.errors import ProviderError
-from plugin.assistant.llm import Client, Event, LLMRequest, Provider
+from plugin.assistant.llm.client import Client
+from plugin.assistant.llm.provider import Provider
+from plugin.assistant.llm.request import LLMRequest
+from plugin.assistant.llm.stream_events import Event
 from plugin.assistant.messages.prompt import PromptMessage
 from plugin.tests.providers import ScriptedProvider
 
@@ -18,7 +21,7 @@ ASK = LLMRequest((PromptMessage("user", "Hi"),))
 
 
 class Answer:
-    """All that came of one request: events, and the error that ended them."""
+    """The events of one request, and the error that ended them."""
 
     def __init__(self) -> None:
         self.events: list[Event] = []
@@ -42,7 +45,7 @@ async def answer_of(client: Client, provider: Provider, request: LLMRequest) -> 
 
 
 class PatientClient(Client):
-    """A client whose waits take no time; `waits` holds them, in seconds."""
+    """A client that does not wait; `waits` records the waits in seconds."""
 
     def __init__(self, settings: Settings | None = None, *, grace_seconds: float = 5.0) -> None:
         self.waits: list[float] = []
@@ -83,7 +86,7 @@ Serve = Callable[[bytes], Awaitable[str]]
 
 @pytest.fixture
 async def serve_bytes() -> AsyncIterator[Serve]:
-    """A server that answers every request with the same bytes, then hangs up: for broken HTTP."""
+    """A server that answers every request with the same bytes and closes: for broken HTTP."""
     servers: list[asyncio.Server] = []
 
     async def serve(answer: bytes) -> str:
@@ -109,7 +112,7 @@ async def serve_bytes() -> AsyncIterator[Serve]:
 
 @pytest.fixture
 async def silent_server() -> AsyncIterator[str]:
-    """A server that takes a request and never answers."""
+    """A server that reads a request and never answers."""
     gone = asyncio.Event()
 
     async def handle(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:

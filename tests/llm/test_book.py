@@ -1,4 +1,4 @@
-"""The panel's providers: kept in a file, their keys bound to their addresses."""
+"""The file of providers, and keys that stay bound to their addresses."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 from plugin.assistant.errors import InvalidRequest, NotFound, StoreError
-from plugin.assistant.llm import ProviderBook, provider_from
+from plugin.assistant.llm.book import ProviderBook, provider_from
 
 OLLAMA = {"base_url": "http://127.0.0.1:11434/v1", "model": "qwen3", "context_window": 8192}
 HOSTED = {"base_url": "https://api.example.com/v1", "model": "big", "api_key": "sk-hosted-0123456"}

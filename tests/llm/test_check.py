@@ -1,10 +1,11 @@
-"""The test of a provider: a real chat and a real tool call, each reported."""
+"""The test of a provider with a real chat and a real tool call."""
 
 from __future__ import annotations
 
 from dataclasses import replace
 
-from plugin.assistant.llm import Provider, check
+from plugin.assistant.llm.check import check
+from plugin.assistant.llm.provider import Provider
 from plugin.tests.providers import Script, ScriptedProvider, failure, text, tool_call
 
 from .conftest import PatientClient

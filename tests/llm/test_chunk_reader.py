@@ -1,4 +1,4 @@
-"""Every dialect of a stream that we know, read as the same events."""
+"""The chunks of all servers, read as the same events."""
 
 from __future__ import annotations
 
@@ -8,7 +8,8 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from plugin.assistant.llm import (
+from plugin.assistant.llm.chunk_reader import FINISH_REASONS, ChunkReader
+from plugin.assistant.llm.stream_events import (
     Event,
     Finish,
     ModelName,
@@ -18,7 +19,6 @@ from plugin.assistant.llm import (
     ToolCallStart,
     Usage,
 )
-from plugin.assistant.llm.chunk_reader import FINISH_REASONS, ChunkReader
 
 
 def delta(finish: str | None = None, **fields: Any) -> dict[str, Any]:
@@ -30,7 +30,7 @@ def calls(*entries: dict[str, Any]) -> dict[str, Any]:
 
 
 def piece(arguments: Any = None, **fields: Any) -> dict[str, Any]:
-    """A tool call's entry: `name` belongs to its function, the rest to the entry."""
+    """An entry of `tool_calls`; `name` and arguments go into its `function`."""
     function = {"name": fields.pop("name")} if "name" in fields else {}
     if arguments is not None:
         function["arguments"] = arguments

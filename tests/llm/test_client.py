@@ -1,4 +1,4 @@
-"""The client against real HTTP: what it sends, what it retries, how it fails, how it hangs up."""
+"""The client over real HTTP: requests, retries, errors, closing the connection."""
 
 from __future__ import annotations
 
@@ -14,18 +14,18 @@ import pytest
 from aiohttp import web
 from plugin.assistant.config import Settings
 from plugin.assistant.errors import ContextOverflow, ProviderError, ToolsRefused
-from plugin.assistant.llm import (
+from plugin.assistant.llm.client import MOST_SECONDS_OF_RETRIES
+from plugin.assistant.llm.provider import Provider
+from plugin.assistant.llm.request import LLMRequest
+from plugin.assistant.llm.stream_events import (
     Finish,
-    LLMRequest,
     ModelName,
     Notice,
-    Provider,
     ReasoningDelta,
     TextDelta,
     ToolCallStart,
     Usage,
 )
-from plugin.assistant.llm.client import MOST_SECONDS_OF_RETRIES
 from plugin.assistant.messages.prompt import PromptMessage
 from plugin.tests.providers import Script, ScriptedProvider, failure, text, tool_call
 
@@ -183,7 +183,7 @@ async def test_a_stream_that_its_server_never_closes_ends_after_a_moment(
     await client.close()
 
 
-# Faults: each gives one helpful sentence.
+# Failures, and the sentence of each.
 
 
 async def test_no_server_is_told_with_what_to_do(client: PatientClient) -> None:
@@ -526,7 +526,7 @@ async def test_a_stream_split_at_every_byte_reads_the_same(
     assert words((await client.ask(Provider("p", url, "m"))).events) == "ü€𝄞"
 
 
-# Settings that a server does not take.
+# Settings that a server refuses.
 
 
 async def test_a_renamed_limit_is_sent_under_the_name_that_is_wanted(
@@ -563,7 +563,7 @@ async def test_another_bad_request_is_not_sent_again(
     assert error.detail == "messages: must alternate"
 
 
-# Hanging up.
+# Closing the connection.
 
 
 async def test_closing_the_answer_hangs_up(

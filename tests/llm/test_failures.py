@@ -1,4 +1,4 @@
-"""Every wording of a refusal that we know, and the sentence that the user reads."""
+"""Error texts of all known servers, and the sentence that the user reads."""
 
 # ruff: noqa: E501 (servers' wordings stand on one line, as they are sent)
 
@@ -10,7 +10,8 @@ from typing import Any
 
 import pytest
 from plugin.assistant.errors import ContextOverflow, ProviderError, ToolsRefused
-from plugin.assistant.llm import Provider, failures
+from plugin.assistant.llm import failures
+from plugin.assistant.llm.provider import Provider
 
 PROVIDER = Provider("mine", "http://127.0.0.1:11434/v1", "qwen3", "sk-very-secret-key")
 NOW = datetime(2026, 1, 1, tzinfo=timezone.utc)

@@ -1,4 +1,4 @@
-"""The demo model, for real: llama.cpp in a process of its own, with its own wordings."""
+"""The demo model in a real llama.cpp process, and that process's errors."""
 
 from __future__ import annotations
 
@@ -15,9 +15,11 @@ import aiohttp
 import psutil
 import pytest
 from plugin.assistant.errors import ContextOverflow, ProviderError
-from plugin.assistant.llm import LLMRequest, Provider, TextDelta, Usage
 from plugin.assistant.llm.gguf import GgufServer, demo_model, gguf_model
 from plugin.assistant.llm.models import reported_window
+from plugin.assistant.llm.provider import Provider
+from plugin.assistant.llm.request import LLMRequest
+from plugin.assistant.llm.stream_events import TextDelta, Usage
 from plugin.assistant.messages.prompt import PromptMessage
 
 from .conftest import ASK, PatientClient
@@ -181,7 +183,7 @@ async def test_a_failed_start_is_tried_again_when_asked_again(tmp_path: Path) ->
 
 async def test_its_window_is_what_the_server_reports(demo: GgufServer) -> None:
     provider: Provider = await demo.ready()
-    # The list of models is behind the key, as all but the health check is.
+    # Every route but the health check needs the key, the list of models too.
     assert await reported_window(provider.base_url, provider.model, seconds=5) is None
 
 

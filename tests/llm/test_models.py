@@ -1,4 +1,4 @@
-"""Model lists and windows, as each kind of server reports them; and finding one on this machine."""
+"""Model lists and windows as each kind of server reports them, and discovery on this machine."""
 
 from __future__ import annotations
 
@@ -9,14 +9,16 @@ from typing import Any
 import pytest
 from aiohttp import web
 from plugin.assistant.errors import ProviderError
-from plugin.assistant.llm import Discovery, Model, Provider, UsualPort
+from plugin.assistant.llm.discovery import Discovery, UsualPort
 from plugin.assistant.llm.models import (
     OLLAMA_DEFAULT_WINDOW,
+    ModelInfo,
     first_chat_model,
     list_models,
     models_in,
     reported_window,
 )
+from plugin.assistant.llm.provider import Provider
 from plugin.tests.providers import ScriptedProvider
 
 Routes = Mapping[str, Any]
@@ -25,7 +27,7 @@ StartServer = Callable[[Routes], Awaitable[int]]
 
 @pytest.fixture
 async def start_server() -> AsyncIterator[StartServer]:
-    """A server that answers paths with JSON, or with what a function of the body gives."""
+    """A server that answers each path with JSON, or with the result of a function of the body."""
     runners: list[web.AppRunner] = []
 
     async def start(routes: Routes) -> int:
@@ -70,7 +72,7 @@ async def window(port: int, model: str = "qwen3") -> int | None:
     ],
 )
 def test_a_list_of_models_may_name_their_windows(entry: dict[str, Any], tokens: Any) -> None:
-    assert models_in({"data": [{"id": "m", **entry}]}) == (Model("m", tokens),)
+    assert models_in({"data": [{"id": "m", **entry}]}) == (ModelInfo("m", tokens),)
 
 
 @pytest.mark.parametrize("answer", [None, [], {}, {"data": None}, "x", {"data": {"id": "m"}}])
@@ -84,8 +86,8 @@ def test_what_is_no_list_of_models_is_told_from_an_empty_one(answer: Any) -> Non
     ["nomic-embed-text", "text-embedding-3-large", "BAAI/bge-m3", "whisper-1", "tts-1", "e5-large"],
 )
 def test_a_model_that_does_not_chat_is_passed_over(name: str) -> None:
-    assert first_chat_model([Model(name), Model("llama3.2")]) == "llama3.2"
-    assert first_chat_model([Model(name)]) is None
+    assert first_chat_model([ModelInfo(name), ModelInfo("llama3.2")]) == "llama3.2"
+    assert first_chat_model([ModelInfo(name)]) is None
 
 
 async def test_llama_cpp_reports_its_window_in_the_list(start_server: StartServer) -> None:

@@ -1,4 +1,4 @@
-"""What a request cost."""
+"""The cost of a request."""
 
 import json
 import re

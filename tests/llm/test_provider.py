@@ -1,10 +1,9 @@
-"""A provider's address: how it is kept, named, and told to be on this machine."""
+"""A provider's address: its normal form, and whether it is on this machine."""
 
 from __future__ import annotations
 
 import pytest
-from plugin.assistant.llm import Provider
-from plugin.assistant.llm.provider import normal_base_url
+from plugin.assistant.llm.provider import Provider, normal_base_url
 
 
 @pytest.mark.parametrize(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from plugin.assistant.llm import merge_reasoning_blocks
+from plugin.assistant.llm.reasoning import merge_reasoning_blocks
 
 
 def test_pieces_with_one_index_become_one_block() -> None:

@@ -1,4 +1,4 @@
-"""Keys never come out in a text, whole or masked."""
+"""No key stands in a text, neither whole nor masked."""
 
 from __future__ import annotations
 

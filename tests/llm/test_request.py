@@ -1,12 +1,12 @@
-"""The body of a request, and how it is mended when a server refuses one of its settings."""
+"""The body of a request, and its change after a server refused a setting."""
 
 from __future__ import annotations
 
 from typing import Any
 
 import pytest
-from plugin.assistant.llm import LLMRequest, Provider
-from plugin.assistant.llm.request import adapted, body_of
+from plugin.assistant.llm.provider import Provider
+from plugin.assistant.llm.request import LLMRequest, adapted, body_of
 from plugin.assistant.messages.prompt import PromptMessage
 
 OPENAI = Provider("p", "https://api.openai.com/v1", "gpt-5")

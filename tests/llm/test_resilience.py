@@ -1,4 +1,4 @@
-"""Faults as another project makes them (llmock), and its verdict on how we behave under them."""
+"""Faults injected by another project (llmock), and its verdict on our client."""
 
 from __future__ import annotations
 
@@ -8,7 +8,9 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from plugin.assistant.config import Settings
 from plugin.assistant.errors import ContextOverflow
-from plugin.assistant.llm import Client, Finish, Provider, TextDelta, ToolCallDelta
+from plugin.assistant.llm.client import Client
+from plugin.assistant.llm.provider import Provider
+from plugin.assistant.llm.stream_events import Finish, TextDelta, ToolCallDelta
 
 from .conftest import ASK, Answer, answer_of
 from .test_client import TOOL, WITH_TOOLS, words
@@ -19,7 +21,7 @@ if TYPE_CHECKING:
 
 @pytest.fixture
 async def real_client() -> AsyncIterator[Client]:
-    """A client that really waits, since the verdict is about real time."""
+    """A client that really waits, because the verdict depends on real time."""
     client = Client(Settings(timeout_seconds=5.0))
     yield client
     await client.close()

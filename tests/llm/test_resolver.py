@@ -1,4 +1,4 @@
-"""Which provider answers, in which order, with which window."""
+"""The provider that answers: order of sources, choice by name, window."""
 
 from __future__ import annotations
 
@@ -9,16 +9,12 @@ from typing import Any
 import pytest
 from plugin.assistant.config import Settings
 from plugin.assistant.errors import NotFound, ProviderError
-from plugin.assistant.llm import (
-    Client,
-    Discovery,
-    ProviderBook,
-    Resolver,
-    Usage,
-    UsualPort,
-    silently_cut,
-)
+from plugin.assistant.llm.book import ProviderBook
+from plugin.assistant.llm.client import Client
+from plugin.assistant.llm.discovery import Discovery, UsualPort
 from plugin.assistant.llm.gguf import DEMO_NAME
+from plugin.assistant.llm.resolver import Resolver, silently_cut
+from plugin.assistant.llm.stream_events import Usage
 from plugin.tests.providers import ScriptedProvider
 
 from .conftest import ASK, answer_of

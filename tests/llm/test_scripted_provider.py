@@ -1,4 +1,4 @@
-"""The scripted server keeps its own promises: tests lean on it."""
+"""The scripted server behaves as other tests expect."""
 
 from __future__ import annotations
 
@@ -9,7 +9,8 @@ from pathlib import Path
 
 import aiohttp
 import pytest
-from plugin.assistant.llm import Finish, Provider, TextDelta, Usage
+from plugin.assistant.llm.provider import Provider
+from plugin.assistant.llm.stream_events import Finish, TextDelta, Usage
 from plugin.tests.providers import ScriptedProvider, text
 
 from .conftest import PatientClient

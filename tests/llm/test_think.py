@@ -1,4 +1,4 @@
-"""Reasoning inside text: the same split wherever the pieces are cut."""
+"""Reasoning inside text is split in the same way wherever the pieces are cut."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from plugin.assistant.llm.think import Piece, ThinkSplitter
 
 
 def split(pieces: list[str]) -> list[Piece]:
-    """The marked text, with neighbours of one kind joined."""
+    """The pieces, with neighbours of the same kind joined."""
     splitter = ThinkSplitter()
     marked = [piece for text in pieces for piece in splitter.feed(text)] + splitter.end()
     assert all(text for _, text in marked)

@@ -1,4 +1,4 @@
-"""UI messages as hypothesis makes them: JSON as clients send it, and messages as we keep them."""
+"""Hypothesis strategies for UI message JSON and for `Message` values."""
 
 from dataclasses import replace
 from typing import Any
@@ -52,7 +52,7 @@ FILES = st.builds(
 
 @st.composite
 def tool_parts(draw: st.DrawFn) -> ToolPart:
-    """A call in any state, with what belongs to that state."""
+    """A tool call in any state, with the fields of that state."""
     state: ToolState = draw(st.sampled_from(TOOL_STATES))
     approval = None
     if state in ("approval-requested", "approval-responded", "output-denied"):
@@ -97,7 +97,7 @@ BROKEN: st.SearchStrategy[Any] = st.sampled_from(
 
 @st.composite
 def answers(draw: st.DrawFn, message_id: str = "m1") -> tuple[list[Chunk], Message]:
-    """An answer as chunks that a turn may send, and the message that it is."""
+    """An answer as chunks that a turn may send, and the message that they make."""
     begun, ended = draw(METADATA), draw(METADATA)
     sent: list[Chunk] = [chunks.start(message_id, begun)]
     parts: list[Part] = []
@@ -163,7 +163,7 @@ def _blocks(draw: st.DrawFn, kind: str, part_id: str) -> tuple[list[Part], list[
 
 @st.composite
 def _tool_calls(draw: st.DrawFn, call_id: str) -> tuple[ToolPart, list[Chunk], list[Chunk]]:
-    """The call, the chunks that announce it, and those that settle it."""
+    """A call, the chunks that begin it, and the chunks that end it."""
     end = draw(st.sampled_from(["streaming", "waiting", "refused", "asking", "done", "failed"]))
     on_server = True if end == "refused" else draw(st.booleans())
     value, output, words = draw(SMALL_JSON), draw(SMALL_JSON), draw(TEXTS)

@@ -1,4 +1,4 @@
-"""A chat's messages -> the messages of a prompt."""
+"""Converting a chat's messages into the messages of a prompt."""
 
 import base64
 import json
@@ -51,7 +51,7 @@ def content_of(*parts: Part) -> Any:
 
 
 def shape(messages: tuple[PromptMessage, ...]) -> list[tuple[Any, ...]]:
-    """Roles with texts, calls' ids and the call that a result answers."""
+    """Role, text, ids of calls, and the call of a result, for each message."""
     return [
         (m.role, m.text if m.role != "tool" else m.tool_call_id, *(c.id for c in m.tool_calls))
         for m in messages

@@ -1,4 +1,4 @@
-"""Chunks -> message."""
+"""Folding chunks into a message."""
 
 from dataclasses import replace
 
@@ -68,7 +68,7 @@ def test_a_continued_answer_keeps_what_it_had(
     first: tuple[list[Chunk], Message], second: tuple[list[Chunk], Message]
 ) -> None:
     def added(message: Message) -> list[Part]:
-        """The parts that nothing later can replace."""
+        """The parts that no later chunk can replace."""
         return [p for p in message.parts if not (isinstance(p, DataPart) and p.id)]
 
     whole = fold(fold(EMPTY, first[0]), second[0])

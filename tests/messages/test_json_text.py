@@ -1,4 +1,4 @@
-"""Values as JSON that any reader accepts."""
+"""Values written as JSON that every reader accepts."""
 
 import json
 

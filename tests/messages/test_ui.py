@@ -1,4 +1,4 @@
-"""UI message JSON <-> messages."""
+"""Parsing UI message JSON into messages, and writing it."""
 
 import json
 from typing import Any

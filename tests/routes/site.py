@@ -65,10 +65,11 @@ async def site(
     settings: Settings = QUIET,
     *,
     local: bool = True,
+    root: Path = ROOT,
     problems: tuple[Problem, ...] = (),
 ) -> AsyncIterator[Site]:
     host = Host(
-        root=ROOT,
+        root=root,
         user_directory=folder,
         user_of=lambda request: USER,
         node_definitions=dict,

@@ -31,6 +31,7 @@ async def test_health_tells_which_provider_answers(tmp_path: Path) -> None:
         "problems": [],
         "comfyui": "0.33.0",
         "preview": True,
+        "defaults": {"names": []},
         "saving": {"ok": True},
     }
 
@@ -100,3 +101,19 @@ async def test_the_skills_of_the_user_are_counted_with_ours(tmp_path: Path) -> N
         await ours.client.post("/api/user-context/skills", json=skill)
         after = (await (await ours.client.get(ROUTE)).json())["skills"]
     assert after == before + 1
+
+
+async def test_defaults_of_the_user_context_are_named_with_both_folders(tmp_path: Path) -> None:
+    defaults, folder = tmp_path / "plugin" / "user_context", tmp_path / "data"
+    (defaults / "skills" / "poster").mkdir(parents=True)
+    (defaults / "SOUL.md").write_text("Be kind.")
+    (defaults / "goals.md.example").write_text("An example")
+    (defaults / "skills" / "poster" / "SKILL.md").write_text("# Poster")
+    async with site(folder, LOCAL, root=tmp_path / "plugin") as ours:
+        body = await (await ours.client.get(ROUTE)).json()
+    assert body["problems"] == []
+    assert body["skills"] == 1
+    found = body["defaults"]
+    assert found["names"] == ["SOUL.md", "skills/poster"]
+    for words in ("SOUL.md, skills/poster", str(defaults), str(folder / USER), "update"):
+        assert words in found["message"]

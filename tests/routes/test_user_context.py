@@ -1,4 +1,4 @@
-"""Skills, rules and preferences over HTTP: the shapes of the issue, to the letter."""
+"""Skills, rules and preferences over HTTP: exact shapes of requests and answers."""
 
 from collections.abc import AsyncIterator
 from pathlib import Path
@@ -85,6 +85,34 @@ async def test_a_missing_skill_is_a_404(ours: Site) -> None:
     ):
         assert answer.status == 404
         error_of(await answer.json())
+
+
+async def test_a_default_is_listed_shown_changed_into_an_own_skill_and_never_deleted(
+    tmp_path: Path,
+) -> None:
+    default = tmp_path / "plugin" / "user_context" / "skills" / "upscale" / "SKILL.md"
+    default.parent.mkdir(parents=True)
+    default.write_text("---\nname: Upscale\ndescription: How I upscale.\n---\nUse 4x first.\n")
+    before = default.read_bytes()
+    async with site(tmp_path / "data", root=tmp_path / "plugin") as ours:
+        shown = await ours.client.get(f"{SKILLS}/upscale")
+        assert await shown.json() == {"slug": "upscale", **UPSCALE}
+        listed = await (await ours.client.get(SKILLS)).json()
+        assert [skill["slug"] for skill in listed["skills"]] == ["upscale"]
+
+        refused = await ours.client.delete(f"{SKILLS}/upscale")
+        assert refused.status == 409
+        error = error_of(await refused.json())
+        assert error["code"] == "default_skill" and str(default.parent) in error["message"]
+        assert (await ours.client.post(SKILLS, json=UPSCALE)).status == 409
+        assert ours.files() == {}
+
+        changed = await ours.client.patch(f"{SKILLS}/upscale", json={"name": "Enlarge"})
+        assert await changed.json() == {"slug": "upscale", **UPSCALE, "name": "Enlarge"}
+        assert (await ours.client.delete(f"{SKILLS}/upscale")).status == 204
+        shown = await ours.client.get(f"{SKILLS}/upscale")
+        assert await shown.json() == {"slug": "upscale", **UPSCALE}
+    assert default.read_bytes() == before
 
 
 @pytest.mark.parametrize(

@@ -1,6 +1,6 @@
-"""ComfyUI's node definitions, as a checker needs them: inputs and widgets of a type, in order.
+"""ComfyUI's node definitions: the inputs and widgets of a node type, in order.
 
-What a workflow does with them is left to `template_facts`, what a text says to `checker`.
+`template_facts` reads the workflows that use them, `checker` the texts about them.
 """
 
 import gzip
@@ -13,11 +13,11 @@ NUMBERS = ("INT", "FLOAT")
 WIDGETS = (*NUMBERS, "STRING", "BOOLEAN", "COMBO")
 
 
-class Catalog:
+class NodeDefinitions:
     """Node definitions in the shape of ComfyUI's `/object_info`."""
 
     def __init__(self, definitions: Mapping[str, Any]) -> None:
-        self.definitions = definitions
+        self.types = definitions
         self.data_types = frozenset(
             kind
             for node in definitions.values()
@@ -27,7 +27,7 @@ class Catalog:
 
     def inputs(self, node: str) -> dict[str, tuple[Any, Mapping[str, Any]]]:
         """The inputs of a node type in widget order: name -> (type or choices, options)."""
-        definition = self.definitions.get(node, {})
+        definition = self.types.get(node, {})
         order = definition.get("input_order") or {}
         found: dict[str, tuple[Any, Mapping[str, Any]]] = {}
         for group in ("required", "optional"):

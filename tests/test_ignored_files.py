@@ -1,0 +1,27 @@
+"""What `.gitignore` and `.comfyignore` keep out of commits and of the package for users."""
+
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parent.parent
+
+
+@pytest.mark.skipif(shutil.which("git") is None, reason="git decides what is ignored")
+@pytest.mark.parametrize("ignore", [".gitignore", ".comfyignore"])
+def test_files_that_somebody_adds_to_user_context_are_ignored(tmp_path: Path, ignore: str) -> None:
+    shipped = (ROOT / "user_context").rglob("*.example")
+    ours = [path.relative_to(ROOT).as_posix() for path in shipped] + ["user_context/README.md"]
+    theirs = [
+        "user_context/SOUL.md",
+        "user_context/goals.md",
+        "user_context/notes.txt",
+        "user_context/skills/poster/SKILL.md",
+        "user_context/skills/example/SKILL.md",
+    ]
+    shutil.copy(ROOT / ignore, tmp_path / ".gitignore")
+    for command in (["init", "--quiet"], ["check-ignore", "--no-index", *ours, *theirs]):
+        git = subprocess.run(["git", *command], cwd=tmp_path, capture_output=True, text=True)
+    assert sorted(git.stdout.split()) == sorted(theirs)
