@@ -10,6 +10,7 @@ from typing import Any, Protocol
 
 from ...agent_prompts import SystemPrompt
 from ..chats import ChatParams
+from ..comfy_port import ComfyPort
 from ..config import Settings
 from ..context.calibration import Calibration
 from ..context.chat_context import ChatContext
@@ -25,8 +26,9 @@ from ..llm.provider import Provider
 from ..llm.request import LLMRequest
 from ..llm.stream_events import Event
 from ..messages.parts import Message
-from ..tools.tool import ChatHistory
-from ..tools.toolset import Toolset
+from ..tools.ports import ChatHistory
+from ..tools.tool import Tool
+from ..tools.toolset import Listing, Toolset
 from ..user_context.skills import SkillSummary
 from .conversation import Conversation
 from .recall import recall_into_tail
@@ -98,12 +100,15 @@ class Services:
     clock: Callable[[], float] = time.monotonic
     calibrations: dict[str, Calibration] = field(default_factory=dict)
     alternating: set[str] = field(default_factory=set)
+    comfyui: ComfyPort | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Preparation:
     """Fixed for a turn. `window.known` is False where the window is only assumed; `count` counts
-    tokens as the model does, where that is possible, and then there is no `factor` to learn."""
+    tokens as the model does, where that is possible, and then there is no `factor` to learn.
+    `tools` are the schemas that the turn's requests begin with; groups that its calls load follow
+    them (`toolset`, listed as in `listing`)."""
 
     provider: Provider
     window: Window
@@ -115,6 +120,8 @@ class Preparation:
     factor: float = 1.0
     alternation: bool = False
     count: TextTokens | None = None
+    toolset: Toolset | None = None
+    listing: Listing = Listing()
 
     async def plan(self, answer: Message, number: int) -> Plan:
         """The plan of the turn's request `number`, which goes on with `answer`. Made in a thread:
@@ -123,7 +130,7 @@ class Preparation:
         def work() -> Plan:
             with self.conversation.lock:
                 self.conversation.feed((*self.history, answer))
-                return self.ready().plan(self.conversation.tail)
+                return self.ready(answer).plan(self.conversation.tail)
 
         made = await asyncio.to_thread(work)
         return replace(made, report=replace(made.report, request=number))
@@ -154,12 +161,19 @@ class Preparation:
             return None
         return replace(made.report, request=0)
 
-    def ready(self) -> ChatContext:
-        """The conversation's context, prepared for this turn's requests."""
+    def ready(self, answer: Message | None = None) -> ChatContext:
+        """The conversation's context, prepared for this turn's next request."""
         prices = prices_of(self.provider)
         budget = Budget(self.window, self.alternation, prices, factor=self.factor, count=self.count)
-        self.conversation.context.prepare(budget, self.system, self.tools)
+        self.conversation.context.prepare(budget, self.system, self._tools_after(answer))
         return self.conversation.context
+
+    def _tools_after(self, answer: Message | None) -> tuple[Mapping[str, Any], ...]:
+        """The schemas to offer, with the groups that the calls of `answer` loaded."""
+        if not self.tools or self.toolset is None or answer is None:
+            return self.tools
+        loaded = self.toolset.loaded_by(answer.tool_parts, self.listing.window)
+        return schemas_of(self.toolset.list(replace(self.listing, loaded=loaded)))
 
     def request(self, made: Plan) -> LLMRequest:
         return LLMRequest(
@@ -218,7 +232,8 @@ async def prepare(
     settings = settings_for(services.settings, params)
     provider = await provider_for(services.providers, params)
     window = window_of(await services.providers.window(provider))
-    tools = services.toolset.schemas if provider.tools else ()
+    listing = Listing(window.tokens)
+    tools = schemas_of(services.toolset.list(listing)) if provider.tools else ()
     spoken = tuple(message for message in history if message.role != "system")
 
     def feed() -> None:
@@ -254,7 +269,13 @@ async def prepare(
         1.0 if count is not None else known.factor,
         provider.model in services.alternating,
         count,
+        services.toolset,
+        listing,
     )
+
+
+def schemas_of(tools: Sequence[Tool]) -> tuple[Mapping[str, Any], ...]:
+    return tuple(tool.schema() for tool in tools)
 
 
 def client_system(history: Sequence[Message]) -> SystemText | None:

@@ -18,7 +18,8 @@ from ..messages import chunks
 from ..messages.chunks import Chunk
 from ..messages.fold import fold
 from ..messages.parts import StepStart, ToolPart
-from ..tools.tool import ChatHistory, ToolContext
+from ..tools.ports import ChatHistory
+from ..tools.tool import ToolContext
 from .call_ids import CallIds
 from .calls import CallRunner, Suspension
 from .conversation import Conversation
@@ -63,7 +64,7 @@ class TurnRunner:
         self._emit = turn.emit
         self._recorder = recorder
         self._conversation = conversation
-        self._memory = scene.memory
+        self._memory = scene.history
         self._calls = CallRunner(turn.emit, services.toolset, scene, allowed)
         self._ids = CallIds((*opening.history, opening.answer))
         self._measure = Measure(services.clock, opening.answer.metadata)

@@ -35,6 +35,7 @@ from .preparation import Services, prepare, provider_for
 from .recorder import AnswerStore, Nowhere, Recorder
 from .runner import TurnRunner
 from .stream import TurnStream
+from .tool_facts import facts_of
 
 logger = logging.getLogger("comfyui_assistant")
 
@@ -86,7 +87,8 @@ class TurnService:
         self._summariser = summariser
         self._search = search
         self._titling = titling
-        self._conversations = Conversations(store, services.settings)
+        facts = facts_of(services.toolset)
+        self._conversations = Conversations(store, services.settings, facts)
         self._new_id = new_id
         self._loose: set[TurnStream] = set()
         self._workflows: dict[str, Snapshot] = {}
@@ -215,7 +217,10 @@ class TurnService:
         self, workflow: Snapshot, conversation: Conversation, chat_id: str | None
     ) -> ToolContext:
         return ToolContext(
-            self._skills, workflow, ConversationHistory(conversation, self._search, chat_id)
+            self._skills,
+            workflow,
+            ConversationHistory(conversation, self._search, chat_id),
+            self._services.comfyui,
         )
 
     async def _to_loose_end(self, runner: TurnRunner, turn: TurnStream) -> None:
