@@ -105,12 +105,12 @@ def admitted(group: Group, tokens: int) -> Group:
 
 
 def clamped(group: Group, original: Group, chars: int) -> Group:
-    """Each result within `chars`."""
+    """Each result within `chars`; a line that stands for a result already is left alone."""
     if chars <= 0:
         return group
     shorter = [
         result.text
-        if len(result.text) <= chars
+        if len(result.text) <= chars or result.reduced == "digest"
         else clamp_result(whole.text, chars, _handle(original, place), original.facts.recall)
         for place, (result, whole) in enumerate(
             zip(group.results, original.results, strict=True), start=1
@@ -126,7 +126,7 @@ def as_lines(group: Group, original: Group) -> Group:
         zip(group.results, original.results, strict=True), start=1
     ):
         line = digest(original.call_of(whole), whole, _handle(original, place), original.facts)
-        shorter = len(line) < len(result.text)
+        shorter = len(line) < len(result.text) and result.reduced != "digest"
         results.append(replace(result, content=line, reduced="digest") if shorter else result)
     return _with_results(group, results)
 

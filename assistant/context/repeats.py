@@ -104,14 +104,18 @@ class Repeats:
         kept = self._made.get(whole.first)
         if kept is None or kept[0] is not sent or kept[1] != places:
             messages = tuple(
-                replace(message, content=self._line(whole, place), reduced="repeat")
-                if place in places
-                else message
+                _reduced(message, self._line(whole, place)) if place in places else message
                 for place, message in enumerate(sent.messages)
             )
             kept = (sent, places, sent.with_messages(messages))
             self._made[whole.first] = kept
         return kept[2]
+
+
+def _reduced(message: PromptMessage, line: str) -> PromptMessage:
+    own_words = len(message.text) - message.skill_chars
+    chars = len(line) - own_words if message.skill_chars else 0
+    return replace(message, content=line, skill_chars=chars, reduced="repeat")
 
 
 def _content(message: PromptMessage) -> str:
