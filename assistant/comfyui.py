@@ -157,7 +157,8 @@ def user_of(server: Any, request: web.Request) -> str:
 def taken_paths(
     table: Iterable[web.AbstractRouteDef], ours: Iterable[web.RouteDef]
 ) -> list[Problem]:
-    """Another plugin that serves our path before us would answer the panel in our place."""
+    """The problem that another plugin serves our chat path first: the panel's messages would go
+    to that plugin."""
     our_handlers = {route.handler for route in ours}
     chats = (
         route

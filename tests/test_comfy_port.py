@@ -10,9 +10,12 @@ from plugin.assistant.comfyui import ComfyUI
 from plugin.preview.catalog import Catalog
 from plugin.preview.comfyui import PreviewComfyUI
 
-FOLDERS = {"loras": (["/models/loras"], set()), "configs": (["/models/configs"], set())}
+FOLDERS: dict[str, Any] = {
+    "loras": (["/models/loras"], set()),
+    "configs": (["/models/configs"], set()),
+}
 FILES = {"loras": ["a.safetensors", "more/b.safetensors"]}
-HISTORY = {
+HISTORY: dict[str, Any] = {
     "done": {"outputs": {"9": {"images": []}}, "status": {"status_str": "success"}},
     "failed": {
         "outputs": {},
@@ -110,8 +113,7 @@ def test_files_queue_and_log_of_comfyui() -> None:
     ("run_id", "state"), [("done", "done"), ("failed", "failed"), ("stopped", "interrupted")]
 )
 def test_a_run_that_ended_is_in_the_history(run_id: str, state: Any) -> None:
-    outputs: Any = HISTORY[run_id]["outputs"]
-    assert comfyui().run(run_id) == Run(run_id, state, 0, outputs)
+    assert comfyui().run(run_id) == Run(run_id, state, 0, HISTORY[run_id]["outputs"])
 
 
 def test_a_comfyui_that_keeps_no_log_has_none() -> None:

@@ -19,13 +19,13 @@ from .tool_facts import NO_FACTS, ToolFacts
 
 OMITTED_NOTE = "Earlier tool result omitted to save context"
 LONGEST_ERROR = 400
-"""Characters; ComfyUI's own messages are shorter, tracebacks longer."""
+"""Characters; ComfyUI's own error messages are shorter, tracebacks are longer."""
 LONGEST_VALUE = 80
 LONGEST_ABOUT = 160
 """Characters of a text that a tool hands in."""
 MOST_FACTS = 6
 FACTS = ("id", "slug", "name", "title", "type", "status", "path", "count", "prompt_id", "workflow")
-"""Fields of a result that identify what it was about."""
+"""Fields that identify the object of a result."""
 _FAILED_TEXT = re.compile(r"\s*(error|exception|traceback|failed)\b", re.IGNORECASE)
 
 

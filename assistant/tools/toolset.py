@@ -10,7 +10,7 @@ the turn. A tool that is known but not offered may be called all the same: that 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -95,7 +95,10 @@ class Toolset:
             if tool is not None and tool.window > window:
                 found[tool.group] = None
             elif part.tool_name == LOAD_TOOLS and part.state == "output-available":
-                found[part.input["group"]] = None
+                # A client without a chat sends its past itself, so the input may be anything.
+                group = part.input.get("group") if isinstance(part.input, Mapping) else None
+                if isinstance(group, str):
+                    found[group] = None
         return tuple(found)
 
     async def call(self, tool: Tool, arguments: Any, context: ToolContext) -> Any:

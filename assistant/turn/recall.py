@@ -1,7 +1,8 @@
-"""What a turn's message asks for, looked up in what the chat does not send any more (issue 3).
+"""Passages of the chat that are relevant to a turn's message and that its requests leave out.
 
-Found once for a turn, by `history_search`'s own ranking, and frozen in the conversation's tail; so
-the turn's requests extend each other. Off unless `LLM_RECALL_TOKENS` says how much it may be.
+They are found once for a turn, by the search that the model's own tool uses, and stay unchanged in
+the conversation's tail, so that each request of the turn begins with the one before it.
+`LLM_RECALL_TOKENS` is the most tokens of them; 0 switches them off.
 """
 
 from __future__ import annotations

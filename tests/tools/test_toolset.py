@@ -134,6 +134,13 @@ def test_a_group_is_loaded_by_the_loader_or_by_calling_one_of_its_tools() -> Non
     assert standard_toolset().loaded_by(calls[:2], 16_384) == ()
 
 
+@pytest.mark.parametrize("given", [None, "lookup", {}, {"group": ["lookup"]}, {"group": "none"}])
+def test_a_loaders_call_that_a_client_made_up_loads_nothing(given: Any) -> None:
+    made_up = ToolPart("c1", "loadTools", "output-available", input=given)
+    loaded = standard_toolset().loaded_by((made_up,), 4_096)
+    assert offered(4_096, *loaded) == offered(4_096)
+
+
 @pytest.mark.parametrize("state", ["input-available", "output-error"])
 def test_a_loader_that_has_not_succeeded_loads_nothing(state: ToolState) -> None:
     assert standard_toolset().loaded_by((called("loadTools", state, group=7),), 4_096) == ()

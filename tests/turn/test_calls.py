@@ -200,7 +200,8 @@ async def test_the_same_read_again_in_a_round_is_counted_one_by_one() -> None:
 
 async def test_reads_that_run_at_once_end_with_a_turn_that_is_stopped() -> None:
     reads = Reads()
-    runner = CallRunner([].append, Toolset(reads.tools), SCENE, frozenset())
+    sent: list[Chunk] = []
+    runner = CallRunner(sent.append, Toolset(reads.tools), SCENE, frozenset())
     task = asyncio.ensure_future(runner.settle(named("first")))
     await asyncio.wait_for(reads.first.wait(), 10)
     task.cancel()
