@@ -25,6 +25,15 @@ def _comfyui_version() -> str | None:
     return str(__version__)
 
 
+def _logger() -> Any:
+    """ComfyUI's module that keeps its log; None where this ComfyUI has none."""
+    try:
+        from app import logger
+    except ImportError:
+        return None
+    return logger
+
+
 def _connect() -> None:
     import folder_paths
     import nodes as comfyui_nodes
@@ -33,7 +42,9 @@ def _connect() -> None:
     from .assistant.comfyui import ComfyUI, connect
     from .nodes import node_mappings
 
-    comfyui = ComfyUI(PromptServer.instance, folder_paths, comfyui_nodes, _comfyui_version())
+    comfyui = ComfyUI(
+        PromptServer.instance, folder_paths, comfyui_nodes, _comfyui_version(), _logger()
+    )
     assistant = connect(Path(__file__).resolve().parent, comfyui, os.environ)
     classes, display_names = node_mappings(assistant)
     NODE_CLASS_MAPPINGS.update(classes)

@@ -13,14 +13,16 @@ import asyncio
 import hashlib
 import logging
 import re
-from collections.abc import Callable, Coroutine, Iterable, Mapping
+from collections.abc import Callable, Coroutine, Mapping
 from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
 from typing import Any, TypeVar
 
 from aiohttp import web
 
 from . import __version__
+from .comfy_port import ComfyPort
 from .config import Problem, Settings, load_settings
 from .llm.book import ProviderBook
 from .llm.check import check
@@ -52,26 +54,21 @@ PROVIDERS_FILE = "providers.json"
 PLAIN_USER = re.compile(r"[A-Za-z0-9_-]{1,64}")
 
 
-def _no_folders() -> tuple[Path, ...]:
-    return ()
-
-
 @dataclass(frozen=True)
 class Host:
     """What the embedding server gives the assistant.
 
     `root` is the plugin's folder and `user_directory` the assistant's own (ASSISTANT_USER_DIR
-    overrides it). `user_of` names the ComfyUI user of a request. `node_definitions` has the shape
-    of `/object_info` and may be slow; `model_folders` are where model files lie.
+    overrides it). `user_of` names the ComfyUI user of a request. `comfyui` is what tools read of
+    ComfyUI.
     """
 
     root: Path
     user_directory: Path
     user_of: Callable[[web.Request], str]
-    node_definitions: Callable[[], Mapping[str, Any]]
+    comfyui: ComfyPort
     comfyui_version: str | None
     preview: bool = False
-    model_folders: Callable[[], Iterable[Path]] = _no_folders
 
 
 class Assistant:
@@ -132,6 +129,7 @@ class Assistant:
                 self.toolset,
                 self.resolver,
                 self.client,
+                self.host.comfyui,
             )
             self._spaces[user] = space
             if self._loop is not None:
@@ -183,9 +181,9 @@ class Assistant:
 
     async def _scan(self, space: UserSpace) -> None:
         try:
-            nodes = await asyncio.to_thread(lambda: len(self.host.node_definitions()))
-            folders = await asyncio.to_thread(lambda: tuple(self.host.model_folders()))
-            await space.scan(nodes, folders)
+            nodes = await asyncio.to_thread(self.host.comfyui.node_definitions)
+            folders = await asyncio.to_thread(self.host.comfyui.model_folders)
+            await space.scan(len(nodes), tuple(chain.from_iterable(folders.values())))
         except Exception as error:
             logger.warning("The environment could not be counted: %s", ascii(str(error))[1:-1])
 

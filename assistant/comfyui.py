@@ -1,11 +1,11 @@
-"""Connects the assistant to the ComfyUI that it is loaded into: server, folders, node definitions.
+"""Connects the assistant to the ComfyUI that it is loaded into: its server, and the port to it.
 
-The only module that knows ComfyUI's Python side. It is imported by the root `__init__.py` when
+The only module that uses ComfyUI's Python side. It is imported by the root `__init__.py` when
 ComfyUI loads us, and never in the preview or in tests without ComfyUI.
 """
 
 import logging
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -13,6 +13,7 @@ from typing import Any
 from aiohttp import web
 
 from .app import Assistant, Host, create_assistant
+from .comfy_port import Queue, Run, RunState
 from .config import Problem
 from .errors import Refused
 
@@ -36,12 +37,51 @@ OLDER_NODE_FACTS = {
 
 @dataclass(frozen=True)
 class ComfyUI:
-    """What of ComfyUI we touch: `PromptServer.instance`, two of its modules, and its version."""
+    """The parts of ComfyUI that we use: `PromptServer.instance`, three of its modules, and its
+    version. Implements `comfy_port.ComfyPort`."""
 
     server: Any
     folder_paths: Any
     nodes: Any
     version: str | None
+    logger: Any = None
+
+    def node_definitions(self) -> Mapping[str, Any]:
+        return node_definitions(self.nodes)
+
+    def model_folders(self) -> Mapping[str, Sequence[Path]]:
+        return model_folders(self.folder_paths)
+
+    def model_files(self, kind: str) -> Sequence[str]:
+        known = kind in self.model_folders()
+        return tuple(self.folder_paths.get_filename_list(kind)) if known else ()
+
+    def queue(self) -> Queue:
+        running, waiting = self.server.prompt_queue.get_current_queue()
+        # ComfyUI's entries are (number, id, prompt, ...); the waiting ones are a heap.
+        ids = (str(entry[1]) for entry in sorted(waiting, key=lambda entry: entry[0]))
+        return Queue(tuple(str(entry[1]) for entry in running), tuple(ids))
+
+    def run(self, run_id: str) -> Run | None:
+        queue = self.queue()
+        if run_id in queue.running:
+            return Run(run_id, "running", 0, {})
+        if run_id in queue.waiting:
+            return Run(run_id, "queued", queue.waiting.index(run_id) + len(queue.running), {})
+        entry = self.server.prompt_queue.get_history(prompt_id=run_id).get(run_id)
+        return None if entry is None else Run(run_id, _end(entry), 0, entry.get("outputs") or {})
+
+    def log(self) -> Sequence[str] | None:
+        kept = self.logger.get_logs() if self.logger is not None else None
+        return None if kept is None else "".join(str(entry["m"]) for entry in kept).splitlines()
+
+
+def _end(entry: Mapping[str, Any]) -> RunState:
+    """How a run of ComfyUI's history ended."""
+    status = entry.get("status") or {}
+    if any(name == "execution_interrupted" for name, _ in status.get("messages") or ()):
+        return "interrupted"
+    return "failed" if status.get("status_str") == "error" else "done"
 
 
 def connect(root: Path, comfyui: ComfyUI, environ: Mapping[str, str]) -> Assistant:
@@ -54,9 +94,8 @@ def connect(root: Path, comfyui: ComfyUI, environ: Mapping[str, str]) -> Assista
         root=root,
         user_directory=user_directory(comfyui.folder_paths),
         user_of=lambda request: user_of(server, request),
-        node_definitions=lambda: node_definitions(comfyui.nodes),
+        comfyui=comfyui,
         comfyui_version=comfyui.version,
-        model_folders=lambda: model_folders(comfyui.folder_paths),
     )
     assistant = create_assistant(host, environ)
     ours = assistant.routes()
@@ -94,14 +133,13 @@ def user_directory(folder_paths: Any) -> Path:
     return Path(folder_paths.get_user_directory()) / OLDER_USER_FOLDER
 
 
-def model_folders(folder_paths: Any) -> list[Path]:
-    """All folders in which ComfyUI looks for models."""
-    return [
-        Path(folder)
+def model_folders(folder_paths: Any) -> dict[str, list[Path]]:
+    """The folders in which ComfyUI looks for models, by the kind of model."""
+    return {
+        name: [Path(folder) for folder in folders]
         for name, (folders, _) in folder_paths.folder_names_and_paths.items()
         if name not in NO_MODEL_FOLDERS
-        for folder in folders
-    ]
+    }
 
 
 def user_of(server: Any, request: web.Request) -> str:
@@ -119,7 +157,8 @@ def user_of(server: Any, request: web.Request) -> str:
 def taken_paths(
     table: Iterable[web.AbstractRouteDef], ours: Iterable[web.RouteDef]
 ) -> list[Problem]:
-    """Another plugin that serves our path before us would answer the panel in our place."""
+    """The problem that another plugin serves our chat path first: the panel's messages would go
+    to that plugin."""
     our_handlers = {route.handler for route in ours}
     chats = (
         route

@@ -16,6 +16,7 @@ from .chats import ChatStore
 from .chats.export.archive import Archive
 from .chats.search.history_search import HistorySearch
 from .chats.trash import Trash
+from .comfy_port import ComfyPort
 from .config import Settings
 from .context.tokens import text_tokens
 from .database import Database
@@ -50,6 +51,7 @@ class UserSpace:
         toolset: Toolset,
         providers: Providers,
         model: Model,
+        comfyui: ComfyPort,
     ) -> None:
         self.folder = folder
         self.database = Database(folder / DATABASE)
@@ -79,7 +81,14 @@ class UserSpace:
 
         replies = SlashReplies(self.chats, self.search, self.skills, providers, kept)
         services = Services(
-            providers, model, prompts, toolset, settings, summariser.compact, replies.to
+            providers,
+            model,
+            prompts,
+            toolset,
+            settings,
+            summariser.compact,
+            replies.to,
+            comfyui=comfyui,
         )
         self.archive = Archive(self.chats)
         self.trash = Trash(self.database, self.chats, self.search)

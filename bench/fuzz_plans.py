@@ -34,6 +34,7 @@ from plugin.assistant.context.window import Window  # noqa: E402
 from plugin.assistant.errors import AssistantError, ContextOverflow, InvalidRequest  # noqa: E402
 from plugin.assistant.messages.prompt import PromptMessage, to_openai  # noqa: E402
 from plugin.bench.measures import CHARS_PER_TOKEN, exact_tokens, rendered  # noqa: E402
+from plugin.bench.tool_facts import bench_facts  # noqa: E402
 from plugin.bench.validity import faults  # noqa: E402
 from plugin.bench.wild import wild_log  # noqa: E402
 
@@ -87,7 +88,7 @@ def case(seed: int) -> Iterator[str]:
         alternation=random.random() < 0.3,
         exact=random.random() < 0.5,
     )
-    chat = ChatContext(_settings(random), budget, SYSTEM)
+    chat = ChatContext(_settings(random), budget, SYSTEM, facts=bench_facts())
     for row in range(len(log) + 1):
         if row == len(log) or log[row].role == "assistant":
             yield from _request(chat, log[:row], budget)

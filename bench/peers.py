@@ -41,6 +41,7 @@ from plugin.bench.rules_cost import rules_cost  # noqa: E402
 from plugin.bench.score import score_requests, score_search, score_truth  # noqa: E402
 from plugin.bench.seed import request  # noqa: E402
 from plugin.bench.session import Shape, write_session  # noqa: E402
+from plugin.bench.tool_facts import bench_facts  # noqa: E402
 from plugin.bench.truth import Truth  # noqa: E402
 
 BLOCKS, BLOCK_POINTS = 5, 30
@@ -146,7 +147,7 @@ def blocks_of(log: Messages) -> list[list[int]]:
 def _ours(one: Input, window: int) -> Iterator[dict[str, Any]]:
     for cache in ("none", "auto"):
         settings = replace(Settings(), prompt_cache=cache)
-        chat = ChatContext(settings, Budget.of_messages(window))
+        chat = ChatContext(settings, Budget.of_messages(window), facts=bench_facts())
         lines = list(points(chat, one.log))
         handles = {elided["handle"] for line in lines for elided in line["left_out"]}
         contents = {handle: chat.recall(handle) for handle in sorted(handles)}

@@ -32,6 +32,7 @@ from plugin.assistant.context.window import Budget  # noqa: E402
 from plugin.assistant.errors import AssistantError  # noqa: E402
 from plugin.assistant.messages.prompt import to_openai  # noqa: E402
 from plugin.bench.logs import message_of, read_log  # noqa: E402
+from plugin.bench.tool_facts import bench_facts  # noqa: E402
 
 MILLISECONDS = 1_000
 
@@ -46,7 +47,7 @@ def main() -> None:
     parser.add_argument("--out", type=Path, required=True, metavar="OUT.jsonl")
     arguments = parser.parse_args()
     settings = replace(Settings(), prompt_cache=arguments.cache, summary=arguments.summary)
-    chat = ChatContext(settings, Budget.of_messages(arguments.window))
+    chat = ChatContext(settings, Budget.of_messages(arguments.window), facts=bench_facts())
     with ExitStack() as files:
         out = files.enter_context(arguments.out.open("w", encoding="utf-8"))
         handles = None

@@ -32,6 +32,7 @@ from plugin.bench.logs import message_of  # noqa: E402
 from plugin.bench.measures import percentile  # noqa: E402
 from plugin.bench.replay import MILLISECONDS  # noqa: E402
 from plugin.bench.session import Shape, write_session  # noqa: E402
+from plugin.bench.tool_facts import bench_facts  # noqa: E402
 
 SEED = 11
 REQUESTS = 100
@@ -55,7 +56,7 @@ def measure(size: int, settings: Settings, budget: Budget) -> dict[str, float]:
     source = endless(write_session(SEED, Shape(messages=1_000)).messages)
     rows = [message_of(row) for row in islice(source, size)]
     opened = time.perf_counter()
-    chat = ChatContext(settings, budget, messages=rows)
+    chat = ChatContext(settings, budget, messages=rows, facts=bench_facts())
     chat.plan()
     spent = time.perf_counter() - opened
     clock: list[float] = []

@@ -68,7 +68,7 @@ class _Author:
         for turn in range(turns):
             if self._wrong():
                 yield PromptMessage("system", self._random.choice(("", "Be brief.")))
-            yield PromptMessage("user", self._asking(last=turn == turns - 1))
+            yield self._asking(last=turn == turns - 1)
             for _ in range(self._random.choice((0, 0, 1, 1, 2, 4))):
                 yield from self._round()
             if turn < turns - 1 and not self._wrong():
@@ -77,26 +77,28 @@ class _Author:
     def _wrong(self) -> bool:
         return self._random.random() < self._disorder
 
-    def _skill(self) -> str:
+    def _skill(self) -> PromptMessage:
         """One of two skills, as `/skill` has it sent; with a request of the user or without."""
         random = self._random
         name = random.choice(("moon", "water"))
         said = f'[The user activated the skill "{name}" (`{name}`). Follow it.]\n\n'
         said += f"Draw the {name} with care.\n" * 30
         rest = random.choice(("", self._text(30)))
-        return said + (f"\n\n[The user's message]\n\n{rest}" if rest else "")
+        text = said + (f"\n\n[The user's message]\n\n{rest}" if rest else "")
+        return PromptMessage("user", text, skill_chars=len(said.rstrip()))
 
-    def _asking(self, *, last: bool) -> Content:
+    def _asking(self, *, last: bool) -> PromptMessage:
         """What the user says; the last message is never empty."""
         if self._wrong() and not last:
-            return self._random.choice(("", ()))
+            nothing: Content = self._random.choice(("", ()))
+            return PromptMessage("user", nothing)
         if self._random.random() < 0.06:
             return self._skill()
         text = "Q" + self._text(self._random.choice((5, 30, 30, 200, 1_500)))
         if self._random.random() < 0.05:
             parts = (TextContent(text), IMAGE, TextContent(self._text(9)))
-            return parts[: self._random.randint(1, 3)]
-        return text
+            return PromptMessage("user", parts[: self._random.randint(1, 3)])
+        return PromptMessage("user", text)
 
     def _round(self) -> Iterator[PromptMessage]:
         random = self._random

@@ -12,6 +12,7 @@ from aiohttp import web
 from ..assistant.app import Host, create_assistant
 from . import frontend
 from .catalog import load_catalog
+from .comfyui import PreviewComfyUI
 from .site import create_site, under_api
 
 USER = "default"  # ComfyUI's name for the one user of an installation without --multi-user
@@ -28,7 +29,7 @@ def create_app(root: Path, data: Path, environ: Mapping[str, str]) -> web.Applic
         root=root,
         user_directory=user_folder / ASSISTANT_FOLDER,
         user_of=lambda request: USER,
-        node_definitions=lambda: catalog.nodes,
+        comfyui=PreviewComfyUI(catalog),
         comfyui_version=catalog.version,
         preview=True,
     )

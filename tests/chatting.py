@@ -21,6 +21,7 @@ from aiohttp.test_utils import TestClient, TestServer
 from plugin.assistant.app import Assistant, Host, create_assistant
 from plugin.assistant.messages.fold import fold
 from plugin.assistant.messages.parts import Message
+from plugin.tests.hosts import NO_COMFYUI
 from plugin.tests.providers import ScriptedProvider
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -167,7 +168,7 @@ def app_of(folder: Path, environ: Mapping[str, str]) -> web.Application:
         root=plugin,
         user_directory=folder / "user",
         user_of=lambda request: request.headers.get("Comfy-User", "default"),
-        node_definitions=dict,
+        comfyui=NO_COMFYUI,
         comfyui_version=None,
     )
     assistant = create_assistant(host, environ)

@@ -14,8 +14,12 @@ from concurrent.futures import Future
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
+from plugin.preview.catalog import Catalog
+from plugin.preview.comfyui import PreviewComfyUI
 from plugin.preview.server import create_app, serve
 
+NO_COMFYUI = PreviewComfyUI(Catalog("", {}))
+"""A port to a ComfyUI that has no nodes, no models and no queue."""
 ROOT = Path(__file__).resolve().parent.parent
 SERVED = ("web", "system_context", "user_context")
 START_LIMIT = 30.0  # seconds until a start counts as failed

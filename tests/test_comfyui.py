@@ -101,7 +101,10 @@ def test_model_folders_leave_out_what_holds_no_models() -> None:
             "vae": (["d"], set()),
         }
     )
-    assert comfyui.model_folders(folder_paths) == [Path("a"), Path("b"), Path("d")]
+    assert comfyui.model_folders(folder_paths) == {
+        "loras": [Path("a"), Path("b")],
+        "vae": [Path("d")],
+    }
 
 
 def test_an_unknown_user_is_refused_in_words() -> None:

@@ -30,7 +30,7 @@ from plugin.assistant.context.limits import limits_of
 from plugin.assistant.context.log import ChatLog
 from plugin.assistant.context.plan import Budget, Plan
 from plugin.assistant.context.projections import Projections
-from plugin.assistant.context.repeats import SKILL_AGAIN, is_repeat
+from plugin.assistant.context.repeats import SKILL_AGAIN
 from plugin.assistant.context.summary.text import MARKER, MOST_WORDS, summary_text
 from plugin.assistant.context.tail import WRAP_UP, Tail
 from plugin.assistant.context.tokens import (
@@ -98,7 +98,7 @@ def test_the_current_input_is_sent_once_unchanged_and_last(
         places = [n for n, m in enumerate(request.messages) if row_of(m) == request.asked]
         assert len(places) == 1
         sent = request.messages[places[0]]
-        assert sent == request.log[request.asked] or is_repeat(sent)
+        assert sent == request.log[request.asked] or sent.reduced == "repeat"
         assert all(message.role != "user" for message in request.messages[places[0] + 1 :])
 
 
@@ -247,7 +247,7 @@ def test_a_cut_leaves_the_least_recent_messages_where_the_limits_allow(
 def test_only_the_last_rounds_keep_results_that_are_longer_than_their_line(
     log: Messages, settings: Settings, budget: Budget
 ) -> None:
-    from plugin.assistant.context.digest import digest, is_digest
+    from plugin.assistant.context.digest import digest
     from plugin.assistant.context.handles import row_handle
 
     keep = settings.tool_result_keep_last_rounds
@@ -261,7 +261,9 @@ def test_only_the_last_rounds_keep_results_that_are_longer_than_their_line(
                 row = row_of(sent)
                 whole = sent if row is None else request.log[row]
                 handle = "" if row is None else row_handle(row)
-                assert is_digest(sent) or len(sent.text) <= len(digest(call, whole, handle))
+                assert sent.reduced == "digest" or len(sent.text) <= len(
+                    digest(call, whole, handle)
+                )
 
 
 # What stays the same
@@ -446,11 +448,13 @@ def with_repeats(turns: int, seed: int) -> Messages:
     one skill again and again."""
     random = Random(seed)
     skill = '[The user activated the skill "moon" (`moon`).]\n\n' + "Draw it. " * 60
+    activated = user(skill.rstrip(), skill_chars=len(skill.rstrip()))
+    asking = replace(activated, content=f"{activated.text}\n\n[The user's message]\n\nmore")
     texts = ("a view of the workflow " * 30, json.dumps({"rows": ["word " * 90] * 3}))
     failure = json.dumps({"error": "Value not in list. " * 30})
     return joined(
         (
-            user(random.choice((skill, skill + "\n\n[The user's message]\n\nmore", f"q{turn}"))),
+            random.choice((activated, asking, user(f"q{turn}"))),
             *(
                 message
                 for number in range(random.randint(1, 3))
@@ -492,7 +496,7 @@ def test_what_is_sent_once_stands_earlier_in_the_same_request_with_as_much_of_it
             if row is None:
                 continue
             whole = skill_of(request.log[row])
-            if is_repeat(message) and message.content != request.log[row].content:
+            if message.reduced == "repeat" and message.content != request.log[row].content:
                 assert shown.get(whole, 0) > 0
                 assert not request.log[row].failed
             elif not message.text.startswith('{"_omitted"'):
@@ -519,7 +523,7 @@ def test_sending_once_never_costs_more_and_changes_nothing_else(
 def test_switched_off_nothing_is_sent_once(log: Messages, budget: Budget) -> None:
     settings = Settings(repeat_min_chars=0)
     for request in requests(log, settings, replace(budget, alternation=False)):
-        assert not any(map(is_repeat, request.messages))
+        assert not any(message.reduced == "repeat" for message in request.messages)
         assert request.plan.report.results_repeated == 0
 
 

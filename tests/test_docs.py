@@ -15,6 +15,7 @@ from plugin.assistant import __version__
 from plugin.assistant.app import Host, create_assistant
 from plugin.assistant.config import Settings
 from plugin.assistant.errors import ProviderError
+from plugin.tests.hosts import NO_COMFYUI
 
 ROOT = Path(__file__).resolve().parent.parent
 DOCUMENTS = [ROOT / "README.md", ROOT / "CHANGELOG.md", ROOT / "user_context" / "README.md"]
@@ -119,7 +120,7 @@ def test_every_limit_in_the_context_page_is_the_default() -> None:
 
 def served(folder: Path) -> set[tuple[str, str]]:
     """Method and path of all our routes, without /api."""
-    host = Host(folder, folder / "user", lambda request: "default", dict, None)
+    host = Host(folder, folder / "user", lambda request: "default", NO_COMFYUI, None)
     return {(route.method, route.path) for route in create_assistant(host, {}).routes()}
 
 

@@ -14,6 +14,7 @@ from typing import Any
 import pytest
 from plugin.assistant.app import Assistant, Host, create_assistant
 from plugin.nodes import LARGEST_SEED, POLL_SECONDS, node_mappings
+from plugin.tests.hosts import NO_COMFYUI
 from plugin.tests.providers import Script, ScriptedProvider, failure, text
 
 KEY = "sk-Ab12Cd34Ef56Gh78Ij90Kl12"
@@ -49,7 +50,7 @@ async def assistant(
         root=tmp_path,
         user_directory=tmp_path / "user",
         user_of=lambda request: "default",
-        node_definitions=dict,
+        comfyui=NO_COMFYUI,
         comfyui_version=None,
     )
     environ = {

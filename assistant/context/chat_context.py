@@ -47,6 +47,7 @@ from .summary_request import ahead, of_cut
 from .system import SystemText
 from .tail import Tail, recalled_text
 from .tokens import message_tokens, schema_text, schema_tokens
+from .tool_facts import NO_FACTS, ToolFacts
 from .validator import faults
 from .window import Budget
 
@@ -65,9 +66,10 @@ class ChatContext:
         tools: tuple[Mapping[str, Any], ...] = (),
         messages: Iterable[PromptMessage] = (),
         projections: Projections | None = None,
+        facts: ToolFacts = NO_FACTS,
     ) -> None:
         self._settings = settings
-        self._log = ChatLog(messages, budget.count)
+        self._log = ChatLog(messages, budget.count, facts)
         self._count = budget.count
         self._extra: tuple[Tail, Extra | None] = (Tail(), None)
         self._projections = valid(projections or Projections(), self._log)
@@ -87,7 +89,7 @@ class ChatContext:
         if budget.count is not self._count:
             # Another model counts otherwise; all is counted again.
             self._count, self._summary, self._extra = budget.count, None, (Tail(), None)
-            self._log = ChatLog(self._log.rows(), budget.count)
+            self._log = ChatLog(self._log.rows(), budget.count, self._log.facts)
         self._budget, self._system, self._tools = budget, system, tools
         self._limits = limits_of(self._settings, budget)
         self._shaper = Shaper(self._limits.shapes)
@@ -323,7 +325,8 @@ class ChatContext:
         draft = fitted(draft, self._room, self._shaper, asked)
         excess = draft.tokens - self._room
         if excess > 0 and draft.summary is not None and self._projections.summary is not None:
-            text = summary_text(self._projections.summary, draft.summary.tokens - excess)
+            most = draft.summary.tokens - excess
+            text = summary_text(self._projections.summary, most, self._log.facts)
             draft = replace(draft, summary=Counted.of("user", text, self._count))
         return draft
 
@@ -342,7 +345,7 @@ class ChatContext:
             return None
         most = self._most_message(projections)
         if self._summary is None or self._summary[0] is not summary or self._summary[1] != most:
-            text = summary_text(summary, most)
+            text = summary_text(summary, most, self._log.facts)
             self._summary = (summary, most, Counted.of("user", text, self._count))
         return self._summary[2]
 

@@ -22,40 +22,41 @@ DEEPEST = 12
 """Levels of JSON that are looked into; what lies deeper is told by its kind."""
 
 
-def clamp_text(text: str, limit: int, handle: str = "") -> str:
+def clamp_text(text: str, limit: int, whole: str = "") -> str:
     """`text` itself when it has at most `limit` characters, else head, note and tail within
-    `limit`. The note names `handle`, by which the whole can be had."""
+    `limit`. The note says `whole`: how the whole text can be had, such as a tool and a handle."""
     if limit <= 0 or len(text) <= limit:
         return text
     text = mended(text)
     if len(text) <= limit:
         return text
     # The number of what is left out is never longer than that of the whole.
-    room = limit - len(_note(len(text), handle))
+    room = limit - len(_note(len(text), whole))
     if room <= 0:
         return (text[: max(0, limit - len(CUT))] + CUT)[:limit]
     head = int(room * HEAD_SHARE)
     tail = room - head
-    return text[:head] + _note(len(text) - room, handle) + text[len(text) - tail :]
+    return text[:head] + _note(len(text) - room, whole) + text[len(text) - tail :]
 
 
-def _note(left_out: int, handle: str) -> str:
-    whole = f": recall_result {handle}" if handle else ""
-    return f"\n... [{left_out} characters left out{whole}]\n"
+def _note(left_out: int, whole: str) -> str:
+    return f"\n... [{left_out} characters left out{f': {whole}' if whole else ''}]\n"
 
 
-def clamp_result(text: str, limit: int, handle: str = "") -> str:
+def clamp_result(text: str, limit: int, handle: str = "", recall: str = "") -> str:
     """A tool result within `limit` characters; JSON objects and lists stay valid JSON, which takes
-    two characters at least. With a `handle`, the JSON is wrapped to name it."""
+    two characters at least. With a `handle`, the JSON is wrapped to name it; the note in a text
+    names the tool `recall` too."""
+    whole = f"{recall} {handle}".strip() if handle else ""
     if limit <= 0 or len(text) <= limit:
         return text
     if text.lstrip()[:1] in ("{", "["):
         try:
             value = json.loads(text)
         except (ValueError, RecursionError):
-            return clamp_text(text, limit, handle)
+            return clamp_text(text, limit, whole)
         return _clamp_json(value, text, max(limit, len("{}")), handle)
-    return clamp_text(text, limit, handle)
+    return clamp_text(text, limit, whole)
 
 
 def _clamp_json(value: Any, text: str, limit: int, handle: str) -> str:

@@ -16,9 +16,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from enum import IntEnum
 
-from ..messages.prompt import ImageContent, TextContent
+from ..messages.prompt import ImageContent, PromptMessage, TextContent
 from .clamp import clamp_result
-from .digest import digest, is_digest
+from .digest import digest
 from .handles import row_handle
 from .log import Group
 from .repeats import Repeats
@@ -96,12 +96,12 @@ def admitted(group: Group, tokens: int) -> Group:
     sizes = [count(result.text) for result in group.results]
     share = fair_share(sizes, tokens)
     shorter = [
-        text if size <= share else _within(text, size, share, _handle(group, place), count)
+        text if size <= share else _within(text, size, share, group, place)
         for place, (text, size) in enumerate(
             zip((result.text for result in group.results), sizes, strict=True), start=1
         )
     ]
-    return _with_results(group, shorter)
+    return _with_texts(group, shorter)
 
 
 def clamped(group: Group, original: Group, chars: int) -> Group:
@@ -110,25 +110,25 @@ def clamped(group: Group, original: Group, chars: int) -> Group:
         return group
     shorter = [
         result.text
-        if len(result.text) <= chars or is_digest(result)
-        else clamp_result(whole.text, chars, _handle(original, place))
+        if len(result.text) <= chars or result.reduced == "digest"
+        else clamp_result(whole.text, chars, _handle(original, place), original.facts.recall)
         for place, (result, whole) in enumerate(
             zip(group.results, original.results, strict=True), start=1
         )
     ]
-    return _with_results(group, shorter)
+    return _with_texts(group, shorter)
 
 
 def as_lines(group: Group, original: Group) -> Group:
     """Each result as its line, unless what is sent now is shorter than that."""
-    shorter = []
+    results = []
     for place, (result, whole) in enumerate(
         zip(group.results, original.results, strict=True), start=1
     ):
-        line = digest(original.call_of(whole), whole, _handle(original, place))
-        keep = is_digest(result) or len(line) >= len(result.text)
-        shorter.append(result.text if keep else line)
-    return _with_results(group, shorter)
+        line = digest(original.call_of(whole), whole, _handle(original, place), original.facts)
+        shorter = len(line) < len(result.text) and result.reduced != "digest"
+        results.append(replace(result, content=line, reduced="digest") if shorter else result)
+    return _with_results(group, results)
 
 
 def without_images(group: Group) -> Group:
@@ -167,22 +167,29 @@ def fair_share(sizes: Sequence[int], total: int) -> int:
     return max(sizes, default=0)
 
 
-def _within(text: str, size: int, tokens: int, handle: str, count: TextTokens) -> str:
-    """`text`, which has `size` tokens, within `tokens` of them, or as near as clamping comes."""
+def _within(text: str, size: int, tokens: int, group: Group, place: int) -> str:
+    """`text`, the group's message at `place` with `size` tokens, within `tokens` of them, or as
+    near as clamping comes."""
+    count: TextTokens = group.count or text_tokens
+    handle, recall = _handle(group, place), group.facts.recall
     limit = max(1, len(text) * tokens // size)
-    shorter = clamp_result(text, limit, handle)
+    shorter = clamp_result(text, limit, handle, recall)
     while count(shorter) > tokens and limit > 1:
         # Head and tail may be denser than the whole.
         limit = limit * 3 // 4
-        shorter = clamp_result(text, max(1, limit), handle)
+        shorter = clamp_result(text, max(1, limit), handle, recall)
     return shorter
 
 
-def _with_results(group: Group, texts: Sequence[str]) -> Group:
-    results = tuple(
+def _with_texts(group: Group, texts: Sequence[str]) -> Group:
+    results = [
         result if text == result.text else replace(result, content=text)
         for result, text in zip(group.results, texts, strict=True)
-    )
+    ]
+    return _with_results(group, results)
+
+
+def _with_results(group: Group, results: Sequence[PromptMessage]) -> Group:
     if all(new is old for new, old in zip(results, group.results, strict=True)):
         return group
     return group.with_messages((group.messages[0], *results))

@@ -19,6 +19,7 @@ from ..messages.conversion import INTERRUPTED, output_text
 from ..messages.json_text import json_text, mended
 from ..messages.prompt import PromptMessage, ToolCall, to_openai
 from .tokens import TextTokens, message_tokens
+from .tool_facts import NO_FACTS, ToolFacts
 
 
 @dataclass(frozen=True)
@@ -33,6 +34,7 @@ class Group:
     rows: tuple[int | None, ...]
     count: TextTokens | None = field(default=None, compare=False, repr=False)
     """Counts the tokens of a text; None: they are estimated."""
+    facts: ToolFacts = field(default=NO_FACTS, compare=False, repr=False)
 
     @property
     def role(self) -> str:
@@ -84,9 +86,13 @@ class ChatLog:
     """
 
     def __init__(
-        self, messages: Iterable[PromptMessage] = (), count: TextTokens | None = None
+        self,
+        messages: Iterable[PromptMessage] = (),
+        count: TextTokens | None = None,
+        facts: ToolFacts = NO_FACTS,
     ) -> None:
         self._count = count
+        self.facts = facts
         self._rows: list[PromptMessage] = []
         self._closed: list[Group] = []
         self._open: _OpenRound | None = None
@@ -138,9 +144,12 @@ class ChatLog:
                 message if same else replace(message, tool_calls=calls),
                 message.tool_calls,
                 self._count,
+                self.facts,
             )
         else:
-            self._closed.append(Group(index, index + 1, (message,), (index,), self._count))
+            self._closed.append(
+                Group(index, index + 1, (message,), (index,), self._count, self.facts)
+            )
 
     def groups_from(self, row: int) -> tuple[Group, ...]:
         """The groups that begin at `row` or later, an open round as it stands."""
@@ -216,9 +225,11 @@ class _OpenRound:
         message: PromptMessage,
         original: tuple[ToolCall, ...],
         count: TextTokens | None,
+        facts: ToolFacts,
     ) -> None:
         self._first = first
         self._count = count
+        self._facts = facts
         self._message = message
         self._original = original
         self._answers: dict[int, tuple[int, PromptMessage]] = {}
@@ -245,6 +256,6 @@ class _OpenRound:
                 result = replace(result, tool_call_id=call.id)
             messages.append(result)
             rows.append(row)
-        group = Group(self._first, end, tuple(messages), tuple(rows), self._count)
+        group = Group(self._first, end, tuple(messages), tuple(rows), self._count, self._facts)
         self._made = (end, group)
         return group

@@ -2,12 +2,13 @@
 
 The same skill, document, or view of a workflow comes again and again. The first copy in a request
 is sent as it is; a later one becomes one line that says so and names its handle. It does so only
-where the first copy shows at least as much of the content as the later one would, in the same
-request. That depends on what is sent alone: when a mask or a cut takes the first copy away, the
-same request has the next one in full again, so nothing ever points to what is not there; and where
-prompts are cached nothing changes without such a commitment (R50).
+where the first copy shows at least as much of the content as the later copy would, in the same
+request. Only what is sent decides: when a mask or a cut takes the first copy away, the same request
+has the next copy in full again, so no line names a copy that is not sent; and where prompts are
+cached nothing changes without such a commitment (R50).
 
-What the user says is never replaced, but for the instructions of a skill that `/skill` put there.
+The user's own words are never replaced, only the text of a skill that `/skill` put before them
+(`PromptMessage.skill_chars`).
 """
 
 from __future__ import annotations
@@ -18,22 +19,21 @@ from dataclasses import replace
 from ..messages.json_text import json_text
 from ..messages.prompt import PromptMessage
 from .clamp import clamp_text
-from .digest import has_failed, is_digest, parsed
+from .digest import has_failed, result_value
 from .handles import row_handle
 from .log import Group
 
 NOTE = "The same, word for word, as an earlier result above, so it is not sent twice"
 BEGINNING = 40
-"""Characters of the content that tell which earlier result is meant."""
-SKILL = '[The user activated the skill "'
-SKILL_ENDS = "\n\n[The user's message]\n\n"
-"""How `prompts/skill_activation.j2` begins, and what stands before the user's own request."""
+"""Characters of the content that identify the earlier result."""
 SKILL_AGAIN = "[Its instructions stand in an earlier message above, word for word the same; "
+BY_TOOL = "{recall} {handle} gives them again.]"
+BY_HANDLE = "handle {handle}.]"
 
 
 class Repeats:
-    """Finds repetitions of at least `least` characters; 0 finds none. The same request gives the
-    same objects again."""
+    """Finds repetitions of at least `least` characters; 0 finds none. Planning the same request
+    again returns the same objects."""
 
     def __init__(self, least: int) -> None:
         self._least = least
@@ -43,8 +43,8 @@ class Repeats:
     def once(
         self, before: Iterable[Group], shaped: Sequence[Group], whole: Sequence[Group]
     ) -> tuple[Group, ...]:
-        """`shaped`, which is what `whole` is sent as, with repetitions as lines; the groups
-        `before` them are sent in full."""
+        """`shaped`, the forms in which the groups of `whole` are sent, with repetitions as lines.
+        The groups `before` them are sent in full."""
         if not self._least:
             return tuple(shaped)
         shown: dict[str, int] = {}
@@ -61,9 +61,10 @@ class Repeats:
         self._lines = {row: line for row, line in self._lines.items() if row >= before}
 
     def _repeated(self, sent: Group, whole: Group, shown: dict[str, int]) -> tuple[int, ...]:
-        """The places of the group's messages that were shown before; notes what it shows itself.
+        """The places of the group's messages whose content the request has already.
 
-        `shown` maps contents to how many characters of each the request has so far.
+        `shown` maps contents to how many characters of each the request has so far; contents of
+        this group are added to it.
         """
         if whole.role not in ("user", "assistant"):
             return ()
@@ -71,7 +72,7 @@ class Repeats:
         for place in range(1 if whole.is_round else 0, len(whole.messages)):
             message, shaped = whole.messages[place], sent.messages[place]
             content = _content(message)
-            if len(content) < self._least or is_digest(shaped):
+            if len(content) < self._least or shaped.reduced == "digest":
                 continue
             size, known = len(_content(shaped)), shown.get(content)
             if known is not None and known >= size and self._saves(whole, place, size):
@@ -81,18 +82,19 @@ class Repeats:
         return tuple(found)
 
     def _saves(self, whole: Group, place: int, size: int) -> bool:
-        """Whether a line may stand there, and is at most half as long as what it stands for."""
+        """Whether the message may be replaced by a line that is at most half as long."""
         message, line = whole.messages[place], self._line(whole, place)
         return bool(line) and 2 * (len(line) - len(message.text) + len(_content(message))) <= size
 
     def _line(self, whole: Group, place: int) -> str:
-        """What may stand for a message of the group; "" for an error, and for what is in no row."""
+        """The line that may replace a message of the group; "" for a failed result and for a
+        message that is in no row."""
         row = whole.rows[place]
         if row is None:
             return ""
         if row not in self._lines:
             message = whole.messages[place]
-            failed = message.role == "tool" and has_failed(message, parsed(message.text))
+            failed = message.role == "tool" and has_failed(message, result_value(message.text))
             self._lines[row] = "" if failed else _line(whole, place)
         return self._lines[row]
 
@@ -102,7 +104,7 @@ class Repeats:
         kept = self._made.get(whole.first)
         if kept is None or kept[0] is not sent or kept[1] != places:
             messages = tuple(
-                replace(message, content=self._line(whole, place)) if place in places else message
+                _reduced(message, self._line(whole, place)) if place in places else message
                 for place, message in enumerate(sent.messages)
             )
             kept = (sent, places, sent.with_messages(messages))
@@ -110,27 +112,24 @@ class Repeats:
         return kept[2]
 
 
-def is_repeat(message: PromptMessage) -> bool:
-    """True for a message that says that its content was sent before."""
-    if message.role == "tool":
-        return message.text.startswith('{"_repeated":true')
-    return message.text.startswith(SKILL) and SKILL_AGAIN in message.text
+def _reduced(message: PromptMessage, line: str) -> PromptMessage:
+    own_words = len(message.text) - message.skill_chars
+    chars = len(line) - own_words if message.skill_chars else 0
+    return replace(message, content=line, skill_chars=chars, reduced="repeat")
 
 
 def _content(message: PromptMessage) -> str:
-    """What may be repeated of a message: a result, or the instructions of an activated skill."""
+    """The part of a message that may be a repetition: a result, or an activated skill."""
     content = message.content
     if not isinstance(content, str):
         return ""
     if message.role == "tool":
         return content
-    if message.role == "user" and content.startswith(SKILL):
-        return (content.rpartition(SKILL_ENDS)[0] or content).rstrip()
-    return ""
+    return content[: message.skill_chars]
 
 
 def _line(whole: Group, place: int) -> str:
-    """What stands for a repetition: for the user's part of a skill's message, itself."""
+    """Text that replaces a repeated message; of a skill message, the user's own words stay."""
     message, handle = whole.messages[place], row_handle(whole.rows[place] or 0)
     if message.role == "tool":
         return json_text(
@@ -144,5 +143,7 @@ def _line(whole: Group, place: int) -> str:
         )
     content = _content(message)
     head = content.partition("\n")[0]
-    again = f"{head}\n\n{SKILL_AGAIN}recall_result {handle} gives them again.]"
-    return again + message.text[len(content) :]
+    recall = whole.facts.recall
+    by = BY_TOOL if recall else BY_HANDLE
+    again = SKILL_AGAIN + by.format(recall=recall, handle=handle)
+    return f"{head}\n\n{again}{message.text[len(content) :]}"

@@ -5,14 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from .digest import is_digest
 from .draft import Counted, Draft
 from .handles import range_handle
 from .left_out import LeftOut
 from .limits import Limits
 from .log import ChatLog
 from .projections import Projections
-from .repeats import is_repeat
 from .report import PARTS, Report, Size
 from .system import SystemText
 from .tokens import CHARS_PER_TOKEN, TextTokens, message_chars, schema_text, schema_tokens
@@ -78,8 +76,8 @@ def _shortened(draft: Draft) -> tuple[int, int, int]:
             for new, old in zip(shaped.messages, whole.messages, strict=True)
             if new.content != old.content
         ]
-        lines = sum(is_digest(message) for message in changed)
-        again = sum(is_repeat(message) for message in changed)
+        lines = sum(message.reduced == "digest" for message in changed)
+        again = sum(message.reduced == "repeat" for message in changed)
         omitted += lines > 0
         repeated += again
         clamped += sum(message.role == "tool" for message in changed) - lines - again

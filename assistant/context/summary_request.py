@@ -39,7 +39,7 @@ def of_cut(
     last, end = projections.last_told
     groups = log.groups_between(max(end, summary.first), projections.end)
     spoken = [group for group in groups if group.role != "system"]
-    most = room_for_told(summary, most_message)
+    most = room_for_told(summary, most_message, log.facts)
     if not spoken or most.words < LEAST_WORDS:
         return None
     return apart(last, spoken, projections.end, most, most_tokens=most_read, focus=focus)
@@ -67,7 +67,7 @@ def ahead(
         return None
     # Whatever the cut will cover, its computed sections will have no more than this.
     coming = extended(projections.summary, untold, untold[0].first, len(log))
-    most = room_for_told(coming, most_message)
+    most = room_for_told(coming, most_message, log.facts)
     if most.words < LEAST_WORDS:
         return None
     telling = appended(draft.messages, tools, len(log), last, most, focus)

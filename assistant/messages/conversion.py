@@ -65,13 +65,21 @@ def rows_of(message: Message) -> tuple[PromptMessage, ...]:
         return tuple(_assistant(message))
     if message.role == "system":
         return (PromptMessage("system", message.text, source=message.id),)
-    return (PromptMessage("user", _user_content(message), source=message.id),)
-
-
-def _user_content(message: Message) -> Content:
-    """The content of a user message; the text of an activated skill replaces the user's (R12)."""
     skill = message.data("skill")
-    prompt = skill.get("prompt") if isinstance(skill, Mapping) else None
+    skill = skill if isinstance(skill, Mapping) else {}
+    chars = skill.get("skill_chars")
+    return (
+        PromptMessage(
+            "user",
+            _user_content(message, skill.get("prompt")),
+            source=message.id,
+            skill_chars=chars if isinstance(chars, int) else 0,
+        ),
+    )
+
+
+def _user_content(message: Message, prompt: Any) -> Content:
+    """The parts in their order; the `prompt` of an activated skill replaces the text (R12)."""
     content: list[TextContent | ImageContent] = []
     if isinstance(prompt, str):
         content.append(TextContent(prompt))

@@ -46,7 +46,9 @@ class PromptMessage:
     `failed` marks a tool result that reports a failure, so that shortening keeps it visible (R14).
     `reasoning` holds the provider's own fields to send back inside an open tool loop (R19), such as
     `{"reasoning_content": ...}`. `source` is the id of the chat message that this came from.
-    Neither `failed` nor `source` is sent.
+    `skill_chars` is how many characters at the beginning of the text are an activated skill; the
+    rest of it is the user's own. `reduced` says that the content stands for a longer one: a result
+    in one line, or an earlier message's content. Of these, only `reasoning` is sent.
     """
 
     role: PromptRole
@@ -56,6 +58,8 @@ class PromptMessage:
     reasoning: Mapping[str, Any] | None = None
     failed: bool = False
     source: str | None = None
+    skill_chars: int = 0
+    reduced: Literal["digest", "repeat"] | None = None
 
     @property
     def text(self) -> str:

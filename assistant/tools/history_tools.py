@@ -1,4 +1,4 @@
-"""Tools that find and bring back what a request leaves out (R49)."""
+"""Tools that search the chat's log and give back what a request leaves out (R49)."""
 
 from __future__ import annotations
 
@@ -7,8 +7,12 @@ from typing import Any
 from pydantic import Field
 
 from ..errors import AssistantError, ToolError
-from .tool import Arguments, Tool, ToolContext
+from .parameters import Arguments, parameters_of
+from .ports import ChatHistory
+from .tool import EVERY_WINDOW, SMALL_WINDOW, Tool, ToolContext
 
+HISTORY_SEARCH = "history_search"
+RECALL_RESULT = "recall_result"
 MOST_HITS = 20
 USUAL_HITS = 5
 
@@ -26,10 +30,10 @@ class Part(Arguments):
     start: int = Field(default=0, ge=0, description="First character, to read on in a long text.")
 
 
-async def _search(arguments: Query, scene: ToolContext) -> Any:
+async def _search(arguments: Query, context: ToolContext) -> Any:
     if not arguments.query.strip():
         raise ToolError("The query is empty. Give the words to look for.")
-    passages = await _memory(scene).search(arguments.query, arguments.k)
+    passages = await _history(context).search(arguments.query, arguments.k)
     return {
         "passages": [
             {"handle": passage.handle, "role": passage.role, "text": passage.text}
@@ -38,13 +42,13 @@ async def _search(arguments: Query, scene: ToolContext) -> Any:
     }
 
 
-async def _recall(arguments: Part, scene: ToolContext) -> Any:
-    memory = _memory(scene)
+async def _recall(arguments: Part, context: ToolContext) -> Any:
+    history = _history(context)
     try:
-        text = memory.recall(arguments.handle, arguments.path)
+        text = history.recall(arguments.handle, arguments.path)
     except AssistantError as error:
         raise ToolError(error.message) from error
-    end = arguments.start + memory.page_chars
+    end = arguments.start + history.page_chars
     page: dict[str, Any] = {"handle": arguments.handle, "text": text[arguments.start : end]}
     if arguments.start or end < len(text):
         page["characters"] = f"{arguments.start} to {min(end, len(text))} of {len(text)}"
@@ -53,33 +57,37 @@ async def _recall(arguments: Part, scene: ToolContext) -> Any:
     return page
 
 
-def _memory(scene: ToolContext) -> Any:
-    if scene.memory is None:
+def _history(context: ToolContext) -> ChatHistory:
+    if context.history is None:
         raise ToolError("This chat keeps no history to look into.")
-    return scene.memory
+    return context.history
 
 
-RECALL_TOOLS = (
+HISTORY_TOOLS = (
     Tool(
-        name="history_search",
+        name=HISTORY_SEARCH,
         title="Looked through this chat",
         description=(
             "Finds passages anywhere in this chat, also in what is summarised or left out now. "
             "Use it before you say that you do not know what was said or done earlier."
         ),
         kind="reads",
-        arguments=Query,
+        parameters=parameters_of(Query),
         run=_search,
+        parallel=True,
+        window=SMALL_WINDOW,
     ),
     Tool(
-        name="recall_result",
+        name=RECALL_RESULT,
         title="Looked something up again",
         description=(
             "Gives back, word for word, what a handle stands for: an earlier tool result that was "
             "shortened, or messages that a summary replaced."
         ),
         kind="reads",
-        arguments=Part,
+        parameters=parameters_of(Part),
         run=_recall,
+        parallel=True,
+        window=EVERY_WINDOW,
     ),
 )

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from pydantic import Field
 
 from ..errors import AssistantError, ToolError
-from .tool import Arguments, NoArguments, Tool, ToolContext
+from ..messages.prompt import ToolCall
+from .parameters import Arguments, parameters_of
+from .tool import SMALL_WINDOW, Tool, ToolContext
 
 
 class Slug(Arguments):
@@ -22,31 +24,31 @@ class NewSkill(Arguments):
     instructions: str = Field(description="What to do, as Markdown.")
 
 
-async def _list_user(_: NoArguments, scene: ToolContext) -> Any:
-    return _listed(await _off_loop(scene.skills.list_user))
+async def _list_user(_: object, context: ToolContext) -> Any:
+    return _listed(await _off_loop(context.skills.list_user))
 
 
-async def _get_user(arguments: Slug, scene: ToolContext) -> Any:
-    return _whole(await _off_loop(scene.skills.get_user, arguments.slug))
+async def _get_user(arguments: Slug, context: ToolContext) -> Any:
+    return _whole(await _off_loop(context.skills.get_user, arguments.slug))
 
 
-async def _list_system(_: NoArguments, scene: ToolContext) -> Any:
-    return _listed(await _off_loop(scene.skills.list_system))
+async def _list_system(_: object, context: ToolContext) -> Any:
+    return _listed(await _off_loop(context.skills.list_system))
 
 
-async def _get_system(arguments: Slug, scene: ToolContext) -> Any:
-    return _whole(await _off_loop(scene.skills.get_system, arguments.slug))
+async def _get_system(arguments: Slug, context: ToolContext) -> Any:
+    return _whole(await _off_loop(context.skills.get_system, arguments.slug))
 
 
-async def _create_user(arguments: NewSkill, scene: ToolContext) -> Any:
+async def _create_user(arguments: NewSkill, context: ToolContext) -> Any:
     skill = await _off_loop(
-        scene.skills.create, arguments.name, arguments.description, arguments.instructions
+        context.skills.create, arguments.name, arguments.description, arguments.instructions
     )
     return {"created": True, "slug": skill.slug, "name": skill.name}
 
 
 async def _off_loop(function: Callable[..., Any], *arguments: Any) -> Any:
-    """Runs a function that reads files in a thread; what it refuses, the model reads."""
+    """Runs a function that reads files in a thread; its AssistantError becomes a ToolError."""
     try:
         return await asyncio.to_thread(function, *arguments)
     except AssistantError as error:
@@ -60,6 +62,15 @@ def _listed(skills: Any) -> dict[str, Any]:
             for skill in skills
         ]
     }
+
+
+def _slugs(call: ToolCall, value: Any) -> str | None:
+    """The digest of a list of skills: their slugs."""
+    skills = value.get("skills") if isinstance(value, Mapping) else None
+    if not isinstance(skills, list):
+        return None
+    slugs = [str(skill.get("slug")) for skill in skills if isinstance(skill, Mapping)]
+    return ", ".join(slugs) or "none"
 
 
 def _whole(skill: Any) -> dict[str, Any]:
@@ -78,14 +89,19 @@ SKILL_TOOLS = (
         description="The skills that the user has written: slug, name and description of each.",
         kind="reads",
         run=_list_user,
+        parallel=True,
+        group="skills",
+        digest=_slugs,
     ),
     Tool(
         name="getUserSkill",
         title="Read your skill",
         description="The full text of one of the user's skills.",
         kind="reads",
-        arguments=Slug,
+        parameters=parameters_of(Slug),
         run=_get_user,
+        parallel=True,
+        group="skills",
     ),
     Tool(
         name="listSystemSkills",
@@ -93,6 +109,9 @@ SKILL_TOOLS = (
         description="The guides to model families: slug, name and description of each.",
         kind="reads",
         run=_list_system,
+        parallel=True,
+        group="skills",
+        digest=_slugs,
     ),
     Tool(
         name="getSystemSkill",
@@ -102,8 +121,11 @@ SKILL_TOOLS = (
             "system message."
         ),
         kind="reads",
-        arguments=Slug,
+        parameters=parameters_of(Slug),
         run=_get_system,
+        parallel=True,
+        window=SMALL_WINDOW,
+        group="skills",
     ),
     Tool(
         name="createUserSkill",
@@ -113,7 +135,8 @@ SKILL_TOOLS = (
             "the user is asked to allow it."
         ),
         kind="acts",
-        arguments=NewSkill,
+        parameters=parameters_of(NewSkill),
         run=_create_user,
+        group="skills",
     ),
 )

@@ -1,122 +1,94 @@
-"""One tool: what the model is told of it, what it may do, and where it runs."""
+"""One tool as data: name, schema, when and where it is offered, and the code that runs it."""
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Iterable
 from dataclasses import dataclass, field
-from typing import Any, Literal, Protocol
+from typing import Any, Literal
 
-from pydantic import BaseModel, ConfigDict, ValidationError
-
+from ..comfy_port import ComfyPort
 from ..errors import ToolError
+from ..messages.changes import Change
+from ..messages.prompt import ToolCall
 from ..workflow.view import Snapshot
+from .parameters import NO_PARAMETERS, Parameters
+from .ports import ChatHistory, Skills
 
 Kind = Literal["reads", "edits", "acts"]
 """Reads change nothing; edits can be undone in one step; acts ask the user first."""
 Place = Literal["server", "panel"]
+Role = Literal["chat"]
+"""The kind of chat that a turn belongs to."""
+ToolGroup = Literal["lookup", "edit", "run", "memory", "tasks", "supply", "skills"]
+"""What `loadTools` loads at once."""
 
-
-class Arguments(BaseModel):
-    """The arguments of a tool. A field that the schema does not have is an error the model sees."""
-
-    model_config = ConfigDict(extra="forbid")
-
-
-class NoArguments(Arguments):
-    pass
-
-
-class Skills(Protocol):
-    """What the skill tools need; `user_context_loader` has it."""
-
-    def list_user(self) -> Any: ...
-    def get_user(self, slug: str) -> Any: ...
-    def list_system(self) -> Any: ...
-    def get_system(self, slug: str) -> Any: ...
-    def create(self, name: str, description: str, instructions: str) -> Any: ...
-
-
-@dataclass(frozen=True, slots=True)
-class Passage:
-    """A place in the chat's log that a search found: its handle, who spoke, and an excerpt."""
-
-    handle: str
-    role: str
-    text: str
-
-
-class ChatHistory(Protocol):
-    """The chat's whole log, for the tools that look into it; `turn` has it."""
-
-    @property
-    def page_chars(self) -> int: ...
-    def recall(self, handle: str, path: str | None = None) -> str: ...
-    async def search(self, query: str, k: int) -> Sequence[Passage]: ...
+EVERY_WINDOW = 0
+SMALL_WINDOW = 8_192
+FULL_WINDOW = 16_384
+"""Tokens of the model's window from which a tool is offered (docs/contracts/workflow-tools.md)."""
 
 
 @dataclass(frozen=True, slots=True)
 class ToolContext:
-    """What a tool may look at while it runs: the turn's workflow, the user's skills, and the log of
-    the chat."""
+    """What a tool may look at while it runs: the user's skills, the turn's workflow, the chat's
+    whole log (None without one), and ComfyUI (None where nothing stands for it)."""
 
     skills: Skills
     workflow: Snapshot = field(default_factory=Snapshot)
-    memory: ChatHistory | None = None
+    history: ChatHistory | None = None
+    comfyui: ComfyPort | None = None
 
 
 Run = Callable[[Any, ToolContext], Awaitable[Any]]
+Digest = Callable[[ToolCall, Any], Any]
+"""(call, its result as JSON) -> what the one line says that stands for the result later; None: the
+general line serves."""
+Changes = Callable[[ToolCall, Any], Iterable[Change]]
+"""(call, its result as JSON) -> what a call that succeeded changed in the workflow."""
 
 
 @dataclass(frozen=True, slots=True)
 class Tool:
     """`title` is what people read while it runs ("Read the workflow"); `run` is None in the panel.
 
-    A result is JSON or text. A tool raises ToolError for what the model can do something about.
+    `parallel`: a read that may run at the same time as the reads next to it. `window`: the smallest
+    window, in tokens, from which the tool is offered without being loaded. `roles`: the kinds of
+    chat that it is offered in. A result is JSON or text. `run` raises ToolError for what the model
+    can do something about.
     """
 
     name: str
     title: str
     description: str
     kind: Kind
-    arguments: type[Arguments] = NoArguments
+    parameters: Parameters = NO_PARAMETERS
     place: Place = "server"
     run: Run | None = None
+    parallel: bool = False
+    window: int = FULL_WINDOW
+    group: ToolGroup = "lookup"
+    roles: tuple[Role, ...] = ("chat",)
+    digest: Digest | None = None
+    changes: Changes | None = None
 
     @property
     def asks_first(self) -> bool:
         return self.kind == "acts"
 
-    def parse(self, value: Any) -> Arguments:
+    def parse(self, value: Any) -> Any:
         """The checked arguments; raises ToolError naming each wrong field."""
         try:
-            return self.arguments.model_validate(value)
-        except ValidationError as error:
-            wrong = "; ".join(
-                f"{'.'.join(map(str, e['loc'])) or 'arguments'}: {e['msg']}" for e in error.errors()
-            )
-            raise ToolError(f"The arguments of {self.name} are wrong. {wrong}") from None
+            return self.parameters.parse(value)
+        except ToolError as error:
+            raise ToolError(f"The arguments of {self.name} are wrong. {error.message}") from None
 
     def schema(self) -> dict[str, Any]:
         """The tool as the provider's `tools` field has it, in a stable order (R10)."""
-        parameters = _plain(self.arguments.model_json_schema())
-        parameters.pop("description", None)
-        parameters.setdefault("properties", {})
         return {
             "type": "function",
             "function": {
                 "name": self.name,
                 "description": self.description,
-                "parameters": parameters,
+                "parameters": self.parameters.schema,
             },
         }
-
-
-def _plain(schema: Any) -> Any:
-    """The schema without pydantic's titles, which cost tokens and say nothing."""
-    if isinstance(schema, dict):
-        return {
-            name: _plain(value)
-            for name, value in schema.items()
-            if not (name == "title" and isinstance(value, str))
-        }
-    return [_plain(item) for item in schema] if isinstance(schema, list) else schema

@@ -1,18 +1,56 @@
-"""Which tools there are, and what the provider is told of them."""
+"""The tools of an installation: which of them a request offers, and how one is called.
+
+    offered = toolset.list(Listing(window=8_192))       what a request offers
+    output = await toolset.call(tool, arguments, context)
+
+A window that is too small for all schemas gets the smaller sets of
+docs/contracts/workflow-tools.md, and `loadTools`, which loads a group of the others for the rest of
+the turn. A tool that is known but not offered may be called all the same: that loads its group.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
 from typing import Any
 
-from .history_tools import RECALL_TOOLS
+from ..errors import ToolError
+from ..messages.changes import Change
+from ..messages.parts import ToolPart
+from ..messages.prompt import ToolCall
+from .history_tools import HISTORY_SEARCH, HISTORY_TOOLS, RECALL_RESULT
+from .parameters import Parameters
 from .skill_tools import SKILL_TOOLS
-from .tool import Tool
+from .tool import EVERY_WINDOW, FULL_WINDOW, Kind, Role, Tool, ToolContext
 from .workflow_tools import WORKFLOW_TOOLS
+
+LOAD_TOOLS = "loadTools"
+GROUPS = {
+    "lookup": "looks things up",
+    "edit": "edits the workflow",
+    "run": "runs workflows and follows runs",
+    "memory": "keeps and finds memories",
+    "tasks": "starts and plans tasks",
+    "supply": "gets models and packages",
+    "skills": "lists, reads and saves skills",
+}
+"""Each group of tools, and what it is for."""
+EVERY_KIND: frozenset[Kind] = frozenset(("reads", "edits", "acts"))
+
+
+@dataclass(frozen=True, slots=True)
+class Listing:
+    """What a request's tools depend on: the model's window in tokens, the kind of chat, the kinds
+    of tools that the user allows, and the groups that the turn has loaded, in that order."""
+
+    window: int = FULL_WINDOW
+    role: Role = "chat"
+    allowed: frozenset[Kind] = EVERY_KIND
+    loaded: tuple[str, ...] = ()
 
 
 class Toolset:
-    """The tools of an installation, by name. Raises ValueError for a name used twice."""
+    """Tools by name. Raises ValueError for a name used twice."""
 
     def __init__(self, tools: Iterable[Tool]) -> None:
         self._tools: dict[str, Tool] = {}
@@ -20,24 +58,104 @@ class Toolset:
             if tool.name in self._tools:
                 raise ValueError(f"two tools are named {tool.name!r}")
             self._tools[tool.name] = tool
-        self._schemas = tuple(tool.schema() for tool in self._tools.values())
 
     def __iter__(self) -> Iterator[Tool]:
         return iter(self._tools.values())
-
-    def get(self, name: str) -> Tool | None:
-        return self._tools.get(name)
 
     @property
     def names(self) -> tuple[str, ...]:
         return tuple(self._tools)
 
+    def get(self, name: str) -> Tool | None:
+        """The tool of a name, offered or not."""
+        return self._loader(tuple(GROUPS)) if name == LOAD_TOOLS else self._tools.get(name)
+
+    def list(self, listing: Listing) -> tuple[Tool, ...]:
+        """The tools to offer, in a stable order: those of the window, `loadTools` where it lacks
+        any, and the loaded groups in the order of loading."""
+        known = [
+            tool
+            for tool in self._tools.values()
+            if listing.role in tool.roles and tool.kind in listing.allowed
+        ]
+        offered = [tool for tool in known if tool.window <= listing.window]
+        lacking = [tool for tool in known if tool.window > listing.window]
+        if not lacking:
+            return tuple(offered)
+        groups = tuple(name for name in GROUPS if any(tool.group == name for tool in lacking))
+        loaded = (tool for name in listing.loaded for tool in lacking if tool.group == name)
+        return (*offered, self._loader(groups), *loaded)
+
+    def loaded_by(self, calls: Iterable[ToolPart], window: int) -> tuple[str, ...]:
+        """The groups that the calls of a turn have loaded, in that order: by `loadTools`, or by
+        calling a tool that `window` alone does not offer."""
+        found: dict[str, None] = {}
+        for part in calls:
+            tool = self._tools.get(part.tool_name)
+            if tool is not None and tool.window > window:
+                found[tool.group] = None
+            elif part.tool_name == LOAD_TOOLS and part.state == "output-available":
+                # A client without a chat sends its past itself, so the input may be anything.
+                group = part.input.get("group") if isinstance(part.input, Mapping) else None
+                if isinstance(group, str):
+                    found[group] = None
+        return tuple(found)
+
+    async def call(self, tool: Tool, arguments: Any, context: ToolContext) -> Any:
+        """The result of a tool of the server. Raises ToolError for what the model can mend."""
+        assert tool.run is not None, f"{tool.name} has no code for the server"
+        return await tool.run(tool.parse(arguments), context)
+
     @property
-    def schemas(self) -> tuple[Mapping[str, Any], ...]:
-        """The provider's `tools` field: always the same bytes (R10)."""
-        return self._schemas
+    def recall_name(self) -> str:
+        """The tool that gives back what a handle stands for; "" without one."""
+        return RECALL_RESULT if RECALL_RESULT in self._tools else ""
+
+    @property
+    def search_name(self) -> str:
+        """The tool that searches the chat; "" without one."""
+        return HISTORY_SEARCH if HISTORY_SEARCH in self._tools else ""
+
+    def digest(self, call: ToolCall, value: Any) -> Any:
+        """What the line says that stands for a result; None where the tool hands in nothing."""
+        tool = self._tools.get(call.name)
+        return tool.digest(call, value) if tool and tool.digest else None
+
+    def changes(self, call: ToolCall, value: Any) -> Iterable[Change]:
+        """What a call that succeeded changed in the workflow; nothing for an unknown tool."""
+        tool = self._tools.get(call.name)
+        return tool.changes(call, value) if tool and tool.changes else ()
+
+    def _loader(self, groups: tuple[str, ...]) -> Tool:
+        """`loadTools` for these groups."""
+
+        def parse(value: Any) -> str:
+            if isinstance(value, dict) and set(value) == {"group"} and value["group"] in groups:
+                return str(value["group"])
+            raise ToolError(f"group: expected one of {', '.join(groups)}")
+
+        async def load(group: str, _: ToolContext) -> Any:
+            named = [tool.name for tool in self._tools.values() if tool.group == group]
+            return {"loaded": group, "tools": named}
+
+        about = "; ".join(f"{name} {GROUPS[name]}" for name in groups)
+        schema = {
+            "type": "object",
+            "properties": {"group": {"type": "string", "enum": list(groups)}},
+            "required": ["group"],
+            "additionalProperties": False,
+        }
+        return Tool(
+            name=LOAD_TOOLS,
+            title="Loaded more tools",
+            description=f"Adds a group of tools for the rest of this turn: {about}.",
+            kind="reads",
+            parameters=Parameters(schema, parse),
+            run=load,
+            window=EVERY_WINDOW,
+        )
 
 
 def standard_toolset() -> Toolset:
     """All tools that this version has."""
-    return Toolset((*WORKFLOW_TOOLS, *SKILL_TOOLS, *RECALL_TOOLS))
+    return Toolset((*WORKFLOW_TOOLS, *SKILL_TOOLS, *HISTORY_TOOLS))

@@ -5,12 +5,12 @@ from __future__ import annotations
 import asyncio
 
 from ..workflow.view import view
-from .tool import NoArguments, Tool, ToolContext
+from .tool import EVERY_WINDOW, Tool, ToolContext
 
 
-async def _get_workflow_info(_: NoArguments, scene: ToolContext) -> str:
-    # In a thread: a workflow may have megabytes, and the view is work in proportion.
-    return await asyncio.to_thread(view, scene.workflow)
+async def _get_workflow_info(_: object, context: ToolContext) -> str:
+    # In a thread: a workflow may have megabytes, and the time to read it grows with that.
+    return await asyncio.to_thread(view, context.workflow)
 
 
 WORKFLOW_TOOLS = (
@@ -23,5 +23,7 @@ WORKFLOW_TOOLS = (
         ),
         kind="reads",
         run=_get_workflow_info,
+        parallel=True,
+        window=EVERY_WINDOW,
     ),
 )

@@ -1,7 +1,7 @@
 """A provider's events -> chunks, for one request.
 
-The writer knows which part is open and closes it before the next begins, so that what it emits is
-always a stream that clients accept, wherever it stops.
+The writer closes an open part before the next part begins, so that its chunks are a stream that
+clients accept wherever the answer stops.
 """
 
 from __future__ import annotations
@@ -30,13 +30,14 @@ from ..tools.toolset import Toolset
 from .json_limits import fault_of
 
 SHOWN = 500
-"""Characters of wrong arguments that an error repeats."""
+"""Characters of wrong arguments that the error message repeats."""
 UNFINISHED = "The answer was cut off before this call was complete. It did not run."
 
 
 @dataclass(slots=True)
 class Call:
-    """A tool call of this answer; `tool` is None and `error` is set when it cannot run."""
+    """A tool call of this answer. `tool` is None for an unknown name; `error` is set when the call
+    cannot run."""
 
     id: str
     name: str
@@ -75,11 +76,11 @@ class AnswerWriter:
 
     @property
     def spoke(self) -> bool:
-        """True once something of the answer was given out."""
+        """True once a part of the answer or a call was emitted."""
         return bool(self._parts or self._calls)
 
     def add(self, event: Event) -> None:
-        """Emits what the event means for the reader."""
+        """Emits the chunks of an event."""
         if isinstance(event, TextDelta):
             self._add_text(event.text)
         elif isinstance(event, ReasoningDelta):
@@ -97,20 +98,20 @@ class AnswerWriter:
         elif isinstance(event, Notice):
             self._close()
             said = {"code": event.code, "message": event.message}
-            # By its id the next wait takes the place of the last one.
+            # The same id again: a later notice of this code replaces the earlier one.
             self._emit(chunks.data("notice", said, part_id=f"{self._prefix}-{event.code}"))
         elif isinstance(event, Finish):
             self.finish = event.reason
 
     def finished(self) -> tuple[Call, ...]:
-        """Closes the answer and gives its calls, each announced to the reader or marked wrong."""
+        """Closes the answer and returns its calls, each announced as available or as an error."""
         self._close()
         for call in self._calls.values():
             self._announce(call)
         return tuple(self._calls.values())
 
     def cut(self) -> None:
-        """Closes an answer that did not come to its end."""
+        """Closes an answer that ended early; its calls do not run."""
         self._close()
         for call in self._calls.values():
             error = chunks.tool_input_error(
@@ -183,7 +184,8 @@ class AnswerWriter:
         self._details = []
 
     def _kept(self) -> dict[str, Any]:
-        """What the provider wants back with this reasoning inside an open tool loop (R19)."""
+        """The fields that the provider wants back with this reasoning inside an open tool loop
+        (R19)."""
         kept: dict[str, Any] = {} if self._field == "think" else {"field": self._field}
         details = list(merge_reasoning_blocks(self._details))
         if details and fault_of(details) is None:

@@ -1,10 +1,12 @@
-"""Running the tool calls of one answer: on the server, after asking, or left to the panel."""
+"""Settles the tool calls of one round: runs them on the server, asks the user, or leaves them to
+the panel."""
 
 from __future__ import annotations
 
+import asyncio
 import json
 import logging
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -20,7 +22,8 @@ from .json_limits import fault_of
 logger = logging.getLogger("comfyui_assistant")
 
 MOST_REPEATS = 3
-"""So often in a row may one call give one result; a model that is stuck repeats itself forever."""
+"""Times in a row that the same call may give the same result; a model that is stuck repeats itself
+for ever."""
 REPEATED = (
     "This call gave the same result three times in a row and was stopped. Use that result, or do "
     "something else."
@@ -70,33 +73,41 @@ def _key(name: str, value: Any) -> str:
 
 
 class CallRunner:
-    """Settles calls in their order. `allowed` names the tools that need not ask in this chat."""
+    """Settles the calls of a round in their order. `allowed` names the tools that need not ask in
+    this chat."""
 
     def __init__(
         self,
         emit: Callable[[Chunk], None],
         toolset: Toolset,
-        scene: ToolContext,
+        context: ToolContext,
         allowed: frozenset[str],
     ) -> None:
         self._emit = emit
         self._toolset = toolset
-        self._scene = scene
+        self._context = context
         self._allowed = allowed
         self._repetition = Repetition()
 
     async def settle(self, parts: Iterable[ToolPart]) -> Suspension:
-        """Runs what may run, asks where it must, and says what the turn has to wait for.
+        """Runs what may run, asks where it must, and returns what the turn has to wait for.
 
-        Parts that are settled already are passed over, so that a suspended turn can go on.
+        Settled parts are passed over, so that a suspended turn can go on. Only reads run ahead of a
+        call that is not settled; a call that changes something waits for its turn in the order.
         """
         approvals = panel = 0
+        reads: list[_Runnable] = []
         for part in parts:
+            tool = self._toolset.get(part.tool_name)
+            if tool is not None and _runs_beside(tool, part, reads):
+                reads.append(_Runnable(tool, part))
+                continue
+            await self._run(reads)
+            reads = []
             if part.state == "output-error":
                 self._note_refused(part)
             if part.settled or part.state == "input-streaming":
                 continue
-            tool = self._toolset.get(part.tool_name)
             if tool is None:
                 error = f"There is no tool {part.tool_name!r}."
                 self._emit(chunks.tool_output_error(part.tool_call_id, error, on_server=True))
@@ -110,40 +121,71 @@ class CallRunner:
                 approvals += 1
             elif tool.place == "panel":
                 panel += 1
-            else:
-                await self._run(tool, part)
+            elif tool.parallel:
+                reads = [_Runnable(tool, part)]
+            elif tool.kind == "reads" or not (approvals or panel):
+                await self._run([_Runnable(tool, part)])
+        await self._run(reads)
         return Suspension(approvals, panel)
 
     def _must_ask(self, tool: Tool, part: ToolPart) -> bool:
         return tool.asks_first and part.approval is None and tool.name not in self._allowed
 
     def _note_refused(self, part: ToolPart) -> None:
-        """A call that could not even run counts, too: a model may repeat that one for ever."""
+        """Counts a call that could not even run: a model may repeat that call for ever, too."""
         if self._repetition.note(part.tool_name, part.input, part.error_text or ""):
             self._emit(chunks.tool_output_error(part.tool_call_id, REPEATED, on_server=True))
 
-    async def _run(self, tool: Tool, part: ToolPart) -> None:
-        if self._repetition.stuck(tool.name, part.input):
-            self._emit(chunks.tool_output_error(part.tool_call_id, REPEATED, on_server=True))
-            return
-        output, error = await self._outcome(tool, part)
-        text = error if error is not None else output_text(output)
-        if self._repetition.note(tool.name, part.input, text):
-            error = REPEATED
-        if error is not None:
-            self._emit(chunks.tool_output_error(part.tool_call_id, error, on_server=True))
-        else:
-            self._emit(chunks.tool_output_available(part.tool_call_id, output, on_server=True))
-
-    async def _outcome(self, tool: Tool, part: ToolPart) -> tuple[Any, str | None]:
+    async def _run(self, calls: Sequence[_Runnable]) -> None:
+        """Runs the calls at the same time and emits their results in the calls' order. Calls that
+        run at the same time differ, so only the first may be the repetition of an earlier one."""
+        if calls and self._repetition.stuck(calls[0].tool.name, calls[0].part.input):
+            call_id = calls[0].part.tool_call_id
+            self._emit(chunks.tool_output_error(call_id, REPEATED, on_server=True))
+            calls = calls[1:]
+        running = [asyncio.ensure_future(self._outcome(call)) for call in calls]
         try:
-            assert tool.run is not None, f"{tool.name} has no code for the server"
-            output = await tool.run(tool.parse(part.input), self._scene)
+            for call, outcome in zip(calls, running, strict=True):
+                self._emit_result(call, *await outcome)
+        finally:
+            for outcome in running:
+                outcome.cancel()
+
+    def _emit_result(self, call: _Runnable, output: Any, error: str | None) -> None:
+        text = error if error is not None else output_text(output)
+        if self._repetition.note(call.tool.name, call.part.input, text):
+            error = REPEATED
+        call_id = call.part.tool_call_id
+        if error is not None:
+            self._emit(chunks.tool_output_error(call_id, error, on_server=True))
+        else:
+            self._emit(chunks.tool_output_available(call_id, output, on_server=True))
+
+    async def _outcome(self, call: _Runnable) -> tuple[Any, str | None]:
+        """The output of a call, or the error that its model reads."""
+        try:
+            output = await self._toolset.call(call.tool, call.part.input, self._context)
             if fault := fault_of(output):
                 raise ValueError(fault)
             return output, None
         except ToolError as error:
             return None, error.message
         except Exception:
-            logger.exception("The tool %s failed", ascii(tool.name))
+            logger.exception("The tool %s failed", ascii(call.tool.name))
             return None, FAILED
+
+
+@dataclass(frozen=True, slots=True)
+class _Runnable:
+    """A call that is about to run on the server."""
+
+    tool: Tool
+    part: ToolPart
+
+
+def _runs_beside(tool: Tool, part: ToolPart, reads: Sequence[_Runnable]) -> bool:
+    """Whether a call may run at the same time as the reads before it. The same call again may not:
+    it is counted as a repetition first."""
+    if not reads or not tool.parallel or part.state != "input-available":
+        return False
+    return all((tool.name, part.input) != (read.tool.name, read.part.input) for read in reads)

@@ -15,6 +15,7 @@ from ..context.chat_context import ChatContext
 from ..context.projections import Projections
 from ..context.report import Report
 from ..context.tail import Tail
+from ..context.tool_facts import NO_FACTS, ToolFacts
 from ..context.window import Budget
 from ..messages.conversion import rows_of
 from ..messages.parts import Message
@@ -31,14 +32,20 @@ class Conversation:
     requests only; it stays the same until the next turn.
     """
 
-    def __init__(self, settings: Settings, projections: Projections | None = None) -> None:
+    def __init__(
+        self,
+        settings: Settings,
+        projections: Projections | None = None,
+        facts: ToolFacts = NO_FACTS,
+    ) -> None:
         self._settings = settings
+        self._facts = facts
         self._restored = projections
         self._fed: list[tuple[Message, int]] = []
         self.lock = threading.Lock()
         self.report: Report | None = None
         self.tail = Tail()
-        self.context = ChatContext(settings, Budget())
+        self.context = ChatContext(settings, Budget(), facts=facts)
 
     def feed(self, messages: Sequence[Message]) -> ChatContext:
         """The context of `messages`, the chat's path so far; system messages are not among them."""
@@ -74,7 +81,13 @@ class Conversation:
     def _begin_anew(self, rows: Sequence[PromptMessage]) -> None:
         projections = self._restored or self.context.projections
         self._restored = None
-        self.context = ChatContext(self._settings, Budget(), messages=rows, projections=projections)
+        self.context = ChatContext(
+            self._settings,
+            Budget(),
+            messages=rows,
+            projections=projections,
+            facts=self._facts,
+        )
 
     def _common(self, messages: Sequence[Message]) -> int:
         """How many messages the fed ones and `messages` have in common at their beginning."""

@@ -12,6 +12,7 @@ from ..chats import ChatStore
 from ..config import Settings
 from ..context.projections import Projections
 from ..context.report import Report
+from ..context.tool_facts import ToolFacts
 from ..errors import AssistantError
 from .conversation import Conversation
 
@@ -24,9 +25,10 @@ MOST_CONVERSATIONS = 16
 class Conversations:
     """For one event loop."""
 
-    def __init__(self, store: ChatStore, settings: Settings) -> None:
+    def __init__(self, store: ChatStore, settings: Settings, facts: ToolFacts) -> None:
         self._store = store
         self._settings = settings
+        self._facts = facts
         self._known: dict[str, Conversation] = {}
         self._kept: dict[str, Projections] = {}
 
@@ -36,7 +38,7 @@ class Conversations:
         if known is None:
             kept = await self._stored(chat_id)
             self._kept[chat_id] = kept
-            known = Conversation(self._settings, kept)
+            known = Conversation(self._settings, kept, self._facts)
         self._known[chat_id] = known
         while len(self._known) > MOST_CONVERSATIONS:
             oldest = next(iter(self._known))
@@ -56,7 +58,7 @@ class Conversations:
 
     def stateless(self) -> Conversation:
         """A new conversation, for a turn without a chat."""
-        return Conversation(self._settings)
+        return Conversation(self._settings, facts=self._facts)
 
     async def keep(self, chat_id: str) -> None:
         """Stores the chat's projections if they changed. A failure is logged only: after a restart

@@ -14,7 +14,7 @@ from ..chats.search.message_text import text_of_prompt
 from ..chats.search.text_index import TextIndex
 from ..context.handles import json_part, range_handle, transcript_line
 from ..messages.prompt import PromptMessage
-from ..tools.tool import Passage
+from ..tools.ports import Passage
 from .conversation import Conversation
 
 LONGEST_PASSAGE = 600

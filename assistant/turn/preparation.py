@@ -22,7 +22,9 @@ from ..errors import ContextOverflow, InvalidRequest
 from ..llm.provider import Provider
 from ..llm.request import LLMRequest
 from ..messages.parts import Message
-from ..tools.tool import ChatHistory
+from ..tools.ports import ChatHistory
+from ..tools.tool import Tool
+from ..tools.toolset import Listing, Toolset
 from ..user_context.skills import SkillSummary
 from .conversation import Conversation
 from .recall import recall_into_tail
@@ -33,7 +35,9 @@ from .services import Services, provider_for, settings_for
 class Preparation:
     """Fixed for a turn. `window.known` is False where the window is only assumed. `count` counts
     tokens as the model does, where that is possible; else estimates are multiplied by `factor`.
-    `alternation` is True for a model that refuses two messages of one role in a row."""
+    `alternation` is True for a model that refuses two messages of one role in a row. `tools` are
+    the schemas that the turn's requests begin with; groups that its calls load follow them
+    (`toolset`, listed as in `listing`)."""
 
     provider: Provider
     window: Window
@@ -45,6 +49,8 @@ class Preparation:
     factor: float = 1.0
     alternation: bool = False
     count: TextTokens | None = None
+    toolset: Toolset | None = None
+    listing: Listing = Listing()
 
     async def plan(self, answer: Message, number: int) -> Plan:
         """The plan of the turn's request `number` (from 1), which continues `answer`. Made in a
@@ -53,7 +59,7 @@ class Preparation:
         def work() -> Plan:
             with self.conversation.lock:
                 self.conversation.feed((*self.history, answer))
-                return self.ready().plan(self.conversation.tail)
+                return self.ready(answer).plan(self.conversation.tail)
 
         made = await asyncio.to_thread(work)
         return replace(made, report=replace(made.report, request=number))
@@ -84,13 +90,20 @@ class Preparation:
             return None
         return replace(made.report, request=0)
 
-    def ready(self) -> ChatContext:
-        """The conversation's context, prepared for this turn's requests. The caller holds its
-        lock."""
+    def ready(self, answer: Message | None = None) -> ChatContext:
+        """The conversation's context, prepared for the turn's next request, which continues
+        `answer`. The caller holds its lock."""
         prices = prices_of(self.provider)
         budget = Budget(self.window, self.alternation, prices, factor=self.factor, count=self.count)
-        self.conversation.context.prepare(budget, self.system, self.tools)
+        self.conversation.context.prepare(budget, self.system, self._tools_after(answer))
         return self.conversation.context
+
+    def _tools_after(self, answer: Message | None) -> tuple[Mapping[str, Any], ...]:
+        """The schemas to offer, with the groups that the calls of `answer` loaded."""
+        if not self.tools or self.toolset is None or answer is None:
+            return self.tools
+        loaded = self.toolset.loaded_by(answer.tool_parts, self.listing.window)
+        return schemas_of(self.toolset.list(replace(self.listing, loaded=loaded)))
 
     def request(self, made: Plan) -> LLMRequest:
         return LLMRequest(
@@ -132,7 +145,8 @@ async def prepare(
     settings = settings_for(services.settings, params)
     provider = await provider_for(services.providers, params)
     window = window_of(await services.providers.window(provider))
-    tools = services.toolset.schemas if provider.tools else ()
+    listing = Listing(window.tokens)
+    tools = schemas_of(services.toolset.list(listing)) if provider.tools else ()
     spoken = tuple(message for message in history if message.role != "system")
     await asyncio.to_thread(conversation.feed_locked, spoken)
     system = client_system(history)
@@ -154,6 +168,8 @@ async def prepare(
         factor=1.0 if count is not None else calibration.factor,
         alternation=provider.model in services.alternating,
         count=count,
+        toolset=services.toolset,
+        listing=listing,
     )
 
 
@@ -175,6 +191,10 @@ async def _own_system(
         pinned_skills=_pinned(history),
     )
     return SystemText(made.text, made.kind, made.user_context_chars, made.limits, made.left_out)
+
+
+def schemas_of(tools: Sequence[Tool]) -> tuple[Mapping[str, Any], ...]:
+    return tuple(tool.schema() for tool in tools)
 
 
 def client_system(history: Sequence[Message]) -> SystemText | None:

@@ -15,7 +15,7 @@ from ..context.handles import rows_of
 from ..context.tail import Tail
 from ..errors import AssistantError
 from ..messages.parts import Message
-from ..tools.tool import ChatHistory
+from ..tools.ports import ChatHistory
 from .conversation import Conversation
 
 logger = logging.getLogger("comfyui_assistant")

@@ -18,7 +18,7 @@ from ..messages import chunks
 from ..messages.chunks import Chunk
 from ..messages.fold import fold
 from ..messages.parts import StepStart, ToolPart
-from ..tools.tool import ChatHistory
+from ..tools.ports import ChatHistory
 from .calls import CallRunner, Suspension
 from .decisions import STOPPED
 from .measure import Measure
@@ -101,7 +101,7 @@ class TurnRunner:
         suspension = await self._go_on()
         if suspension:
             return self._suspend(suspension)
-        preparation = await self._prepare(recall_from=self._turn.tools.memory)
+        preparation = await self._prepare(recall_from=self._turn.tools.history)
         provider = preparation.provider
         self._emit(chunks.message_metadata({"model": provider.model, "provider": provider.name}))
         self._requests = ModelRequests(

@@ -37,6 +37,7 @@ from .request import TurnRequest
 from .runner import TurnRunner
 from .services import Services, provider_for
 from .stream import TurnStream
+from .tool_facts import facts_of
 from .turn import Turn, TurnObserver
 
 logger = logging.getLogger("comfyui_assistant")
@@ -69,7 +70,8 @@ class TurnService:
         self._skills = skills
         self._idle_jobs = tuple(idle_jobs)
         self._search = search
-        self._conversations = Conversations(store, services.settings)
+        facts = facts_of(services.toolset)
+        self._conversations = Conversations(store, services.settings, facts)
         self._new_id = new_id
         self._stateless: set[Turn] = set()
         self._workflows: dict[str, Snapshot] = {}
@@ -227,4 +229,4 @@ class TurnService:
         self, workflow: Snapshot, conversation: Conversation, chat_id: str | None
     ) -> ToolContext:
         history = ConversationHistory(conversation, self._search, chat_id)
-        return ToolContext(self._skills, workflow, history)
+        return ToolContext(self._skills, workflow, history, self._services.comfyui)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from ...agent_prompts import SystemPrompt
 from ..chats import ChatParams
+from ..comfy_port import ComfyPort
 from ..config import Settings
 from ..context.calibration import Calibration
 from ..llm.provider import Provider
@@ -84,6 +85,7 @@ class Services:
     clock: Callable[[], float] = time.monotonic
     calibrations: dict[str, Calibration] = field(default_factory=dict)
     alternating: set[str] = field(default_factory=set)
+    comfyui: ComfyPort | None = None
 
 
 async def provider_for(providers: Providers, params: ChatParams) -> Provider:

@@ -4,7 +4,7 @@
     #3 KSampler "Sampler" [muted] seed=42 control=randomize steps=20; model<-#4.MODEL
     ...
 
-A link reads `input<-#node.OUTPUT`. Subgraphs are listed by themselves, each under its name. What is
+A link reads `input<-#node.OUTPUT`. Subgraphs follow the nodes, each under its name. A graph that is
 no workflow gives a sentence that says so, never an exception: the graph comes from a client.
 """
 
@@ -19,9 +19,9 @@ from typing import Any
 MODES = {2: "muted", 4: "bypassed"}
 """LiteGraph's node modes that change what runs; 0 is the normal one."""
 SEED_CONTROLS = frozenset(("fixed", "increment", "decrement", "randomize"))
-"""Values of the extra widget that follows a seed."""
+"""Values of the unnamed widget that follows a seed."""
 LONGEST_VALUE = 300
-"""Characters of one widget value; a prompt text is mostly shorter."""
+"""Characters of one widget value; most prompt texts are shorter."""
 NOTES = frozenset(("Note", "MarkdownNote"))
 
 
@@ -148,8 +148,8 @@ def _node_lines(
 def widget_values(node: Mapping[str, Any]) -> list[tuple[str, Any]]:
     """The node's widget values by name, in the order of the node.
 
-    Names come from the input slots that stand for widgets. The unnamed slot after a seed is
-    `control`; values that no name is known for are `value_<n>`.
+    Names come from the input slots of the widgets. The unnamed value after a seed is `control`;
+    any other unnamed value is `value_<n>`.
     """
     values = node.get("widgets_values")
     if isinstance(values, Mapping):

@@ -26,8 +26,8 @@ def system(text: str = "You help.") -> PromptMessage:
     return PromptMessage("system", text)
 
 
-def user(text: str = "What is this?") -> PromptMessage:
-    return PromptMessage("user", text)
+def user(text: str = "What is this?", *, skill_chars: int = 0) -> PromptMessage:
+    return PromptMessage("user", text, skill_chars=skill_chars)
 
 
 def answer(text: str = "A workflow.") -> PromptMessage:

@@ -7,7 +7,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 from plugin.assistant.config import Settings
 from plugin.assistant.context.chat_context import ChatContext
-from plugin.assistant.context.digest import is_digest
 from plugin.assistant.context.plan import Budget, Plan
 from plugin.assistant.context.report import Size
 from plugin.assistant.context.system import SystemText
@@ -65,7 +64,7 @@ def test_the_defaults_hold_at_once() -> None:
     made = planned((user("old"), *rounds(20, text=LONG), answer(), user("now"), *a_round("x")))
     assert made.report.messages_sent <= 24
     results = [message for message in made.messages if message.role == "tool"]
-    assert sum(not is_digest(message) for message in results) == 2
+    assert sum(message.reduced != "digest" for message in results) == 2
     assert made.report.rounds_omitted == len(results) - 2
     assert made.report.results_clamped == 1
     assert made.report.cuts == 1

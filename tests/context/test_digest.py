@@ -4,7 +4,8 @@ import json
 from typing import Any
 
 import pytest
-from plugin.assistant.context.digest import LONGEST_ERROR, digest, is_digest
+from plugin.assistant.context.digest import LONGEST_ABOUT, LONGEST_ERROR, digest
+from plugin.assistant.context.tool_facts import ToolFacts
 from plugin.assistant.messages.prompt import ToolCall
 
 from .histories import result
@@ -49,6 +50,17 @@ def test_the_line_is_short_whatever_the_result() -> None:
     assert len(line("e" * 99_999, failed=True)["error"]) <= LONGEST_ERROR
 
 
-def test_a_line_is_known_as_one() -> None:
-    assert is_digest(result("c", digest(CALL, result("c", "x"))))
-    assert not is_digest(result("c", '{"omitted":true}'))
+@pytest.mark.parametrize(
+    ("handed_in", "about"),
+    [({"nodes": 3}, {"nodes": 3}), ("sdxl", "sdxl"), (None, {"slug": "sdxl"})],
+)
+def test_a_tool_hands_in_what_its_line_says(handed_in: Any, about: Any) -> None:
+    facts = ToolFacts(digest=lambda call, value: handed_in)
+    made = json.loads(digest(CALL, result("c", '{"slug": "sdxl"}'), facts=facts))
+    assert made["about"] == about
+
+
+def test_a_text_that_a_tool_hands_in_is_clamped() -> None:
+    facts = ToolFacts(digest=lambda call, value: "long " * 99)
+    made = json.loads(digest(CALL, result("c", "x"), facts=facts))
+    assert len(made["about"]) <= LONGEST_ABOUT

@@ -1,13 +1,13 @@
 """A request made to fit by force."""
 
 from plugin.assistant.config import Settings
-from plugin.assistant.context.digest import is_digest
 from plugin.assistant.context.draft import Draft, compose
 from plugin.assistant.context.emergency import fitted
 from plugin.assistant.context.fidelity import IMAGE_NOTE, Shaper
 from plugin.assistant.context.limits import limits_of
 from plugin.assistant.context.log import ChatLog
 from plugin.assistant.context.projections import Projections
+from plugin.assistant.context.tool_facts import ToolFacts
 from plugin.assistant.context.window import Budget
 from plugin.assistant.messages.prompt import ImageContent, PromptMessage, TextContent
 
@@ -15,10 +15,11 @@ from .histories import Messages, a_round, answer, rounds, system, user
 
 LIMITS = limits_of(Settings(prompt_cache="auto", repeat_min_chars=0), Budget.of_messages(100_000))
 LONG = "word " * 500
+FACTS = ToolFacts(recall="recall_result")
 
 
 def forced(messages: Messages, room: int) -> Draft:
-    log, shaper = ChatLog(messages), Shaper(LIMITS.shapes)
+    log, shaper = ChatLog(messages, facts=FACTS), Shaper(LIMITS.shapes)
     draft = compose(log, Projections(), None, None, LIMITS, shaper)
     return fitted(draft, room, shaper, log.last_user or 0)
 
@@ -34,8 +35,8 @@ def test_older_results_become_lines_before_anything_goes() -> None:
     assert made.forced
     assert not made.dropped
     results = [group.results[0] for group in made.tail[1:]]
-    assert all(is_digest(each) for each in results[:-1])
-    assert not is_digest(results[-1])
+    assert all(each.reduced == "digest" for each in results[:-1])
+    assert results[-1].reduced is None
 
 
 def test_images_become_text_but_not_that_of_the_message_to_answer() -> None:

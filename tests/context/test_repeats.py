@@ -7,7 +7,7 @@ from plugin.agent_prompts import skill_activation
 from plugin.assistant.config import Settings
 from plugin.assistant.context.chat_context import ChatContext
 from plugin.assistant.context.plan import Budget, Plan
-from plugin.assistant.context.repeats import SKILL, SKILL_ENDS, is_repeat
+from plugin.assistant.context.tool_facts import ToolFacts
 from plugin.assistant.messages.prompt import PromptMessage
 from plugin.assistant.user_context.skills import Skill
 
@@ -15,20 +15,22 @@ from .histories import Messages, a_round, answer, calling, result, rounds, user
 
 VIEW = "#1 KSampler seed=1\n" * 40
 SETTINGS = Settings(tool_result_keep_last_rounds=0)
+FACTS = ToolFacts(recall="recall_result")
 WIDE = Budget.of_messages(100_000)
 
 
 def plan(messages: Messages, settings: Settings = SETTINGS, budget: Budget = WIDE) -> Plan:
-    return ChatContext(settings, budget, messages=messages).plan()
+    return ChatContext(settings, budget, messages=messages, facts=FACTS).plan()
 
 
 def repeats(made: Plan) -> list[PromptMessage]:
-    return [message for message in made.messages if is_repeat(message)]
+    return [message for message in made.messages if message.reduced == "repeat"]
 
 
 def skill(request: str = "") -> PromptMessage:
     whole = Skill("moon", "Moon", "Moons.", "Draw the moon with care.\n" * 40, "user")
-    return user(skill_activation(whole, request))
+    chars = len(skill_activation(whole).rstrip())
+    return user(skill_activation(whole, request), skill_chars=chars)
 
 
 def test_the_second_copy_becomes_a_line_that_names_its_handle() -> None:
@@ -48,7 +50,7 @@ def test_its_handle_gives_it_back_word_for_word() -> None:
 
 def test_two_copies_within_one_round_are_sent_once() -> None:
     made = plan((user(), *a_round("a", "b", text=VIEW)))
-    assert [is_repeat(message) for message in made.messages] == [False, False, False, True]
+    assert [message.reduced for message in made.messages] == [None, None, None, "repeat"]
 
 
 def test_what_differs_in_a_letter_is_sent() -> None:
@@ -103,9 +105,9 @@ def test_a_message_of_the_user_is_sent_each_time() -> None:
     assert [m.text for m in made.messages if m.role == "user"] == [VIEW] * 3
 
 
-def test_the_wording_of_an_activated_skill_is_known() -> None:
-    assert skill().text.startswith(SKILL)
-    assert SKILL_ENDS + "Now at night." in skill("Now at night.").text
+def test_a_user_who_quotes_an_activated_skill_is_quoted_in_full() -> None:
+    quoted = user(skill().text)
+    assert not repeats(plan((skill(), answer("Done."), quoted)))
 
 
 @pytest.mark.parametrize("cache", ["none", "auto"])

@@ -1,7 +1,7 @@
 """The extractive summary: what it takes from a chat, and how that is told (R24, R26)."""
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 import pytest
@@ -17,11 +17,30 @@ from plugin.assistant.context.summary.ledger import Ledger
 from plugin.assistant.context.summary.state import MOST, Summary, extended
 from plugin.assistant.context.summary.text import MARKER, MOST_WORDS, summary_text
 from plugin.assistant.context.tokens import text_tokens
+from plugin.assistant.context.tool_facts import ToolFacts
+from plugin.assistant.messages.changes import Change, NodeAdded, NodeRemoved, ValueSet
 from plugin.assistant.messages.prompt import PromptMessage, ToolCall
 
 from .histories import Messages, answer, joined, user
 
 Arguments = Mapping[str, Any]
+
+
+def changes(call: ToolCall, value: Any) -> Iterator[Change]:
+    """What the tools of these tests hand in."""
+    given = json.loads(call.arguments)
+    if call.name == "setWidget":
+        old = value.get("old")
+        yield ValueSet(str(given["node"]), given["widget"], given["value"], old, "old" in value)
+    elif call.name == "addNode":
+        yield NodeAdded(str(value["id"]), given["type"])
+        for widget, new in given["widgets"].items():
+            yield ValueSet(str(value["id"]), widget, new)
+    elif call.name == "removeNode":
+        yield NodeRemoved(str(given["id"]), given.get("type", ""))
+
+
+FACTS = ToolFacts("recall_result", "history_search", changes=changes)
 
 
 def edit(name: str, arguments: Arguments, result: Any = None, *, failed: bool = False) -> Messages:
@@ -33,7 +52,7 @@ def edit(name: str, arguments: Arguments, result: Any = None, *, failed: bool = 
 
 
 def groups(*messages: PromptMessage) -> tuple[Group, ...]:
-    return ChatLog(messages).groups_from(0)
+    return ChatLog(messages, facts=FACTS).groups_from(0)
 
 
 def ledger(*edits: Messages) -> Ledger:
@@ -45,27 +64,10 @@ def summary(*messages: PromptMessage) -> Summary:
 
 
 def told(*messages: PromptMessage, tokens: int = 2_000) -> str:
-    return summary_text(summary(*messages), tokens)
+    return summary_text(summary(*messages), tokens, FACTS)
 
 
 # The ledger
-
-
-@pytest.mark.parametrize(
-    ("name", "arguments"),
-    [
-        ("setWidget", {"nodeId": 3, "widget": "steps", "value": 30}),
-        ("set_node_widget", {"node_id": "3", "name": "steps", "value": 30}),
-        ("updateNode", {"id": 3, "widgets": {"steps": 30}}),
-        (
-            "editWorkflow",
-            {"operations": [{"op": "set", "node": "#3", "widget": "steps", "to": 30}]},
-        ),
-        ("apply", {"node": {"id": 3}, "changes": [{"input": "steps", "new_value": 30}]}),
-    ],
-)
-def test_an_edit_is_known_however_a_tool_spells_it(name: str, arguments: Arguments) -> None:
-    assert dict(ledger(edit(name, arguments)).values) == {("3", "steps"): (None, "30")}
 
 
 def test_the_last_value_of_a_widget_stays_with_the_first_that_it_had() -> None:
@@ -76,35 +78,24 @@ def test_the_last_value_of_a_widget_stays_with_the_first_that_it_had() -> None:
     assert dict(ledger(*edits).values) == {("3", "cfg"): ("8", "4.5")}
 
 
-def test_the_answer_of_a_batch_says_what_was_made_and_what_was_before() -> None:
-    operations = [
-        {"op": "setWidget", "node": 80, "widget": "width", "value": 1020},
-        {"op": "addNode", "type": "VAEDecode", "ref": "n1"},
-    ]
-    answer_ = {"ok": True, "changes": ["#80.width: 1024 -> 1020", "added #81 VAEDecode"]}
-    made = ledger(edit("editWorkflow", {"operations": operations}, answer_))
-    assert dict(made.values) == {("80", "width"): ("1024", "1020")}
-    assert dict(made.added) == {"81": "VAEDecode"}
-
-
 def test_an_edit_that_failed_changed_nothing() -> None:
     arguments = {"node": 3, "widget": "cfg", "value": 7}
     assert ledger(edit("setWidget", arguments, {"error": "no such node"})) == Ledger()
     assert ledger(edit("setWidget", arguments, "refused", failed=True)) == Ledger()
 
 
-def test_reading_changes_nothing() -> None:
-    assert ledger(edit("getNode", {"node": 3, "name": "cfg", "value": 7})) == Ledger()
+def test_a_call_of_an_unknown_tool_changed_nothing() -> None:
+    assert ledger(edit("setWidgetOfAnotherProgram", {"node": 3, "value": 7})) == Ledger()
 
 
 def test_a_node_that_was_added_and_removed_leaves_nothing() -> None:
     add = edit("addNode", {"type": "VAEDecode", "widgets": {"a": 1}}, {"id": 9})
-    made = ledger(add, edit("removeNode", {"nodeId": 9}))
+    made = ledger(add, edit("removeNode", {"id": 9}))
     assert (dict(made.added), dict(made.removed), dict(made.values)) == ({}, {}, {})
 
 
 def test_a_node_that_was_there_and_is_removed_is_told() -> None:
-    made = ledger(edit("deleteNode", {"id": 4, "type": "LoadImage"}))
+    made = ledger(edit("removeNode", {"id": 4, "type": "LoadImage"}))
     assert dict(made.removed) == {"4": "LoadImage"}
 
 
@@ -172,7 +163,7 @@ def test_extending_step_by_step_is_extending_at_once() -> None:
     at_once = summary(*chat)
     stepwise: Summary | None = None
     for start in range(0, len(chat), 8):
-        log_groups = ChatLog(chat).groups_between(start, start + 8)
+        log_groups = ChatLog(chat, facts=FACTS).groups_between(start, start + 8)
         stepwise = extended(stepwise, log_groups, 0, min(start + 8, len(chat)))
     assert stepwise == at_once
 
@@ -214,7 +205,7 @@ def test_the_text_says_that_it_is_background_and_how_to_get_the_rows() -> None:
 def test_a_node_has_one_line_with_type_new_and_old_values() -> None:
     add = edit("addNode", {"type": "VAEDecode", "widgets": {"tile": 64}}, {"id": 9})
     change = edit("setWidget", {"node": 3, "widget": "cfg", "value": 5}, {"ok": True, "old": 8})
-    lines = told(*add, *change, *edit("deleteNode", {"id": 4})).split("\n")
+    lines = told(*add, *change, *edit("removeNode", {"id": 4})).split("\n")
     assert "- #3: cfg=5 (was 8)" in lines
     assert "- #9 VAEDecode (added): tile=64" in lines
     assert "- removed #4" in lines

@@ -21,6 +21,7 @@ from plugin.assistant.app import Assistant, Host
 from plugin.assistant.config import Problem, Settings
 from plugin.assistant.llm.client import Client as ModelClient
 from plugin.assistant.routes.guard import Gate
+from plugin.tests.hosts import NO_COMFYUI
 
 ROOT = Path(__file__).resolve().parents[2]
 USER = "default"
@@ -72,7 +73,7 @@ async def site(
         root=root,
         user_directory=folder,
         user_of=lambda request: USER,
-        node_definitions=dict,
+        comfyui=NO_COMFYUI,
         comfyui_version="0.33.0",
         preview=True,
     )

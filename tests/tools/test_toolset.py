@@ -1,17 +1,36 @@
-"""The toolset: which tools there are, what a provider is told, and how arguments are checked."""
+"""The toolset: which tools there are, which of them a request offers, and how one is called."""
 
 from typing import Any
 
 import pytest
 from plugin.assistant.errors import ToolError
-from plugin.assistant.tools.tool import Tool
-from plugin.assistant.tools.toolset import Toolset, standard_toolset
+from plugin.assistant.messages.parts import ToolPart, ToolState
+from plugin.assistant.messages.prompt import ToolCall
+from plugin.assistant.tools.tool import Kind, Role, Tool, ToolContext
+from plugin.assistant.tools.toolset import GROUPS, Listing, Toolset, standard_toolset
 from plugin.scripts.knowledge.checker import TOOLS
+
+CONTEXT = ToolContext(skills=None)  # type: ignore[arg-type]
+SMALLEST = ("getWorkflowInfo", "recall_result")
+SMALL = ("getWorkflowInfo", "getSystemSkill", "history_search", "recall_result")
+SKILLS = ("listUserSkills", "getUserSkill", "listSystemSkills", "createUserSkill")
 
 
 def tool(name: str) -> Tool:
     [found] = [tool for tool in standard_toolset() if tool.name == name]
     return found
+
+
+def offered(window: int, *loaded: str) -> tuple[str, ...]:
+    listing = Listing(window, loaded=loaded)
+    return tuple(tool.name for tool in standard_toolset().list(listing))
+
+
+def called(name: str, state: ToolState = "output-available", **arguments: Any) -> ToolPart:
+    return ToolPart("c1", name, state, input=arguments)
+
+
+# Which tools there are
 
 
 def test_the_knowledge_checker_knows_exactly_these_tools() -> None:
@@ -30,45 +49,12 @@ def test_every_tool_of_the_server_has_code_and_words_for_people() -> None:
         assert each.run is not None
         assert each.title
         assert each.title != each.name
+        assert each.group in GROUPS
 
 
-def test_the_schemas_are_the_same_each_time() -> None:
-    box = standard_toolset()
-    assert box.schemas is box.schemas
-    assert box.schemas == standard_toolset().schemas
-
-
-def test_a_schema_is_plain_and_refuses_further_fields() -> None:
-    [schema] = [s["function"] for s in standard_toolset().schemas if s["function"]["name"] == SKILL]
-    parameters = schema["parameters"]
-    assert parameters["required"] == ["name", "description", "instructions"]
-    assert parameters["additionalProperties"] is False
-    assert "title" not in parameters
-    assert all("title" not in field for field in parameters["properties"].values())
-
-
-SKILL = "createUserSkill"
-
-
-def test_a_tool_without_arguments_has_an_empty_object_for_a_schema() -> None:
-    parameters = tool("getWorkflowInfo").schema()["function"]["parameters"]
-    assert parameters == {"type": "object", "properties": {}, "additionalProperties": False}
-
-
-@pytest.mark.parametrize(
-    ("name", "value", "said"),
-    [
-        ("getUserSkill", {}, "slug: Field required"),
-        ("getUserSkill", {"slug": 7}, "slug: Input should be a valid string"),
-        ("getUserSkill", {"slug": "a", "more": 1}, "more: Extra inputs are not permitted"),
-        ("getWorkflowInfo", {"level": "all"}, "level: Extra inputs are not permitted"),
-        (SKILL, {"name": "a"}, "description: Field required; instructions: Field required"),
-    ],
-)
-def test_wrong_arguments_are_named_one_by_one(name: str, value: Any, said: str) -> None:
-    with pytest.raises(ToolError) as caught:
-        tool(name).parse(value)
-    assert said in caught.value.message
+def test_reads_may_run_in_parallel_and_nothing_else() -> None:
+    for each in standard_toolset():
+        assert each.parallel == (each.kind == "reads")
 
 
 def test_a_name_that_is_used_twice_is_refused() -> None:
@@ -78,3 +64,125 @@ def test_a_name_that_is_used_twice_is_refused() -> None:
 
 def test_an_unknown_name_gives_nothing() -> None:
     assert standard_toolset().get("flyToTheMoon") is None
+
+
+# Which tools a request offers
+
+
+def test_a_large_window_is_offered_every_tool_and_no_loader() -> None:
+    assert offered(16_384) == standard_toolset().names
+    assert offered(1_000_000) == standard_toolset().names
+
+
+@pytest.mark.parametrize(
+    ("window", "names"), [(8_192, SMALL), (16_383, SMALL), (4_096, SMALLEST), (8_191, SMALLEST)]
+)
+def test_a_small_window_is_offered_the_smaller_set_and_the_loader(
+    window: int, names: tuple[str, ...]
+) -> None:
+    assert offered(window) == (*names, "loadTools")
+
+
+def test_loaded_groups_stand_after_the_others_in_the_order_of_loading() -> None:
+    assert offered(8_192, "skills") == (*SMALL, "loadTools", *SKILLS)
+    skills = (*SKILLS[:3], "getSystemSkill", *SKILLS[3:])
+    assert offered(4_096, "skills", "lookup")[3:] == (*skills, "history_search")
+    assert offered(4_096, "lookup", "skills")[3:] == ("history_search", *skills)
+
+
+def test_the_schemas_of_a_turn_begin_alike_whatever_it_loads() -> None:
+    def schemas(*loaded: str) -> list[dict[str, Any]]:
+        listing = Listing(4_096, loaded=loaded)
+        return [tool.schema() for tool in standard_toolset().list(listing)]
+
+    assert schemas("skills")[: len(schemas())] == schemas()
+    assert schemas("skills", "lookup")[: len(schemas("skills"))] == schemas("skills")
+
+
+def test_the_loader_names_the_groups_that_the_set_lacks() -> None:
+    def groups(window: int) -> Any:
+        loader = standard_toolset().list(Listing(window))[len(offered(window)) - 1]
+        function = loader.schema()["function"]
+        named = function["parameters"]["properties"]["group"]["enum"]
+        assert all(f"{name} {GROUPS[name]}" in function["description"] for name in named)
+        return named
+
+    assert groups(8_192) == ["skills"]
+    assert groups(4_096) == ["lookup", "skills"]
+
+
+def test_only_tools_of_the_role_and_of_allowed_kinds_are_offered() -> None:
+    reads: frozenset[Kind] = frozenset({"reads"})
+    names = {tool.name for tool in standard_toolset().list(Listing(allowed=reads))}
+    assert names == TOOLS - {"createUserSkill"}
+    elsewhere: tuple[Role, ...] = ()
+    hidden = Tool("hidden", "Hid", "Hides.", "reads", roles=elsewhere)
+    assert Toolset((hidden,)).list(Listing()) == ()
+
+
+# What calls load
+
+
+def test_a_group_is_loaded_by_the_loader_or_by_calling_one_of_its_tools() -> None:
+    calls = (
+        called("getWorkflowInfo"),
+        called("getUserSkill", "output-error", slug="x"),
+        called("loadTools", group="lookup"),
+        called("listUserSkills"),
+    )
+    assert standard_toolset().loaded_by(calls, 4_096) == ("skills", "lookup")
+    assert standard_toolset().loaded_by(calls[:2], 16_384) == ()
+
+
+@pytest.mark.parametrize("given", [None, "lookup", {}, {"group": ["lookup"]}, {"group": "none"}])
+def test_a_loaders_call_that_a_client_made_up_loads_nothing(given: Any) -> None:
+    made_up = ToolPart("c1", "loadTools", "output-available", input=given)
+    loaded = standard_toolset().loaded_by((made_up,), 4_096)
+    assert offered(4_096, *loaded) == offered(4_096)
+
+
+@pytest.mark.parametrize("state", ["input-available", "output-error"])
+def test_a_loader_that_has_not_succeeded_loads_nothing(state: ToolState) -> None:
+    assert standard_toolset().loaded_by((called("loadTools", state, group=7),), 4_096) == ()
+
+
+async def test_the_loader_answers_with_the_names_that_it_loads() -> None:
+    toolset = standard_toolset()
+    loader = toolset.get("loadTools")
+    assert loader is not None
+    assert await toolset.call(loader, {"group": "lookup"}, CONTEXT) == {
+        "loaded": "lookup",
+        "tools": ["getWorkflowInfo", "history_search", "recall_result"],
+    }
+
+
+@pytest.mark.parametrize("value", [{}, {"group": "all"}, {"group": "skills", "more": 1}])
+async def test_a_group_that_there_is_not_is_an_error_that_names_them(value: Any) -> None:
+    toolset = standard_toolset()
+    loader = toolset.get("loadTools")
+    assert loader is not None
+    with pytest.raises(ToolError, match="expected one of lookup"):
+        await toolset.call(loader, value, CONTEXT)
+
+
+# What tools hand in
+
+
+def test_a_list_of_skills_hands_in_its_slugs() -> None:
+    value = {"skills": [{"slug": "a", "name": "A"}, {"slug": "b"}]}
+    for name in ("listUserSkills", "listSystemSkills"):
+        assert standard_toolset().digest(ToolCall("c", name), value) == "a, b"
+    assert standard_toolset().digest(ToolCall("c", "listUserSkills"), {"skills": []}) == "none"
+
+
+def test_other_tools_hand_in_nothing() -> None:
+    for name in ("getUserSkill", "flyToTheMoon"):
+        assert standard_toolset().digest(ToolCall("c", name), {"slug": "a"}) is None
+        assert list(standard_toolset().changes(ToolCall("c", name), {})) == []
+
+
+def test_texts_name_only_tools_that_there_are() -> None:
+    whole = standard_toolset()
+    assert (whole.recall_name, whole.search_name) == ("recall_result", "history_search")
+    some = Toolset((tool("getUserSkill"),))
+    assert (some.recall_name, some.search_name) == ("", "")

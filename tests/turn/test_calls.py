@@ -1,5 +1,6 @@
-"""Settling calls, and noticing a model that repeats itself."""
+"""Settling calls in the order of their round, and noticing a model that repeats itself."""
 
+import asyncio
 from typing import Any
 
 import pytest
@@ -7,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from plugin.assistant.messages.chunks import Chunk
 from plugin.assistant.messages.parts import Approval, ToolPart, ToolState
-from plugin.assistant.tools.tool import ToolContext
+from plugin.assistant.tools.tool import Tool, ToolContext
 from plugin.assistant.tools.toolset import Toolset
 from plugin.assistant.turn.calls import MOST_REPEATS, REPEATED, CallRunner, Repetition, Suspension
 from plugin.tests.turn.tools import Bench
@@ -122,3 +123,89 @@ async def test_a_call_that_was_refused_three_times_in_a_row_is_stopped() -> None
     for _ in range(3):
         await runner.settle([part("fly", "output-error", error_text="There is no tool 'fly'.")])
     assert [chunk["errorText"] for chunk in sent] == [REPEATED]
+
+
+# The order in a round
+
+
+class Reads:
+    """Reads that wait for each other: `first` ends only when `second` has begun."""
+
+    def __init__(self) -> None:
+        self.begun: list[str] = []
+        self.first, self.second = asyncio.Event(), asyncio.Event()
+
+    @property
+    def tools(self) -> tuple[Tool, ...]:
+        return (
+            Tool("first", "F", "F.", "reads", run=self._first, parallel=True),
+            Tool("second", "S", "S.", "reads", run=self._second, parallel=True),
+            Tool("edit", "E", "E.", "edits", run=self._edit),
+            Tool("paint", "P", "P.", "edits", place="panel"),
+        )
+
+    async def _first(self, _: Any, context: ToolContext) -> Any:
+        self.begun.append("first")
+        self.first.set()
+        await self.second.wait()
+        return "first"
+
+    async def _second(self, _: Any, context: ToolContext) -> Any:
+        self.begun.append("second")
+        self.second.set()
+        return "second"
+
+    async def _edit(self, _: Any, context: ToolContext) -> Any:
+        self.begun.append("edit")
+        return "edit"
+
+
+def named(*names: str) -> list[ToolPart]:
+    return [ToolPart(f"c{n}", name, "input-available", input={}) for n, name in enumerate(names)]
+
+
+async def settled_reads(*names: str) -> tuple[Reads, Suspension, list[Chunk]]:
+    sent: list[Chunk] = []
+    reads = Reads()
+    runner = CallRunner(sent.append, Toolset(reads.tools), SCENE, frozenset())
+    suspension = await asyncio.wait_for(runner.settle(named(*names)), 10)
+    return reads, suspension, sent
+
+
+async def test_reads_that_stand_next_to_each_other_run_at_once_and_answer_in_order() -> None:
+    reads, _, sent = await settled_reads("first", "second")
+    assert reads.begun == ["first", "second"]
+    assert [(c["toolCallId"], c["output"]) for c in sent] == [("c0", "first"), ("c1", "second")]
+
+
+async def test_a_call_that_changes_something_waits_for_the_reads_before_it() -> None:
+    reads, _, sent = await settled_reads("second", "edit", "first")
+    assert reads.begun == ["second", "edit", "first"]
+    assert [c["toolCallId"] for c in sent] == ["c0", "c1", "c2"]
+
+
+async def test_only_reads_run_ahead_of_a_call_that_is_not_settled() -> None:
+    reads, suspension, sent = await settled_reads("paint", "edit", "second")
+    assert suspension == Suspension(panel=1)
+    assert reads.begun == ["second"]
+    assert [c["toolCallId"] for c in sent] == ["c2"]
+
+
+async def test_the_same_read_again_in_a_round_is_counted_one_by_one() -> None:
+    reads, _, sent = await settled_reads(*["second"] * 5)
+    assert [c["type"] for c in sent[:2]] == ["tool-output-available"] * 2
+    assert [c["errorText"] for c in sent[2:]] == [REPEATED] * 3
+    assert len(reads.begun) == MOST_REPEATS
+
+
+async def test_reads_that_run_at_once_end_with_a_turn_that_is_stopped() -> None:
+    reads = Reads()
+    sent: list[Chunk] = []
+    runner = CallRunner(sent.append, Toolset(reads.tools), SCENE, frozenset())
+    task = asyncio.ensure_future(runner.settle(named("first")))
+    await asyncio.wait_for(reads.first.wait(), 10)
+    task.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await task
+    await asyncio.sleep(0)
+    assert len(asyncio.all_tasks()) == 1

@@ -5,7 +5,8 @@ from __future__ import annotations
 import asyncio
 from typing import Any
 
-from plugin.assistant.tools.tool import Arguments, NoArguments, Tool, ToolContext
+from plugin.assistant.tools.parameters import NO_PARAMETERS, Arguments, parameters_of
+from plugin.assistant.tools.tool import Tool, ToolContext
 from plugin.assistant.tools.toolset import Toolset, standard_toolset
 from plugin.tests.chatting import Chatting
 
@@ -29,25 +30,25 @@ class Bench:
     @property
     def tools(self) -> tuple[Tool, ...]:
         return (
-            Tool("paintNode", "Painted a node", "Paints.", "edits", Node, "panel"),
-            Tool("runWorkflow", "Ran the workflow", "Runs.", "acts", NoArguments, "panel"),
-            Tool("erase", "Erased", "Erases.", "acts", NoArguments, run=self._erase),
-            Tool("slow", "Waited", "Waits.", "reads", NoArguments, run=self._slow),
-            Tool("odd", "Measured", "Measures.", "reads", NoArguments, run=self._odd),
-            Tool("broken", "Broke", "Breaks.", "reads", NoArguments, run=self._broken),
+            Tool("paintNode", "Painted a node", "Paints.", "edits", parameters_of(Node), "panel"),
+            Tool("runWorkflow", "Ran the workflow", "Runs.", "acts", NO_PARAMETERS, "panel"),
+            Tool("erase", "Erased", "Erases.", "acts", NO_PARAMETERS, run=self._erase),
+            Tool("slow", "Waited", "Waits.", "reads", NO_PARAMETERS, run=self._slow),
+            Tool("odd", "Measured", "Measures.", "reads", NO_PARAMETERS, run=self._odd),
+            Tool("broken", "Broke", "Breaks.", "reads", NO_PARAMETERS, run=self._broken),
         )
 
-    async def _erase(self, _: Any, scene: ToolContext) -> Any:
+    async def _erase(self, _: Any, context: ToolContext) -> Any:
         self.erased += 1
         return {"erased": self.erased}
 
-    async def _slow(self, _: Any, scene: ToolContext) -> Any:
+    async def _slow(self, _: Any, context: ToolContext) -> Any:
         self.started.set()
         await self.release.wait()
         return "done"
 
-    async def _odd(self, _: Any, scene: ToolContext) -> Any:
+    async def _odd(self, _: Any, context: ToolContext) -> Any:
         return {"size": float("nan")}
 
-    async def _broken(self, _: Any, scene: ToolContext) -> Any:
+    async def _broken(self, _: Any, context: ToolContext) -> Any:
         raise RuntimeError("secret words of a bug")

@@ -10,10 +10,10 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 
 from ..clamp import clamp_text
-from ..digest import error_text, has_failed
+from ..digest import error_text, has_failed, result_value
 from ..log import Group
 from .extract import corrections_in, decisions_in, sentences_of, values_in, values_in_arguments
-from .ledger import Ledger, parsed
+from .ledger import Ledger
 
 LONGEST_GOAL = 400
 LONGEST_REQUEST = 240
@@ -107,7 +107,8 @@ class _Draft:
             for call in message.tool_calls:
                 self._note(values_in_arguments(call.arguments[:LONGEST_READ]))
             for row, result in zip(group.rows[1:], group.results, strict=True):
-                value = parsed(result.text) if len(result.text) < LONGEST_RESULT else None
+                short = len(result.text) < LONGEST_RESULT
+                value = result_value(result.text) if short else result.text
                 if has_failed(result, value):
                     said = clamp_text(error_text(result, value), LONGEST_ERROR)
                     self._errors.append((group.first if row is None else row, said))

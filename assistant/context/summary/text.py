@@ -12,15 +12,15 @@ from functools import lru_cache
 
 from ..handles import range_handle
 from ..tokens import text_tokens
+from ..tool_facts import NO_FACTS, ToolFacts
 from .ledger import Ledger
 from .state import Summary
 
 MARKER = "[Summary of the earlier conversation]"
 """Begins every summary message, so that it is known and never summarised itself."""
-INTRODUCTION = (
-    "Background only: the newest message counts. Rows {handle} are not shown; "
-    "history_search finds words in them, recall_result gives them back."
-)
+INTRODUCTION = "Background only: the newest message counts. Rows {handle} are not shown"
+BY_TOOLS = "; {search} finds words in them, {recall} gives them back."
+"""Goes on from the introduction where there are tools for it."""
 MOST_WORDS = 600
 """R24."""
 _INTRODUCTION_WORDS = 30
@@ -50,12 +50,14 @@ class Section:
     inline: bool = False
 
 
-def summary_text(summary: Summary, most_tokens: int, most_words: int = MOST_WORDS) -> str:
+def summary_text(
+    summary: Summary, most_tokens: int, facts: ToolFacts = NO_FACTS, most_words: int = MOST_WORDS
+) -> str:
     """The message's text within `most_tokens` tokens and `most_words` words; the introduction
     always stands."""
     room = most_tokens
     while True:
-        text = _written(summary, room, most_words)
+        text = _written(summary, room, facts, most_words)
         # Lines are counted one by one, and together they may cost a little more.
         excess = text_tokens(text) - most_tokens
         if excess <= 0 or room <= 0:
@@ -63,8 +65,8 @@ def summary_text(summary: Summary, most_tokens: int, most_words: int = MOST_WORD
         room -= excess
 
 
-def _written(summary: Summary, most_tokens: int, most_words: int) -> str:
-    lines = _introduction(summary)
+def _written(summary: Summary, most_tokens: int, facts: ToolFacts, most_words: int) -> str:
+    lines = _introduction(summary, facts)
     room = _room_after(lines, most_tokens, most_words)
     for section in _sections(summary):
         if section.inline:
@@ -74,9 +76,11 @@ def _written(summary: Summary, most_tokens: int, most_words: int) -> str:
     return "\n".join(lines)
 
 
-def room_for_told(summary: Summary, most_tokens: int, most_words: int = MOST_WORDS) -> Allowance:
+def room_for_told(
+    summary: Summary, most_tokens: int, facts: ToolFacts = NO_FACTS, most_words: int = MOST_WORDS
+) -> Allowance:
     """What the sections that are always computed leave of the message for what a model tells."""
-    room = _room_after(_introduction(summary), most_tokens, most_words)
+    room = _room_after(_introduction(summary, facts), most_tokens, most_words)
     for section in _sections(replace(summary, told="...")):
         if section.title == _TOLD:
             share = _Share(room, section.share)
@@ -87,9 +91,11 @@ def room_for_told(summary: Summary, most_tokens: int, most_words: int = MOST_WOR
     return Allowance(0, 0)
 
 
-def _introduction(summary: Summary) -> list[str]:
+def _introduction(summary: Summary, facts: ToolFacts) -> list[str]:
     handle = range_handle(summary.first, max(summary.end, summary.first + 1))
-    return [MARKER, INTRODUCTION.format(handle=handle)]
+    known = facts.search and facts.recall
+    more = BY_TOOLS.format(search=facts.search, recall=facts.recall) if known else "."
+    return [MARKER, INTRODUCTION.format(handle=handle) + more]
 
 
 def _room_after(lines: Iterable[str], most_tokens: int, most_words: int) -> _Room:

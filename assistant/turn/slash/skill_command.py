@@ -56,7 +56,10 @@ async def expand(message: Message, skills: SkillLibrary) -> Expanded:
         return Expanded(message, skill_list_answer(resolved))
     skill = resolved.skill
     prompt = skill_activation(skill, rest)
-    data = DataPart("skill", {"slug": skill.slug, "name": skill.name, "prompt": prompt})
+    own = len(skill_activation(skill).rstrip())
+    data = DataPart(
+        "skill", {"slug": skill.slug, "name": skill.name, "prompt": prompt, "skill_chars": own}
+    )
     return Expanded(replace(message, parts=(*message.parts, data)))
 
 

@@ -36,7 +36,9 @@ async def test_a_skill_is_found_by_slug_name_or_beginning(skills: SkillLibrary, 
 
 async def test_what_follows_the_command_stays_the_users_request(skills: SkillLibrary) -> None:
     expanded = await expand(message("/skill moon-light\nPaint my\n\ncat."), skills)
-    assert "Paint my\n\ncat." in expanded.message.data("skill")["prompt"]
+    data = expanded.message.data("skill")
+    assert "Paint my\n\ncat." in data["prompt"]
+    assert data["prompt"][: data["skill_chars"]].endswith("Use blue.")
 
 
 @pytest.mark.parametrize("text", ["/skill", "/skill ", "/skill sun", "/skill moon"])

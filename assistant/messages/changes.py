@@ -1,0 +1,40 @@
+"""What a tool call changed in a workflow, as values: the tool hands them in, summaries keep their
+net.
+
+Nodes are named by their addresses (`"8"`, in a subgraph `"57:8"`), widgets by their names; values
+are JSON.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+
+@dataclass(frozen=True, slots=True)
+class ValueSet:
+    """A widget has the value `new`. `old` is its value before; `known` is False where that is not
+    known."""
+
+    node: str
+    widget: str
+    new: Any
+    old: Any = None
+    known: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class NodeAdded:
+    node: str
+    type: str
+
+
+@dataclass(frozen=True, slots=True)
+class NodeRemoved:
+    """`type` is "" where it is not known."""
+
+    node: str
+    type: str = ""
+
+
+Change = ValueSet | NodeAdded | NodeRemoved

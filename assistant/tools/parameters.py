@@ -1,0 +1,63 @@
+"""The arguments of a tool as data: a JSON schema, and the function that checks JSON against it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from pydantic import BaseModel, ConfigDict, ValidationError
+
+from ..errors import ToolError
+
+
+@dataclass(frozen=True, slots=True)
+class Parameters:
+    """`parse` gets the arguments as JSON values, returns what the tool's `run` takes, and raises
+    ToolError naming each wrong field. Schema and function may come from a pydantic model
+    (`parameters_of`) or from anywhere else, such as another server's description of its tool."""
+
+    schema: Mapping[str, Any]
+    parse: Callable[[Any], Any]
+
+
+class Arguments(BaseModel):
+    """Arguments as a pydantic model. A field that the model does not have is an error."""
+
+    model_config = ConfigDict(extra="forbid")
+
+
+class NoArguments(Arguments):
+    pass
+
+
+def parameters_of(model: type[Arguments]) -> Parameters:
+    """Schema and parse of a pydantic model."""
+    schema = _without_titles(model.model_json_schema())
+    schema.pop("description", None)
+    schema.setdefault("properties", {})
+
+    def parse(value: Any) -> Arguments:
+        try:
+            return model.model_validate(value)
+        except ValidationError as error:
+            wrong = "; ".join(
+                f"{'.'.join(map(str, e['loc'])) or 'arguments'}: {e['msg']}" for e in error.errors()
+            )
+            raise ToolError(wrong) from None
+
+    return Parameters(schema, parse)
+
+
+def _without_titles(schema: Any) -> Any:
+    """The schema without pydantic's titles, which cost tokens and say nothing."""
+    if isinstance(schema, dict):
+        return {
+            name: _without_titles(value)
+            for name, value in schema.items()
+            if not (name == "title" and isinstance(value, str))
+        }
+    return [_without_titles(item) for item in schema] if isinstance(schema, list) else schema
+
+
+NO_PARAMETERS = parameters_of(NoArguments)

@@ -1,0 +1,44 @@
+"""What tools need of other rooms, as protocols: the user's skills and the chat's whole log.
+
+ComfyUI's port is `comfy_port`, which rooms below `tools` implement.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+
+class Skills(Protocol):
+    """Lists, reads and writes skills; `user_context.skills.SkillLibrary` implements it. All methods
+    read files and raise AssistantError."""
+
+    def list_user(self) -> Any: ...
+    def get_user(self, slug: str) -> Any: ...
+    def list_system(self) -> Any: ...
+    def get_system(self, slug: str) -> Any: ...
+    def create(self, name: str, description: str, instructions: str) -> Any: ...
+
+
+@dataclass(frozen=True, slots=True)
+class Passage:
+    """A place in the chat's log that a search found: its handle, who spoke, and an excerpt."""
+
+    handle: str
+    role: str
+    text: str
+
+
+class ChatHistory(Protocol):
+    """The chat's whole log; `turn.history.ConversationHistory` implements it.
+
+    `page_chars` is how many characters of a recalled text one result may hold. `recall` returns the
+    content of a handle, or the part of it that a JSON path leads to, and raises NotFound. `search`
+    returns at most `k` passages, best first.
+    """
+
+    @property
+    def page_chars(self) -> int: ...
+    def recall(self, handle: str, path: str | None = None) -> str: ...
+    async def search(self, query: str, k: int) -> Sequence[Passage]: ...

@@ -1,0 +1,15 @@
+"""What a toolset hands in to the context."""
+
+from __future__ import annotations
+
+from ..context.tool_facts import ToolFacts
+from ..tools.toolset import Toolset
+
+
+def facts_of(toolset: Toolset) -> ToolFacts:
+    return ToolFacts(
+        recall=toolset.recall_name,
+        search=toolset.search_name,
+        digest=toolset.digest,
+        changes=toolset.changes,
+    )

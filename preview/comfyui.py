@@ -1,0 +1,35 @@
+"""The port to ComfyUI in the preview, which has node definitions and nothing else of an engine."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from ..assistant.comfy_port import Queue, Run
+from .catalog import Catalog
+from .engine import MODEL_FOLDERS
+
+
+@dataclass(frozen=True)
+class PreviewComfyUI:
+    """Implements `comfy_port.ComfyPort`: no model files, an empty queue, no log."""
+
+    catalog: Catalog
+
+    def node_definitions(self) -> Mapping[str, Any]:
+        return self.catalog.nodes
+
+    def model_folders(self) -> Mapping[str, Sequence[Path]]:
+        return dict.fromkeys(MODEL_FOLDERS, ())
+
+    def model_files(self, kind: str) -> Sequence[str]:
+        return ()
+
+    def queue(self) -> Queue:
+        return Queue()
+
+    def run(self, run_id: str) -> Run | None:
+        return None
+
+    def log(self) -> Sequence[str] | None:
+        return None

@@ -1,0 +1,62 @@
+"""A tool as data: its schema, and how arguments are checked."""
+
+from typing import Any
+
+import pytest
+from plugin.assistant.errors import ToolError
+from plugin.assistant.tools.parameters import Parameters
+from plugin.assistant.tools.tool import Tool
+from plugin.assistant.tools.toolset import standard_toolset
+
+SKILL = "createUserSkill"
+
+
+def tool(name: str) -> Tool:
+    [found] = [tool for tool in standard_toolset() if tool.name == name]
+    return found
+
+
+def test_a_schema_is_plain_and_refuses_further_fields() -> None:
+    parameters = tool(SKILL).schema()["function"]["parameters"]
+    assert parameters["required"] == ["name", "description", "instructions"]
+    assert parameters["additionalProperties"] is False
+    assert "title" not in parameters
+    assert all("title" not in field for field in parameters["properties"].values())
+
+
+def test_a_tool_without_arguments_has_an_empty_object_for_a_schema() -> None:
+    parameters = tool("getWorkflowInfo").schema()["function"]["parameters"]
+    assert parameters == {"type": "object", "properties": {}, "additionalProperties": False}
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "said"),
+    [
+        ("getUserSkill", {}, "slug: Field required"),
+        ("getUserSkill", {"slug": 7}, "slug: Input should be a valid string"),
+        ("getUserSkill", {"slug": "a", "more": 1}, "more: Extra inputs are not permitted"),
+        ("getWorkflowInfo", {"level": "all"}, "level: Extra inputs are not permitted"),
+        (SKILL, {"name": "a"}, "description: Field required; instructions: Field required"),
+    ],
+)
+def test_wrong_arguments_are_named_one_by_one(name: str, value: Any, said: str) -> None:
+    with pytest.raises(ToolError) as caught:
+        tool(name).parse(value)
+    assert caught.value.message.startswith(f"The arguments of {name} are wrong. ")
+    assert said in caught.value.message
+
+
+def test_any_schema_with_a_function_that_parses_makes_a_tool() -> None:
+    """As a server of tools would give it, without a pydantic model."""
+
+    def parse(value: Any) -> list[str]:
+        if not isinstance(value.get("names"), list):
+            raise ToolError("names: expected a list")
+        return [str(name) for name in value["names"]]
+
+    schema = {"type": "object", "properties": {"names": {"type": "array"}}}
+    named = Tool("named", "Named", "Names.", "reads", Parameters(schema, parse))
+    assert named.schema()["function"]["parameters"] == schema
+    assert named.parse({"names": ["a", 1]}) == ["a", "1"]
+    with pytest.raises(ToolError, match="names: expected a list"):
+        named.parse({})
