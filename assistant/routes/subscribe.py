@@ -12,16 +12,19 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
-from typing import Any, Final
+from dataclasses import dataclass
+from typing import Annotated, Any, Final
 
 from aiohttp import web
+from pydantic import Field, WithJsonSchema
 
 from ..errors import InvalidRequest
 from ..messages.chunks import KEEP_ALIVE
 from ..sessions.event_log import EventLog, encoded
-from .guard import Gate, guarded
+from ..validation import Query
+from .route import Request, Route
 from .streams import KEEP_ALIVE_SECONDS
-from .turns import LONGEST_ID, SessionsOf
+from .turns import LONGEST_ID
 
 HEADERS: Final = {
     "content-type": "text/event-stream",
@@ -38,30 +41,56 @@ STUCK_SECONDS: Final = 30.0
 Snapshot = Callable[[], Awaitable[dict[str, Any]]]
 
 
-def events_routes(gate: Gate, sessions_of: SessionsOf) -> list[web.RouteDef]:
-    """To be registered before `chats_routes`: the word `subscribe` is no chat's id."""
+class SubscribeQuery(Query):
+    chat_id: str | None = Field(None, description="Without it, the events of the list of chats.")
+    client_id: Annotated[str, Field(max_length=LONGEST_ID)] | None = Field(
+        None, description="The panel that reads; tool calls that are addressed to it wait for it."
+    )
+    epoch: str | None = Field(
+        None,
+        description="The epoch of the last event; with another epoch the stream begins anew.",
+    )
+    last_event_id: Annotated[str, WithJsonSchema({"type": "integer", "minimum": 0})] | None = Field(
+        None, description="For clients that cannot set the header Last-Event-ID."
+    )
 
-    async def subscribe(request: web.Request) -> web.StreamResponse:
-        seen = _seen(request)
-        identity = request.query.get("chat_id") or None
-        client_id = request.query.get("client_id") or None
-        if client_id is not None and len(client_id) > LONGEST_ID:
-            raise InvalidRequest(f"expected at most {LONGEST_ID} characters", where="client_id")
-        sessions = sessions_of(request)
-        if identity is None:
-            with gate.stream_slot():
-                return await _stream(request, sessions.feed.log, sessions.feed.snapshot, seen)
-        session = await sessions.of(identity)
+
+async def subscribe(request: Request[None, SubscribeQuery]) -> web.StreamResponse:
+    """What happens in a chat, or to the list of chats, as it happens.
+
+    Server-sent events: `id: <seq>`, `event: <type>`, `data: <JSON>`; a comment every 15 seconds of
+    silence. The first event is a `snapshot`, unless `Last-Event-ID` names an event after which all
+    others are still at hand. `seq` grows by one within an `epoch`. A reader that falls behind gets
+    `closed`, without a number, and the connection ends.
+    """
+    query = request.query
+    seen = _seen(request.http.headers.get("Last-Event-ID") or query.last_event_id or "")
+    reader = _Reader(request.http, seen, query.epoch)
+    sessions, gate = request.space.sessions, request.installation.gate
+    if query.chat_id is None:
         with gate.stream_slot():
-            async with session.watched(client_id):
-                return await _stream(request, session.log, session.snapshot, seen)
+            return await _stream(reader, sessions.feed.log, sessions.feed.snapshot)
+    session = await sessions.of(query.chat_id)
+    with gate.stream_slot():
+        async with session.watched(query.client_id):
+            return await _stream(reader, session.log, session.snapshot)
 
-    return [web.get("/chats/subscribe", guarded(subscribe, gate))]
+
+ROUTES = (Route("GET", "/chats/subscribe", subscribe, {200: "EventStream"}, errors=(404, 503)),)
 
 
-def _seen(request: web.Request) -> int | None:
+@dataclass(frozen=True, slots=True)
+class _Reader:
+    """A client that follows events. `seen` is the number of the last event that it has, in the
+    epoch `epoch`."""
+
+    http: web.Request
+    seen: int | None
+    epoch: str | None
+
+
+def _seen(text: str) -> int | None:
     """The number of the last event that the client has; raises InvalidRequest."""
-    text = request.headers.get("Last-Event-ID") or request.query.get("last_event_id") or ""
     if not text:
         return None
     if not text.isascii() or not text.isdigit() or len(text) > 18:
@@ -69,11 +98,10 @@ def _seen(request: web.Request) -> int | None:
     return int(text)
 
 
-async def _stream(
-    request: web.Request, log: EventLog, snapshot: Snapshot, seen: int | None
-) -> web.StreamResponse:
+async def _stream(reader: _Reader, log: EventLog, snapshot: Snapshot) -> web.StreamResponse:
     """Sends events until the client goes away or falls behind."""
-    same = request.query.get("epoch") in (None, "", log.epoch)
+    request, seen = reader.http, reader.seen
+    same = reader.epoch in (None, log.epoch)
     first = b""
     if seen is None or not same or not log.holds(seen):
         data = await snapshot()
