@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Annotated, Any, Literal, cast
 
-from pydantic import AfterValidator, BeforeValidator, Field, PlainValidator
+from pydantic import AfterValidator, BeforeValidator, Field, PlainValidator, WithJsonSchema
 
 from ..chats import ChatParams
 from ..chats.export.trajectory import Trajectory, from_text
@@ -22,8 +22,8 @@ from ..turn.decisions import Decision, ToolResult
 from ..turn.json_limits import fault_of
 from ..validation import Body, Changes, Flag, Number, Whole, parsed, schema_named
 
-# No `from __future__ import annotations` here: older pydantic does not find names in the annotations
-# of dataclasses that are texts.
+# No `from __future__ import annotations` here: older pydantic does not resolve the annotations of
+# dataclasses when they are texts.
 
 LONGEST_DRAFT = 200_000
 """Characters; longer than what people type."""
@@ -54,6 +54,12 @@ def _trajectory(value: Any) -> Trajectory:
 Id = Annotated[str, Field(min_length=1)]
 Index = Annotated[Whole, Field(ge=0)]
 Name = Annotated[str, Field(min_length=1, max_length=LONGEST_NAME, pattern=r"\S")]
+Focus = Annotated[
+    str,
+    AfterValidator(lambda text: text.strip()),
+    BeforeValidator(lambda text: "" if text is None else text),
+    WithJsonSchema({"type": ["string", "null"]}),
+]
 AnyMessage = Annotated[Message, PlainValidator(_message), schema_named("NewMessage")]
 AskedMessage = Annotated[Message, PlainValidator(_user_message), schema_named("NewMessage")]
 OtherQuestion = Annotated[
@@ -177,11 +183,7 @@ class Abort:
 class Compact:
     """Summarise the older messages now; `focus` says what the summary has to keep."""
 
-    focus: Annotated[
-        str,
-        AfterValidator(lambda text: text.strip()),
-        BeforeValidator(lambda text: "" if text is None else text),
-    ] = ""
+    focus: Focus = ""
     type: Literal["compact"] = "compact"
 
 
