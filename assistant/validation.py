@@ -1,7 +1,8 @@
 """JSON from clients, checked by pydantic: typed values, or an InvalidRequest that names the field.
 
-A shape is a pydantic model, or a union of dataclasses told apart by a field. Its fields say what is
-expected, once for the check and for the OpenAPI document. Nothing is coerced: "1" is no number.
+A shape is a pydantic model, or a union of models and dataclasses that differ in one field. Its
+fields are the check and the OpenAPI document's description at once. No value is coerced: "1" is no
+number.
 """
 
 from __future__ import annotations
@@ -57,12 +58,15 @@ _EXPECTED: Final[Mapping[str, str]] = {
     "model_attributes_type": "an object",
     "dataclass_type": "an object",
 }
-"""What each of pydantic's type errors expected."""
+"""The expected kind of value, for each of pydantic's type errors."""
 
 
 class Body(BaseModel):
-    """A JSON object. A field that it does not have is refused. Built when it is first used, so that
-    ComfyUI's start does not wait for it."""
+    """A JSON object; a field that the model does not have is refused.
+
+    pydantic builds a model's check when the model is first used, so that ComfyUI's start does not
+    wait for it.
+    """
 
     model_config = ConfigDict(extra="forbid", frozen=True, defer_build=True)
 
@@ -76,8 +80,10 @@ class OpenBody(BaseModel):
 
 
 class Changes(Body):
-    """What a PATCH changes: at least one field, none of them null. A field that is not given stays;
-    `changes` has the others."""
+    """The fields that a PATCH changes: at least one field, and no field null.
+
+    `changes` has the fields that were given; the others stay as they are.
+    """
 
     model_config = ConfigDict(json_schema_extra={"minProperties": 1})
 
@@ -94,11 +100,11 @@ class Changes(Body):
 
 
 class NoFields(Body):
-    """For routes that take no fields: the body is empty, or `{}`."""
+    """The body of routes that take no fields: it is empty, or `{}`."""
 
 
 class Query(BaseModel):
-    """A query string. Parameters that it does not have are passed over."""
+    """A query string; parameters that the model does not have are passed over."""
 
     model_config = ConfigDict(frozen=True, defer_build=True)
 
@@ -110,13 +116,13 @@ def schema_named(name: str, *, null: bool = False) -> WithJsonSchema:
 
 
 def described_length(most: int, least: int = 1) -> WithJsonSchema:
-    """Describes the length of a text, in characters, that its owner checks behind the border."""
+    """Describes the length of a text, in characters, where the store or library checks it."""
     return WithJsonSchema({"type": "string", "minLength": least, "maxLength": most})
 
 
 @cache
 def adapter(shape: Any) -> TypeAdapter[Any]:
-    """Checks values of this shape; kept, since building it takes milliseconds."""
+    """pydantic's check of this shape; cached, since building it takes milliseconds."""
     if isinstance(shape, type):
         return TypeAdapter(shape)
     return TypeAdapter(shape, config=ConfigDict(extra="forbid"))
@@ -161,6 +167,8 @@ def _sentence(fault: ErrorDetails, context: Mapping[str, Any]) -> str:
     if expected := _EXPECTED.get(kind):
         return f"expected {expected}, got {kind_of(given)}"
     match kind:
+        case "value_error":
+            return str(context["error"])
         case "missing":
             return "expected a value, got nothing"
         case "extra_forbidden":

@@ -46,9 +46,9 @@ ROUTES = (Route("GET", "/assistant/health", read_health, {200: "Health"}),)
 
 
 async def _provider_json(providers: Resolver) -> tuple[dict[str, Any] | None, list[Problem]]:
-    """The provider that answers now, or None and why there is none.
+    """The provider that answers now, or None and the problem why there is none.
 
-    `context_window` is the one that requests are planned for, in tokens.
+    `context_window`, in tokens, is the window for which requests are planned.
     """
     try:
         provider = await providers.current()

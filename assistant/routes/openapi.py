@@ -1,8 +1,8 @@
 """The OpenAPI 3.1 document: what this HTTP API takes and answers.
 
 Paths, request bodies and queries come from the routes and the models that check them; the YAML
-files of `api/` hold the schemas of answers, events and messages. Nothing of it is made before
-somebody asks for the document.
+files of `api/` hold the schemas of answers, events and messages. The document is made when a client
+asks for it the first time.
 """
 
 from __future__ import annotations
@@ -111,7 +111,7 @@ def _operation(route: Route, components: Json) -> Json:
 def _answer(name: str, components: Json) -> Json:
     if name in components["responses"]:
         return {"$ref": f"#/components/responses/{name}"}
-    description = components["schemas"][name].get("description", f"{name}.")
+    description = components["schemas"][name].get("description", "The answer.")
     schema = {"$ref": SCHEMAS + name}
     return {"description": description, "content": {"application/json": {"schema": schema}}}
 

@@ -1,10 +1,10 @@
-"""GET /api/chats/subscribe: what happens in a chat, or to the list of chats, as it happens (R37).
+"""GET /api/chats/subscribe: the events of a chat, or of the list of chats, as they happen (R37).
 
 ?chat_id=&client_id=       the chat's events; without `chat_id` those of the list
-Last-Event-ID: 17          (or ?last_event_id=) what came after 17, with &epoch= if it is still that
+Last-Event-ID: 17          (or ?last_event_id=) the events after 17, if &epoch= is still the epoch
 
-An event is `id: <seq>`, `event: <type>`, `data: {"seq", "type", "epoch", ...}`. It begins with a
-`snapshot`, unless what was missed can be sent instead.
+An event is `id: <seq>`, `event: <type>`, `data: {"seq", "type", "epoch", ...}`. The stream begins
+with a `snapshot`, unless the events that the client missed can be sent instead.
 """
 
 from __future__ import annotations
@@ -33,10 +33,10 @@ HEADERS: Final = {
     "x-accel-buffering": "no",
 }
 LOOK_SECONDS: Final = 1.0
-"""How often a silent stream looks whether its client is still there: ComfyUI's server does not
-cancel a handler, and calls may wait for a panel that has gone."""
+"""How often a silent stream checks that its client is still connected: ComfyUI's server does not
+cancel a handler, and tool calls may wait for a panel that has left."""
 STUCK_SECONDS: Final = 30.0
-"""How long a client may leave what it was sent unread, before its connection is cut."""
+"""How long a client may leave sent data unread before its connection is closed."""
 
 Snapshot = Callable[[], Awaitable[dict[str, Any]]]
 
@@ -56,7 +56,7 @@ class SubscribeQuery(Query):
 
 
 async def subscribe(request: Request[None, SubscribeQuery]) -> web.StreamResponse:
-    """What happens in a chat, or to the list of chats, as it happens.
+    """The events of a chat, or of the list of chats, as they happen.
 
     Server-sent events: `id: <seq>`, `event: <type>`, `data: <JSON>`; a comment every 15 seconds of
     silence. The first event is a `snapshot`, unless `Last-Event-ID` names an event after which all
@@ -109,7 +109,7 @@ async def _stream(reader: _Reader, log: EventLog, snapshot: Snapshot) -> web.Str
         first = encoded("snapshot", data, seen)
     response = web.StreamResponse(headers=HEADERS)
     await response.prepare(request)
-    # Also where there is nothing to send yet: the client is to know that it is heard.
+    # Without an event to send, a comment shows the client that the stream is open.
     await _write(request, response, first or KEEP_ALIVE)
     silence = 0.0
     async for events in log.follow(seen, LOOK_SECONDS):
@@ -118,18 +118,18 @@ async def _stream(reader: _Reader, log: EventLog, snapshot: Snapshot) -> web.Str
             await _write(request, response, events)
             continue
         if request.transport is None or request.transport.is_closing():
-            return response  # There is nobody left to tell that it ends.
+            return response  # No client is left to read an end.
         silence += LOOK_SECONDS
         if silence >= KEEP_ALIVE_SECONDS:
             silence = 0.0
             await _write(request, response, KEEP_ALIVE)
-    with suppress(ConnectionError):  # It may have gone in this moment.
+    with suppress(ConnectionError):  # The client may have left just now.
         await response.write_eof()
     return response
 
 
 async def _write(request: web.Request, response: web.StreamResponse, content: bytes) -> None:
-    """Cuts the connection of a client that does not read."""
+    """Sends `content`; closes the connection of a client that does not read it."""
     transport = request.transport
     if transport is None:
         raise ConnectionResetError("The client has gone away.")

@@ -1,4 +1,4 @@
-"""`contracts/trust-boundary.md`, line by line, against every route of the assistant."""
+"""`docs/contracts/trust-boundary.md`, line by line, against every route of the assistant."""
 
 import asyncio
 import gc
