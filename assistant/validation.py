@@ -59,6 +59,8 @@ _EXPECTED: Final[Mapping[str, str]] = {
     "dataclass_type": "an object",
 }
 """The expected kind of value, for each of pydantic's type errors."""
+_UNKNOWN: Final = ("extra_forbidden", "unexpected_keyword_argument")
+"""pydantic's error types for an unknown field, of a model and of a dataclass."""
 
 
 class Body(BaseModel):
@@ -137,7 +139,7 @@ def parsed(shape: Any, value: Any) -> Any:
         return adapter(shape).validate_python(value)
     except ValidationError as error:
         faults = error.errors(include_url=False)
-        unknown = (fault for fault in faults if fault["type"] == "extra_forbidden")
+        unknown = (fault for fault in faults if fault["type"] in _UNKNOWN)
         raise _refusal(shape, next(unknown, faults[0])) from None
 
 
@@ -156,7 +158,7 @@ def _refusal(shape: Any, fault: ErrorDetails) -> InvalidRequest:
     context = fault.get("ctx", {})
     if fault["type"].startswith("union_tag"):
         names = [*names, context["discriminator"].strip("'")]
-    if fault["type"] == "extra_forbidden" and len(place) == 1 and not _is_union(shape):
+    if fault["type"] in _UNKNOWN and len(place) == 1 and not _is_union(shape):
         known = f"one of {fields}" if (fields := _fields(shape)) else "no fields"
         return InvalidRequest(f"unknown field; expected {known}", where=".".join(names))
     return InvalidRequest(_sentence(fault, context), where=".".join(names) or "body")
@@ -171,20 +173,20 @@ def _sentence(fault: ErrorDetails, context: Mapping[str, Any]) -> str:
             return str(context["error"])
         case "missing":
             return "expected a value, got nothing"
-        case "extra_forbidden":
+        case "extra_forbidden" | "unexpected_keyword_argument":
             return "there is no such field here"
         case "literal_error":
             return f"expected {context['expected']}"
         case "union_tag_invalid" | "union_tag_not_found":
             return f"expected one of {context.get('expected_tags', 'the known types')}"
-        case "string_too_short":
-            return f"expected at least {context['min_length']:,} characters, got {len(given)}"
+        case "string_too_short" | "too_short" if context["min_length"] == 1:
+            return (
+                "expected at least one character" if given == "" else "expected at least one item"
+            )
         case "string_too_long":
             return f"expected at most {context['max_length']:,} characters, got {len(given)}"
         case "string_pattern_mismatch":
             return "expected other characters than these"
-        case "too_short":
-            return f"expected at least {context['min_length']}, got {context['actual_length']}"
         case "greater_than_equal":
             return f"expected at least {context['ge']}"
         case "less_than_equal":

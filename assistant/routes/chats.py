@@ -26,7 +26,7 @@ PLACES = ("before", "around", "after")
 
 def _whole_number(text: str) -> int:
     if not text.isascii() or not text.isdigit() or len(text) > MOST_DIGITS or int(text) < 1:
-        raise InvalidRequest("expected a whole number from 1", where="limit")
+        raise ValueError("expected a whole number from 1")
     return int(text)
 
 

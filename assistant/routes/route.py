@@ -95,7 +95,7 @@ class Route:
     @property
     def shapes(self) -> tuple[Any, Any]:
         """The shapes of body and query, as the handler's annotation says; None for none."""
-        annotation = typing.get_type_hints(self.handler)["request"]
+        annotation = typing.get_type_hints(self.handler, include_extras=True)["request"]
         body, query = (
             None if shape is NoneType else shape for shape in typing.get_args(annotation)
         )

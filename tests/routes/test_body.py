@@ -1,4 +1,4 @@
-"""Bodies as JSON objects: what is taken, and what is said about the rest."""
+"""Bodies as JSON objects: which bytes are accepted, and how the others are refused."""
 
 import json
 from contextlib import suppress

@@ -1,4 +1,4 @@
-"""The OpenAPI document: whole, valid, and what the handlers really take and answer."""
+"""The OpenAPI document is complete and valid, and describes the handlers as they are."""
 
 import asyncio
 import inspect
@@ -194,7 +194,7 @@ async def the_knowledge(checked: Checked) -> None:
 
 
 async def the_turns(checked: Checked, chat: Chatting) -> None:
-    """A turn with tools and a decision, one that is joined, and one without a chat."""
+    """A turn with tools and a decision, a turn that is joined, and a turn without a chat."""
     provider = chat.provider
     provider.queue(
         Script([{"reasoning": "Hm."}, {"text": "I look."}, tool_call("slow", id="s1")]),
@@ -221,7 +221,7 @@ async def the_turns(checked: Checked, chat: Chatting) -> None:
 
 
 async def released(chat: Chatting, identity: str) -> None:
-    """Lets the slow tool of the bench come to its end."""
+    """Lets the slow tool of the bench return."""
     for tool in chat.assistant.toolset:
         if tool.name == "slow":
             assert tool.run is not None

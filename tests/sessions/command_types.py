@@ -1,4 +1,4 @@
-"""The types of all commands, as the JSON that is read has them."""
+"""The types of all commands, from the shapes of their JSON."""
 
 from plugin.assistant.sessions.commands import CommandJson
 from plugin.assistant.validation import adapter
