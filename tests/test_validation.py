@@ -78,7 +78,7 @@ def test_an_integer_may_be_missing_or_null() -> None:
     [
         ("name", 5, "name: expected a string, got a number"),
         ("name", "abcd", "name: expected at most 3 characters, got 4"),
-        ("name", "", "name: expected at least one character"),
+        ("name", "", "name: expected a length of at least 1"),
         ("count", 1.5, "count: expected a whole number, got a number"),
         ("count", 11, "count: expected at most 10"),
         ("size", "1", "size: expected a number, got a string"),

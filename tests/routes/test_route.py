@@ -7,6 +7,7 @@ import pytest
 from aiohttp import web
 from plugin.assistant.routes import route, table
 from plugin.assistant.routes.answers import answer
+from plugin.assistant.routes.guard import guarded as guarded_handler
 from plugin.assistant.routes.route import PlainRequest, Request, Route
 from plugin.assistant.validation import Body, Query, Whole
 from plugin.tests.routes.site import QUIET, error_of, site
@@ -44,10 +45,9 @@ async def test_no_route_is_served_without_the_guard(
 ) -> None:
     """Each handler of the app is the guard's, and the guard is asked before the handler."""
     guarded: list[Any] = []
-    real = route.guarded
 
     def recording(handler: Any, gate: Any, *, token_needed: bool) -> Any:
-        guarded.append(real(handler, gate, token_needed=token_needed))
+        guarded.append(guarded_handler(handler, gate, token_needed=token_needed))
         return guarded[-1]
 
     monkeypatch.setattr(route, "guarded", recording)
