@@ -179,10 +179,8 @@ def _sentence(fault: ErrorDetails, context: Mapping[str, Any]) -> str:
             return f"expected {context['expected']}"
         case "union_tag_invalid" | "union_tag_not_found":
             return f"expected one of {context.get('expected_tags', 'the known types')}"
-        case "string_too_short" | "too_short" if context["min_length"] == 1:
-            return (
-                "expected at least one character" if given == "" else "expected at least one item"
-            )
+        case "string_too_short" | "too_short":
+            return f"expected a length of at least {context['min_length']}"
         case "string_too_long":
             return f"expected at most {context['max_length']:,} characters, got {len(given)}"
         case "string_pattern_mismatch":

@@ -68,7 +68,7 @@ class Request(Generic[Body, Query]):
         return self.installation.space_of(self.http)
 
     def variable(self, name: str) -> str:
-        """What stands in the path at `{name}`."""
+        """The part of the path that `{name}` stands for."""
         return self.http.match_info[name]
 
 
