@@ -8,7 +8,7 @@ from functools import partial
 from typing import Annotated, Any, Final
 
 from aiohttp import web
-from pydantic import AfterValidator, Field
+from pydantic import AfterValidator, BeforeValidator, Field
 
 from ..chats import Branches, WorkflowName, titles
 from ..chats.chat_json import chat_json, entry_json, time_json
@@ -34,7 +34,7 @@ MOST_DAYS: Final = 36_500
 
 def _not_blank(text: str) -> str:
     if not text.strip():
-        raise ValueError("expected a text, got only spaces")
+        raise ValueError("expected a title, got only spaces")
     return text
 
 
@@ -68,7 +68,11 @@ class ChatChanges(Changes):
 
 
 class SearchQuery(Query):
-    q: Annotated[str, Field(min_length=1, max_length=LONGEST_QUERY), AfterValidator(_not_blank)]
+    q: Annotated[
+        str,
+        BeforeValidator(lambda text: text.strip()),
+        Field(min_length=1, max_length=LONGEST_QUERY),
+    ]
     limit: Limit = RESULTS
 
 
@@ -115,7 +119,7 @@ async def clean_up_chats(request: Request[CleanUp, None]) -> web.Response:
 async def search_chats(request: Request[None, SearchQuery]) -> web.Response:
     """Messages with these words, in all chats, the best first."""
     space, query = request.space, request.query
-    hits = await space.search.search(None, query.q.strip(), query.limit)
+    hits = await space.search.search(None, query.q, query.limit)
     named = {}
     for identity in {hit.chat_id for hit in hits}:
         if (chat := await space.chats.get(identity)) is not None:
