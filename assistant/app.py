@@ -25,23 +25,12 @@ from . import __version__
 from .comfy_port import ComfyPort
 from .config import Problem, Settings, load_settings
 from .llm.book import ProviderBook
-from .llm.check import check
 from .llm.client import Client
 from .llm.redaction import SHORTEST_SECRET
 from .llm.resolver import Resolver
-from .routes.chats import chats_routes
-from .routes.export import archive_routes
 from .routes.guard import Gate
-from .routes.health import health_routes
-from .routes.library import library_routes
-from .routes.openapi import openapi_routes
-from .routes.session import session_routes
-from .routes.settings import settings_routes
-from .routes.slash import slash_routes
-from .routes.subscribe import events_routes
-from .routes.system_context import system_context_routes
-from .routes.turns import chat_routes
-from .routes.user_context import user_context_routes
+from .routes.route import Installation, served
+from .routes.table import ROUTES
 from .space import UserSpace
 from .tools.toolset import standard_toolset
 from .turn.one_shot import one_shot
@@ -89,27 +78,20 @@ class Assistant:
         self._loop: asyncio.AbstractEventLoop | None = None
 
     def routes(self) -> list[web.RouteDef]:
-        """All our routes, each behind the gate."""
-        return [
-            *chat_routes(self.gate, lambda request: self.space(request).sessions),
-            *library_routes(self.gate, self.space),
-            *archive_routes(self.gate, self.space, self._secrets),
-            *events_routes(self.gate, lambda request: self.space(request).sessions),
-            *chats_routes(
-                self.gate,
-                lambda request: self.space(request).chats,
-                lambda request: self.space(request).sessions,
-            ),
-            *user_context_routes(self.gate, self.space),
-            *system_context_routes(self.gate, self.space),
-            *health_routes(self.gate, self),
-            *settings_routes(
-                self.gate, self._book, self.resolver, lambda provider: check(self.client, provider)
-            ),
-            *session_routes(self.gate, self.settings),
-            *slash_routes(self.gate),
-            *openapi_routes(self.gate),
-        ]
+        """All routes, each behind the guard."""
+        installation = Installation(
+            gate=self.gate,
+            space_of=self.space,
+            settings=self.settings,
+            book=self._book,
+            resolver=self.resolver,
+            client=self.client,
+            secrets=self._secrets,
+            problems=lambda: self.problems,
+            comfyui_version=self.host.comfyui_version,
+            preview=self.host.preview,
+        )
+        return served(ROUTES, installation)
 
     def space(self, request: web.Request) -> UserSpace:
         """The space of the user who asks; made on that user's first request."""

@@ -1,5 +1,6 @@
-"""HTTP: the only room that knows it. Requests are parsed, checked and refused here.
+"""The HTTP API: the only room that uses HTTP. Requests are checked, parsed and refused here.
 
-A handler is small: it reads a request into values, calls one thing that it was handed, and answers.
-Every handler stands behind `guard.guarded`. Paths are given without `/api`, which ComfyUI adds.
+`table` lists all routes, `route` says how a request gets to its handler, `guard` refuses requests,
+`openapi` describes the API. A handler gets parsed values, calls one part of the assistant, and
+returns an answer. Paths are given without `/api`, which ComfyUI adds.
 """

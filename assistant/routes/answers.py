@@ -1,4 +1,4 @@
-"""What a handler answers with: JSON, nothing, or an error in our one shape.
+"""The responses of handlers: JSON, an empty body, or an error, which always has the same shape.
 
 {"error": {"code": "not_found", "message": "There is no chat with this id."}}
 """
@@ -27,8 +27,8 @@ def nothing() -> web.Response:
 def error_answer(error: AssistantError) -> web.Response:
     """The error as JSON with its status.
 
-    What a `Refused` adds stands in the error object, what a `Conflict` adds beside it (it says
-    which thing is busy). `Retry-After` is sent where the error knows it.
+    The `extra` of a `Refused` goes into the error object. The `extra` of a `Conflict`, which says
+    which chat is busy, goes beside it. An error with `retry_after` also sends `Retry-After`.
     """
     problem: dict[str, Any] = {"code": error.code, "message": error.message}
     body: dict[str, Any] = {"error": problem}
@@ -50,5 +50,5 @@ def error_answer(error: AssistantError) -> web.Response:
 
 
 def internal_error() -> web.Response:
-    """For what nobody foresaw: no word of the exception leaves the server."""
+    """The answer to an unexpected exception: its text stays on the server."""
     return web.json_response({"error": {"code": "internal", "message": INTERNAL}}, status=500)

@@ -1,7 +1,7 @@
-"""Hosts, origins and addresses as values that can be compared. Pure; `guard` decides with them.
+"""Hosts, origins and addresses as values that can be compared. Pure; `guard` compares them.
 
 `localhost.`, `LOCALHOST` and `localhost:8188` name one host; `[::1]`, `::1` and `0:0:0:0:0:0:0:1`
-one address. What cannot be read is None, never a guess.
+are one address. A text that cannot be parsed gives None, never a guess.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ _ORIGIN = re.compile(r"(?P<scheme>https?)://(?P<authority>[^/?#@\s]+)/?", re.IGN
 
 @dataclass(frozen=True, slots=True)
 class Authority:
-    """A host in lower case, without brackets and trailing dot; `port` is None where none was."""
+    """A host in lower case, without brackets and trailing dot; `port` is None when missing."""
 
     host: str
     port: int | None = None
@@ -74,7 +74,7 @@ def parse_allowed_host(text: str) -> Authority | None:
 
 
 def parse_origin(text: str) -> Origin | None:
-    """`scheme://host[:port]`; None for `null` and whatever else is no web page's origin."""
+    """`scheme://host[:port]`; None for `null` and any other text that is no web page's origin."""
     match = _ORIGIN.fullmatch(text)
     authority = parse_authority(match["authority"]) if match else None
     if match is None or authority is None:

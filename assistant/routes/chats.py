@@ -1,19 +1,11 @@
-"""/chats: the stored chats, what a chat sends, and commands to it.
-
-GET  /api/chats?limit=&before=             {"chats": [...]}, newest first
-GET  /api/chats/{id}?limit=&before=        one chat, its messages paged from the end; with `around=`
-                                           or `after=` a page there
-GET  /api/chats/{id}/context               {"report", "text"}: what its last request held (R32)
-POST /api/chats/{id}/commands              {"type": "abort"}, ... -> 202 (R36)
-"""
+"""Reading the stored chats: the list, the messages of a chat, and its last request's report."""
 
 from __future__ import annotations
 
-import asyncio
-from collections.abc import Callable
-from typing import Any
+from typing import Annotated, Any
 
 from aiohttp import web
+from pydantic import BeforeValidator, Field, WithJsonSchema
 
 from ..chats import Branches, ChatStore
 from ..chats.chat_json import chat_json, entry_json
@@ -21,90 +13,99 @@ from ..chats.log import pages
 from ..context.report_words import in_words
 from ..errors import InvalidRequest, NotFound
 from ..messages.parts import Message
-from ..sessions.chat_session import Sender
-from ..sessions.parsing import command_from
 from ..sessions.serialization import messages_json, versions_json
+from ..validation import Query
 from .answers import answer
-from .body import optional_text, read_json
-from .guard import Gate, guarded
-from .turns import LONGEST_ID, SessionsOf, snapshot_from
+from .route import PlainRequest, Request, Route
 
-StoreOf = Callable[[web.Request], ChatStore]
 DEFAULT_PAGE = 50
+MOST_DIGITS = 6
 PLACES = ("before", "around", "after")
 """Where a page of a chat may be, other than at its end; each names a message."""
 
 
-def chats_routes(gate: Gate, store_of: StoreOf, sessions_of: SessionsOf) -> list[web.RouteDef]:
-    async def list_chats(request: web.Request) -> web.Response:
-        found = await store_of(request).list(limit_of(request), request.query.get("before") or None)
-        return answer({"chats": [entry_json(chat) for chat in found]})
+def _whole_number(text: str) -> int:
+    if not text.isascii() or not text.isdigit() or len(text) > MOST_DIGITS or int(text) < 1:
+        raise ValueError("expected a whole number from 1")
+    return int(text)
 
-    async def show_chat(request: web.Request) -> web.Response:
-        identity = request.match_info["id"]
-        store = store_of(request)
-        chat = await store.get(identity)
-        if chat is None:
-            raise NotFound(f"There is no chat {identity!r}.")
-        # Read before the messages: what happens meanwhile comes again, and is not missed.
-        session = sessions_of(request).known(identity)
-        seq = session.log.seq if session is not None else 0
-        messages, paging = await _page(request, store)
-        versions = await Branches(store).versions(identity, [message.id for message in messages])
-        body: dict[str, Any] = {
-            **chat_json(chat),
-            "draft": chat.draft,
-            "seq": seq,
-            "messages": messages_json(messages),
-            "versions": versions_json(versions),
-            **paging,
-        }
-        return answer(body)
 
-    async def show_context(request: web.Request) -> web.Response:
-        report = await sessions_of(request).report(request.match_info["id"])
-        return answer({"report": report and report.to_json(), "text": in_words(report)})
+Limit = Annotated[
+    int,
+    BeforeValidator(_whole_number),
+    WithJsonSchema({"type": "integer", "minimum": 1, "maximum": 10**MOST_DIGITS - 1}),
+    Field(description="How many at most; more than the route gives at once is no error."),
+]
 
-    async def command(request: web.Request) -> web.Response:
-        body = await read_json(request)
-        client_id = optional_text(body, "client_id", most=LONGEST_ID) or None
-        asker = Sender(client_id, snapshot_from(body.get("workflow")))
-        rest = {name: body[name] for name in body if name not in ("client_id", "workflow")}
-        # In a thread: a trajectory may have megabytes.
-        asked = await asyncio.to_thread(command_from, rest)
-        sessions = sessions_of(request)
-        queued, made = await sessions.command(request.match_info["id"], asked, asker)
-        accepted = {"accepted": True, "queued": queued}
-        return answer(accepted if made is None else {**accepted, "chat_id": made}, status=202)
 
-    return [
-        web.get("/chats", guarded(list_chats, gate)),
-        web.get("/chats/{id}", guarded(show_chat, gate)),
-        web.get("/chats/{id}/context", guarded(show_context, gate)),
-        web.post("/chats/{id}/commands", guarded(command, gate)),
-    ]
+class ListQuery(Query):
+    limit: Limit = DEFAULT_PAGE
+    before: str | None = Field(None, description="The last id of the page before.")
+
+
+class PageQuery(Query):
+    limit: Limit = DEFAULT_PAGE
+    before: str | None = Field(None, description="The id of the first message of the page after.")
+    around: str | None = Field(
+        None,
+        description="The id of the message in the middle of the page. At most one of the three.",
+    )
+    after: str | None = Field(None, description="The id of the last message of the page before.")
+
+
+async def list_chats(request: Request[None, ListQuery]) -> web.Response:
+    """The chats, last changed first."""
+    found = await request.space.chats.list(request.query.limit, request.query.before)
+    return answer({"chats": [entry_json(chat) for chat in found]})
+
+
+async def read_chat(request: Request[None, PageQuery]) -> web.Response:
+    """One chat, its messages paged from the end of the current path."""
+    identity = request.variable("id")
+    space = request.space
+    chat = await space.chats.get(identity)
+    if chat is None:
+        raise NotFound(f"There is no chat {identity!r}.")
+    # Read before the messages: an event that happens meanwhile comes twice, and is not missed.
+    session = space.sessions.known(identity)
+    seq = session.log.seq if session is not None else 0
+    messages, paging = await _page(space.chats, identity, request.query)
+    versions = await Branches(space.chats).versions(identity, [message.id for message in messages])
+    body: dict[str, Any] = {
+        **chat_json(chat),
+        "draft": chat.draft,
+        "seq": seq,
+        "messages": messages_json(messages),
+        "versions": versions_json(versions),
+        **paging,
+    }
+    return answer(body)
+
+
+async def read_context(request: PlainRequest) -> web.Response:
+    """What the chat's last request to the model held."""
+    report = await request.space.sessions.report(request.variable("id"))
+    return answer({"report": report and report.to_json(), "text": in_words(report)})
+
+
+ROUTES = (
+    Route("GET", "/chats", list_chats, {200: "ChatList"}, errors=(404,)),
+    Route("GET", "/chats/{id}", read_chat, {200: "ChatPage"}, errors=(404,)),
+    Route("GET", "/chats/{id}/context", read_context, {200: "Context"}, errors=(404,)),
+)
 
 
 async def _page(
-    request: web.Request, store: ChatStore
+    store: ChatStore, identity: str, query: PageQuery
 ) -> tuple[tuple[Message, ...], dict[str, bool]]:
-    """The messages that a request wants, and whether there are others before and after them."""
-    identity, limit = request.match_info["id"], limit_of(request)
-    asked = {name: request.query[name] for name in PLACES if request.query.get(name)}
+    """The messages of the page, and whether there are others before and after them."""
+    asked = {name: found for name in PLACES if (found := getattr(query, name)) is not None}
     if len(asked) > 1:
         raise InvalidRequest(f"expected at most one of {', '.join(PLACES)}", where="before")
     if "around" in asked or "after" in asked:
         [(place, message_id)] = asked.items()
         read = pages.around if place == "around" else pages.after
-        found = await read(store, identity, message_id, limit)
+        found = await read(store, identity, message_id, query.limit)
         return found.messages, {"has_more": found.has_more, "has_later": found.has_later}
-    messages, more = await store.page(identity, asked.get("before"), limit)
+    messages, more = await store.page(identity, query.before, query.limit)
     return messages, {"has_more": more}
-
-
-def limit_of(request: web.Request, usual: int = DEFAULT_PAGE) -> int:
-    """How many things the request wants, `usual` where it does not say; raises InvalidRequest."""
-    text = request.query.get("limit") or str(usual)
-    if not text.isascii() or not text.isdigit() or len(text) > 6 or int(text) < 1:
-        raise InvalidRequest("expected a whole number from 1", where="limit")
-    return int(text)

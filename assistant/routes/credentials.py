@@ -1,7 +1,8 @@
-"""The token that lets in who is not on this machine, and the cookie that stands for it.
+"""The token that clients on other machines need, and the cookie that replaces it in browsers.
 
-An event stream cannot send headers, so the panel trades the token once for a cookie. The cookie
-holds a digest keyed with the token: it survives a restart, and changing the token ends it.
+A browser's event stream cannot send headers, so the panel trades the token once for a cookie. The
+cookie holds a digest keyed with the token: it survives a restart, and another token makes it
+invalid.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ _LABEL = b"comfyui_assistant session 1"
 
 
 def presents(token: str, headers: Mapping[str, str], cookies: Mapping[str, str]) -> bool:
-    """Whether a request knows `token`: in our header, as a Bearer token, or by the cookie."""
+    """Whether a request carries `token`: in our header, as a Bearer token, or by the cookie."""
     if not token:
         return False
     scheme, _, bearer = headers.get("Authorization", "").partition(" ")

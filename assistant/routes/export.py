@@ -1,26 +1,19 @@
-"""Chats as files: out of the assistant, and back into it.
-
-GET  /api/chats/{id}/export?format=    markdown, jsonl or trajectory, as a download
-POST /api/chats/import                 {"format", "content"} -> 201 {"id"}
-"""
+"""Chats as files: out of the assistant, and back into it."""
 
 from __future__ import annotations
 
 import asyncio
 import re
-from collections.abc import Callable
-from typing import Final, Protocol, cast
+from typing import Annotated, Final, Literal, cast
 
 from aiohttp import web
+from pydantic import Field
 
-from ..chats.export.archive import Archive
 from ..chats.export.markdown import to_markdown
-from ..chats.export.trajectory import FORMATS, Format, Trajectory, from_text, to_text, without
-from ..errors import InvalidRequest
-from ..sessions.sessions import Sessions
+from ..chats.export.trajectory import Format, Trajectory, from_text, to_text, without
+from ..validation import Body, Query
 from .answers import answer
-from .body import MAX_BODY_BYTES, only, read_json, text
-from .guard import Gate, guarded
+from .route import Request, Route
 
 MARKDOWN: Final = "markdown"
 FILES: Final = {
@@ -33,55 +26,43 @@ LONGEST_FILE_NAME: Final = 60
 _UNSAFE = re.compile(r"[^A-Za-z0-9]+")
 
 
-class Shelf(Protocol):
-    """One user's chats, as files see them."""
-
-    @property
-    def archive(self) -> Archive: ...
-
-    @property
-    def sessions(self) -> Sessions: ...
+class ExportQuery(Query):
+    format: Literal["markdown", "jsonl", "trajectory"]
 
 
-ShelfOf = Callable[[web.Request], Shelf]
-"""The chats of the user who asks."""
-Secrets = Callable[[], frozenset[str]]
-"""The keys that no export may hold."""
+class ImportBody(Body):
+    format: Format
+    content: Annotated[str, Field(min_length=1)]
 
 
-def archive_routes(gate: Gate, shelf_of: ShelfOf, secrets: Secrets) -> list[web.RouteDef]:
-    async def export(request: web.Request) -> web.Response:
-        form = request.query.get("format", "")
-        if form not in FILES:
-            raise InvalidRequest(f"expected one of {', '.join(FILES)}", where="format")
-        stored = await shelf_of(request).archive.read(request.match_info["id"])
-        # In threads: a long chat has megabytes.
-        trajectory = await asyncio.to_thread(without, stored, secrets())
-        content = await asyncio.to_thread(_content, trajectory, form)
-        media_type, ending = FILES[form]
-        headers = {
-            "Content-Disposition": f'attachment; filename="{file_name(trajectory)}.{ending}"',
-            "X-Content-Type-Options": "nosniff",
-        }
-        return web.Response(body=content, content_type=media_type, charset="utf-8", headers=headers)
+async def export_chat(request: Request[None, ExportQuery]) -> web.Response:
+    """The chat as a file, without any key that the assistant knows."""
+    form = request.query.format
+    stored = await request.space.archive.read(request.variable("id"))
+    # In threads: a long chat has megabytes.
+    trajectory = await asyncio.to_thread(without, stored, request.installation.secrets())
+    content = await asyncio.to_thread(_content, trajectory, form)
+    media_type, ending = FILES[form]
+    headers = {
+        "Content-Disposition": f'attachment; filename="{file_name(trajectory)}.{ending}"',
+        "X-Content-Type-Options": "nosniff",
+    }
+    return web.Response(body=content, content_type=media_type, charset="utf-8", headers=headers)
 
-    async def import_chat(request: web.Request) -> web.Response:
-        body = await read_json(request)
-        only(body, "format", "content")
-        if body.get("format") not in FORMATS:
-            raise InvalidRequest(f"expected one of {', '.join(FORMATS)}", where="format")
-        content = text(body, "content", most=MAX_BODY_BYTES)
-        form = cast(Format, body["format"])
-        trajectory = await asyncio.to_thread(from_text, content, form)
-        shelf = shelf_of(request)
-        chat = await shelf.archive.add(trajectory)
-        shelf.sessions.created(chat)
-        return answer({"id": chat.id}, status=201)
 
-    return [
-        web.get("/chats/{id}/export", guarded(export, gate)),
-        web.post("/chats/import", guarded(import_chat, gate)),
-    ]
+async def import_chat(request: Request[ImportBody, None]) -> web.Response:
+    """A new chat from a file that an export made."""
+    body, space = request.body, request.space
+    trajectory = await asyncio.to_thread(from_text, body.content, body.format)
+    chat = await space.archive.add(trajectory)
+    space.sessions.created(chat)
+    return answer({"id": chat.id}, status=201)
+
+
+ROUTES = (
+    Route("GET", "/chats/{id}/export", export_chat, {200: "ExportedFile"}, errors=(404,)),
+    Route("POST", "/chats/import", import_chat, {201: "NewChatId"}),
+)
 
 
 def file_name(trajectory: Trajectory) -> str:

@@ -1,15 +1,14 @@
-"""Who may come in: one wrapper around every handler of ours (`docs/contracts/trust-boundary.md`).
+"""Which requests are served: one wrapper around every handler (`docs/contracts/trust-boundary.md`).
 
-    gate = Gate(settings)
-    web.get("/chats", guarded(list_chats, gate))
+`route.served` wraps all routes. Checked in this order: the Host header (against DNS rebinding), the
+page that sends the request (against other sites), the token (of peers on other machines). `body`
+checks bodies; the store checks ids. The wrapper also turns errors into JSON, so that a handler just
+raises.
 
-Checked in this order: the Host (defeats DNS rebinding), the page that asks (defeats other sites),
-the token (for peers that are not on this machine). Bodies are `body`'s, ids are checked by who uses
-them. The wrapper also turns errors into JSON, so that a handler just raises.
-
-The peer is who holds the connection; `X-Forwarded-For` is anybody's claim and is not read. Behind a
-reverse proxy on this machine every peer is therefore loopback and no token is asked for: there the
-proxy has to know its visitors, and the Host check still wants its name in ASSISTANT_ALLOWED_HOSTS.
+The peer is the other end of the connection; `X-Forwarded-For` is not read, because any client can
+send it. Behind a reverse proxy on this machine every peer is therefore loopback and needs no token:
+the proxy has to check its visitors, and the Host check still wants the proxy's name in
+ASSISTANT_ALLOWED_HOSTS.
 """
 
 from __future__ import annotations
@@ -43,12 +42,12 @@ Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
 
 SAFE_METHODS = frozenset(("GET", "HEAD", "OPTIONS"))
 OWN_SITES = frozenset(("same-origin", "none"))
-"""Values of Sec-Fetch-Site: our own page, and the user's own doing (address bar, bookmark)."""
+"""Values of Sec-Fetch-Site: our own page, and the user without a page (address bar, bookmark)."""
 FETCH_HEADERS = ("Sec-Fetch-Site", "Sec-Fetch-Mode", "Sec-Fetch-Dest", "Sec-Fetch-User")
 CLIENT_GONE = 499
-"""For the access log, as other servers note a client that left before its answer was whole."""
+"""Status in the access log for a client that left before its answer was complete."""
 RETRY_STREAM_SECONDS = 5
-"""When a client that found all streams taken may come again."""
+"""When a client may try again that found the limit of open streams reached."""
 
 HOSTS = "ASSISTANT_ALLOWED_HOSTS"
 ORIGINS = "ASSISTANT_ALLOWED_ORIGINS"
@@ -64,9 +63,9 @@ def peer_is_local(request: web.Request) -> bool:
 
 
 class Gate:
-    """Decides who may come in, and counts the open streams.
+    """Decides which requests are served, and counts the open streams.
 
-    `problems` names the entries of the settings that cannot be read; they let nobody in.
+    `problems` names the entries of the settings that cannot be parsed; they allow no request.
     """
 
     def __init__(
@@ -89,7 +88,7 @@ class Gate:
         )
 
     def check(self, request: web.Request, *, token_needed: bool = True) -> None:
-        """Raises `Refused` unless the request may come in."""
+        """Raises `Refused` unless the request may be served."""
         own = self._check_host(request)
         self._check_page(request, own)
         if not self._is_local(request):
@@ -97,7 +96,7 @@ class Gate:
 
     @contextmanager
     def stream_slot(self) -> Iterator[None]:
-        """Holds one of the streams that may be open at a time. Raises `Refused` (503)."""
+        """Counts one open stream. Raises `Refused` (503) at the limit of open streams."""
         if self._streams >= self._settings.max_streams:
             raise Refused(
                 f"{self._streams} streams are open already, which is the limit."
@@ -128,7 +127,8 @@ class Gate:
         )
 
     def _check_page(self, request: web.Request, host: Authority) -> None:
-        """Raises `Refused` unless our own page asks, one that is allowed, or no browser."""
+        """Raises `Refused` unless the request comes from our own page, from a page that is allowed,
+        or from a program that is no browser."""
         for text in request.headers.getall("Origin", []):
             origin = parse_origin(text)
             if origin is None or not self._is_own(origin, request.scheme, host):
@@ -169,9 +169,9 @@ class Gate:
 
 
 def guarded(handler: Handler, gate: Gate, *, token_needed: bool = True) -> Handler:
-    """`handler` behind `gate`, with its errors as JSON; nothing that it answers is cached.
+    """`handler` behind `gate`, with its errors as JSON; no answer is cached.
 
-    Only the route that takes the token goes without one (`token_needed`).
+    Without `token_needed` another machine is served before it has sent the token.
     """
 
     @functools.wraps(handler)
@@ -181,11 +181,11 @@ def guarded(handler: Handler, gate: Gate, *, token_needed: bool = True) -> Handl
             response = await handler(request)
         except Exception as error:
             if isinstance(error, ConnectionError) and _gone(request):
-                # Nobody reads it. Raised, aiohttp would log each closed tab as an error of ours.
+                # No client reads the answer. aiohttp would log the exception of each closed tab.
                 return web.Response(status=CLIENT_GONE)
             response = _answer_to(error, request)
             if _has_begun(request):
-                # The status is sent already: hanging up is all that can still tell the client.
+                # The status is sent already: closing the connection is the only sign left.
                 raise ConnectionResetError("The answer broke off.") from None
         if not response.prepared:
             response.headers.setdefault("Cache-Control", "no-store")
@@ -211,7 +211,7 @@ def _answer_to(error: Exception, request: web.Request) -> web.Response:
 
 
 def _has_begun(request: web.Request) -> bool:
-    """Whether part of an answer is on the wire, as aiohttp itself tells."""
+    """Whether part of an answer has been sent."""
     return request.writer.output_size > 0
 
 
@@ -224,7 +224,7 @@ def _gone(request: web.Request) -> bool:
 
 
 def _remedy(variable: str, entries: tuple[str, ...]) -> dict[str, str]:
-    """What the panel's card shows: which variable to set to what."""
+    """The setting to change and its new value, which the panel shows."""
     return {"variable": variable, "value": ",".join(entries)}
 
 
@@ -234,7 +234,8 @@ def _unreadable(variable: str, entry: str, example: str) -> Problem:
 
 
 def _log_failure(request: web.Request, error: Exception) -> None:
-    """Once, in ASCII, with the trace. The route is named by its pattern, not by what was sent."""
+    """One log entry in ASCII with the trace. It names the route's pattern, not the path that the
+    client sent."""
     resource = request.match_info.route.resource
     route = resource.canonical if resource else "?"
     trace = "".join(traceback.format_exception(type(error), error, error.__traceback__))

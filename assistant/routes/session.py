@@ -2,43 +2,48 @@
 
 from __future__ import annotations
 
+from typing import Annotated, Final
+
 from aiohttp import web
+from pydantic import Field
 
-from ..config import Settings
 from ..errors import Refused
+from ..validation import Body
 from .answers import nothing
-from .body import only, read_json, text
 from .credentials import COOKIE, COOKIE_SECONDS, cookie_value, same
-from .guard import TOKEN, Gate, guarded, token_required
+from .guard import TOKEN, token_required
+from .route import Request, Route
 
-LONGEST_TOKEN = 4096  # characters
+LONGEST_TOKEN: Final = 4096  # characters
 
 
-def session_routes(gate: Gate, settings: Settings) -> list[web.RouteDef]:
-    async def open_session(request: web.Request) -> web.Response:
-        """`{"token"}` -> 204 with the cookie; 401 for another token."""
-        body = await read_json(request)
-        only(body, "token")
-        given = text(body, "token", most=LONGEST_TOKEN)
-        if not settings.token:
-            raise Refused(
-                f"{TOKEN} is not set, so there is no token to enter.", code="token_not_set"
-            )
-        if not same(given, settings.token):
-            raise token_required()
-        response = nothing()
-        response.set_cookie(
-            COOKIE,
-            cookie_value(settings.token),
-            max_age=COOKIE_SECONDS,
-            path="/",
-            secure=_encrypted(request),
-            httponly=True,
-            samesite="Strict",
-        )
-        return response
+class SessionBody(Body):
+    token: Annotated[str, Field(min_length=1, max_length=LONGEST_TOKEN)]
 
-    return [web.post("/assistant/session", guarded(open_session, gate, token_needed=False))]
+
+async def open_session(request: Request[SessionBody, None]) -> web.Response:
+    """Trade the token for a cookie, once per browser."""
+    expected = request.installation.settings.token
+    if not expected:
+        raise Refused(f"{TOKEN} is not set, so there is no token to enter.", code="token_not_set")
+    if not same(request.body.token, expected):
+        raise token_required()
+    response = nothing()
+    response.set_cookie(
+        COOKIE,
+        cookie_value(expected),
+        max_age=COOKIE_SECONDS,
+        path="/",
+        secure=_encrypted(request.http),
+        httponly=True,
+        samesite="Strict",
+    )
+    return response
+
+
+ROUTES = (
+    Route("POST", "/assistant/session", open_session, {204: "CookieSet"}, token_needed=False),
+)
 
 
 def _encrypted(request: web.Request) -> bool:

@@ -1,108 +1,128 @@
 """/assistant/settings, providers and models: the LLM servers, without their keys.
 
-Which values a provider may have is the book's to check, which provider answers the resolver's.
+The provider book checks the values of a provider, the resolver says which provider answers.
 """
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Mapping, Sequence
-from typing import Any, Protocol
+from collections.abc import Sequence
+from typing import Annotated, Any, Final
 
 from aiohttp import web
+from pydantic import Discriminator, Field, Tag, WithJsonSchema
 
 from ..errors import NotFound
-from ..llm.book import ProviderBook, provider_from
+from ..llm.book import LONGEST_KEY, LONGEST_MODEL_NAME, provider_from
+from ..llm.check import check
 from ..llm.models import ModelInfo
 from ..llm.provider import Provider
+from ..llm.resolver import Resolver
+from ..validation import Body, NoFields, Query, Whole, described_length
 from .answers import answer, nothing
-from .body import only, read_json, refuse_fields, text
-from .guard import Gate, guarded
+from .route import PlainRequest, Request, Route
 
-PROVIDER_FIELDS = ("base_url", "model", "context_window", "api_key")
-LONGEST_NAME = 200
+LONGEST_NAME: Final = 200
 """Characters; names of providers that we find ourselves are longer than those that users give."""
-UNSAVED = "this provider"
+UNSAVED: Final = "this provider"
 """How sentences call a provider that is tested before it has a name."""
 
 
-class Providers(Protocol):
-    """Who knows all providers and lists their models (`llm.resolver`)."""
+class ProviderFields(Body):
+    """The provider book checks the values."""
 
-    async def current(self) -> Provider: ...
+    base_url: Annotated[str, WithJsonSchema({"type": "string", "minLength": 1})]
+    model: Annotated[str, described_length(LONGEST_MODEL_NAME, least=0)] | None = None
+    context_window: Whole | None = Field(None, description="Tokens.")
+    api_key: Annotated[str, described_length(LONGEST_KEY, least=0)] | None = None
 
-    async def providers(self) -> Sequence[Provider]: ...
-
-    async def activate(self, name: str) -> None: ...
-
-    async def models(self, provider: Provider) -> Sequence[ModelInfo]: ...
-
-
-Check = Callable[[Provider], Awaitable[Mapping[str, Any]]]
-"""Tries a chat and a tool call (`llm.check`); reports what a server does instead of raising."""
+    @property
+    def given(self) -> dict[str, Any]:
+        return self.model_dump(exclude_unset=True)
 
 
-def settings_routes(
-    gate: Gate, book: ProviderBook, providers: Providers, check: Check
-) -> list[web.RouteDef]:
-    async def show_settings(request: web.Request) -> web.Response:
-        known = await providers.providers()
-        chosen = await asyncio.to_thread(lambda: book.active)
-        return answer(
-            {
-                "providers": [provider_json(provider) for provider in known],
-                "active": active_name(known, chosen),
-            }
-        )
+class ProviderName(Body):
+    name: Annotated[str, Field(min_length=1, max_length=LONGEST_NAME)]
 
-    async def put_provider(request: web.Request) -> web.Response:
-        """Make or replace one. Without `api_key` the key stays as long as the address does."""
-        body = await read_json(request)
-        only(body, *PROVIDER_FIELDS)
-        name = request.match_info["name"]
-        return answer(provider_json(await asyncio.to_thread(book.put, name, body)))
 
-    async def delete_provider(request: web.Request) -> web.Response:
-        await asyncio.to_thread(book.delete, request.match_info["name"])
-        return nothing()
+TestedProvider = Annotated[
+    Annotated[ProviderName, Tag("name")] | Annotated[ProviderFields, Tag("fields")],
+    Discriminator(lambda body: "name" if "name" in body else "fields"),
+]
 
-    async def activate_provider(request: web.Request) -> web.Response:
-        """Choose one of any source -> 204."""
-        await refuse_fields(request)
-        await providers.activate(request.match_info["name"])
-        return nothing()
 
-    async def list_models(request: web.Request) -> web.Response:
-        """`?provider=name` (else the one that answers now) -> the models that chat; 502."""
-        name = request.query.get("provider")
-        provider = await _named(providers, name) if name else await providers.current()
-        found = await providers.models(provider)
-        shown = [model for model in found if model.chats] or found
-        return answer({"models": [model_json(model) for model in shown], "provider": provider.name})
+class ModelsQuery(Query):
+    provider: str | None = Field(
+        None, description="The provider's name; without it the provider that answers now."
+    )
 
-    async def test_provider(request: web.Request) -> web.Response:
-        """A real chat and a real tool call, each reported: `{"chat": {...}, "tools": {...}}`.
 
-        Takes `{"name"}`, or the fields of a provider that is not saved; that one is asked with the
-        key that is sent along, never with a stored one.
-        """
-        body = await read_json(request)
-        if "name" in body:
-            only(body, "name")
-            provider = await _named(providers, text(body, "name", most=LONGEST_NAME))
-        else:
-            only(body, *PROVIDER_FIELDS)
-            provider = provider_from(UNSAVED, body)
-        return answer(await check(provider))
+async def read_settings(request: PlainRequest) -> web.Response:
+    """The providers, without their keys, and which one is in use."""
+    book = request.installation.book
+    known = await request.installation.resolver.providers()
+    chosen = await asyncio.to_thread(lambda: book.active)
+    return answer(
+        {
+            "providers": [provider_json(provider) for provider in known],
+            "active": active_name(known, chosen),
+        }
+    )
 
-    return [
-        web.get("/assistant/settings", guarded(show_settings, gate)),
-        web.post("/assistant/settings/test", guarded(test_provider, gate)),
-        web.get("/assistant/models", guarded(list_models, gate)),
-        web.put("/assistant/providers/{name}", guarded(put_provider, gate)),
-        web.delete("/assistant/providers/{name}", guarded(delete_provider, gate)),
-        web.post("/assistant/providers/{name}/activate", guarded(activate_provider, gate)),
-    ]
+
+async def put_provider(request: Request[ProviderFields, None]) -> web.Response:
+    """Make or replace a provider.
+
+    Without `api_key` the key stays as long as the address does.
+    """
+    book, name = request.installation.book, request.variable("name")
+    return answer(provider_json(await asyncio.to_thread(book.put, name, request.body.given)))
+
+
+async def delete_provider(request: PlainRequest) -> web.Response:
+    """Delete a provider with its key."""
+    await asyncio.to_thread(request.installation.book.delete, request.variable("name"))
+    return nothing()
+
+
+async def activate_provider(request: Request[NoFields, None]) -> web.Response:
+    """Use this provider, whatever its source, from now on."""
+    await request.installation.resolver.activate(request.variable("name"))
+    return nothing()
+
+
+async def list_models(request: Request[None, ModelsQuery]) -> web.Response:
+    """The models of a provider that can chat."""
+    resolver, name = request.installation.resolver, request.query.provider
+    provider = await _named(resolver, name) if name else await resolver.current()
+    found = await resolver.models(provider)
+    shown = [model for model in found if model.chats] or found
+    return answer({"models": [model_json(model) for model in shown], "provider": provider.name})
+
+
+async def test_provider(request: Request[TestedProvider, None]) -> web.Response:
+    """A real chat and a real tool call, each reported.
+
+    Of a provider by its `name`, or of a provider that is not saved; that one is asked with the key
+    that is sent along, never with a stored key.
+    """
+    asked = request.body
+    if isinstance(asked, ProviderName):
+        provider = await _named(request.installation.resolver, asked.name)
+    else:
+        provider = provider_from(UNSAVED, asked.given)
+    return answer(await check(request.installation.client, provider))
+
+
+_PROVIDER = "/assistant/providers/{name}"
+ROUTES = (
+    Route("GET", "/assistant/settings", read_settings, {200: "Settings"}),
+    Route("POST", "/assistant/settings/test", test_provider, {200: "ProviderTest"}, errors=(404,)),
+    Route("GET", "/assistant/models", list_models, {200: "ModelList"}, errors=(404, 502)),
+    Route("PUT", _PROVIDER, put_provider, {200: "Provider"}),
+    Route("DELETE", _PROVIDER, delete_provider, {204: "Nothing"}, errors=(404,)),
+    Route("POST", f"{_PROVIDER}/activate", activate_provider, {204: "Nothing"}, errors=(404,)),
+)
 
 
 def provider_json(provider: Provider) -> dict[str, Any]:
@@ -125,14 +145,14 @@ def model_json(model: ModelInfo) -> dict[str, Any]:
 
 
 def active_name(known: Sequence[Provider], chosen: str | None) -> str | None:
-    """The user's choice while it exists, else the first that needs no choosing."""
+    """The user's choice while it exists, else the first provider that needs no choosing."""
     if any(provider.name == chosen for provider in known):
         return chosen
     return next((p.name for p in known if p.source != "settings"), None)
 
 
-async def _named(providers: Providers, name: str) -> Provider:
-    for provider in await providers.providers():
+async def _named(resolver: Resolver, name: str) -> Provider:
+    for provider in await resolver.providers():
         if provider.name == name:
             return provider
     raise NotFound(f"There is no provider named {name[:LONGEST_NAME]!r}.")

@@ -1,4 +1,4 @@
-"""GET /assistant/commands: the slash commands, for who wants to list them (R41)."""
+"""The slash commands, for a client that lists them."""
 
 from __future__ import annotations
 
@@ -6,12 +6,12 @@ from aiohttp import web
 
 from ..turn.slash.commands import COMMANDS
 from .answers import answer
-from .guard import Gate, guarded
+from .route import PlainRequest, Route
 
 
-def slash_routes(gate: Gate) -> list[web.RouteDef]:
-    async def list_commands(request: web.Request) -> web.Response:
-        """`{"commands": [{"name", "aliases", "argument", "line", "place"}]}`"""
-        return answer({"commands": [command.to_json() for command in COMMANDS]})
+async def list_slash_commands(request: PlainRequest) -> web.Response:
+    """What a user may type with a slash in front."""
+    return answer({"commands": [command.to_json() for command in COMMANDS]})
 
-    return [web.get("/assistant/commands", guarded(list_commands, gate))]
+
+ROUTES = (Route("GET", "/assistant/commands", list_slash_commands, {200: "SlashCommands"}),)

@@ -12,8 +12,8 @@ from ..turn.stream import TurnStream
 KEEP_ALIVE_SECONDS = 15.0
 """Silence after which a comment is sent, so that proxies keep the connection."""
 LOOK_SECONDS = 0.5
-"""How often a silent stream looks whether its client is still there: a turn without a chat must
-hang up within a second, and aiohttp tells a handler only when it writes."""
+"""How often a silent stream checks that its client is still connected: a turn without a chat must
+end within a second after its client has left, which aiohttp reports only when a handler writes."""
 CONTEXT = "data-context"
 
 
@@ -21,8 +21,8 @@ async def stream_turn(request: web.Request, turn: TurnStream, *, debug: bool) ->
     """Sends the turn from its beginning until it ends, then `[DONE]`.
 
     With `debug` the first request's report goes into the header `X-Assistant-Context`, and the
-    `data-context` chunks are sent (R32). A client that goes away ends this stream only; whether the
-    turn goes on is the caller's business (ConnectionError or CancelledError is raised).
+    `data-context` chunks are sent (R32). A client that leaves ends this stream only:
+    ConnectionError or CancelledError is raised, and the caller decides whether the turn goes on.
     """
     headers = dict(chunks.HEADERS)
     if debug and (report := await turn.first_report()) is not None:

@@ -1,10 +1,10 @@
-"""GET /api/chats/subscribe: what happens in a chat, or to the list of chats, as it happens (R37).
+"""GET /api/chats/subscribe: the events of a chat, or of the list of chats, as they happen (R37).
 
 ?chat_id=&client_id=       the chat's events; without `chat_id` those of the list
-Last-Event-ID: 17          (or ?last_event_id=) what came after 17, with &epoch= if it is still that
+Last-Event-ID: 17          (or ?last_event_id=) the events after 17, if &epoch= is still the epoch
 
-An event is `id: <seq>`, `event: <type>`, `data: {"seq", "type", "epoch", ...}`. It begins with a
-`snapshot`, unless what was missed can be sent instead.
+An event is `id: <seq>`, `event: <type>`, `data: {"seq", "type", "epoch", ...}`. The stream begins
+with a `snapshot`, unless the events that the client missed can be sent instead.
 """
 
 from __future__ import annotations
@@ -12,16 +12,19 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
-from typing import Any, Final
+from dataclasses import dataclass
+from typing import Annotated, Any, Final
 
 from aiohttp import web
+from pydantic import Field, WithJsonSchema
 
 from ..errors import InvalidRequest
 from ..messages.chunks import KEEP_ALIVE
 from ..sessions.event_log import EventLog, encoded
-from .guard import Gate, guarded
+from ..validation import Query
+from .route import Request, Route
 from .streams import KEEP_ALIVE_SECONDS
-from .turns import LONGEST_ID, SessionsOf
+from .turns import LONGEST_ID
 
 HEADERS: Final = {
     "content-type": "text/event-stream",
@@ -30,38 +33,64 @@ HEADERS: Final = {
     "x-accel-buffering": "no",
 }
 LOOK_SECONDS: Final = 1.0
-"""How often a silent stream looks whether its client is still there: ComfyUI's server does not
-cancel a handler, and calls may wait for a panel that has gone."""
+"""How often a silent stream checks that its client is still connected: ComfyUI's server does not
+cancel a handler, and tool calls may wait for a panel that has left."""
 STUCK_SECONDS: Final = 30.0
-"""How long a client may leave what it was sent unread, before its connection is cut."""
+"""How long a client may leave sent data unread before its connection is closed."""
 
 Snapshot = Callable[[], Awaitable[dict[str, Any]]]
 
 
-def events_routes(gate: Gate, sessions_of: SessionsOf) -> list[web.RouteDef]:
-    """To be registered before `chats_routes`: the word `subscribe` is no chat's id."""
+class SubscribeQuery(Query):
+    chat_id: str | None = Field(None, description="Without it, the events of the list of chats.")
+    client_id: Annotated[str, Field(max_length=LONGEST_ID)] | None = Field(
+        None, description="The panel that reads; tool calls that are addressed to it wait for it."
+    )
+    epoch: str | None = Field(
+        None,
+        description="The epoch of the last event; with another epoch the stream begins anew.",
+    )
+    last_event_id: Annotated[str, WithJsonSchema({"type": "integer", "minimum": 0})] | None = Field(
+        None, description="For clients that cannot set the header Last-Event-ID."
+    )
 
-    async def subscribe(request: web.Request) -> web.StreamResponse:
-        seen = _seen(request)
-        identity = request.query.get("chat_id") or None
-        client_id = request.query.get("client_id") or None
-        if client_id is not None and len(client_id) > LONGEST_ID:
-            raise InvalidRequest(f"expected at most {LONGEST_ID} characters", where="client_id")
-        sessions = sessions_of(request)
-        if identity is None:
-            with gate.stream_slot():
-                return await _stream(request, sessions.feed.log, sessions.feed.snapshot, seen)
-        session = await sessions.of(identity)
+
+async def subscribe(request: Request[None, SubscribeQuery]) -> web.StreamResponse:
+    """The events of a chat, or of the list of chats, as they happen.
+
+    Server-sent events: `id: <seq>`, `event: <type>`, `data: <JSON>`; a comment every 15 seconds of
+    silence. The first event is a `snapshot`, unless `Last-Event-ID` names an event after which all
+    others are still at hand. `seq` grows by one within an `epoch`. A reader that falls behind gets
+    `closed`, without a number, and the connection ends.
+    """
+    query = request.query
+    seen = _seen(request.http.headers.get("Last-Event-ID") or query.last_event_id or "")
+    reader = _Reader(request.http, seen, query.epoch)
+    sessions, gate = request.space.sessions, request.installation.gate
+    if query.chat_id is None:
         with gate.stream_slot():
-            async with session.watched(client_id):
-                return await _stream(request, session.log, session.snapshot, seen)
+            return await _stream(reader, sessions.feed.log, sessions.feed.snapshot)
+    session = await sessions.of(query.chat_id)
+    with gate.stream_slot():
+        async with session.watched(query.client_id):
+            return await _stream(reader, session.log, session.snapshot)
 
-    return [web.get("/chats/subscribe", guarded(subscribe, gate))]
+
+ROUTES = (Route("GET", "/chats/subscribe", subscribe, {200: "EventStream"}, errors=(404, 503)),)
 
 
-def _seen(request: web.Request) -> int | None:
+@dataclass(frozen=True, slots=True)
+class _Reader:
+    """A client that follows events. `seen` is the number of the last event that it has, in the
+    epoch `epoch`."""
+
+    http: web.Request
+    seen: int | None
+    epoch: str | None
+
+
+def _seen(text: str) -> int | None:
     """The number of the last event that the client has; raises InvalidRequest."""
-    text = request.headers.get("Last-Event-ID") or request.query.get("last_event_id") or ""
     if not text:
         return None
     if not text.isascii() or not text.isdigit() or len(text) > 18:
@@ -69,11 +98,10 @@ def _seen(request: web.Request) -> int | None:
     return int(text)
 
 
-async def _stream(
-    request: web.Request, log: EventLog, snapshot: Snapshot, seen: int | None
-) -> web.StreamResponse:
+async def _stream(reader: _Reader, log: EventLog, snapshot: Snapshot) -> web.StreamResponse:
     """Sends events until the client goes away or falls behind."""
-    same = request.query.get("epoch") in (None, "", log.epoch)
+    request, seen = reader.http, reader.seen
+    same = reader.epoch in (None, log.epoch)
     first = b""
     if seen is None or not same or not log.holds(seen):
         data = await snapshot()
@@ -81,7 +109,7 @@ async def _stream(
         first = encoded("snapshot", data, seen)
     response = web.StreamResponse(headers=HEADERS)
     await response.prepare(request)
-    # Also where there is nothing to send yet: the client is to know that it is heard.
+    # Without an event to send, a comment shows the client that the stream is open.
     await _write(request, response, first or KEEP_ALIVE)
     silence = 0.0
     async for events in log.follow(seen, LOOK_SECONDS):
@@ -90,18 +118,18 @@ async def _stream(
             await _write(request, response, events)
             continue
         if request.transport is None or request.transport.is_closing():
-            return response  # There is nobody left to tell that it ends.
+            return response  # No client is left to read an end.
         silence += LOOK_SECONDS
         if silence >= KEEP_ALIVE_SECONDS:
             silence = 0.0
             await _write(request, response, KEEP_ALIVE)
-    with suppress(ConnectionError):  # It may have gone in this moment.
+    with suppress(ConnectionError):  # The client may have left just now.
         await response.write_eof()
     return response
 
 
 async def _write(request: web.Request, response: web.StreamResponse, content: bytes) -> None:
-    """Cuts the connection of a client that does not read."""
+    """Sends `content`; closes the connection of a client that does not read it."""
     transport = request.transport
     if transport is None:
         raise ConnectionResetError("The client has gone away.")

@@ -1,4 +1,4 @@
-"""/chat: a turn in, its chunks out.
+"""/chat: a turn is started by its message, and answered by the stream of its chunks.
 
 POST /api/chat?debug=context          {id?, messages | message, trigger?, messageId?, workflow?,
                                        client_id?} -> UI message stream v1
@@ -7,21 +7,20 @@ GET  /api/chat/{id}/stream            joins the running turn; 204 when none runs
 
 from __future__ import annotations
 
-import asyncio
-from collections.abc import Callable, Mapping
-from typing import Any
+from typing import Annotated, Any, Literal
 
 from aiohttp import web
+from pydantic import Field, PlainValidator
 
 from ..chats import chat_id
 from ..errors import InvalidRequest
+from ..messages.parts import Message
 from ..messages.ui import message_from_ui, messages_from_ui
-from ..sessions.sessions import Sessions
 from ..turn.request import REGENERATE, SUBMIT, TurnRequest
+from ..validation import OpenBody, Query, schema_named
 from ..workflow.view import Snapshot
 from .answers import nothing
-from .body import optional_text, read_json
-from .guard import Gate, guarded
+from .route import Request, Route
 from .streams import stream_turn
 
 LONGEST_ID = 128
@@ -31,93 +30,114 @@ LONGEST_NAME = 200
 MOST_SELECTED = 1_000
 """Nodes of a selection that are kept."""
 
-SessionsOf = Callable[[web.Request], Sessions]
-"""The chats in use of the user who asks."""
+ClientId = Annotated[str, Field(max_length=LONGEST_ID)] | None
+Messages = Annotated[
+    tuple[Message, ...] | None,
+    PlainValidator(lambda value: None if value is None else messages_from_ui(value)),
+    schema_named("NewMessages", null=True),
+]
+OneMessage = Annotated[
+    Message | None,
+    PlainValidator(lambda value: None if value is None else message_from_ui(value)),
+    schema_named("NewMessage", null=True),
+]
 
 
-def chat_routes(gate: Gate, sessions_of: SessionsOf) -> list[web.RouteDef]:
-    async def chat(request: web.Request) -> web.StreamResponse:
-        # In a thread: a list of messages may have megabytes.
-        asked = await asyncio.to_thread(turn_request_from, await read_json(request))
-        sessions = sessions_of(request)
-        with gate.stream_slot():
-            turn = await sessions.start(asked)
-            try:
-                return await stream_turn(request, turn, debug=_debug(request))
-            finally:
-                if turn.chat_id is None:
-                    # Nobody else can read a turn without a chat: when its client is gone, it ends.
-                    await turn.stop()
+class Workflow(OpenBody):
+    """The workflow that is open in the panel. Tools read it."""
 
-    async def join(request: web.Request) -> web.StreamResponse:
-        turn = sessions_of(request).running(request.match_info["id"])
-        if turn is None:
-            return nothing()
-        with gate.stream_slot():
-            return await stream_turn(request, turn, debug=_debug(request))
-
-    return [
-        web.post("/chat", guarded(chat, gate)),
-        web.get("/chat/{id}/stream", guarded(join, gate)),
-    ]
+    id: str | None = None
+    name: str | None = None
+    revision: Any = None
+    graph: dict[str, Any] | None = Field(None, description="ComfyUI's own JSON of the canvas.")
+    selection: list[Any] | None = Field(None, description="Ids of nodes.")
 
 
-def _debug(request: web.Request) -> bool:
-    return request.query.get("debug") == "context"
+class DebugQuery(Query):
+    debug: str | None = Field(
+        None, description="`context` adds the header X-Assistant-Context and `data-context` chunks."
+    )
+
+    @property
+    def context(self) -> bool:
+        return self.debug == "context"
 
 
-def turn_request_from(body: Mapping[str, Any]) -> TurnRequest:
-    """The request in a body; raises InvalidRequest. Fields that we do not know are passed over,
+class TurnBody(OpenBody):
+    """A message, or the whole list of messages as the client sees it. Other fields are passed over,
     because clients of the AI SDK send their own."""
-    identity = body.get("id")
-    if identity is not None and not isinstance(identity, str):
-        raise InvalidRequest("expected a string", where="id")
-    trigger = body.get("trigger") or SUBMIT
-    if trigger not in (SUBMIT, REGENERATE):
-        raise InvalidRequest(f"expected {SUBMIT} or {REGENERATE}", where="trigger")
-    message = body.get("message")
-    messages = body.get("messages")
-    if message is not None and messages is not None:
-        raise InvalidRequest("expected messages or message, got both", where="messages")
-    stored_answer = trigger == REGENERATE and identity is not None and messages is None
-    return TurnRequest(
-        messages=() if message is not None or stored_answer else messages_from_ui(messages),
-        message=message_from_ui(message) if message is not None else None,
-        chat_id=chat_id(identity) if identity is not None else None,
-        trigger=trigger,
-        message_id=optional_text(body, "messageId", most=LONGEST_ID) or None,
-        workflow=snapshot_from(body.get("workflow")),
-        client_id=optional_text(body, "client_id", most=LONGEST_ID) or None,
+
+    id: Annotated[str | None, schema_named("ChatId", null=True)] = None
+    messages: Messages = None
+    message: OneMessage = None
+    messageId: Annotated[str, Field(max_length=LONGEST_ID)] | None = Field(  # noqa: N815
+        None, description="The user message that `message` replaces, or the answer to give again."
     )
+    trigger: Literal["submit-message", "regenerate-message", ""] | None = None
+    client_id: ClientId = None
+    workflow: Workflow | None = None
+
+    def turn_request(self) -> TurnRequest:
+        """Raises InvalidRequest for fields that do not go together."""
+        trigger = self.trigger or SUBMIT
+        if self.message is not None and self.messages is not None:
+            raise InvalidRequest("expected messages or message, got both", where="messages")
+        stored_answer = trigger == REGENERATE and self.id is not None
+        if self.message is None and self.messages is None and not stored_answer:
+            raise InvalidRequest("expected messages or message, got neither", where="messages")
+        return TurnRequest(
+            messages=self.messages or (),
+            message=self.message,
+            chat_id=chat_id(self.id) if self.id is not None else None,
+            trigger=trigger,
+            message_id=self.messageId or None,
+            workflow=snapshot_of(self.workflow),
+            client_id=self.client_id or None,
+        )
 
 
-def snapshot_from(body: Any) -> Snapshot:
-    """The panel's workflow; a wrong shape raises InvalidRequest, a missing one is an empty one."""
-    if body is None:
+async def start_turn(request: Request[TurnBody, DebugQuery]) -> web.StreamResponse:
+    """Start a turn and stream its answer.
+
+    With `id` the turn outlives the request and is kept; without it nothing is stored, and the turn
+    ends when the client goes away.
+    """
+    asked = request.body.turn_request()
+    sessions = request.space.sessions
+    with request.installation.gate.stream_slot():
+        turn = await sessions.start(asked)
+        try:
+            return await stream_turn(request.http, turn, debug=request.query.context)
+        finally:
+            if turn.chat_id is None:
+                # Nobody else can read a turn without a chat: when its client is gone, it ends.
+                await turn.stop()
+
+
+async def join_turn(request: Request[None, DebugQuery]) -> web.StreamResponse:
+    """Join the turn that runs, from its beginning. 204 when none runs."""
+    turn = request.space.sessions.running(request.variable("id"))
+    if turn is None:
+        return nothing()
+    with request.installation.gate.stream_slot():
+        return await stream_turn(request.http, turn, debug=request.query.context)
+
+
+ROUTES = (
+    Route("POST", "/chat", start_turn, {200: "ChunkStream"}, errors=(404, 409)),
+    Route("GET", "/chat/{id}/stream", join_turn, {200: "ChunkStream", 204: "Nothing"}),
+)
+
+
+def snapshot_of(workflow: Workflow | None) -> Snapshot:
+    """The workflow for the tools. A long id or name is cut, since nothing depends on it."""
+    if workflow is None:
         return Snapshot()
-    if not isinstance(body, Mapping):
-        raise InvalidRequest("expected an object", where="workflow")
-    graph = body.get("graph")
-    if graph is not None and not isinstance(graph, Mapping):
-        raise InvalidRequest("expected an object", where="workflow.graph")
-    revision = body.get("revision")
-    selection = body.get("selection") or ()
-    if not isinstance(selection, (list, tuple)):
-        raise InvalidRequest("expected a list of node ids", where="workflow.selection")
+    selected = (workflow.selection or [])[:MOST_SELECTED]
     return Snapshot(
-        id=_label(body, "id", LONGEST_ID),
-        name=_label(body, "name", LONGEST_NAME),
-        revision=revision if isinstance(revision, int) else 0,
-        graph=graph,
-        selection=tuple(
-            str(node) for node in selection[:MOST_SELECTED] if isinstance(node, (str, int))
-        ),
+        id=(workflow.id or "")[:LONGEST_ID],
+        name=(workflow.name or "")[:LONGEST_NAME],
+        revision=workflow.revision if isinstance(workflow.revision, int) else 0,
+        graph=workflow.graph,
+        selection=tuple(str(node) for node in selected if isinstance(node, (str, int))),
     )
-
-
-def _label(body: Mapping[str, Any], name: str, most: int) -> str:
-    """A short text about the workflow; a longer one is cut, since nothing depends on it."""
-    value = body.get(name)
-    if value is not None and not isinstance(value, str):
-        raise InvalidRequest("expected a string", where=f"workflow.{name}")
-    return (value or "")[:most]

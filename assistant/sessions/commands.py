@@ -1,91 +1,157 @@
-"""Commands to a chat, as values (R36).
+"""Commands to a chat, as values and as they are read from JSON (R36).
 
-How they are read from JSON is `parsing`'s, what a state makes of them `gates`', what they do the
-session's.
+`gates` says in which state of the chat a command runs, `chat_session` carries it out. The fields of
+a command are also its description in the OpenAPI document. `client_id` and `workflow`, which every
+command may bring, are read by the route.
 """
-
-from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Final
+from typing import Annotated, Any, Literal, cast
+
+from pydantic import AfterValidator, BeforeValidator, Field, PlainValidator, WithJsonSchema
 
 from ..chats import ChatParams
-from ..chats.export.trajectory import Trajectory
+from ..chats.export.trajectory import Trajectory, from_text
+from ..config import REASONING_EFFORTS, TEMPERATURES
+from ..errors import InvalidRequest
+from ..messages.json_text import json_text
 from ..messages.parts import Message
+from ..messages.ui import message_from_ui
 from ..turn.decisions import Decision, ToolResult
+from ..turn.json_limits import fault_of
+from ..validation import Body, Changes, Flag, Number, Whole, parsed, schema_named
+
+# No `from __future__ import annotations` here: older pydantic does not resolve the annotations of
+# dataclasses when they are texts.
+
+LONGEST_DRAFT = 200_000
+"""Characters; longer than what people type."""
+LONGEST_NAME = 200
+"""Characters of a provider's or a model's name."""
+
+
+def _message(value: Any) -> Message:
+    message = message_from_ui(value)
+    if message.role == "system":
+        raise InvalidRequest("expected a user or assistant message", where="message")
+    return message
+
+
+def _user_message(value: Any) -> Message:
+    message = message_from_ui(value)
+    if message.role != "user":
+        raise InvalidRequest("expected a user message", where="message")
+    return message
+
+
+def _trajectory(value: Any) -> Trajectory:
+    if not isinstance(value, Mapping):
+        raise InvalidRequest("expected an object", where="trajectory")
+    return from_text(json_text(value), "trajectory")
+
+
+Id = Annotated[str, Field(min_length=1)]
+Index = Annotated[Whole, Field(ge=0)]
+Name = Annotated[str, Field(min_length=1, max_length=LONGEST_NAME, pattern=r"\S")]
+Focus = Annotated[
+    str,
+    AfterValidator(lambda text: text.strip()),
+    BeforeValidator(lambda text: "" if text is None else text),
+    WithJsonSchema({"type": ["string", "null"]}),
+]
+AnyMessage = Annotated[Message, PlainValidator(_message), schema_named("NewMessage")]
+AskedMessage = Annotated[Message, PlainValidator(_user_message), schema_named("NewMessage")]
+OtherQuestion = Annotated[
+    Message | None,
+    PlainValidator(lambda value: None if value is None else _user_message(value)),
+    schema_named("NewMessage", null=True),
+]
 
 
 @dataclass(frozen=True, slots=True)
 class UserMessage:
-    """Answer this; `priority` goes before what waits already."""
+    """Answer this message. It waits in the queue while the chat is busy; with `priority`, before
+    the messages that wait already."""
 
-    message: Message
-    priority: bool = False
+    message: AskedMessage
+    priority: Flag = False
+    type: Literal["user_message"] = "user_message"
 
 
 @dataclass(frozen=True, slots=True)
 class RetryFromIndex:
-    """Ask a user message of the current path again, by its place (from 0) or its id; with `message`
-    in its place when one is given. A new branch: nothing is lost."""
+    """Ask a user message of the current path again, named by its `index` (from 0) or its id; with
+    `message`, ask that instead. The answer is a new branch: no message is lost."""
 
-    index: int | None = None
+    index: Index | None = None
     message_id: str | None = None
-    message: Message | None = None
+    message: OtherQuestion = None
+    type: Literal["retry_from_index"] = "retry_from_index"
 
 
 @dataclass(frozen=True, slots=True)
 class Regenerate:
-    """Answer again: the answer with this id, else the last."""
+    """Give an answer again: the answer with this id, else the last one."""
 
     message_id: str | None = None
+    type: Literal["regenerate"] = "regenerate"
 
 
 @dataclass(frozen=True, slots=True)
 class UpdateMessage:
-    """Other words in a message that stays where it is; nothing runs."""
+    """Replace the content of a message, which stays where it is. No turn begins."""
 
-    message_id: str
-    message: Message
+    message_id: Id
+    message: AnyMessage
+    type: Literal["update_message"] = "update_message"
 
 
 @dataclass(frozen=True, slots=True)
 class RemoveMessage:
-    message_id: str
+    """Take a message out of the current path."""
+
+    message_id: Id
+    type: Literal["remove_message"] = "remove_message"
 
 
 @dataclass(frozen=True, slots=True)
 class TruncateMessages:
-    """A message of the current path, by its place or its id, and all after it leave the path."""
+    """Take a message, named by its `index` or its id, and all messages after it out of the current
+    path. They stay as versions."""
 
-    index: int | None = None
+    index: Index | None = None
     message_id: str | None = None
+    type: Literal["truncate_messages"] = "truncate_messages"
 
 
 @dataclass(frozen=True, slots=True)
 class SwitchVersion:
-    """The current path goes through this version of a message."""
+    """Lead the current path through this version of a message."""
 
-    message_id: str
+    message_id: Id
+    type: Literal["switch_version"] = "switch_version"
 
 
 @dataclass(frozen=True, slots=True)
 class BranchFromChat:
-    """A new chat with the path up to this message."""
+    """Make a new chat with the path up to and including this message."""
 
-    message_id: str
+    message_id: Id
+    type: Literal["branch_from_chat"] = "branch_from_chat"
 
 
 @dataclass(frozen=True, slots=True)
 class RestoreFromTrajectory:
-    """The current path becomes the trajectory's."""
+    """Make the trajectory's path the current one. The old path stays as versions."""
 
-    trajectory: Trajectory
+    trajectory: Annotated[Trajectory, PlainValidator(_trajectory), schema_named("AnyObject")]
+    type: Literal["restore_from_trajectory"] = "restore_from_trajectory"
 
 
 @dataclass(frozen=True, slots=True)
 class SetParams:
-    """What the chat's next turns use; only what `given` names changes."""
+    """What the chat's next turns use. Only the parameters in `given` change."""
 
     params: ChatParams
     given: frozenset[str]
@@ -93,41 +159,54 @@ class SetParams:
 
 @dataclass(frozen=True, slots=True)
 class SetDraft:
-    text: str
+    """Keep what the user has typed so far."""
+
+    text: Annotated[str, Field(max_length=LONGEST_DRAFT)]
+    type: Literal["set_draft"] = "set_draft"
 
 
 @dataclass(frozen=True, slots=True)
 class ClearDraft:
-    """Nothing is typed any more."""
+    """Forget what the user has typed so far."""
+
+    type: Literal["clear_draft"] = "clear_draft"
 
 
 @dataclass(frozen=True, slots=True)
 class Abort:
-    """Stop whatever is under way, or waits."""
+    """Stop the running turn, or the turn that waits for a decision or a result."""
+
+    type: Literal["abort"] = "abort"
 
 
 @dataclass(frozen=True, slots=True)
 class Compact:
-    """Summarise the older messages now; `focus` is what the user wants to be kept (R25)."""
+    """Summarise the older messages now; `focus` says what the summary has to keep."""
 
-    focus: str = ""
+    focus: Focus = ""
+    type: Literal["compact"] = "compact"
 
 
 @dataclass(frozen=True, slots=True)
 class CancelQueued:
-    """Take this out of the queue."""
+    """Take a message out of the queue."""
 
-    id: str
+    id: Id
+    type: Literal["cancel_queued"] = "cancel_queued"
 
 
 @dataclass(frozen=True, slots=True)
 class ResumeQueue:
-    """What was held after a stop, a failure or a restart goes on."""
+    """Go on with the queue after a stop, a failure or a restart held it."""
+
+    type: Literal["resume_queue"] = "resume_queue"
 
 
 @dataclass(frozen=True, slots=True)
 class TakeOver:
-    """The panel that says so gets the calls of one that is gone."""
+    """Give the tool calls of a panel that is gone to the panel `client_id`."""
+
+    type: Literal["take_over"] = "take_over"
 
 
 Command = (
@@ -152,30 +231,109 @@ Command = (
     | TakeOver
 )
 
-_TYPES: Final[Mapping[type, str]] = {
-    UserMessage: "user_message",
-    RetryFromIndex: "retry_from_index",
-    Regenerate: "regenerate",
-    UpdateMessage: "update_message",
-    RemoveMessage: "remove_message",
-    TruncateMessages: "truncate_messages",
-    SwitchVersion: "switch_version",
-    BranchFromChat: "branch_from_chat",
-    RestoreFromTrajectory: "restore_from_trajectory",
-    SetParams: "set_params",
-    SetDraft: "set_draft",
-    ClearDraft: "clear_draft",
-    Abort: "abort",
-    Compact: "compact",
-    ToolResult: "tool_result",
-    CancelQueued: "cancel_queued",
-    ResumeQueue: "resume_queue",
-    TakeOver: "take_over",
-}
+
+class ParamChanges(Changes):
+    """null gives a parameter the value of the settings again."""
+
+    provider: Name | None = None
+    model: Name | None = None
+    temperature: Annotated[Number, Field(ge=TEMPERATURES[0], le=TEMPERATURES[1])] | None = None
+    reasoning: Literal[REASONING_EFFORTS] | None = None  # type: ignore[valid-type]
+
+
+class SetParamsCommand(Body):
+    """Change what the chat's next turns use."""
+
+    type: Literal["set_params"]
+    params: ParamChanges
+
+    def command(self) -> SetParams:
+        return SetParams(ChatParams(**self.params.changes), frozenset(self.params.changes))
+
+
+class ApproveToolsCommand(Body):
+    """Allow tool calls; with `remember`, their tools need not ask in this chat any more."""
+
+    type: Literal["approve_tools"]
+    ids: Annotated[tuple[str, ...], Field(min_length=1)]
+    remember: Flag = False
+
+    def command(self) -> Decision:
+        return Decision(self.ids, approved=True, remember=self.remember)
+
+
+class RejectToolsCommand(Body):
+    """Decline tool calls; the model reads the reason."""
+
+    type: Literal["reject_tools"]
+    ids: Annotated[tuple[str, ...], Field(min_length=1)]
+    reason: str | None = None
+
+    def command(self) -> Decision:
+        return Decision(self.ids, approved=False, reason=self.reason)
+
+
+class ToolResultCommand(Body):
+    """The panel's result of a tool call: either `output` or `error`. The first result counts."""
+
+    type: Literal["tool_result"]
+    tool_call_id: Id
+    output: Any = None
+    error: str | None = None
+
+    def command(self) -> ToolResult:
+        if ("output" in self.model_fields_set) == ("error" in self.model_fields_set):
+            raise InvalidRequest("expected either output or error", where="tool_result")
+        if fault := fault_of(self.output):
+            raise InvalidRequest(fault, where="output")
+        return ToolResult(self.tool_call_id, self.output, self.error)
+
+
+CommandJson = Annotated[
+    UserMessage
+    | RetryFromIndex
+    | Regenerate
+    | UpdateMessage
+    | RemoveMessage
+    | TruncateMessages
+    | SwitchVersion
+    | BranchFromChat
+    | RestoreFromTrajectory
+    | SetParamsCommand
+    | SetDraft
+    | ClearDraft
+    | Abort
+    | Compact
+    | ApproveToolsCommand
+    | RejectToolsCommand
+    | ToolResultCommand
+    | CancelQueued
+    | ResumeQueue
+    | TakeOver,
+    Field(discriminator="type"),
+]
+"""The JSON objects that `command_from` reads."""
+
+
+def command_from(body: Mapping[str, Any]) -> Command:
+    """The command in a JSON object; raises InvalidRequest naming what is wrong."""
+    found = parsed(CommandJson, body)
+    if isinstance(found, Body):
+        found = found.command()  # type: ignore[attr-defined]
+    named_by_place = isinstance(found, (RetryFromIndex, TruncateMessages))
+    if named_by_place and (found.index is None) == (found.message_id is None):
+        raise InvalidRequest("expected either index or message_id", where="index")
+    return cast(Command, found)
 
 
 def type_of(command: Command) -> str:
     """The command's name in JSON and in the table of gates."""
-    if isinstance(command, Decision):
-        return "approve_tools" if command.approved else "reject_tools"
-    return _TYPES[type(command)]
+    match command:
+        case Decision():
+            return "approve_tools" if command.approved else "reject_tools"
+        case ToolResult():
+            return "tool_result"
+        case SetParams():
+            return "set_params"
+        case _:
+            return command.type

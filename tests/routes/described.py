@@ -1,11 +1,11 @@
-"""The OpenAPI document as something to hold answers against.
+"""Checks requests and answers against the OpenAPI document.
 
-    api = Described(document())
+    api = Described(document(ROUTES))
     async with api.checking(client) as checked:
         await checked.call("POST", "/api/chats", {"id": "c"})
 
-A call asserts that all that was sent and answered is described. Objects are closed here: a field
-that the document does not name is a fault, although clients are to pass over what they do not know.
+A call asserts that its body and its answer are described. Objects are closed here: a field that the
+document does not name is a fault, although clients have to pass over unknown fields.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ class Described:
                     yield method.upper(), path, item[method]
 
     def resolve(self, value: Json) -> Json:
-        """What a reference stands for; anything else as it is."""
+        """The target of a reference; a value that is no reference as it is."""
         while isinstance(value, Mapping) and "$ref" in value:
             found: Json = self._closed
             for name in value["$ref"].removeprefix("#/").split("/"):
@@ -54,7 +54,7 @@ class Described:
         return value
 
     def operation(self, method: str, path: str) -> tuple[str, Mapping[str, Json]]:
-        """The path's pattern and the operation; one without variables goes first."""
+        """The path's pattern and the operation; a pattern without variables goes first."""
         for pattern in sorted(self._closed["paths"], key=lambda one: one.count("{")):
             if re.fullmatch(re.sub(r"\{\w+\}", "[^/]+", pattern), path):
                 item = self._closed["paths"][pattern]
@@ -87,8 +87,8 @@ class Described:
 
 @dataclass
 class Checked:
-    """A client that holds whatever it is answered against the document. `seen` are the answers:
-    method, pattern and status."""
+    """A client that checks every answer against the document. `seen` holds the method, pattern and
+    status of each answer."""
 
     api: Described
     client: Any
@@ -117,7 +117,7 @@ class Checked:
     def described(
         self, method: str, path: str, response: aiohttp.ClientResponse, body: Json = None
     ) -> tuple[Json, str]:
-        """The schema and the media type of an answer; None as a schema for one without a body."""
+        """The schema and the media type of an answer; the schema is None for an empty answer."""
         pattern, operation = self.api.operation(method, path.partition("?")[0])
         status, responses = response.status, operation["responses"]
         where = f"{method} {pattern} {status}"
@@ -135,7 +135,7 @@ class Checked:
         return described["content"][response.content_type]["schema"], response.content_type
 
     def missed(self) -> list[str]:
-        """The successes that the document promises and that nobody was answered with."""
+        """The described answers of success that no call got."""
         return [
             f"{method} {path} {status}"
             for method, path, operation in self.api.operations()
@@ -145,7 +145,7 @@ class Checked:
 
 
 class Reader:
-    """Reads an event stream beside what else happens, until it is closed."""
+    """Reads an event stream in the background, until it is closed."""
 
     def __init__(self, checked: Checked, path: str, schema: str) -> None:
         self.events: list[Json] = []
@@ -185,7 +185,7 @@ class Reader:
 
 
 def events_of(text: str) -> list[Json]:
-    """The data of server-sent events, but for the mark of their end."""
+    """The data of server-sent events, without the `[DONE]` at their end."""
     lines = (line[6:] for line in text.split("\n") if line.startswith("data: "))
     return [json.loads(line) for line in lines if line != "[DONE]"]
 
@@ -202,7 +202,7 @@ def references(value: Json) -> Iterator[str]:
 
 
 def _closed(value: Json) -> Json:
-    """The same, with all objects closed that do not say that they are open."""
+    """The document with all objects closed that do not say that they are open."""
     if isinstance(value, dict):
         for item in value.values():
             _closed(item)
@@ -218,7 +218,7 @@ def _closed(value: Json) -> Json:
 
 
 def _deepest(error: Any) -> Any:
-    """Of the faults of all alternatives, that of the one that came farthest."""
+    """The fault of the alternative that matches the value best."""
     while error.context:
         error = max(error.context, key=lambda one: (len(one.path), -len(one.schema_path)))
     return error

@@ -3,8 +3,9 @@
     async with site(tmp_path, settings) as ours:
         answer = await ours.client.get("/api/user-context/rules")
 
-All parts are real and keep what they store below the given folder; only the peer is the test's to
-choose (`local=False`: the client is on another machine), and nothing waits between two tries.
+All parts are real and store their files below the given folder. Only the peer is chosen by the test
+(`local=False`: the client is on another machine), and the model's client does not wait between two
+tries.
 """
 
 from __future__ import annotations
@@ -42,7 +43,7 @@ class Site:
         return f"{self.client.host}:{self.client.port}"
 
     def calls(self) -> Iterator[tuple[str, str]]:
-        """Every route as method and path, its variables filled with something harmless."""
+        """Every route as method and path, its variables filled with 1."""
         for route in self.assistant.routes():
             path = "/api" + route.path
             for variable in ("slug", "id", "key", "name"):
@@ -51,7 +52,7 @@ class Site:
             yield route.method, path
 
     def files(self) -> dict[str, bytes]:
-        """What lies below the folder, but for the database and the count of packages."""
+        """The files below the folder, without the database and the count of packages."""
         paths = (path for path in self.folder.rglob("*") if path.is_file())
         return {
             str(path): path.read_bytes()
@@ -87,7 +88,7 @@ async def site(
 
 
 async def _no_wait(seconds: float) -> None:
-    """Between two tries of the model's client."""
+    """The pause between two tries of the model's client."""
 
 
 @asynccontextmanager
@@ -100,7 +101,7 @@ async def serving(*routes: web.RouteDef) -> AsyncIterator[Client]:
 
 
 async def raw(client: Client, request: bytes) -> bytes:
-    """What the server answers to these bytes, until it closes the connection."""
+    """The server's answer to these bytes, until it closes the connection."""
     reader, writer = await asyncio.open_connection(client.host, client.port)
     writer.write(request)
     try:

@@ -1,4 +1,4 @@
-"""Hosts, origins and addresses: what is equal, what is loopback, what is nothing."""
+"""Hosts, origins and addresses: which are equal, which are loopback, which are refused."""
 
 import pytest
 from plugin.assistant.routes.authority import (

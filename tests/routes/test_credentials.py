@@ -1,4 +1,4 @@
-"""Who knows the token, and what the cookie gives away."""
+"""Which requests carry the token, and what the cookie reveals."""
 
 import pytest
 from plugin.assistant.routes.credentials import COOKIE, HEADER, cookie_value, presents, same

@@ -1,4 +1,4 @@
-"""The wrapper around every handler: who comes in, and how errors look."""
+"""The wrapper around every handler: which requests are served, and how errors look."""
 
 import asyncio
 import json

@@ -1,4 +1,4 @@
-"""The OpenAPI document: whole, valid, and what the handlers really take and answer."""
+"""The OpenAPI document is complete and valid, and describes the handlers as they are."""
 
 import asyncio
 import inspect
@@ -11,17 +11,19 @@ from plugin.assistant import __version__
 from plugin.assistant.chats import ChatState
 from plugin.assistant.messages import chunks
 from plugin.assistant.routes.openapi import document
-from plugin.assistant.sessions.parsing import _READERS as COMMANDS
+from plugin.assistant.routes.table import ROUTES
 from plugin.tests.chats.examples import answer, user
 from plugin.tests.chatting import Chatting, chatting
 from plugin.tests.providers import Script, ScriptedProvider, text, tool_call
 from plugin.tests.routes.described import Checked, Described, Reader, references
 from plugin.tests.routes.site import QUIET, site
+from plugin.tests.sessions.command_types import COMMAND_TYPES
 from plugin.tests.sessions.folding import EVENT_TYPES
 from plugin.tests.turn.tools import Bench
 
-API = Described(document())
-SCHEMAS = document()["components"]["schemas"]
+DOCUMENT = document(ROUTES)
+API = Described(DOCUMENT)
+SCHEMAS = DOCUMENT["components"]["schemas"]
 SKILL = {"name": "Soft light", "description": "For portraits", "instructions": "Use it."}
 
 
@@ -41,20 +43,20 @@ async def test_every_route_is_described_and_no_other(tmp_path: Path) -> None:
     async with site(tmp_path) as ours:
         served = {(route.method, "/api" + route.path) for route in ours.assistant.routes()}
         answered = await ours.client.get("/api/assistant/openapi.json")
-        assert await answered.json() == document()
+        assert await answered.json() == DOCUMENT
     assert {(method, path) for method, path, _ in API.operations()} == served
 
 
 def test_it_is_openapi_of_this_version() -> None:
-    whole = document()
+    whole = DOCUMENT
     assert (whole["openapi"], whole["info"]["version"]) == ("3.1.0", __version__)
     assert set(whole) == {"openapi", "info", "servers", "tags", "security", "paths", "components"}
 
 
 def test_every_reference_leads_somewhere_and_nothing_is_left_over() -> None:
-    used = set(references(document()))
+    used = set(references(DOCUMENT))
     assert all(API.resolve({"$ref": reference}) is not None for reference in used)
-    kinds = {kind: named for kind, named in document()["components"].items() if kind != "security"}
+    kinds = {kind: named for kind, named in DOCUMENT["components"].items() if kind != "security"}
     made = {f"#/components/{kind}/{name}" for kind, named in kinds.items() for name in named}
     assert {one for one in made - used if "/securitySchemes/" not in one} == set()
 
@@ -65,7 +67,7 @@ def test_a_schema_is_one(name: str) -> None:
 
 
 def test_an_operation_says_what_it_takes_and_answers() -> None:
-    tags = {tag["name"] for tag in document()["tags"]}
+    tags = {tag["name"] for tag in DOCUMENT["tags"]}
     names = [operation["operationId"] for _, _, operation in API.operations()]
     assert len(set(names)) == len(names)
     for method, path, operation in API.operations():
@@ -73,22 +75,46 @@ def test_an_operation_says_what_it_takes_and_answers() -> None:
         assert set(operation["tags"]) <= tags, where
         assert "default" in operation["responses"], where
         assert any(status.startswith("2") for status in operation["responses"]), where
-        given = [*operation.get("parameters", ()), *document()["paths"][path].get("parameters", ())]
+        given = [*operation.get("parameters", ()), *DOCUMENT["paths"][path].get("parameters", ())]
         inside = {one["name"] for one in map(API.resolve, given) if one["in"] == "path"}
         assert {f"{{{name}}}" for name in inside} == {
             piece for piece in path.split("/") if piece.startswith("{")
         }, where
 
 
+FIELDS: dict[str, set[str]] = {
+    "user_message": {"message", "priority"},
+    "retry_from_index": {"index", "message_id", "message"},
+    "regenerate": {"message_id"},
+    "update_message": {"message_id", "message"},
+    "remove_message": {"message_id"},
+    "truncate_messages": {"index", "message_id"},
+    "switch_version": {"message_id"},
+    "branch_from_chat": {"message_id"},
+    "restore_from_trajectory": {"trajectory"},
+    "set_params": {"params"},
+    "set_draft": {"text"},
+    "clear_draft": set(),
+    "abort": set(),
+    "compact": {"focus"},
+    "approve_tools": {"ids", "remember"},
+    "reject_tools": {"ids", "reason"},
+    "tool_result": {"tool_call_id", "output", "error"},
+    "cancel_queued": {"id"},
+    "resume_queue": set(),
+    "take_over": set(),
+}
+
+
 def test_it_names_every_command_event_chunk_and_state() -> None:
-    assert types_of("Command") == set(COMMANDS)
+    assert types_of("Command") == set(COMMAND_TYPES) == set(FIELDS)
     assert types_of("Event") == EVENT_TYPES | {"closed"}
     assert set(SCHEMAS["ChatState"]["enum"]) == set(get_args(ChatState))
     spoken = inspect.getsource(chunks)
     assert all(f'"{kind}"' in spoken for kind in types_of("Chunk"))
 
 
-@pytest.mark.parametrize("kind", COMMANDS)
+@pytest.mark.parametrize("kind", COMMAND_TYPES)
 def test_a_command_takes_the_fields_that_it_is_described_with(kind: str) -> None:
     (described,) = (
         found
@@ -96,7 +122,7 @@ def test_a_command_takes_the_fields_that_it_is_described_with(kind: str) -> None
         if kind in (found["properties"]["type"].get("const"), *_enum(found))
     )
     fields = set(described["properties"]) - {"type", "client_id", "workflow"}
-    assert fields == set(COMMANDS[kind][0])
+    assert fields == FIELDS[kind]
 
 
 def _enum(schema: dict[str, Any]) -> list[str]:
@@ -168,7 +194,7 @@ async def the_knowledge(checked: Checked) -> None:
 
 
 async def the_turns(checked: Checked, chat: Chatting) -> None:
-    """A turn with tools and a decision, one that is joined, and one without a chat."""
+    """A turn with tools and a decision, a turn that is joined, and a turn without a chat."""
     provider = chat.provider
     provider.queue(
         Script([{"reasoning": "Hm."}, {"text": "I look."}, tool_call("slow", id="s1")]),
@@ -195,7 +221,7 @@ async def the_turns(checked: Checked, chat: Chatting) -> None:
 
 
 async def released(chat: Chatting, identity: str) -> None:
-    """Lets the slow tool of the bench come to its end."""
+    """Lets the slow tool of the bench return."""
     for tool in chat.assistant.toolset:
         if tool.name == "slow":
             assert tool.run is not None

@@ -1,4 +1,4 @@
-"""The token becomes a cookie once, and the cookie then lets the browser in."""
+"""The token is traded for a cookie, and requests with the cookie are served."""
 
 from http.cookies import SimpleCookie
 from pathlib import Path

@@ -37,7 +37,7 @@ async def chat(tmp_path: Path) -> AsyncIterator[Chatting]:
 
 
 class Panel:
-    """A client of the events, which knows the last number that it has seen."""
+    """A client of the events; it remembers the last number that it has seen."""
 
     def __init__(self, chat: Chatting, identity: str | None = "c1", **query: str) -> None:
         self._client = chat.client
@@ -49,7 +49,7 @@ class Panel:
 
     @contextlib.asynccontextmanager
     async def connected(self, *, again: bool = True) -> AsyncIterator[aiohttp.ClientResponse]:
-        """A connection; one that goes on where the last one was cut, if `again`."""
+        """A connection; with `again` it goes on where the last connection was cut."""
         headers = {}
         query = dict(self._query)
         if again and self.seen:
@@ -122,8 +122,8 @@ async def test_a_turn_of_the_other_route_is_told_too(chat: Chatting) -> None:
 
 
 async def test_text_survives_two_hundred_cuts(chat: Chatting) -> None:
-    """At random places of the stream, in the middle of events too; at times without a number to
-    go on from."""
+    """The connection is cut at random places of the stream, in the middle of events too; at times
+    before the first number."""
     chance = random.Random(7)
     cuts = 0
     while cuts < CUTS:
@@ -167,7 +167,7 @@ async def test_what_was_missed_is_replayed_and_another_time_begins_anew(chat: Ch
 async def test_a_number_without_its_epoch_is_not_taken_for_one_of_a_new_epoch(
     tmp_path: Path,
 ) -> None:
-    """As a browser comes back by itself after a restart of the server."""
+    """A browser reconnects like this after a restart of the server."""
     async with chatting(tmp_path) as chat:
         await chat.client.post("/api/chats", json={"id": "c1"})
         panel = Panel(chat)
@@ -294,7 +294,7 @@ async def test_a_silent_stream_is_kept_open(
 async def test_a_panel_that_leaves_is_noticed_by_a_server_like_comfyuis(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Its server does not cancel a handler: a silent stream must look by itself."""
+    """ComfyUI's server does not cancel a handler: a silent stream must check its client."""
     monkeypatch.setattr(subscribe, "LOOK_SECONDS", 0.01)
     app = app_of(tmp_path, {"ASSISTANT_DISCOVER": "0"})
     runner = web.AppRunner(app, access_log=None)

@@ -178,8 +178,8 @@ async def test_json_may_name_its_charset(ours: Site) -> None:
 
 @pytest.fixture
 def no_collection() -> Iterator[None]:
-    """No garbage is collected: at the bottom of a recursion that is too deep, other objects'
-    finalizers would meet its limit too, and pytest counts that as an error."""
+    """No garbage is collected: where the recursion limit is reached, the finalizers of other
+    objects would fail too, and pytest counts that as an error."""
     gc.disable()
     yield
     gc.enable()
@@ -323,7 +323,7 @@ PLANTED = "sk-planted-0123456789abcdef"
 
 @asynccontextmanager
 async def with_keys_everywhere(folder: Path) -> AsyncIterator[tuple[Site, ScriptedProvider]]:
-    """A key of the environment and one of the panel, and a server that repeats what it was sent."""
+    """A key of the environment, a key of the panel, and a server that repeats the keys."""
     async with ScriptedProvider(key=PLANTED) as server:
         configured = replace(
             QUIET, openai_api_key=PLANTED + "E", openai_base_url=server.base_url, token=TOKEN

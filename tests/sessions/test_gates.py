@@ -5,8 +5,8 @@ import itertools
 import pytest
 from plugin.assistant.chats import ChatState
 from plugin.assistant.sessions.gates import GATES, refusal
-from plugin.assistant.sessions.parsing import COMMAND_TYPES
 from plugin.assistant.sessions.states import BUSY, STATES
+from plugin.tests.sessions.command_types import COMMAND_TYPES
 
 # R36's own words for each kind of state; the rest is refused there.
 RUNS_WHILE_BUSY = {

@@ -6,10 +6,10 @@ import pytest
 from plugin.assistant.chats import ChatParams
 from plugin.assistant.errors import InvalidRequest
 from plugin.assistant.sessions import commands
-from plugin.assistant.sessions.commands import type_of
-from plugin.assistant.sessions.parsing import COMMAND_TYPES, command_from
+from plugin.assistant.sessions.commands import command_from, type_of
 from plugin.assistant.turn.decisions import Decision, ToolResult
 from plugin.tests.chats.examples import user
+from plugin.tests.sessions.command_types import COMMAND_TYPES
 
 MESSAGE = {"id": "u1", "role": "user", "parts": [{"type": "text", "text": "Hello"}]}
 ANSWER = {"id": "a1", "role": "assistant", "parts": [{"type": "text", "text": "Hi"}]}
@@ -41,6 +41,10 @@ EVERY: dict[str, dict[str, Any]] = {
     "resume_queue": {},
     "take_over": {},
 }
+
+
+def test_every_command_has_an_example() -> None:
+    assert set(EVERY) == set(COMMAND_TYPES)
 
 
 @pytest.mark.parametrize("kind", COMMAND_TYPES)

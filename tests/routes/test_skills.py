@@ -1,15 +1,13 @@
-"""Skills, rules and preferences over HTTP: exact shapes of requests and answers."""
+"""The user's skills and the shipped skills, over HTTP."""
 
 from collections.abc import AsyncIterator
 from pathlib import Path
-from typing import Any
 
 import pytest
 from plugin.tests.routes.site import USER, Site, error_of, raw, site
 
 SKILLS = "/api/user-context/skills"
-RULES = "/api/user-context/rules"
-PREFERENCES = "/api/user-context/preferences"
+SHIPPED = "/api/system-context/skills"
 UPSCALE = {"name": "Upscale", "description": "How I upscale.", "instructions": "Use 4x first."}
 
 TRICKS = (
@@ -77,16 +75,6 @@ async def test_a_taken_slug_is_a_409(ours: Site) -> None:
     assert error_of(await again.json())["code"] == "conflict"
 
 
-async def test_a_missing_skill_is_a_404(ours: Site) -> None:
-    for answer in (
-        await ours.client.get(f"{SKILLS}/none"),
-        await ours.client.patch(f"{SKILLS}/none", json={"name": "x"}),
-        await ours.client.delete(f"{SKILLS}/none"),
-    ):
-        assert answer.status == 404
-        error_of(await answer.json())
-
-
 async def test_a_default_is_listed_shown_changed_into_an_own_skill_and_never_deleted(
     tmp_path: Path,
 ) -> None:
@@ -113,6 +101,16 @@ async def test_a_default_is_listed_shown_changed_into_an_own_skill_and_never_del
         shown = await ours.client.get(f"{SKILLS}/upscale")
         assert await shown.json() == {"slug": "upscale", **UPSCALE}
     assert default.read_bytes() == before
+
+
+async def test_a_missing_skill_is_a_404(ours: Site) -> None:
+    for answer in (
+        await ours.client.get(f"{SKILLS}/none"),
+        await ours.client.patch(f"{SKILLS}/none", json={"name": "x"}),
+        await ours.client.delete(f"{SKILLS}/none"),
+    ):
+        assert answer.status == 404
+        error_of(await answer.json())
 
 
 @pytest.mark.parametrize(
@@ -163,54 +161,34 @@ async def test_slug_tricks_are_refused_and_touch_no_file(ours: Site, trick: str)
     assert ours.files() == before
 
 
-async def test_rules_are_added_listed_changed_and_deleted(ours: Site) -> None:
-    added = await ours.client.post(RULES, json={"text": "Answer briefly."})
-    rule: dict[str, Any] = await added.json()
-    assert added.status == 201
-    assert set(rule) == {"id", "text", "created"} and rule["text"] == "Answer briefly."
-    assert rule["created"].endswith("+00:00")
-    assert await (await ours.client.get(RULES)).json() == {"rules": [rule]}
-
-    changed = await ours.client.patch(f"{RULES}/{rule['id']}", json={"text": "Be brief."})
-    assert (changed.status, await changed.json()) == (200, {**rule, "text": "Be brief."})
-
-    assert (await ours.client.delete(f"{RULES}/{rule['id']}")).status == 204
-    assert await (await ours.client.get(RULES)).json() == {"rules": []}
-    assert (await ours.client.delete(f"{RULES}/{rule['id']}")).status == 404
+# Shipped skills
 
 
-@pytest.mark.parametrize("body", [{}, {"text": ""}, {"text": 5}, {"text": "x", "id": "7"}])
-async def test_a_wrong_rule_is_a_400(ours: Site, body: object) -> None:
-    assert (await ours.client.post(RULES, json=body)).status == 400
-    assert (await ours.client.patch(f"{RULES}/1", json=body)).status == 400
+async def test_the_list_has_the_on_demand_skills_only(tmp_path: Path) -> None:
+    async with site(tmp_path) as ours:
+        listed = await (await ours.client.get(SHIPPED)).json()
+    assert listed["skills"]
+    for skill in listed["skills"]:
+        assert set(skill) == {"slug", "name", "description"}
+        assert "model_" in skill["slug"]
 
 
-async def test_an_unknown_rule_is_a_404(ours: Site) -> None:
-    for name in ("1", "none", "-1", "9" * 40, "%2e%2e", "1%00"):
-        assert (await ours.client.delete(f"{RULES}/{name}")).status == 404
+async def test_each_listed_skill_can_be_had_with_its_instructions(tmp_path: Path) -> None:
+    async with site(tmp_path) as ours:
+        for summary in (await (await ours.client.get(SHIPPED)).json())["skills"]:
+            skill = await (await ours.client.get(f"{SHIPPED}/{summary['slug']}")).json()
+            assert {**summary, "instructions": skill["instructions"]} == skill
+            assert skill["instructions"]
 
 
-async def test_preferences_are_set_listed_replaced_and_deleted(ours: Site) -> None:
-    path = f"{PREFERENCES}/image%20size"
-    put = await ours.client.put(path, json={"value": "1024"})
-    assert (put.status, await put.json()) == (200, {"key": "image size", "value": "1024"})
-    await ours.client.put(path, json={"value": "768"})
-    listed = await (await ours.client.get(PREFERENCES)).json()
-    assert listed == {"preferences": [{"key": "image size", "value": "768"}]}
-    assert (await ours.client.delete(path)).status == 204
-    assert (await ours.client.delete(path)).status == 404
+async def test_what_is_not_there_is_a_404(tmp_path: Path) -> None:
+    async with site(tmp_path) as ours:
+        assert (await ours.client.get(f"{SHIPPED}/none")).status == 404
 
 
-@pytest.mark.parametrize("key", ["a%2fb", "x" * 65, "%00", "a%0a", "%20a", "a:b"])
-async def test_a_wrong_key_is_a_400(ours: Site, key: str) -> None:
-    assert (await ours.client.put(f"{PREFERENCES}/{key}", json={"value": "x"})).status == 400
-
-
-@pytest.mark.parametrize("body", [{}, {"value": ""}, {"value": 5}, {"value": "x", "key": "y"}])
-async def test_a_wrong_preference_is_a_400(ours: Site, body: object) -> None:
-    assert (await ours.client.put(f"{PREFERENCES}/size", json=body)).status == 400
-
-
-async def test_half_a_character_is_kept_as_the_replacement_character(ours: Site) -> None:
-    answer = await ours.client.post(RULES, json={"text": "cut \ud83d"})
-    assert (answer.status, (await answer.json())["text"]) == (201, "cut \ufffd")
+async def test_shipped_skills_cannot_be_changed(tmp_path: Path) -> None:
+    async with site(tmp_path) as ours:
+        slug = (await (await ours.client.get(SHIPPED)).json())["skills"][0]["slug"]
+        for method in ("POST", "PUT", "PATCH", "DELETE"):
+            answer = await ours.client.request(method, f"{SHIPPED}/{slug}", json={"name": "x"})
+            assert answer.status == 405

@@ -1,0 +1,60 @@
+"""All routes of the assistant, in the order in which aiohttp tries them.
+
+Routes with a word in the path come before routes with a variable in its place: `/chats/search`
+before `/chats/{id}`.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from functools import cache
+from typing import Final
+
+from aiohttp import web
+
+from . import (
+    chats,
+    commands,
+    export,
+    health,
+    library,
+    session,
+    settings,
+    skills,
+    slash,
+    statements,
+    subscribe,
+    turns,
+)
+from .openapi import document
+from .route import PlainRequest, Route
+
+
+async def read_open_api(request: PlainRequest) -> web.Response:
+    """This document."""
+    # In a thread: it is made from a few thousand lines, when it is asked for the first time.
+    content = await asyncio.to_thread(_document)
+    return web.Response(body=content, content_type="application/json", charset="utf-8")
+
+
+ROUTES: Final[tuple[Route, ...]] = (
+    *turns.ROUTES,
+    *library.ROUTES,
+    *export.ROUTES,
+    *subscribe.ROUTES,
+    *chats.ROUTES,
+    *commands.ROUTES,
+    *skills.ROUTES,
+    *statements.ROUTES,
+    *health.ROUTES,
+    *settings.ROUTES,
+    *session.ROUTES,
+    *slash.ROUTES,
+    Route("GET", "/assistant/openapi.json", read_open_api, {200: "AnyObject"}),
+)
+
+
+@cache
+def _document() -> bytes:
+    return json.dumps(document(ROUTES), ensure_ascii=False).encode()
