@@ -24,15 +24,16 @@ from plugin.assistant.config import Settings
 from plugin.assistant.context import draft as draft_module
 from plugin.assistant.context.chat_context import ChatContext
 from plugin.assistant.context.compaction_policy import LEAST_SAVING
-from plugin.assistant.context.draft import Counted, Draft, compose
-from plugin.assistant.context.fidelity import Shaper, changed_rows
+from plugin.assistant.context.draft import CountedMessage, Draft, compose
+from plugin.assistant.context.fidelity import GroupReducer, changed_rows
 from plugin.assistant.context.limits import limits_of
 from plugin.assistant.context.log import ChatLog
+from plugin.assistant.context.notes import EVENTS, RECALLED, WRAP_UP_TEXT, Note
 from plugin.assistant.context.plan import Budget, Plan
 from plugin.assistant.context.projections import Projections
 from plugin.assistant.context.repeats import SKILL_AGAIN, is_repeat
 from plugin.assistant.context.summary.text import MARKER, MOST_WORDS, summary_text
-from plugin.assistant.context.tail import WRAP_UP, Tail
+from plugin.assistant.context.tail import Tail
 from plugin.assistant.context.tokens import (
     CHARS_PER_TOKEN,
     TextTokens,
@@ -434,8 +435,8 @@ def test_head_cuts_and_tail_together_are_the_log(
             if row is not None and message.role != "system":
                 assert row >= cuts[-1].end or row in kept
         if request.after is not request.before:
-            covered = ChatLog(request.log).digest(cuts[-1].first, cuts[-1].end)
-            assert covered == cuts[-1].digest
+            covered = ChatLog(request.log).content_hash(cuts[-1].first, cuts[-1].end)
+            assert covered == cuts[-1].content_hash
 
 
 # What is sent once
@@ -506,7 +507,7 @@ def test_sending_once_never_costs_more_and_changes_nothing_else(
 ) -> None:
     for request in requests(log, settings, replace(budget, alternation=False)):
         draft = drafted(request, request.after, settings, budget)
-        for sent, shaped in zip(draft.tail, draft.shaped, strict=True):
+        for sent, shaped in zip(draft.tail, draft.reduced, strict=True):
             assert sent.tokens <= shaped.tokens
             if sent is not shaped:
                 assert changed_rows(sent, shaped)
@@ -527,50 +528,53 @@ def test_switched_off_nothing_is_sent_once(log: Messages, budget: Budget) -> Non
 
 
 class Turns:
-    """Gives each turn a tail: something recalled, and the note from its second request on."""
+    """Gives each turn background notes, and the reminder from its second request on."""
 
-    def __init__(self, recalled: str) -> None:
-        self._recalled, self._tail = recalled, Tail()
+    def __init__(self, notes: tuple[Note, ...]) -> None:
+        self._notes, self._tail = notes, Tail()
 
     def tail_of(self, context: ChatContext) -> Tail:
         asked = context.asked_row
         if self._tail.asked != asked:
-            self._tail = Tail(asked, self._recalled)
+            self._tail = Tail(asked, self._notes)
         else:
-            self._tail = self._tail.with_note(asked, len(context))
+            self._tail = self._tail.with_wrap_up(asked, len(context))
         return self._tail
 
 
-RECALLS = st.sampled_from(["", "[Recalled] the seed was 42", "[Recalled] " + "a passage " * 150])
+SEED = Note(RECALLED, ("the seed was 42",), 400)
+LONG = Note(RECALLED, ("a passage " * 60, "a passage " * 90), 1_600)
+FINISHED = Note(EVENTS, ("the run has finished", "an output " * 40), 400)
+NOTES = st.sampled_from([(), (SEED,), (LONG,), (FINISHED,), (FINISHED, SEED), (FINISHED, LONG)])
 
 
 @chat_law
-@given(LOGS, LIMITS, BUDGETS, RECALLS)
+@given(LOGS, LIMITS, BUDGETS, NOTES)
 def test_a_tail_keeps_requests_valid_within_the_window_and_its_rows_as_they_are(
-    log: Messages, settings: Settings, budget: Budget, recalled: str
+    log: Messages, settings: Settings, budget: Budget, notes: tuple[Note, ...]
 ) -> None:
     known = replace(budget, window=replace(budget.window, known=True))
-    for request in requests(log, settings, known, tail_of=Turns(recalled).tail_of):
+    for request in requests(log, settings, known, tail_of=Turns(notes).tail_of):
         body = body_of(request.messages)
         assert strict_faults(body, alternation=budget.alternation) == []
         assert faults(request.messages, alternation=budget.alternation) == ()
         assert request.plan.tokens <= known.prompt
         text = text_of(request.messages)
-        assert text.count(text_of([user(WRAP_UP)])[30:-3]) <= 1
+        assert text.count(text_of([user(WRAP_UP_TEXT)])[30:-3]) <= 1
         if not budget.alternation:
             recounted = sum(message_tokens(message) for message in request.messages)
             assert request.plan.tokens == recounted + text_tokens(schema_text(TOOLS))
 
 
 @chat_law
-@given(LOGS, st.sampled_from(["extractive", "off"]), BUDGETS, RECALLS)
+@given(LOGS, st.sampled_from(["extractive", "off"]), BUDGETS, NOTES)
 def test_a_tail_stays_as_it_is_for_its_turn_without_a_commitment(
-    log: Messages, summary: str, budget: Budget, recalled: str
+    log: Messages, summary: str, budget: Budget, notes: tuple[Note, ...]
 ) -> None:
     settings = Settings(prompt_cache="auto", summary=summary)
     orderly = tuple(message for message in log if message.role != "system")
     budget = replace(budget, alternation=False)
-    chat = requests(orderly, settings, budget, tail_of=Turns(recalled).tail_of)
+    chat = requests(orderly, settings, budget, tail_of=Turns(notes).tail_of)
     for last, request in pairwise(chat):
         forced = last.plan.report.emergency or request.plan.report.emergency
         if request.after is last.after and request.asked == last.asked and not forced:
@@ -589,10 +593,10 @@ def drafted(
     summary = None
     if projections.summary is not None:
         text = summary_text(projections.summary, projections.summary_tokens)
-        summary = Counted.of("user", text)
-    ours = Counted.of("system", OURS.text)
-    shaper = Shaper(limits.shapes)
-    return compose(ChatLog(request.log), projections, ours, summary, limits, shaper)
+        summary = CountedMessage.of("user", text)
+    ours = CountedMessage.of("system", OURS.text)
+    reducer = GroupReducer(limits.fidelity)
+    return compose(ChatLog(request.log), projections, ours, summary, limits, reducer)
 
 
 @chat_law

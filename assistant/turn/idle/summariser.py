@@ -6,7 +6,7 @@
 
 A cut has its extractive summary from the start; a model's text joins it here, and only here. So a
 model that is slow, fails or talks nonsense costs its text and nothing else. What a model is asked,
-and which answers are taken, is `context.summary.telling`'s.
+and which answers are taken, is `context.summary.llm_summary`'s.
 
 Nobody is asked automatically where it is not worth it: the demo model; windows under 16k tokens,
 whose models are slow and whose summaries have no room; less new text than `LEAST_READ`.
@@ -25,8 +25,8 @@ from weakref import WeakKeyDictionary
 from ...chats import ChatParams
 from ...config import Settings
 from ...context.chat_context import ChatContext
-from ...context.compaction_policy import Saving, most_after
-from ...context.summary.llm_summary import Telling, accepted
+from ...context.compaction_policy import TokenSaving, most_after
+from ...context.summary.llm_summary import SummaryRequest, accepted
 from ...context.tokens import text_tokens
 from ...context.window import Window, window_of
 from ...errors import AssistantError, Conflict
@@ -82,7 +82,7 @@ class Compaction:
     """What `/compact` did. `told` is False where the extractive summary serves alone, `summarised`
     where there is none at all."""
 
-    saving: Saving
+    saving: TokenSaving
     told: bool
     summarised: bool = True
 
@@ -157,10 +157,10 @@ class Summariser:
         context = preparation.conversation.context
         asks = self._settings.summary != "off" and not provider.demo
 
-        def work() -> tuple[Telling | None, Saving | None]:
+        def work() -> tuple[SummaryRequest | None, TokenSaving | None]:
             with conversation.lock:
                 preparation.ready()
-                ahead = context.telling_ahead(focus, by_hand=True) if asks else None
+                ahead = context.summary_request_before_cut(focus, manual=True) if asks else None
                 return ahead, context.compact()
 
         telling, saving = await asyncio.to_thread(work)
@@ -171,12 +171,12 @@ class Summariser:
                 code="nothing_to_compact",
             )
         if asks and telling is None:
-            telling = context.telling(_most_read(preparation.window), focus)
+            telling = context.summary_request(_most_read(preparation.window), focus)
         told = await self._answer(conversation, provider, telling) if telling else None
         if telling is None or told is None:
             return Compaction(saving, told=False, summarised=self._settings.summary != "off")
         most = most_after(saving.before)
-        if not context.retell(told, telling.end, at_once=True, most_tokens=most):
+        if not context.add_llm_summary(told, telling.end, at_once=True, most_tokens=most):
             return Compaction(saving, told=False)
         return Compaction(replace(saving, after=context.tokens), told=True)
 
@@ -199,7 +199,7 @@ class Summariser:
         """One request, if there is something to tell; whether the context changed."""
         conversation, task = idle.conversation, asyncio.current_task()
 
-        def work() -> Telling | None:
+        def work() -> SummaryRequest | None:
             with conversation.lock:
                 if not self._work.goes_on(idle.chat_id, task):
                     return None  # A turn has begun, which may have fed more by now.
@@ -210,18 +210,18 @@ class Summariser:
         if telling is None or known.last == hash(telling.source):
             return False
         told = await self._answer(conversation, provider, telling)
-        return told is not None and conversation.context.retell(told, telling.end)
+        return told is not None and conversation.context.add_llm_summary(told, telling.end)
 
-    def _due(self, context: ChatContext, window: Window) -> Telling | None:
+    def _due(self, context: ChatContext, window: Window) -> SummaryRequest | None:
         """What is worth a request now."""
-        telling = context.telling(_most_read(window))
+        telling = context.summary_request(_most_read(window))
         if telling is not None and text_tokens(telling.source) >= LEAST_READ:
             return telling
         # Another model has nothing of this chat in its cache.
-        return None if self._settings.summary_model else context.telling_ahead()
+        return None if self._settings.summary_model else context.summary_request_before_cut()
 
     async def _answer(
-        self, conversation: Conversation, provider: Provider, telling: Telling
+        self, conversation: Conversation, provider: Provider, telling: SummaryRequest
     ) -> str | None:
         """What the model tells, or None where it fails; counts which it was."""
         try:
@@ -237,7 +237,7 @@ class Summariser:
         self._failures[conversation] = Failures(count, hash(telling.source), until)
         return None
 
-    async def _text(self, provider: Provider, telling: Telling) -> str | None:
+    async def _text(self, provider: Provider, telling: SummaryRequest) -> str | None:
         """The model's whole answer; None for one that calls a tool, or goes on for too long."""
         request = LLMRequest(
             messages=telling.messages,
