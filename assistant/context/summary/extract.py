@@ -13,7 +13,7 @@ from ..clamp import clamp_text
 _VALUE = re.compile(
     r"""
       https?://[^\s"'<>)\]}]+                              # addresses
-    | (?:[A-Za-z]:)?[\w.~-]*(?:[/\\][\w.~ -]*\w)+\.\w{2,11}\b   # paths with a file
+    | (?:[A-Za-z]:|(?!\B\w))[\w.~-]*(?:[/\\][\w.~ -]*\w)+\.\w{2,11}\b   # paths with a file
     | \b[\w-]+(?:\.[\w-]+)*\.(?:safetensors|sft|ckpt|pth?|gguf|onnx|bin|png|jpe?g|webp|mp4|gif
         |wav|flac|mp3|json|ya?ml|txt|py)\b                 # files
     | \b\d{2,5}\s?[x×]\s?\d{2,5}\b                         # sizes
