@@ -2,11 +2,11 @@
 
     python bench/fuzz_plans.py [--cases N] [--seed S] [--jobs J]
 
-A case is one chat of `wild.py` with settings, window and provider of its own, planned request by
-request. Each request is checked by `validity.py` and by what stands here: invalid, over its window
-(characters / 4, and the exact count where `toktok-rs` is installed), a row that is neither sent nor
-behind a handle, a last message that is not the current input. Prints a JSON object; the exit code
-is 1 when any count is not 0.
+A case is one chat of `tests/context/wild.py` with settings, window and provider of its own, planned
+request by request. Each request is checked by `validity.py` and by what stands here: invalid, over
+its window (characters / 4, and the exact count where `toktok-rs` is installed), a row that is
+neither sent nor behind a handle, a last message that is not the current input. Prints a JSON
+object; the exit code is 1 when any count is not 0.
 """
 
 import runpy
@@ -36,7 +36,7 @@ from plugin.assistant.messages.prompt import PromptMessage, to_openai  # noqa: E
 from plugin.bench.measures import CHARS_PER_TOKEN, exact_tokens, rendered  # noqa: E402
 from plugin.bench.tool_facts import bench_facts  # noqa: E402
 from plugin.bench.validity import faults  # noqa: E402
-from plugin.bench.wild import wild_log  # noqa: E402
+from plugin.tests.context.wild import wild_log  # noqa: E402
 
 SYSTEM = SystemText("You are ComfyUI Assistant. " * 8, "full")
 WINDOWS = (1_024, 2_048, 4_096, 8_192, 16_384, 32_768)

@@ -1,17 +1,18 @@
-"""What of a chat reaches the model: log -> plan -> request. Pure: no I/O, no clock, no randomness.
+"""From a chat's log to a request: log -> plan -> request. Pure: no I/O, no clock, no randomness.
 
-`chat_context.ChatContext` is the way in. A request comes about in these steps, each a module:
+`chat_context.ChatContext` is the interface. Planning a request has these steps, each a module:
 
-    log.py           rows as they come; rounds; what would make a request invalid is mended (R53)
-    projections.py   what the chat has committed to leave out, as ranges with hashes (R28, R51)
-    draft.py         the request under those: system, head, summary, asked, tail
-    shapes.py        how much of each group: whole, admitted, clamped, as lines (R14, R17)
-    commitment.py    whether more must be left out, and where to cut (R15, R21, R27, R50)
-    summary/         what stands for the rows that were cut (R16, R24, R26)
-    emergency.py     made to fit by force, for this one request (R29)
-    rendering.py     as the server wants it (R19)
-    validator.py     the last word: no invalid request leaves (R53)
+    log.py                 rows and rounds; repairs what would make a request invalid (R53)
+    projections.py         the committed ranges of rows that are left out, with hashes (R28, R51)
+    draft.py               the request under these projections, in segments
+    fidelity.py            how much of each group is sent (R14, R17)
+    compaction_policy.py   whether a mask or a cut is due, and how much it covers (R15, R21, R50)
+    summary/               the summary of the rows that were cut (R16, R24, R26)
+    emergency.py           shortens this one request by force (R29)
+    rendering.py           the message order that the server requires (R19)
+    validator.py           refuses invalid requests (R53)
 
-`limits` and `window` are the numbers, `tokens` and `calibration` what texts cost, `handles` and
-`left_out` how everything can be had back (R49), `reporting` what the plan did (R32).
+`notes` are texts of one turn alone, `tail` their budget. `limits` and `window` are the numbers,
+`tokens` and `calibration` count tokens, `handles` and `left_out` name what a request leaves out
+(R49), and `reporting` makes the report (R32).
 """

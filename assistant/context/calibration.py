@@ -1,8 +1,8 @@
-"""How far our estimate of tokens is from a model's own count, learned from its usage. Pure.
+"""The factor from estimated tokens to a model's own count, learned from the usage it reports. Pure.
 
-Each model has its own tokenizer and its own chat template around the messages. The factor moves
-slowly and stays within bounds, so that one odd count (a cache that reports only what is new, say)
-changes little. It is rounded, so that limits do not move with every request.
+Each model has its own tokenizer and its own chat template around the messages. The factor changes
+slowly and stays within bounds, so that one wrong count (such as a cache that reports only new
+tokens) changes little. It is rounded, so that limits do not change with every request.
 """
 
 from __future__ import annotations
@@ -10,12 +10,12 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 SLOWNESS = 0.25
-"""The share of a new observation in the factor."""
+"""The share of a new count in the factor."""
 LEAST, MOST = 0.6, 1.6
-"""Bounds of the factor; beyond them the count is of something else."""
+"""Bounds of the factor; a count beyond them is not of the same messages."""
 STEP = 0.05
 LEAST_TOKENS = 200
-"""Smaller requests say little: the template's own tokens weigh too much in them."""
+"""Smaller requests are ignored: the chat template's own tokens are too large a part of them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,11 +26,12 @@ class Calibration:
 
     @property
     def factor(self) -> float:
-        """What to multiply an estimate with."""
+        """The factor by which to multiply an estimate."""
         return round(round(self.learned / STEP) * STEP, 2)
 
     def with_count(self, estimated: int, counted: int | None) -> Calibration:
-        """The calibration after a request; unchanged where the provider did not count."""
+        """The calibration after a request of `estimated` tokens; unchanged without a provider's
+        count."""
         if counted is None or estimated < LEAST_TOKENS:
             return self
         seen = counted / estimated

@@ -1,14 +1,13 @@
-"""One chat's context: its log, what it has committed to leave out, and the next request.
+"""One chat's context: its log, its projections, and the plan of the next request.
 
     context = ChatContext(settings, budget, system, tools)
-    context.append(message)             the log grows
-    plan = context.plan()               the next request; commits what it has to leave out
-    context.recall("r12")               what stands behind a handle
+    context.append(message)             adds a row to the log
+    plan = context.plan()               the next request; commits the cut or mask that is due
+    context.recall("r12")               the whole content behind a handle
 
-A plan costs what is sent, not what the chat is long: facts of a row are made once, when it comes,
-and only rows after the last cut are looked at. The same log, settings and projections give the same
-bytes (R52). A request without a chat makes its log anew, with the same result.
-"""
+A plan costs as much as the request is long, not as the chat is long: the facts of a row are
+computed once, when it is appended, and only rows after the last cut are read. The same log,
+settings and projections give the same bytes (R52)."""
 
 from __future__ import annotations
 
@@ -20,43 +19,46 @@ from ..config import Settings
 from ..errors import AssistantError, ContextOverflow, InvalidRequest
 from ..messages.prompt import PromptMessage
 from .compaction_policy import (
-    Saving,
-    compacts,
+    TokenSaving,
     cut_due,
-    cut_place,
-    cut_place_by_hand,
-    mask_is_worth,
-    mask_place,
+    cut_index,
+    cut_saves_enough,
+    manual_cut_index,
+    mask_end,
+    mask_pays,
     most_of_summary,
 )
-from .draft import Counted, Draft, Extra, compose, masked
+from .draft import CountedMessage, Draft, PlacedNote, compose, masked
 from .emergency import fitted
-from .fidelity import Shaper
+from .fidelity import GroupReducer
 from .handles import recall
 from .left_out import cut_ranges, shortened_rows, unsent_rows
 from .limits import limits_of
 from .log import ChatLog
+from .notes import Note
+from .passages import recalled_note
 from .plan import Plan
 from .projections import Projections, valid
 from .rendering import OPENING, alternate
 from .reporting import report_of
-from .summary.llm_summary import Telling
+from .summary.llm_summary import SummaryRequest
 from .summary.state import Summary
 from .summary.text import summary_text
-from .summary_request import ahead, of_cut
+from .summary_request import request_after_cut, request_before_cut
 from .system import SystemText
-from .tail import Tail, recalled_text
+from .tail import Tail, fit, tail_tokens
 from .tokens import message_tokens, schema_text, schema_tokens
 from .tool_facts import NO_FACTS, ToolFacts
 from .validator import faults
 from .window import Budget
 
-ENOUGH = 2
-"""Times the room of a request: a tail that has so much as lines is sure to be cut."""
+SURPLUS = 2
+"""A tail that has more than this many times the room of a request even as digests is sure to be
+cut."""
 
 
 class ChatContext:
-    """Plans the requests of one chat. Not for several threads at once."""
+    """Plans the requests of one chat. Not safe for several threads at once."""
 
     def __init__(
         self,
@@ -71,37 +73,39 @@ class ChatContext:
         self._settings = settings
         self._log = ChatLog(messages, budget.count, facts)
         self._count = budget.count
-        self._extra: tuple[Tail, Extra | None] = (Tail(), None)
+        self._tail: tuple[Tail, int | None] = (Tail(), None)
+        self._notes: tuple[PlacedNote, ...] = ()
         self._projections = valid(projections or Projections(), self._log)
         self._ranges = cut_ranges(self._projections)
-        self._summary: tuple[Summary, int, Counted] | None = None
+        self._summary: tuple[Summary, int, CountedMessage] | None = None
         self._prepared: tuple[object, ...] | None = None
         self.prepare(budget, system, tools)
 
     def prepare(
         self, budget: Budget, system: SystemText | None, tools: tuple[Mapping[str, Any], ...]
     ) -> None:
-        """What the next requests must fit and begin with; does nothing where nothing changed."""
+        """Sets the budget, the system message and the tools of the next requests."""
         wanted = (budget, system, tools)
         if self._prepared == wanted:
             return
         self._prepared = wanted
+        self._tail, self._notes = (Tail(), None), ()
         if budget.count is not self._count:
-            # Another model counts otherwise; all is counted again.
-            self._count, self._summary, self._extra = budget.count, None, (Tail(), None)
+            # Another model has another tokenizer: everything is counted again.
+            self._count, self._summary = budget.count, None
             self._log = ChatLog(self._log.rows(), budget.count, self._log.facts)
         self._budget, self._system, self._tools = budget, system, tools
         self._limits = limits_of(self._settings, budget)
-        self._shaper = Shaper(self._limits.shapes)
+        self._reducer = GroupReducer(self._limits.fidelity)
         self._tool_tokens = schema_tokens(schema_text(tools), budget.count)
         opening = message_tokens(OPENING, budget.count) if budget.alternation else 0
         self._room = self._limits.prompt - self._tool_tokens - opening
         text = system.text if system else ""
-        self._front = Counted.of("system", text, budget.count) if text else None
+        self._system_message = CountedMessage.of("system", text, budget.count) if text else None
 
     @property
     def projections(self) -> Projections:
-        """What is committed; `plan`, `compact` and `retell` change it."""
+        """The committed projections; `plan`, `compact` and `add_llm_summary` change them."""
         return self._projections
 
     def __len__(self) -> int:
@@ -109,7 +113,7 @@ class ChatContext:
 
     @property
     def page_chars(self) -> int:
-        """How much of a recalled text fits the next request without being shortened again."""
+        """Characters of a recalled text that the next request has room for without shortening."""
         return self._limits.page_chars
 
     @property
@@ -123,15 +127,16 @@ class ChatContext:
         return len(self._log) if self._log.last_user is None else self._log.last_user
 
     def append(self, message: PromptMessage) -> None:
-        """One more row of the log."""
+        """Adds a row to the log."""
         self._log.append(message)
 
     def rows(self, first: int = 0, end: int | None = None) -> tuple[PromptMessage, ...]:
-        """The log's rows from `first` up to `end`, or to the last."""
+        """The log's rows from `first` up to `end`, which is not included; to the last row without
+        it."""
         return self._log.rows(first, end)
 
     def continues(self, first: int, rows: Sequence[PromptMessage]) -> bool:
-        """Whether the log from the row `first` on is a beginning of `rows`."""
+        """Whether the log's rows from `first` on are the first of `rows`."""
         known = self._log.rows(first)
         return first <= len(self._log) and known == tuple(rows[: len(known)])
 
@@ -139,22 +144,24 @@ class ChatContext:
         """The whole content behind a handle. Raises NotFound."""
         return recall(self._log, handle)
 
-    def recalled(self, found: Iterable[range], most_tokens: int) -> str:
-        """What of the rows `found`, best first, is worth a place in the turn's tail: passages that
-        no request has any more. Empty where there are none."""
-        visible = self._summary_message(self._projections)
-        shown = visible.message.text if visible else ""
-        return recalled_text(self._log, self._projections, found, most_tokens, shown)
+    def recalled(self, found: Iterable[range], most_tokens: int) -> Note | None:
+        """The note of passages from the rows `found`, best first, that requests no longer have;
+        None without any."""
+        summary = self._summary_message(self._projections)
+        visible = summary.message.text if summary else ""
+        return recalled_note(self._log, self._projections, found, most_tokens, visible)
 
     def plan(self, tail: Tail | None = None) -> Plan:
-        """The next request, with what its turn says besides in `tail`. Raises InvalidRequest when
-        there is nothing to answer, ContextOverflow when even what must be sent does not fit a
-        window that is known."""
-        self._take(tail or Tail())
+        """The next request, with the notes of its turn in `tail`.
+
+        Raises InvalidRequest when the log has no user message with content, ContextOverflow when
+        the messages that must be sent do not fit a window that is known.
+        """
+        self._place_notes(tail or Tail())
         asked = self._log.last_user
         if asked is None or self._log.row(asked).is_empty:
             raise InvalidRequest("expected a last user message with some content", where="messages")
-        draft = self._committed(self._draft(self._projections, enough=ENOUGH * self._room))
+        draft = self._committed(self._draft(self._projections, enough_tokens=SURPLUS * self._room))
         if draft.partial:
             draft = self._committed(self._draft(self._projections))
         draft = self._fitted(draft, asked)
@@ -184,172 +191,181 @@ class ChatContext:
 
     @property
     def tokens(self) -> int:
-        """Tokens of the messages that a request would have now, if nothing more were left out."""
+        """Tokens of a request's messages under the present projections."""
         return self._draft(self._projections).tokens
 
-    def compact(self) -> Saving | None:
-        """Cuts all but the least recent messages now, though no limit asks for it. None, with
-        nothing committed, where too few are older, too little would be saved, or nothing was said
-        since the last time (R27)."""
+    def compact(self) -> TokenSaving | None:
+        """Cuts all but the least recent messages now, though no limit asks for it.
+
+        None, and nothing is committed, when too few messages are older, when the cut would save too
+        little, or when the log has no new row since the last commitment (R27).
+        """
         before = self._draft(self._projections)
         if self._projections.made_at == len(self._log):
             return None
-        after = self._cut(before, by_hand=True)
-        return None if after is before else Saving(before.tokens, after.tokens)
+        after = self._cut(before, manual=True)
+        return None if after is before else TokenSaving(before.tokens, after.tokens)
 
-    def telling(self, most_read: int, focus: str = "") -> Telling | None:
-        """The request for a model to tell of what was cut, in a transcript of about `most_read`
-        tokens; None when it did, and where the summary has no room for it."""
+    def summary_request(self, most_read: int, focus: str = "") -> SummaryRequest | None:
+        """The request for an LLM summary of the rows that were cut, with a transcript of about
+        `most_read` tokens. None when an LLM summary covers them already, and when the summary
+        message has no room for one. `focus` is what the user wants to be kept."""
         most = self._most_message(self._projections)
-        return of_cut(self._log, self._projections, most, most_read, focus)
+        return request_after_cut(self._log, self._projections, most, most_read, focus)
 
-    def telling_ahead(self, focus: str = "", *, by_hand: bool = False) -> Telling | None:
-        """The same where prompts are cached, before the next cut; None while that is far, unless it
-        is made `by_hand`."""
+    def summary_request_before_cut(
+        self, focus: str = "", *, manual: bool = False
+    ) -> SummaryRequest | None:
+        """The request for an LLM summary before the next cut, where prompts are cached. None while
+        the next cut is far, unless the user asked for it (`manual`)."""
         if not (self._limits.cached and self._limits.summarise):
             return None
-        return ahead(
+        return request_before_cut(
             self._log,
             self._projections,
             self._draft(self._projections),
             self._tools,
             room=self._room,
-            most_message=self._most_summary(self._front.tokens if self._front else 0),
+            most_message=self._most_summary(self._system_tokens),
             alternation=self._budget.alternation,
             focus=focus,
-            by_hand=by_hand,
+            manual=manual,
         )
 
-    def retell(
-        self, told: str, end: int, *, at_once: bool = False, most_tokens: int | None = None
+    def add_llm_summary(
+        self, text: str, end: int, *, at_once: bool = False, most_tokens: int | None = None
     ) -> bool:
-        """Takes over what a model told of the rows before `end`; says whether it did.
+        """Adds the LLM summary `text` of the rows before `end`; returns whether it was added.
 
-        Where prompts are cached it shows from the next cut on, since it would break the prefix,
-        unless that is broken already (`at_once`). Nothing happens where the request would have more
-        than `most_tokens` tokens then.
+        Where prompts are cached, requests have it from the next cut on, since it would break the
+        prefix; with `at_once` the next request has it. It is not added when the request would have
+        more than `most_tokens` tokens with it.
         """
         shown = at_once or not self._limits.cached
-        changed = self._projections.with_told(self._log, told, end, shown=shown)
+        changed = self._projections.with_llm_summary(self._log, text, end, shown=shown)
         if most_tokens is not None and self._draft(changed).tokens > most_tokens:
             return False
         self._projections = changed
         return True
 
-    def _draft(self, projections: Projections, enough: int = 0) -> Draft:
+    def _draft(self, projections: Projections, enough_tokens: int = 0) -> Draft:
         return compose(
             self._log,
             projections,
-            self._front,
+            self._system_message,
             self._summary_message(projections),
             self._limits,
-            self._shaper,
-            self._extra[1],
-            enough,
+            self._reducer,
+            self._notes,
+            enough_tokens,
         )
 
-    def _take(self, tail: Tail) -> None:
-        """What the turn's requests say besides; nothing of another turn's."""
-        if self._extra[0] == tail:
+    def _place_notes(self, tail: Tail) -> None:
+        """Places the notes of `tail`, fitted to the tail's budget; none when the tail belongs to
+        another turn."""
+        asked = self._log.last_user
+        if self._tail == (tail, asked):
             return
-        extra = None
-        if tail.asked is not None and tail.asked == self._log.last_user:
-            recalled, note = (
-                Counted.of("user", text, self._count) if text else None
-                for text in (tail.recalled, tail.note)
-            )
-            extra = Extra(tail.asked, recalled, note, tail.note_row)
-        self._extra = (tail, extra)
+        self._tail, self._notes = (tail, asked), ()
+        if asked is not None and tail.asked == asked:
+            notes = fit(tail.notes, tail_tokens(self._budget))
+            self._notes = tuple(PlacedNote.of(note, asked, self._count) for note in notes)
 
     def _committed(self, draft: Draft) -> Draft:
-        """The draft after committing what is due, once for each state of the log (R27)."""
+        """The draft after the mask or cut that is due, committed once for each state of the log
+        (R27)."""
         if self._projections.made_at == len(self._log):
             return draft
         if not self._limits.cached:
             return self._cut(draft) if cut_due(draft, self._limits) else draft
         if draft.tokens <= min(self._limits.trigger, self._room):
             return draft
-        place, shorter = self._masked(draft)
-        worth = mask_is_worth(draft, shorter, self._room, self._budget.prices)
-        if worth and not draft.partial:
-            self._projections = self._projections.with_mask(self._log, place)
+        end, shorter = self._masked(draft)
+        pays = mask_pays(draft, shorter, self._room, self._budget.prices)
+        if pays and not draft.partial:
+            self._projections = self._projections.with_mask(self._log, end)
             return shorter
         return self._cut(draft) if draft.tokens > self._room else draft
 
     def _masked(self, draft: Draft) -> tuple[int, Draft]:
-        """The row up to which a mask of all but the last rounds would go, and the draft after it; 0
-        and the draft itself when there is nothing to mask."""
-        place = mask_place(draft.whole, self._limits.keep_rounds)
-        if place <= self._projections.masked:
+        """The end row of a mask of all but the last rounds, and the draft with it; 0 and the draft
+        itself when there is nothing new to mask."""
+        end = mask_end(draft.whole, self._limits.keep_rounds)
+        if end <= self._projections.masked:
             return 0, draft
-        return place, masked(draft, place, self._log, self._limits, self._shaper)
+        return end, masked(draft, end, self._log, self._limits, self._reducer)
 
-    def _cut(self, before: Draft, *, by_hand: bool = False) -> Draft:
-        """The draft after a cut of its oldest groups, committed with the summary of what it covers.
+    def _cut(self, before: Draft, *, manual: bool = False) -> Draft:
+        """The draft after a cut of its oldest groups, committed with their summary; `before` itself
+        when no cut saves enough.
 
-        Where prompts are cached the older rounds are masked with it: the prefix breaks anyway.
+        Where prompts are cached, older rounds are masked at the same time: the cut breaks the
+        prefix anyway.
         """
         mask, draft = self._masked(before) if self._limits.cached else (0, before)
         summary = self._most_summary(sum(counted.tokens for counted in draft.system))
         asked = self._log.group_at(self._log.last_user or 0)
-        fixed = draft.prefix_tokens + self._tool_tokens + summary + draft.extra_tokens
+        fixed = draft.prefix_tokens + self._tool_tokens + summary + draft.note_tokens
         count = len(draft.head or draft.whole[:1]) + bool(summary)
-        count += len(draft.extra.counted) if draft.extra else 0
-        choose = cut_place_by_hand if by_hand else cut_place
-        place = choose(draft.shaped, asked, fixed, count, self._limits)
-        if place == 0:
+        count += len(draft.notes)
+        choose = manual_cut_index if manual else cut_index
+        index = choose(draft.reduced, asked, fixed, count, self._limits)
+        if index == 0:
             return before
-        replaced = sum(group.tokens for group in draft.tail[:place])
+        replaced = sum(group.tokens for group in draft.tail[:index])
         replaced += draft.summary.tokens if draft.summary else 0
         changed = self._projections.with_cut(
             self._log,
-            self._log.groups_between(self._projections.end, draft.whole[place].first),
+            self._log.groups_between(self._projections.end, draft.whole[index].first),
             most_head=self._limits.head,
-            most_summary=min(summary, most_of_summary(replaced, by_hand=by_hand)),
+            most_summary=min(summary, most_of_summary(replaced, manual=manual)),
         )
         if mask > changed.end:
             changed = changed.with_mask(self._log, mask)
         after = self._draft(changed)
-        if not compacts(before, after, self._limits):
+        if not cut_saves_enough(before, after, self._limits):
             return before
         self._projections = changed
-        self._shaper.forget(changed.end)
+        self._reducer.forget(changed.end)
         self._ranges = (*self._ranges, *cut_ranges(Projections(changed.cuts[-1:])))
         return after
 
     def _fitted(self, draft: Draft, asked: int) -> Draft:
-        """The draft made to fit by force where it does not: what was recalled goes first, and the
-        summary is shrunk last (R20)."""
-        if draft.tokens > self._room and draft.extra and draft.extra.recalled:
-            draft = replace(draft, forced=True, extra=replace(draft.extra, recalled=None))
-        draft = fitted(draft, self._room, self._shaper, asked)
+        """The draft shortened by force where it exceeds the room; the summary is shortened last
+        (R20)."""
+        draft = fitted(draft, self._room, self._reducer, asked, self._count)
         excess = draft.tokens - self._room
         if excess > 0 and draft.summary is not None and self._projections.summary is not None:
             most = draft.summary.tokens - excess
             text = summary_text(self._projections.summary, most, self._log.facts)
-            draft = replace(draft, summary=Counted.of("user", text, self._count))
+            summary = CountedMessage.of("user", text, self._count)
+            draft = replace(draft, summary=summary)
         return draft
 
+    @property
+    def _system_tokens(self) -> int:
+        return self._system_message.tokens if self._system_message else 0
+
     def _most_summary(self, system_tokens: int) -> int:
-        """The most tokens of a summary: a share of what system message and tools leave, and never
-        more than a share of what a cut aims at; 0 where there is to be none."""
+        """The most tokens of a summary: a share of the room without the system message, and at most
+        a share of a cut's target; 0 where there is to be no summary."""
         if not self._limits.summarise:
             return 0
         rest = self._room - system_tokens
         return max(1, int(min(rest * self._limits.summary_share, self._limits.summary)))
 
-    def _summary_message(self, projections: Projections) -> Counted | None:
-        """The summary as a message: the same object for the same summary."""
+    def _summary_message(self, projections: Projections) -> CountedMessage | None:
+        """The summary as a message, the same object for the same summary; None without one."""
         summary = projections.summary
         if summary is None:
             return None
         most = self._most_message(projections)
         if self._summary is None or self._summary[0] is not summary or self._summary[1] != most:
             text = summary_text(summary, most, self._log.facts)
-            self._summary = (summary, most, Counted.of("user", text, self._count))
+            self._summary = (summary, most, CountedMessage.of("user", text, self._count))
         return self._summary[2]
 
     def _most_message(self, projections: Projections) -> int:
         """The most tokens of the summary message."""
-        most = self._most_summary(self._front.tokens if self._front else 0)
+        most = self._most_summary(self._system_tokens)
         return min(most, projections.summary_tokens)

@@ -1,7 +1,7 @@
-"""Long text made short: head and tail stay, the middle goes (R17).
+"""Clamps long texts: the beginning and the end stay, the middle is left out (R17).
 
-What is cut says how much is missing. JSON stays JSON. No cut splits a character's code point:
-strings are made of them, but for the halves of surrogate pairs, which are joined first.
+A note in the middle says how many characters are missing. JSON stays JSON. No code point is split:
+halves of surrogate pairs are joined first.
 """
 
 from __future__ import annotations
@@ -12,25 +12,26 @@ from typing import Any
 from ..messages.json_text import json_text, mended
 
 HEAD_SHARE = 0.6
-"""The beginning says what a text is; the end has the outcome. The beginning gets a little more."""
+"""The share of the beginning, which shows what the text is; the end shows the outcome."""
 ATTEMPTS = ((400, 40), (200, 20), (100, 10), (60, 5), (30, 3))
 """Longest string (characters) and longest list (items) tried in turn until the JSON is short
 enough."""
 CUT = "..."
-"""Ends a text that has no room for a note."""
+"""Ends a clamped text that has no room for a note."""
 DEEPEST = 12
-"""Levels of JSON that are looked into; what lies deeper is told by its kind."""
+"""Levels of JSON that are kept; deeper values are replaced by their kind and size."""
 
 
 def clamp_text(text: str, limit: int, whole: str = "") -> str:
-    """`text` itself when it has at most `limit` characters, else head, note and tail within
-    `limit`. The note says `whole`: how the whole text can be had, such as a tool and a handle."""
+    """`text` itself when it has at most `limit` characters, else its beginning, a note and its end
+    within `limit`. The note says `whole`: how the whole text can be had, such as by a tool and a
+    handle."""
     if limit <= 0 or len(text) <= limit:
         return text
     text = mended(text)
     if len(text) <= limit:
         return text
-    # The number of what is left out is never longer than that of the whole.
+    # The number of missing characters has at most as many digits as the length of the text.
     room = limit - len(_note(len(text), whole))
     if room <= 0:
         return (text[: max(0, limit - len(CUT))] + CUT)[:limit]
@@ -79,13 +80,13 @@ def _clamp_json(value: Any, text: str, limit: int, handle: str) -> str:
 
 
 class _TooLong(Exception):
-    """What is made is longer than it may be already."""
+    """The shortened value is already longer than allowed."""
 
 
 class _Shortening:
-    """One attempt: strings of at most `longest` characters, `items` of each list and object. It
-    stops when its JSON is sure to have more than `room` characters, so that a giant costs no more
-    than what is kept of it."""
+    """One attempt to shorten a JSON value: strings of at most `longest` characters, `items` of each
+    list and object. Raises _TooLong once the JSON is sure to exceed `room` characters, so that a
+    very long value costs no more than the part that is kept."""
 
     def __init__(self, longest: int, items: int, room: int) -> None:
         self._longest, self._items, self._room = longest, items, room

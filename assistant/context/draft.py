@@ -1,12 +1,13 @@
-"""A request in the making: what a log looks like under given projections, in segments.
+"""A draft of a request: the segments that a log has under given projections.
 
-    system    the system message, and those that the client sent
+    system    our system message, or the client's
     head      the pinned first request
-    summary   what stands for the rows that were cut
-    asked     the request of the turn that a cut went through
-    tail      the groups after the last cut, each in its shape
+    summary   the summary of the rows that were cut
+    asked     the request of the turn that the last cut went through
+    tail      the groups after the last cut, each at its fidelity
+    notes     texts of this turn alone, before the user's message or at the end (`notes`)
 
-Rendering is concatenation; what the segments cost is the sum of what their groups cost.
+The request is the segments in this order; its tokens are the sum of their tokens.
 """
 
 from __future__ import annotations
@@ -16,22 +17,23 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 from ..messages.prompt import PromptMessage
-from .fidelity import Shape, Shaper
+from .fidelity import Fidelity, GroupReducer
 from .limits import Limits
 from .log import ChatLog, Group
+from .notes import Note
 from .projections import Projections
 from .tokens import TextTokens, message_tokens
 
-MANY = 400
-"""Groups after the last cut; only a chat that is opened without its projections has more, or one
-with a very large window."""
-FEWEST_NEAR = 32
-"""Groups that are looked at in any case."""
+LONG_TAIL = 400
+"""Groups after the last cut. Only a chat that is opened without its projections, or one with a very
+large window, has more."""
+LEAST_GROUPS = 32
+"""A long tail is read back at least this many groups."""
 
 
 @dataclass(frozen=True, slots=True)
-class Counted:
-    """A message of ours with its tokens, which are counted once."""
+class CountedMessage:
+    """A message that the plan made, with its tokens, which are counted once."""
 
     message: PromptMessage
     tokens: int
@@ -39,57 +41,59 @@ class Counted:
     @classmethod
     def of(
         cls, role: Literal["system", "user"], text: str, count: TextTokens | None = None
-    ) -> Counted:
+    ) -> CountedMessage:
         message = PromptMessage(role, text)
         return cls(message, message_tokens(message, count))
 
 
 @dataclass(frozen=True, slots=True)
-class Extra:
-    """What one turn's requests have besides the chat (`tail.Tail`): `recalled` stands before the
-    row `asked`, `note` before the row `note_row`."""
+class PlacedNote:
+    """A note as a message of its own, which stands before the log's row `row`."""
 
-    asked: int
-    recalled: Counted | None = None
-    note: Counted | None = None
-    note_row: int = 0
+    note: Note
+    row: int
+    counted: CountedMessage
 
-    @property
-    def counted(self) -> tuple[Counted, ...]:
-        return tuple(one for one in (self.recalled, self.note) if one is not None)
+    @classmethod
+    def of(cls, note: Note, asked: int, count: TextTokens | None) -> PlacedNote:
+        """The note of the turn that answers the row `asked`."""
+        row = asked if note.row is None else note.row
+        return cls(note, row, CountedMessage.of("user", note.text, count))
 
 
 @dataclass(frozen=True, slots=True)
 class Draft:
-    """The segments of one request, and their tokens. `whole` is the tail as the log has it,
-    `shaped` what it would be without regard to repetitions; `forced` says that an emergency
-    shortened it, and `dropped` is what that left out of it. `partial`: there are older groups,
-    which are sure to be cut."""
+    """The segments of one request, and their tokens.
 
-    system: tuple[Counted, ...]
+    `whole` is the tail as the log has it, `reduced` the tail at its fidelities with repetitions
+    still in it. `forced` says that an emergency shortened the request (R29), `dropped` are the
+    groups that it left out. `partial` says that older groups were not read, because they are sure
+    to be cut.
+    """
+
+    system: tuple[CountedMessage, ...]
     head: tuple[Group, ...]
-    summary: Counted | None
+    summary: CountedMessage | None
     asked: tuple[Group, ...]
     tail: tuple[Group, ...]
-    shaped: tuple[Group, ...]
+    reduced: tuple[Group, ...]
     whole: tuple[Group, ...]
     prefix_tokens: int
-    """Of system and head: what even a cut leaves as it is."""
+    """Tokens of system and head, which no cut changes."""
     forced: bool = False
     dropped: tuple[Group, ...] = ()
     partial: bool = False
-    extra: Extra | None = None
+    notes: tuple[PlacedNote, ...] = ()
 
     @property
     def fixed_tokens(self) -> int:
-        """Of everything but the tail."""
+        """Tokens of all segments but the tail."""
         summary = self.summary.tokens if self.summary is not None else 0
-        return self.prefix_tokens + summary + _tokens(self.asked) + self.extra_tokens
+        return self.prefix_tokens + summary + _tokens(self.asked) + self.note_tokens
 
     @property
-    def extra_tokens(self) -> int:
-        """Of what only this turn's requests have."""
-        return sum(counted.tokens for counted in self.extra.counted) if self.extra else 0
+    def note_tokens(self) -> int:
+        return sum(placed.counted.tokens for placed in self.notes)
 
     @property
     def tokens(self) -> int:
@@ -97,10 +101,10 @@ class Draft:
 
     @property
     def count(self) -> int:
-        """Non-system messages; a summary is one of them (R15)."""
+        """The number of messages that are not system messages; a summary counts (R15)."""
         groups = (*self.head, *self.asked, *self.tail)
         spoken = sum(len(group) for group in groups if group.role != "system")
-        return spoken + (self.summary is not None) + (len(self.extra.counted) if self.extra else 0)
+        return spoken + (self.summary is not None) + len(self.notes)
 
     @property
     def messages(self) -> tuple[PromptMessage, ...]:
@@ -113,87 +117,81 @@ class Draft:
             yield from group.messages
         if self.summary is not None:
             yield self.summary.message
-        if self.extra is None:
-            for group in (*self.asked, *self.tail):
-                yield from group.messages
-        else:
-            yield from self._with_extra(self.extra)
-
-    def _with_extra(self, extra: Extra) -> Iterator[PromptMessage]:
-        """What is asked and the tail, with what only this turn's requests have at its places."""
-        note = extra.note
+        waiting = list(self.notes)
         for group in (*self.asked, *self.tail):
-            if note is not None and group.first >= extra.note_row:
-                yield note.message
-                note = None
-            if extra.recalled is not None and group.first == extra.asked:
-                yield extra.recalled.message
+            while waiting and waiting[0].row <= group.first:
+                yield waiting.pop(0).counted.message
             yield from group.messages
-        if note is not None:
-            yield note.message
+        for placed in waiting:
+            yield placed.counted.message
 
 
 def compose(
     log: ChatLog,
     projections: Projections,
-    system: Counted | None,
-    summary: Counted | None,
+    system: CountedMessage | None,
+    summary: CountedMessage | None,
     limits: Limits,
-    shaper: Shaper,
-    extra: Extra | None = None,
-    enough: int = 0,
+    reducer: GroupReducer,
+    notes: tuple[PlacedNote, ...] = (),
+    enough_tokens: int = 0,
 ) -> Draft:
-    """The draft of a request. A system message of the client holds instead of ours (R3); those
-    that a cut went past stand in front.
+    """The draft of a request. A client's system message replaces `system` (R3); client's system
+    messages before the last cut stand at the beginning.
 
-    With `enough`, tokens that are sure to be too many, a long tail is looked at no further back
-    than it needs to have so many: what is older will be cut, whatever it is.
+    Stops reading older groups of a long tail once `enough_tokens` are counted: the rest will be
+    cut. With 0 all groups are read.
     """
     cut_end = projections.end
     sent = _groups(log, [row for row in log.systems if row < cut_end])
-    front = [Counted(group.messages[0], group.tokens) for group in sent]
+    front = [CountedMessage(group.messages[0], group.tokens) for group in sent]
     if system is not None and not log.systems:
         front.append(system)
-    # What is being answered comes after the summary, even where it was the chat's first request.
+    # The message to answer stands after the summary, even when it was the chat's first request.
     head_row = projections.head_row if projections.head_row != log.last_user else None
     asked = _groups(log, {projections.asked_row, log.last_user} - {head_row})
     head = _groups(log, {head_row})
     whole = log.groups_from(cut_end)
-    near = _near(whole, enough, shaper) if enough and len(whole) > MANY else whole
+    near = whole
+    if enough_tokens and len(whole) > LONG_TAIL:
+        near = _newest(whole, enough_tokens, reducer)
     draft = Draft(
         system=tuple(front),
         head=head,
         summary=summary,
         asked=tuple(group for group in asked if group.first < cut_end),
         tail=(),
-        shaped=(),
+        reduced=(),
         whole=near,
         prefix_tokens=sum(counted.tokens for counted in front) + _tokens(head),
         partial=len(near) < len(whole),
-        extra=extra,
+        notes=tuple(sorted(notes, key=lambda placed: placed.row)),
     )
-    return masked(draft, projections.masked, log, limits, shaper)
+    return masked(draft, projections.masked, log, limits, reducer)
 
 
-def masked(draft: Draft, end: int, log: ChatLog, limits: Limits, shaper: Shaper) -> Draft:
-    """The draft after a mask of the rows before `end`."""
-    shaped = tuple(_shaped(draft.whole, end, log.last_user or 0, limits, shaper))
-    return once(replace(draft, shaped=shaped, tail=shaped), shaper)
+def masked(draft: Draft, end: int, log: ChatLog, limits: Limits, reducer: GroupReducer) -> Draft:
+    """The draft with a mask of the rows before `end`."""
+    reduced = tuple(_reduced(draft.whole, end, log.last_user or 0, limits, reducer))
+    return without_repeats(replace(draft, reduced=reduced, tail=reduced), reducer)
 
 
-def once(draft: Draft, shaper: Shaper) -> Draft:
-    """The draft with what its tail repeats sent once (R18)."""
+def without_repeats(draft: Draft, reducer: GroupReducer) -> Draft:
+    """The draft with each repeated content sent once (R18)."""
     before = (*draft.head, *draft.asked)
-    return replace(draft, tail=shaper.repeats.once(before, draft.tail, draft.whole))
+    return replace(draft, tail=reducer.repeats.once(before, draft.tail, draft.whole))
 
 
-def _near(groups: tuple[Group, ...], enough: int, shaper: Shaper) -> tuple[Group, ...]:
-    """The newest of the groups that have `enough` tokens even as lines; no single one counts for
-    much, so that there are many of them."""
+def _newest(
+    groups: tuple[Group, ...], enough_tokens: int, reducer: GroupReducer
+) -> tuple[Group, ...]:
+    """The newest groups that have `enough_tokens` even as digests. The count of a single group is
+    limited, so that at least `LEAST_GROUPS` are returned."""
     tokens = 0
+    most = enough_tokens // LEAST_GROUPS
     for index in range(len(groups) - 1, -1, -1):
-        tokens += min(shaper(groups[index], Shape.LINES).tokens, enough // FEWEST_NEAR)
-        if tokens > enough:
+        tokens += min(reducer(groups[index], Fidelity.DIGESTS).tokens, most)
+        if tokens > enough_tokens:
             return groups[index:]
     return groups
 
@@ -208,24 +206,26 @@ def _tokens(groups: Sequence[Group]) -> int:
     return sum(group.tokens for group in groups)
 
 
-def _shaped(
-    groups: Sequence[Group], masked: int, last_user: int, limits: Limits, shaper: Shaper
+def _reduced(
+    groups: Sequence[Group], masked: int, last_user: int, limits: Limits, reducer: GroupReducer
 ) -> Iterator[Group]:
-    """Each group in its shape; those before the row `last_user` belong to finished turns.
+    """Each group at its fidelity; groups before the row `last_user` belong to finished turns.
 
-    Where prompts are cached, rows before `masked` are lines and all else is as it was admitted, so
-    that nothing changes without a commitment. Elsewhere the position decides: the newest round as
-    it was admitted, the last few clamped, the older ones lines (R14, R17).
+    Where prompts are cached, the rounds before the row `masked` are digests and all others are
+    capped, so that nothing changes without a commitment. Where prompts are not cached, the position
+    decides: the newest round is capped, the last few are clamped, older ones are digests (R14,
+    R17).
     """
     rounds_left = sum(group.is_round for group in groups)
     for group in groups:
-        shape = shaper.finished if group.first < last_user else shaper
+        reduce = reducer.finished if group.first < last_user else reducer
         if not group.is_round:
-            yield shape(group, Shape.FULL)
+            yield reduce(group, Fidelity.FULL)
             continue
         newest = rounds_left == 1
         kept = rounds_left <= limits.keep_rounds or limits.keep_rounds <= 0
         if limits.cached:
             newest, kept = group.first >= masked, False
-        yield shape(group, Shape.ADMITTED if newest else Shape.CLAMPED if kept else Shape.LINES)
+        older = Fidelity.CLAMPED if kept else Fidelity.DIGESTS
+        yield reduce(group, Fidelity.CAPPED if newest else older)
         rounds_left -= 1

@@ -1,86 +1,120 @@
-"""A request made to fit by force, where what was committed to was not enough (R29).
+"""Shortens one request by force when the committed projections do not make it fit (R29).
 
-Nothing here is committed: the next request is planned anew. In this order, until it fits: the older
-results are clamped, become lines, and lose their images; the results of the newest round share what
-is left, down to a little; the oldest groups go; the newest results give up the rest. The message
-that is being answered, the newest group and system messages stay.
+Nothing here is committed: the next request is planned anew. The steps, until the request fits:
+
+1. background notes are shortened, or left out
+2. older results are clamped, become digests, and lose their images
+3. the results of the newest round share the rest of the room, `LEAST_ROUND` tokens at least
+4. the oldest groups are left out
+5. the results of the newest round are shortened to any size
+
+The message to answer, the newest group and system messages are never left out.
 """
 
 from __future__ import annotations
 
 from dataclasses import replace
 
-from .draft import Draft, once
-from .fidelity import Shape, Shaper, admitted
+from .draft import Draft, PlacedNote, without_repeats
+from .fidelity import Fidelity, GroupReducer, capped
 from .limits import LEAST_ROUND
 from .log import Group
-from .tokens import MESSAGE_TOKENS
+from .tail import REMINDER_TOKENS, fit
+from .tokens import MESSAGE_TOKENS, TextTokens
 
 
-def fitted(draft: Draft, room: int, shaper: Shaper, answered: int) -> Draft:
-    """The draft within `room` tokens, or as near as that comes; `answered` is the row of the
-    message to answer."""
+def fitted(
+    draft: Draft,
+    room: int,
+    reducer: GroupReducer,
+    asked: int,
+    count: TextTokens | None = None,
+) -> Draft:
+    """The draft within `room` tokens, or as close to it as the steps come. `asked` is the row of
+    the message to answer; `count` counts the tokens of notes."""
+    if draft.tokens > room:
+        draft = _with_shorter_notes(draft, room, asked, count)
     if draft.tokens <= room:
         return draft
-    return once(
-        _forced(replace(draft, forced=True, tail=draft.shaped), room, shaper, answered), shaper
-    )
-
-
-def _forced(draft: Draft, room: int, shaper: Shaper, answered: int) -> Draft:
-    for shape in (Shape.CLAMPED, Shape.LINES, Shape.BARE):
-        if draft.tokens <= room:
-            return draft
-        draft = _with_older_in(draft, shape, shaper, answered)
-    draft = _with_newest_within(draft, room, LEAST_ROUND)
-    draft = _without_oldest(draft, room, answered)
-    return _with_newest_within(draft, room, 1)
+    forced = _forced(replace(draft, forced=True, tail=draft.reduced), room, reducer, asked)
+    return without_repeats(forced, reducer)
 
 
 def newest_of(draft: Draft) -> Group | None:
-    """The newest group of the conversation, as the log has it."""
+    """The newest group that is no system message, as the log has it."""
     return next((group for group in reversed(draft.whole) if group.role != "system"), None)
 
 
-def _with_older_in(draft: Draft, shape: Shape, shaper: Shaper, answered: int) -> Draft:
+def _with_shorter_notes(draft: Draft, room: int, asked: int, count: TextTokens | None) -> Draft:
+    """The draft with background notes so short that it fits; without background notes when no
+    shortening of them is enough."""
+    notes = [placed.note for placed in draft.notes]
+    background = sum(note.tokens for note in notes if not note.kind.is_reminder)
+    if not background:
+        return draft
+    rest = max(0, background - (draft.tokens - room))
+    shorter = tuple(
+        PlacedNote.of(note, asked, count) for note in fit(notes, REMINDER_TOKENS + rest)
+    )
+    fitting = replace(draft, forced=True, notes=shorter)
+    if fitting.tokens <= room:
+        return fitting
+    reminders = tuple(placed for placed in draft.notes if placed.note.kind.is_reminder)
+    return replace(draft, forced=True, notes=reminders)
+
+
+def _forced(draft: Draft, room: int, reducer: GroupReducer, asked: int) -> Draft:
+    for fidelity in (Fidelity.CLAMPED, Fidelity.DIGESTS, Fidelity.TEXT_ONLY):
+        if draft.tokens <= room:
+            return draft
+        draft = _with_older_at(draft, fidelity, reducer, asked)
+    draft = _with_newest_within(draft, room, LEAST_ROUND)
+    draft = _without_oldest(draft, room, asked)
+    return _with_newest_within(draft, room, 1)
+
+
+def _with_older_at(draft: Draft, fidelity: Fidelity, reducer: GroupReducer, asked: int) -> Draft:
+    """The draft with all groups but the newest and the message to answer at `fidelity`."""
     newest = newest_of(draft)
     tail = (
-        shaped if whole is newest or whole.first == answered else shaper(whole, shape)
-        for shaped, whole in zip(draft.tail, draft.whole, strict=True)
+        sent if whole is newest or whole.first == asked else reducer(whole, fidelity)
+        for sent, whole in zip(draft.tail, draft.whole, strict=True)
     )
     return replace(draft, tail=tuple(tail))
 
 
 def _with_newest_within(draft: Draft, room: int, least: int) -> Draft:
-    """The results of the newest round within what the rest leaves, or within `least` tokens."""
+    """The draft with the results of the newest round shortened so that it fits, but not under
+    `least` tokens."""
     newest, excess = newest_of(draft), draft.tokens - room
     if newest is None or not newest.is_round or excess <= 0:
         return draft
-    place = draft.whole.index(newest)
-    sent = draft.tail[place]
+    index = draft.whole.index(newest)
+    sent = draft.tail[index]
     results = sum(sent.sizes[1:]) - MESSAGE_TOKENS * len(newest.results)
-    shorter = admitted(newest, max(least, results - excess))
+    shorter = capped(newest, max(least, results - excess))
     if shorter.tokens >= sent.tokens:
         return draft
-    return replace(draft, tail=(*draft.tail[:place], shorter, *draft.tail[place + 1 :]))
+    return replace(draft, tail=(*draft.tail[:index], shorter, *draft.tail[index + 1 :]))
 
 
-def _without_oldest(draft: Draft, room: int, answered: int) -> Draft:
+def _without_oldest(draft: Draft, room: int, asked: int) -> Draft:
+    """The draft without its oldest groups, as many as have to go for it to fit."""
     newest, excess = newest_of(draft), draft.tokens - room
     kept: list[tuple[Group, Group]] = []
     dropped: list[Group] = []
-    for shaped, whole in zip(draft.tail, draft.whole, strict=True):
-        protected = whole is newest or whole.first == answered or whole.role == "system"
+    for sent, whole in zip(draft.tail, draft.whole, strict=True):
+        protected = whole is newest or whole.first == asked or whole.role == "system"
         if excess > 0 and not protected:
             dropped.append(whole)
-            excess -= shaped.tokens
+            excess -= sent.tokens
         else:
-            kept.append((shaped, whole))
+            kept.append((sent, whole))
     if not dropped:
         return draft
     return replace(
         draft,
-        tail=tuple(shaped for shaped, _ in kept),
+        tail=tuple(sent for sent, _ in kept),
         whole=tuple(whole for _, whole in kept),
         dropped=tuple(dropped),
     )

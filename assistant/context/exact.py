@@ -1,9 +1,8 @@
-"""Exact counts of tokens for OpenAI's models, where the package `toktok-rs` is installed.
+"""Exact counts of tokens for OpenAI's models, if the package `toktok-rs` is installed.
 
-It is optional (`pip install "toktok-rs"`, the extra `exact`) and imported when the first such model
-is used. Everything else is estimated by `tokens`. OpenAI's open models are not among these: servers
-put templates of their own around them.
-"""
+The package is optional (`pip install "toktok-rs"`, the extra `exact`) and imported when the first
+such model is used. For all other models `tokens` estimates. OpenAI's open models are estimated,
+too, since servers put chat templates of their own around the messages."""
 
 from __future__ import annotations
 
@@ -17,8 +16,8 @@ _CL100K = re.compile(r"(?:gpt-4|gpt-3\.5)(?![a-z\d.])")
 
 
 def encoding_of(model: str) -> str | None:
-    """The vocabulary of one of OpenAI's models by its name, with or without the prefix that routers
-    put before it; None for any other model."""
+    """The name of the vocabulary of an OpenAI model; None for any other model. The model's name may
+    have the prefix `openai/`, which routers add."""
     prefix, _, name = model.lower().rpartition("/")
     if prefix not in ("", "openai"):
         return None
@@ -28,7 +27,8 @@ def encoding_of(model: str) -> str | None:
 
 
 def counter_of(model: str) -> TextTokens | None:
-    """What counts the tokens of a text as the model does; None where that is not to be had."""
+    """A function that counts the tokens of a text as the model does; None when there is no exact
+    count for the model."""
     encoding = encoding_of(model)
     return _counter(encoding) if encoding else None
 
@@ -39,11 +39,11 @@ def _counter(encoding: str) -> TextTokens | None:
         import toktok
 
         toktok.batch_count([""], encoding)
-    except Exception:  # not installed, or of a version that has no such vocabulary: estimate
+    except Exception:  # not installed, or without this vocabulary: estimate
         return None
 
     def count(text: str) -> int:
-        # A lone half of a surrogate pair is no text; it is sent as its replacement character.
+        # Lone surrogates are sent as replacement characters.
         clean = text.encode("utf-8", "replace").decode("utf-8")
         (tokens,) = toktok.batch_count([clean], encoding, threads=1)
         return int(tokens)

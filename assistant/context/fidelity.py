@@ -1,13 +1,14 @@
-"""How much of a group is sent: in full, admitted, clamped, or as lines (R14, R17, R29).
+"""Fidelity: how much of a group is sent (R14, R17, R29).
 
-    FULL      as it is in the log
-    ADMITTED  results that are giants are clamped, the round as a whole to its share of the budget
-    CLAMPED   each result within `LLM_TOOL_OUTPUT_TRIM_CHARS`
-    LINES     each result as one line (`digest`)
-    BARE      lines, and images as text: the emergency
+    FULL       as in the log
+    CAPPED     the results of a round together within their share of the budget
+    CLAMPED    each result within `LLM_TOOL_OUTPUT_TRIM_CHARS`
+    DIGESTS    each result as one line (`digest`)
+    TEXT_ONLY  digests, and a note instead of each image; for emergencies
 
-Every shape keeps what the user and the model wrote, the calls, and the pairing; whatever it leaves
-out names the handle of its row. A shape is never longer than the one before it.
+Every fidelity keeps the text of user and model, the calls, and the pairing of calls and results. A
+shortened result names the handle of its row. A group is never longer at a later fidelity of this
+list than at an earlier one.
 """
 
 from __future__ import annotations
@@ -27,77 +28,79 @@ from .tokens import TextTokens, text_tokens
 IMAGE_NOTE = "[An image was here.]"
 
 
-class Shape(IntEnum):
+class Fidelity(IntEnum):
     FULL = 0
-    ADMITTED = 1
+    CAPPED = 1
     CLAMPED = 2
-    LINES = 3
-    BARE = 4
+    DIGESTS = 3
+    TEXT_ONLY = 4
 
 
 @dataclass(frozen=True, slots=True)
-class ShapeLimits:
-    """`admit` is the most tokens of a round's results together, `clamp` the most characters of one
-    result, `repeat` the least characters of what is sent once only; 0 switches a limit off."""
+class FidelityLimits:
+    """`round_tokens` is the most tokens of a round's results together, `result_chars` the most
+    characters of one result, `repeat_chars` the least characters of a content whose repetitions are
+    replaced; 0 switches a limit off."""
 
-    admit: int = 0
-    clamp: int = 0
-    repeat: int = 0
+    round_tokens: int = 0
+    result_chars: int = 0
+    repeat_chars: int = 0
 
 
-class Shaper:
-    """Shapes groups, each once: the same group and shape is the same object again."""
+class GroupReducer:
+    """Reduces groups to a fidelity, each once: the same group and fidelity give the same object."""
 
-    def __init__(self, limits: ShapeLimits) -> None:
+    def __init__(self, limits: FidelityLimits) -> None:
         self.limits = limits
-        self.repeats = Repeats(limits.repeat)
-        self._shaped: dict[tuple[int, int, Shape, bool], Group] = {}
+        self.repeats = Repeats(limits.repeat_chars)
+        self._reduced: dict[tuple[int, int, Fidelity, bool], Group] = {}
 
-    def __call__(self, group: Group, shape: Shape) -> Group:
-        """The group in a shape that keeps its reasoning, which an open tool loop needs (R19)."""
-        if shape is Shape.FULL or not (group.is_round or shape is Shape.BARE):
+    def __call__(self, group: Group, fidelity: Fidelity) -> Group:
+        """The group at `fidelity`, with its reasoning, which an open tool loop needs (R19)."""
+        if fidelity is Fidelity.FULL or not (group.is_round or fidelity is Fidelity.TEXT_ONLY):
             return group
-        key = (group.first, group.end, shape, False)
-        if key not in self._shaped:
-            self._shaped[key] = self._shape(group, shape)
-        return self._shaped[key]
+        key = (group.first, group.end, fidelity, False)
+        if key not in self._reduced:
+            self._reduced[key] = self._reduce(group, fidelity)
+        return self._reduced[key]
 
-    def finished(self, group: Group, shape: Shape) -> Group:
-        """The group of a finished turn: in its shape, without reasoning (R19)."""
-        shaped = self(group, shape)
+    def finished(self, group: Group, fidelity: Fidelity) -> Group:
+        """The group of a finished turn at `fidelity`, without its reasoning (R19)."""
+        reduced = self(group, fidelity)
         if group.messages[0].reasoning is None:
-            return shaped
-        key = (group.first, group.end, shape, True)
-        if key not in self._shaped:
-            self._shaped[key] = without_reasoning(shaped)
-        return self._shaped[key]
+            return reduced
+        key = (group.first, group.end, fidelity, True)
+        if key not in self._reduced:
+            self._reduced[key] = without_reasoning(reduced)
+        return self._reduced[key]
 
     def forget(self, before: int) -> None:
-        """Drops what was kept of groups that end before the row `before`."""
-        self._shaped = {key: g for key, g in self._shaped.items() if key[1] > before}
+        """Drops the cached groups that end before the row `before`."""
+        self._reduced = {key: g for key, g in self._reduced.items() if key[1] > before}
         self.repeats.forget(before)
 
-    def _shape(self, group: Group, shape: Shape) -> Group:
+    def _reduce(self, group: Group, fidelity: Fidelity) -> Group:
         if not group.is_round:
             return without_images(group)
-        if shape is Shape.ADMITTED:
-            return admitted(group, self.limits.admit)
-        if shape is Shape.CLAMPED:
-            return clamped(self(group, Shape.ADMITTED), group, self.limits.clamp)
-        lines = as_lines(self(group, Shape.CLAMPED), group)
-        return lines if shape is Shape.LINES else without_images(lines)
+        if fidelity is Fidelity.CAPPED:
+            return capped(group, self.limits.round_tokens)
+        if fidelity is Fidelity.CLAMPED:
+            return clamped(self(group, Fidelity.CAPPED), group, self.limits.result_chars)
+        digests = digested(self(group, Fidelity.CLAMPED), group)
+        return digests if fidelity is Fidelity.DIGESTS else without_images(digests)
 
 
-def admitted(group: Group, tokens: int) -> Group:
-    """The round's results within `tokens` together; short ones stay, long ones share the rest."""
+def capped(group: Group, tokens: int) -> Group:
+    """The round with its results within `tokens` together: short results stay whole, long results
+    share the rest."""
     if tokens <= 0:
         return group
     count = group.count or text_tokens
     sizes = [count(result.text) for result in group.results]
     share = fair_share(sizes, tokens)
     shorter = [
-        text if size <= share else _within(text, size, share, group, place)
-        for place, (text, size) in enumerate(
+        text if size <= share else _within(text, size, share, group, index)
+        for index, (text, size) in enumerate(
             zip((result.text for result in group.results), sizes, strict=True), start=1
         )
     ]
@@ -105,34 +108,34 @@ def admitted(group: Group, tokens: int) -> Group:
 
 
 def clamped(group: Group, original: Group, chars: int) -> Group:
-    """Each result within `chars`; a line that stands for a result already is left alone."""
+    """The round with each result within `chars`; digests stay as they are."""
     if chars <= 0:
         return group
     shorter = [
         result.text
         if len(result.text) <= chars or result.reduced == "digest"
-        else clamp_result(whole.text, chars, _handle(original, place), original.facts.recall)
-        for place, (result, whole) in enumerate(
+        else clamp_result(whole.text, chars, _handle(original, index), original.facts.recall)
+        for index, (result, whole) in enumerate(
             zip(group.results, original.results, strict=True), start=1
         )
     ]
     return _with_texts(group, shorter)
 
 
-def as_lines(group: Group, original: Group) -> Group:
-    """Each result as its line, unless what is sent now is shorter than that."""
+def digested(group: Group, original: Group) -> Group:
+    """The round with each result as its digest, unless the result in `group` is shorter."""
     results = []
-    for place, (result, whole) in enumerate(
+    for index, (result, whole) in enumerate(
         zip(group.results, original.results, strict=True), start=1
     ):
-        line = digest(original.call_of(whole), whole, _handle(original, place), original.facts)
+        line = digest(original.call_of(whole), whole, _handle(original, index), original.facts)
         shorter = len(line) < len(result.text) and result.reduced != "digest"
         results.append(replace(result, content=line, reduced="digest") if shorter else result)
     return _with_results(group, results)
 
 
 def without_images(group: Group) -> Group:
-    """Images as a note: the text stays (R29)."""
+    """The group with `IMAGE_NOTE` instead of each image (R29)."""
     if not any(message.images for message in group.messages):
         return group
     messages = tuple(
@@ -157,7 +160,7 @@ def without_reasoning(group: Group) -> Group:
 
 
 def fair_share(sizes: Sequence[int], total: int) -> int:
-    """The largest share such that `sizes`, each cut down to it, add up to at most `total`."""
+    """The largest limit such that `sizes`, each cut to the limit, add up to at most `total`."""
     left = max(0, total)
     for position, size in enumerate(sorted(sizes)):
         share = left // (len(sizes) - position)
@@ -167,15 +170,15 @@ def fair_share(sizes: Sequence[int], total: int) -> int:
     return max(sizes, default=0)
 
 
-def _within(text: str, size: int, tokens: int, group: Group, place: int) -> str:
-    """`text`, the group's message at `place` with `size` tokens, within `tokens` of them, or as
-    near as clamping comes."""
+def _within(text: str, size: int, tokens: int, group: Group, index: int) -> str:
+    """`text`, the group's message `index` with `size` tokens, clamped to `tokens` or as close as
+    clamping comes."""
     count: TextTokens = group.count or text_tokens
-    handle, recall = _handle(group, place), group.facts.recall
+    handle, recall = _handle(group, index), group.facts.recall
     limit = max(1, len(text) * tokens // size)
     shorter = clamp_result(text, limit, handle, recall)
     while count(shorter) > tokens and limit > 1:
-        # Head and tail may be denser than the whole.
+        # Head and tail may have more tokens per character than the whole text.
         limit = limit * 3 // 4
         shorter = clamp_result(text, max(1, limit), handle, recall)
     return shorter
@@ -195,15 +198,15 @@ def _with_results(group: Group, results: Sequence[PromptMessage]) -> Group:
     return group.with_messages((group.messages[0], *results))
 
 
-def _handle(group: Group, place: int) -> str:
-    row = group.rows[place]
+def _handle(group: Group, index: int) -> str:
+    row = group.rows[index]
     return row_handle(row) if row is not None else ""
 
 
-def changed_rows(shaped: Group, whole: Group) -> tuple[int, ...]:
-    """The rows of which `shaped` leaves something out."""
+def changed_rows(reduced: Group, whole: Group) -> tuple[int, ...]:
+    """The rows whose content is shorter in `reduced` than in `whole`."""
     return tuple(
         row
-        for row, new, old in zip(whole.rows, shaped.messages, whole.messages, strict=True)
+        for row, new, old in zip(whole.rows, reduced.messages, whole.messages, strict=True)
         if row is not None and new.content != old.content
     )

@@ -1,11 +1,10 @@
-"""Handles: names for what a request leaves out, short enough to stand in it (R49).
+"""Handles: short names for rows that a request leaves out (R49).
 
     r12        row 12 of the chat's log
     r3-240     rows 3 to 240, both included
 
-`recall` gives what stands behind one, byte for byte. Rows are counted along the chat's own path, so
-a handle means the same as long as the path before it is the same.
-"""
+`recall` gives the content of a handle, byte for byte. Rows are counted along the chat's current
+path, so a handle keeps its meaning as long as the path before it is the same."""
 
 from __future__ import annotations
 
@@ -25,12 +24,12 @@ def row_handle(row: int) -> str:
 
 
 def range_handle(first: int, end: int) -> str:
-    """The rows from `first` up to `end`, which is not included."""
+    """The handle of the rows from `first` up to `end`, which is not included."""
     return f"r{first}" if end - first == 1 else f"r{first}-{end - 1}"
 
 
 def rows_of(handle: str) -> range:
-    """The rows that a handle names. Raises NotFound for what is no handle."""
+    """The rows that a handle names. Raises NotFound for a text that is no handle."""
     found = _HANDLE.fullmatch(handle.strip())
     if not found:
         raise NotFound(f"{handle[:40]!r} is no handle; handles look like r12 or r3-40.")
@@ -52,7 +51,7 @@ def recall(log: ChatLog, handle: str) -> str:
 
 
 def transcript_line(message: PromptMessage) -> str:
-    """A message as text: who, what, and the calls with their arguments as they were."""
+    """A message as text: its role, its text, and its calls with their unchanged arguments."""
     parts = [f"{message.role}: {message.text}" if message.text else f"{message.role}:"]
     parts.extend("[image]" for _ in message.images)
     parts.extend(f"[calls {call.name} {call.arguments}]" for call in message.tool_calls)
@@ -60,9 +59,10 @@ def transcript_line(message: PromptMessage) -> str:
 
 
 def json_part(text: str, path: str) -> str:
-    """What a JSON path such as `nodes.3.widgets` leads to in a JSON text, as JSON.
+    """The value at a path such as `nodes.3.widgets` in a JSON text, as JSON.
 
-    Raises NotFound when the text is no JSON or the path leads nowhere, saying where it stopped.
+    Raises NotFound when the text is no JSON, or when there is no such path; the error says which
+    step of the path is missing.
     """
     try:
         value = json.loads(text)

@@ -1,4 +1,4 @@
-"""What a draft does not send in full, and the handles that give it back (R49)."""
+"""The rows that a draft does not send in full, and their handles (R49)."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from .projections import Projections
 
 @dataclass(frozen=True, slots=True)
 class LeftOut:
-    """Rows, by their positions in the log, that are not sent in full, and their handle."""
+    """Rows of the log that are not sent in full, and the handle that gives them back."""
 
     handle: str
     indexes: Sequence[int]
@@ -31,22 +31,21 @@ def cut_ranges(projections: Projections) -> tuple[LeftOut, ...]:
 
 
 def shortened_rows(draft: Draft) -> tuple[LeftOut, ...]:
-    """What the draft itself leaves out: groups that were dropped, and rows that are not sent in
-    full."""
+    """The groups that an emergency dropped from the draft, and the rows of its tail that are not
+    sent in full."""
     found = [
         LeftOut(range_handle(group.first, group.end), range(group.first, group.end))
         for group in draft.dropped
     ]
-    for shaped, whole in zip(draft.tail, draft.whole, strict=True):
-        if shaped is not whole:
-            rows = changed_rows(shaped, whole)
+    for sent, whole in zip(draft.tail, draft.whole, strict=True):
+        if sent is not whole:
+            rows = changed_rows(sent, whole)
             found.extend(LeftOut(row_handle(row), (row,)) for row in rows)
     return tuple(found)
 
 
 def unsent_rows(log: ChatLog, projections: Projections) -> tuple[LeftOut, ...]:
-    """The rows that no request may have, such as results without a call, where no cut covers
-    them."""
+    """The rows that no request may have, such as results without a call, outside the cuts."""
     first = projections.cuts[0].first if projections.cuts else 0
     before = log.unsent[: bisect_left(log.unsent, first)]
     after = log.unsent[bisect_left(log.unsent, projections.end) :]

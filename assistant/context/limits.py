@@ -1,41 +1,48 @@
-"""The settings as the numbers that planning works with."""
+"""The limits of a plan, in tokens, messages and turns, computed from the settings and the
+budget."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
 from ..config import Settings
-from .fidelity import ShapeLimits
+from .fidelity import FidelityLimits
 from .window import Budget
 
 BELOW_LIMIT = 2 / 3
-"""A cut by number goes a third below its limit, so that the next ones come rarely (R50)."""
+"""A cut by number leaves this share of its limit, so that the next cut is not due soon (R50)."""
 ROUND_SHARE = 0.5
-"""Results of one round have at most this share of the prompt where nothing is cached."""
+"""The most that the results of one round have of the prompt where prompts are not cached."""
 CACHED_ROUND_SHARE = 1 / 25
-"""The same where prompts are cached: what is admitted stays as it is until a batch is masked, so
-giants are clamped when they come in. Measured by bench/replay.py."""
+"""The same share where prompts are cached. There a result stays in the request until a mask, so
+long results are shortened when they first appear. Measured by bench/replay.py."""
 LEAST_ROUND = 256
-"""Tokens of a round's results that are always admitted."""
+"""Tokens that the results of a round always have."""
 HEAD_SHARE = 0.04
-"""The pinned first request has at most this share of the prompt."""
+"""The most that the pinned first request has of the prompt."""
 LEAST_WITH_HEAD = 8
-"""Under so many messages none can be spared for the first request."""
+"""With a smaller limit by number the first request is not pinned."""
 LEAST_PAGE, MOST_PAGE = 400, 6_000
 """Characters of a page of a recalled text."""
 PAGE_CHARS_PER_TOKEN = 2
-"""Dense JSON has about this many characters a token, with its wrapping."""
+"""Characters of dense JSON for each token, its wrapping included."""
 SUMMARY_SHARE = 0.30
-"""Of what system message and tools leave (R20)."""
+"""The most that a summary has of the room that system message and tools leave (R20)."""
 SUMMARY_OF_TARGET, CACHED_SUMMARY_OF_TARGET = 1 / 3, 1 / 2
-"""Nor is a summary more than this share of what a cut aims at: it is paid for in every request, in
-full where nothing is cached."""
+"""The most that a summary has of a cut's target, since every request pays for the summary, in full
+where prompts are not cached."""
 
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """Tokens, messages and turns; 0 is no limit. A cut by number goes down to `target_messages` and
-    `target_turns`. `cached`: commitments gather into batches."""
+    """Tokens, messages and turns; 0 is no limit.
+
+    `prompt` is the room for system message, tools and messages. A cut is due above `trigger` tokens
+    or `messages` messages, or when more than `since_messages` messages or `since_turns` turns
+    follow the last cut; it goes down to `target`, `target_messages` and `target_turns`. `head` and
+    `summary` are the most tokens of the pinned first request and of the summary. `cached` says that
+    the provider caches prompts.
+    """
 
     prompt: int
     trigger: int
@@ -52,17 +59,16 @@ class Limits:
     summary_share: float
     summarise: bool
     cached: bool
-    shapes: ShapeLimits
+    fidelity: FidelityLimits
 
     @property
     def page_chars(self) -> int:
-        """How much of a recalled text is admitted as it is."""
-        return max(LEAST_PAGE, min(MOST_PAGE, self.shapes.admit * PAGE_CHARS_PER_TOKEN))
+        """Characters of a recalled text that no fidelity shortens."""
+        return max(LEAST_PAGE, min(MOST_PAGE, self.fidelity.round_tokens * PAGE_CHARS_PER_TOKEN))
 
 
 def limits_of(settings: Settings, budget: Budget) -> Limits:
-    """The numbers for a budget. Where nothing is cached the limits by number hold always; where it
-    is, only the window does."""
+    """The limits for a budget. The limits by number hold only where prompts are not cached."""
     cached = settings.prompt_cache == "auto"
     whole = budget.prompt
     prompt = int(whole / budget.factor)
@@ -85,18 +91,18 @@ def limits_of(settings: Settings, budget: Budget) -> Limits:
         head=int(prompt * HEAD_SHARE) if most == 0 or most >= LEAST_WITH_HEAD else 0,
         summary=int(target * (CACHED_SUMMARY_OF_TARGET if cached else SUMMARY_OF_TARGET)),
         summary_share=SUMMARY_SHARE,
-        # The one message that may always be sent is the user's.
+        # With a limit of one message there is only room for the user's message.
         summarise=settings.summary != "off" and most != 1,
         cached=cached,
-        shapes=ShapeLimits(
-            # Not by the factor: what was admitted stays as it is.
-            admit=max(LEAST_ROUND, int(whole * share)),
-            clamp=settings.tool_output_trim_chars,
-            repeat=settings.repeat_min_chars,
+        fidelity=FidelityLimits(
+            # Without the factor, which changes, so that a capped round keeps its bytes.
+            round_tokens=max(LEAST_ROUND, int(whole * share)),
+            result_chars=settings.tool_output_trim_chars,
+            repeat_chars=settings.repeat_min_chars,
         ),
     )
 
 
 def _below(limit: int) -> int:
-    """What a cut by number goes down to; no limit has none."""
+    """The count after a cut by number: two thirds of `limit`; 0 stays 0."""
     return max(1, int(limit * BELOW_LIMIT)) if limit > 0 else 0

@@ -1,10 +1,10 @@
-"""The log of one chat as a model could read it: rows, and the groups that stay or go together.
+"""The log of one chat: its rows, and the groups of rows that are sent or left out together.
 
-A row is one message and never changes. A group is what a request takes or leaves as one: a single
-message, or a round (one assistant message with calls, and the results that answer them, R14). Each
-message is looked at once, when it is appended: what it costs is counted then, and what would make a
-request invalid is mended then (R53): an id used twice gets a suffix, a call without a result gets
-one that says so, and what answers no call stays in the log and out of every request.
+A row is one message and never changes. A group is a single message, or a round: one assistant
+message with calls, and the results that answer them (R14). Each message is processed once, when it
+is appended: its tokens are counted, and what would make a request invalid is repaired (R53). An id
+that is used twice gets a suffix; a call without a result gets one that says so; a result without a
+call stays in the log and out of every request.
 """
 
 from __future__ import annotations
@@ -24,16 +24,15 @@ from .tool_facts import NO_FACTS, ToolFacts
 
 @dataclass(frozen=True)
 class Group:
-    """`messages` of the rows from `first` up to `end`; `rows` names each message's own row, None
-    for a result that was made up. A row of the range that no message has is one that no request may
-    have."""
+    """The `messages` of the rows from `first` up to `end`. `rows` has each message's own row, None
+    for a result that the log added. Rows of the range that are not in `rows` are never sent."""
 
     first: int
     end: int
     messages: tuple[PromptMessage, ...]
     rows: tuple[int | None, ...]
     count: TextTokens | None = field(default=None, compare=False, repr=False)
-    """Counts the tokens of a text; None: they are estimated."""
+    """Counts the tokens of a text; None: tokens are estimated."""
     facts: ToolFacts = field(default=NO_FACTS, compare=False, repr=False)
 
     @property
@@ -46,7 +45,7 @@ class Group:
 
     @property
     def results(self) -> tuple[PromptMessage, ...]:
-        """The results of a round; nothing for a single message."""
+        """The results of a round; empty for a single message."""
         return self.messages[1:]
 
     def call_of(self, result: PromptMessage) -> ToolCall:
@@ -62,7 +61,7 @@ class Group:
         return sum(self.sizes)
 
     def with_messages(self, messages: tuple[PromptMessage, ...]) -> Group:
-        """The group with these messages in the place of its own; what both have is not counted
+        """The group with `messages` instead of its own; messages that stay are not counted
         again."""
         group = replace(self, messages=messages)
         known = self.__dict__.get("sizes")
@@ -78,11 +77,11 @@ class Group:
 
 
 class ChatLog:
-    """Rows in order, and their groups. It only grows; nothing that was returned changes later.
+    """Rows in order, and their groups. The log only grows, and returned values never change.
 
     `systems` are the rows of system messages, `last_user` is the row of the last user message,
-    `first_turn` says that no assistant message comes before it (R1), `unsent` are the rows that no
-    request may have, and `repairs` counts all that would have made a request invalid.
+    `first_turn` says that no assistant message comes before it (R1), and `unsent` are the rows that
+    no request may have.
     """
 
     def __init__(
@@ -108,11 +107,11 @@ class ChatLog:
 
     @property
     def repairs(self) -> int:
-        """How many rows would have made a request invalid, those of an open round included."""
-        made_up = 0
+        """The number of repairs, those of an open round included."""
+        added = 0
         if self._open is not None:
-            made_up = sum(row is None for row in self._open.group(len(self._rows)).rows)
-        return self._repairs + made_up
+            added = sum(row is None for row in self._open.group(len(self._rows)).rows)
+        return self._repairs + added
 
     def __len__(self) -> int:
         return len(self._rows)
@@ -121,11 +120,11 @@ class ChatLog:
         return self._rows[index]
 
     def rows(self, first: int = 0, end: int | None = None) -> tuple[PromptMessage, ...]:
-        """The rows from `first` up to `end`, or to the last."""
+        """The rows from `first` up to `end`, which is not included; to the last row without it."""
         return tuple(self._rows[first:end])
 
     def append(self, message: PromptMessage) -> None:
-        """One more row."""
+        """Adds a row."""
         index = len(self._rows)
         self._rows.append(message)
         if message.role == "tool":
@@ -152,7 +151,7 @@ class ChatLog:
             )
 
     def groups_from(self, row: int) -> tuple[Group, ...]:
-        """The groups that begin at `row` or later, an open round as it stands."""
+        """The groups that begin at `row` or later, an open round included."""
         start = bisect_left(self._closed, row, key=_first)
         found = self._closed[start:]
         if self._open is not None:
@@ -166,17 +165,18 @@ class ChatLog:
 
     def group_at(self, row: int) -> Group | None:
         """The closed group that begins at `row`."""
-        place = bisect_left(self._closed, row, key=_first)
-        found = self._closed[place : place + 1]
+        index = bisect_left(self._closed, row, key=_first)
+        found = self._closed[index : index + 1]
         return found[0] if found and found[0].first == row else None
 
-    def digest(self, first: int, end: int) -> str:
-        """A hash of the rows `first` up to `end`, to tell whether a projection still fits."""
-        digest = hashlib.blake2b(digest_size=12)
+    def content_hash(self, first: int, end: int) -> str:
+        """A hash of the rows from `first` up to `end`, which shows whether a projection still
+        fits."""
+        hashed = hashlib.blake2b(digest_size=12)
         for row in self._rows[first:end]:
-            digest.update(json_text(to_openai(row)).encode("utf-8", "surrogatepass"))
-            digest.update(b"\n")
-        return digest.hexdigest()
+            hashed.update(json_text(to_openai(row)).encode("utf-8", "surrogatepass"))
+            hashed.update(b"\n")
+        return hashed.hexdigest()
 
     def _note_role(self, index: int, message: PromptMessage) -> None:
         if message.role == "system" and not message.is_empty:
@@ -217,7 +217,7 @@ def _first(group: Group) -> int:
 
 
 class _OpenRound:
-    """A round whose results are still coming."""
+    """A round that may still get results."""
 
     def __init__(
         self,
@@ -236,10 +236,11 @@ class _OpenRound:
         self._made: tuple[int, Group] | None = None
 
     def answer(self, index: int, result: PromptMessage) -> bool:
-        """Takes the result of the first call with its id that has none; False if there is none."""
-        for place, call in enumerate(self._original):
-            if call.id == result.tool_call_id and place not in self._answers:
-                self._answers[place] = (index, result)
+        """Adds the result to the first call with its id that has no result; False without such a
+        call."""
+        for number, call in enumerate(self._original):
+            if call.id == result.tool_call_id and number not in self._answers:
+                self._answers[number] = (index, result)
                 return True
         return False
 
@@ -248,8 +249,8 @@ class _OpenRound:
             return self._made[1]
         messages = [self._message]
         rows: list[int | None] = [self._first]
-        for place, call in enumerate(self._message.tool_calls):
-            row, result = self._answers.get(place, (None, None))
+        for number, call in enumerate(self._message.tool_calls):
+            row, result = self._answers.get(number, (None, None))
             if result is None:
                 result = PromptMessage("tool", output_text({"error": INTERRUPTED}), failed=True)
             if result.tool_call_id != call.id:

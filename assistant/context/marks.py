@@ -1,4 +1,4 @@
-"""Lines between which text of others stands as data, in what a model reads."""
+"""Marks: lines that enclose text from outside as data in a prompt (R52)."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ import hashlib
 
 
 def mark_for(text: str) -> str:
-    """A line that `text` does not have, so that nothing in it can end it; the same for the same
-    text (R52)."""
+    """A line that `text` does not contain, so that `text` cannot end its own enclosure; the same
+    line for the same text."""
     number = 0
     while True:
         seed = f"{number}{text}".encode("utf-8", "surrogatepass")

@@ -1,4 +1,4 @@
-"""A plan: the messages of one request, what was left out, and the report. A value."""
+"""A plan: the messages of one request, the rows that it leaves out, and its report. A value."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ __all__ = ["Budget", "LeftOut", "Plan"]
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """One request: its messages, its tools as they are sent, the report, and what was left out: the
-    ranges of cuts, which are as many as the chat had, and single rows. `earlier_tokens` are those
-    of messages before the user's last one, which a cut could take away."""
+    """One request: its messages, its tool schemas, and its report. `ranges` are the rows that cuts
+    cover, `shortened` the other rows that are not sent in full. `earlier_tokens` are the tokens of
+    messages before the last user message, which a cut could remove."""
 
     messages: tuple[PromptMessage, ...]
     tools: tuple[Mapping[str, Any], ...]
@@ -29,7 +29,8 @@ class Plan:
 
     @property
     def left_out(self) -> tuple[LeftOut, ...]:
-        """All that was left out. Put together here, so that a plan of a long chat costs no more."""
+        """All rows that are not sent in full. Joined on demand, so that a plan of a long chat does
+        not copy its ranges."""
         return (*self.ranges, *self.shortened)
 
     @property

@@ -1,29 +1,34 @@
 """Projections as JSON and back, for the rows beside a chat's log (R28, R51).
 
-What cannot be read, because it is damaged or of another version, is empty projections: the chat is
-then planned anew from its log, which has everything. Whether what was read still fits the log is
-`projections.valid`'s to say.
+JSON that is damaged or of another version gives empty projections: the chat is then planned anew
+from its log. `projections.valid` checks whether projections still fit the log.
 """
 
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Iterable, Mapping
-from typing import Any, TypeVar
+from collections.abc import Sequence
+from typing import Annotated, Any, Literal
 
-from .projections import Covered, Projections, Told
+from pydantic import BaseModel, Field, InstanceOf, PlainValidator, TypeAdapter
+
+from .projections import Covered, LLMSummary, Projections
 from .summary.ledger import Ledger
 from .summary.state import Quote, Summary
 
 VERSION = 1
-"""Of the shape below. Another one is not read: planning anew is cheaper than a wrong guess."""
+"""Version of the JSON below. Another version is not read, since planning anew costs little."""
 
-Item = TypeVar("Item")
+Count = Annotated[int, Field(strict=True, ge=0)]
+Text = InstanceOf[str]
+"""Not `str`: pydantic refuses lone surrogates, which texts of models may have."""
+Quotes = tuple[tuple[Count, Text], ...]
+_RANGE = TypeAdapter[tuple[int, int, str]](tuple[Count, Count, Text])
 
 
 def to_json(projections: Projections) -> dict[str, Any]:
-    """A JSON object that `from_json` makes the same projections of."""
-    told = projections.told
+    """A JSON object from which `from_json` makes the same projections."""
+    llm_summary = projections.llm_summary
     return {
         "version": VERSION,
         "cuts": [_from_covered(cut) for cut in projections.cuts],
@@ -33,51 +38,20 @@ def to_json(projections: Projections) -> dict[str, Any]:
         "asked_row": projections.asked_row,
         "mask": _from_covered(projections.mask) if projections.mask else None,
         "made_at": projections.made_at,
-        "told": [told.text, _from_covered(told.rows)] if told else None,
+        "told": [llm_summary.text, _from_covered(llm_summary.rows)] if llm_summary else None,
     }
 
 
 def from_json(value: Any) -> Projections:
-    """The projections of a JSON value; empty ones for anything that `to_json` does not write."""
+    """The projections of a JSON value; empty ones for any value that `to_json` does not make."""
     try:
-        return _projections(_mapping(value))
-    except (ValueError, KeyError):
+        return _ProjectionsJson.model_validate(value).projections()
+    except ValueError:  # pydantic's ValidationError is a ValueError, too
         return Projections()
 
 
-def _projections(body: Mapping[str, Any]) -> Projections:
-    if body["version"] != VERSION:
-        raise ValueError(f"version {body['version']!r}")
-    cuts = _all(body["cuts"], _covered)
-    for earlier, later in itertools.pairwise(cuts):
-        if earlier.end != later.first:
-            raise ValueError("a gap between two cuts")
-    return Projections(
-        cuts=cuts,
-        summary=_if_any(body["summary"], _summary),
-        summary_tokens=_count(body["summary_tokens"]),
-        head_row=_if_any(body["head_row"], _count),
-        asked_row=_if_any(body["asked_row"], _count),
-        mask=_if_any(body["mask"], _covered),
-        made_at=_count(body["made_at"]),
-        told=_if_any(body["told"], _told),
-    )
-
-
 def _from_covered(covered: Covered) -> list[Any]:
-    return [covered.first, covered.end, covered.digest]
-
-
-def _covered(value: Any) -> Covered:
-    first, end, digest = _list(value, 3)
-    if _count(first) > _count(end):
-        raise ValueError("a range that ends before it begins")
-    return Covered(first, end, _text(digest))
-
-
-def _told(value: Any) -> Told:
-    text, rows = _list(value, 2)
-    return Told(_text(text), _covered(rows))
+    return [covered.first, covered.end, covered.content_hash]
 
 
 def _from_summary(summary: Summary) -> dict[str, Any]:
@@ -86,97 +60,89 @@ def _from_summary(summary: Summary) -> dict[str, Any]:
         "end": summary.end,
         "messages": summary.messages,
         "goal": summary.goal,
-        "requests": [list(quote) for quote in summary.requests],
-        "corrections": [list(quote) for quote in summary.corrections],
-        "ledger": _from_ledger(summary.ledger),
+        "requests": _from_quotes(summary.requests),
+        "corrections": _from_quotes(summary.corrections),
+        "ledger": {
+            # Lists instead of objects: their order is that of the latest change, and has to stay.
+            "values": [[*key, *change] for key, change in summary.ledger.values.items()],
+            "added": [list(entry) for entry in summary.ledger.added.items()],
+            "removed": [list(entry) for entry in summary.ledger.removed.items()],
+        },
         "values": list(summary.values),
-        "errors": [list(quote) for quote in summary.errors],
-        "decisions": [list(quote) for quote in summary.decisions],
+        "errors": _from_quotes(summary.errors),
+        "decisions": _from_quotes(summary.decisions),
         "last_words": summary.last_words,
-        "told": summary.told,
-        "told_end": summary.told_end,
+        "told": summary.llm_text,
+        "told_end": summary.llm_end,
     }
 
 
-def _summary(value: Any) -> Summary:
-    body = _mapping(value)
-    return Summary(
-        first=_count(body["first"]),
-        end=_count(body["end"]),
-        messages=_count(body["messages"]),
-        goal=_text(body["goal"]),
-        requests=_all(body["requests"], _quote),
-        corrections=_all(body["corrections"], _quote),
-        ledger=_ledger(body["ledger"]),
-        values=_all(body["values"], _text),
-        errors=_all(body["errors"], _quote),
-        decisions=_all(body["decisions"], _quote),
-        last_words=_text(body["last_words"]),
-        told=_text(body["told"]),
-        told_end=_count(body["told_end"]),
-    )
+def _from_quotes(quotes: Sequence[Quote]) -> list[list[Any]]:
+    return [list(quote) for quote in quotes]
 
 
-def _from_ledger(ledger: Ledger) -> dict[str, Any]:
-    """Lists instead of objects: the order is that of the latest change, and has to stay."""
-    return {
-        "values": [[*key, *change] for key, change in ledger.values.items()],
-        "added": [list(entry) for entry in ledger.added.items()],
-        "removed": [list(entry) for entry in ledger.removed.items()],
-    }
+def _covered(value: Any) -> Covered:
+    first, end, content_hash = _RANGE.validate_python(value)
+    if first > end:
+        raise ValueError("a range that ends before it begins")
+    return Covered(first, end, content_hash)
 
 
-def _ledger(value: Any) -> Ledger:
-    body = _mapping(value)
-    return Ledger(
-        values=dict(_all(body["values"], _change)),
-        added=dict(_all(body["added"], _node)),
-        removed=dict(_all(body["removed"], _node)),
-    )
+_Covered = Annotated[Covered, PlainValidator(_covered)]
 
 
-def _change(value: Any) -> tuple[tuple[str, str], tuple[str | None, str]]:
-    node, widget, old, new = _list(value, 4)
-    return (_text(node), _text(widget)), (_if_any(old, _text), _text(new))
+class _LedgerJson(BaseModel):
+    values: tuple[tuple[Text, Text, Text | None, Text], ...]
+    added: tuple[tuple[Text, Text], ...]
+    removed: tuple[tuple[Text, Text], ...]
+
+    def ledger(self) -> Ledger:
+        values = {(node, widget): (old, new) for node, widget, old, new in self.values}
+        return Ledger(values, dict(self.added), dict(self.removed))
 
 
-def _node(value: Any) -> tuple[str, str]:
-    node, kind = _list(value, 2)
-    return _text(node), _text(kind)
+class _SummaryJson(BaseModel):
+    first: Count
+    end: Count
+    messages: Count
+    goal: Text
+    requests: Quotes
+    corrections: Quotes
+    ledger: _LedgerJson
+    values: tuple[Text, ...]
+    errors: Quotes
+    decisions: Quotes
+    last_words: Text
+    llm_text: Text = Field(alias="told")
+    llm_end: Count = Field(alias="told_end")
+
+    def summary(self) -> Summary:
+        return Summary(**{**dict(self), "ledger": self.ledger.ledger()})
 
 
-def _quote(value: Any) -> Quote:
-    row, words = _list(value, 2)
-    return _count(row), _text(words)
+class _ProjectionsJson(BaseModel):
+    version: Literal[1]
+    cuts: tuple[_Covered, ...]
+    summary: _SummaryJson | None
+    summary_tokens: Count
+    head_row: Count | None
+    asked_row: Count | None
+    mask: _Covered | None
+    made_at: Count
+    told: tuple[Text, _Covered] | None
 
-
-def _all(value: Any, read: Callable[[Any], Item]) -> tuple[Item, ...]:
-    return tuple(read(item) for item in _list(value))
-
-
-def _if_any(value: Any, read: Callable[[Any], Item]) -> Item | None:
-    return None if value is None else read(value)
-
-
-def _mapping(value: Any) -> Mapping[str, Any]:
-    if not isinstance(value, Mapping):
-        raise ValueError("expected an object")
-    return value
-
-
-def _list(value: Any, length: int | None = None) -> Iterable[Any]:
-    if not isinstance(value, list) or length not in (None, len(value)):
-        raise ValueError("expected a list")
-    return value
-
-
-def _count(value: Any) -> int:
-    if not isinstance(value, int) or isinstance(value, bool) or value < 0:
-        raise ValueError("expected a number from 0")
-    return value
-
-
-def _text(value: Any) -> str:
-    if not isinstance(value, str):
-        raise ValueError("expected a text")
-    return value
+    def projections(self) -> Projections:
+        """Raises ValueError for cuts that do not follow each other."""
+        for earlier, later in itertools.pairwise(self.cuts):
+            if earlier.end != later.first:
+                raise ValueError("a gap between two cuts")
+        return Projections(
+            cuts=self.cuts,
+            summary=self.summary.summary() if self.summary else None,
+            summary_tokens=self.summary_tokens,
+            head_row=self.head_row,
+            asked_row=self.asked_row,
+            mask=self.mask,
+            made_at=self.made_at,
+            llm_summary=LLMSummary(*self.told) if self.told else None,
+        )

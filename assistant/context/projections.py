@@ -1,7 +1,7 @@
-"""What a chat has committed to leave out: rows over ranges of its log (R28, R51).
+"""Projections: the ranges of a chat's log that requests leave out, and their summary (R28, R51).
 
-A projection never changes the log. Each range carries a hash of the rows that it covers; a chat
-that was edited or branched inside a range drops it, and what came after it, and is planned anew.
+A projection never changes the log. Each range has a hash of the rows that it covers. When the chat
+is edited or branched inside a range, that range and the later ones are dropped.
 """
 
 from __future__ import annotations
@@ -15,23 +15,24 @@ from .summary.state import Summary, extended
 
 @dataclass(frozen=True, slots=True)
 class Covered:
-    """The rows from `first` up to `end`, and the hash that they had when they were covered."""
+    """The rows from `first` up to `end`, which is not included, and their hash when they were
+    covered."""
 
     first: int
     end: int
-    digest: str
+    content_hash: str
 
     @classmethod
     def of(cls, log: ChatLog, first: int, end: int) -> Covered:
-        return cls(first, end, log.digest(first, end))
+        return cls(first, end, log.content_hash(first, end))
 
     def fits(self, log: ChatLog) -> bool:
-        return self.end <= len(log) and log.digest(self.first, self.end) == self.digest
+        return self.end <= len(log) and log.content_hash(self.first, self.end) == self.content_hash
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
-    """What a model told of all rows up to the end of `rows`; no cut covered those when it did."""
+class LLMSummary:
+    """An LLM summary of all rows before `rows.end`, made before a cut covered `rows`."""
 
     text: str
     rows: Covered
@@ -39,13 +40,14 @@ class Told:
 
 @dataclass(frozen=True, slots=True)
 class Projections:
-    """`cuts` are the ranges that are not sent; they follow each other without a gap, and `summary`
-    stands for all of them, in a message of at most `summary_tokens` tokens. Two rows stay whatever
-    the cuts cover: `head_row` is the pinned first request, `asked_row` the request of the turn that
-    the last cut went through. Results in `mask` are lines (only where prompts are cached; elsewhere
-    their position decides). `made_at` is how many rows the log had when this was committed. `told`
-    is what a model told for the next cut to take over; it stays while it tells of rows that are not
-    cut.
+    """`cuts` are the ranges that are not sent. They follow each other without a gap, and `summary`
+    replaces all of them, in a message of at most `summary_tokens` tokens.
+
+    Two rows are sent even when a cut covers them: `head_row` is the pinned first request,
+    `asked_row` the request of the turn that the last cut went through. Results in `mask` are sent
+    as digests; it is used only where prompts are cached. `made_at` is the number of rows in the log
+    at the commitment. `llm_summary` waits for the next cut, whose summary takes its text; it is
+    kept as long as it covers rows that are not cut.
     """
 
     cuts: tuple[Covered, ...] = ()
@@ -55,7 +57,7 @@ class Projections:
     asked_row: int | None = None
     mask: Covered | None = None
     made_at: int = 0
-    told: Told | None = None
+    llm_summary: LLMSummary | None = None
 
     @property
     def end(self) -> int:
@@ -64,27 +66,28 @@ class Projections:
 
     @property
     def masked(self) -> int:
-        """The row before which results are lines."""
+        """The row before which results are digests."""
         return self.mask.end if self.mask else 0
 
     @property
-    def last_told(self) -> tuple[str, int]:
-        """What a model told last, and the row up to which it did."""
-        if self.told is not None:
-            return self.told.text, self.told.rows.end
-        return (self.summary.told, self.summary.told_end) if self.summary else ("", 0)
+    def last_llm_summary(self) -> tuple[str, int]:
+        """The text of the newest LLM summary, and the row before which it covers the chat; an empty
+        text and 0 without one."""
+        if self.llm_summary is not None:
+            return self.llm_summary.text, self.llm_summary.rows.end
+        return (self.summary.llm_text, self.summary.llm_end) if self.summary else ("", 0)
 
     def with_mask(self, log: ChatLog, end: int) -> Projections:
-        """The projections after a mask of what is still sent before the row `end`."""
+        """The projections with a mask of the rows between the last cut and the row `end`."""
         return replace(self, mask=Covered.of(log, self.end, end), made_at=len(log))
 
     def with_cut(
         self, log: ChatLog, covered: Sequence[Group], *, most_head: int, most_summary: int
     ) -> Projections:
-        """The projections after a cut of `covered`, the first groups after the last cut.
+        """The projections with a cut of `covered`, the first groups after the last cut.
 
         The first cut pins the first request, if it has at most `most_head` tokens and is not the
-        one that is being answered (R22). A `most_summary` of 0 leaves no summary.
+        message to answer (R22). With a `most_summary` of 0 there is no summary.
         """
         end, first, head_row = covered[-1].end, self.end, self.head_row
         asked = log.last_user
@@ -100,45 +103,46 @@ class Projections:
             asked_row=asked if asked is not None and asked < end else None,
             mask=self.mask,
             made_at=len(log),
-            told=self.told,
+            llm_summary=self.llm_summary,
         )
-        return _with_told_shown(cut)
+        return _with_llm_summary_shown(cut)
 
-    def with_told(self, log: ChatLog, text: str, end: int, *, shown: bool) -> Projections:
-        """The projections after a model told of the rows before `end`: in the summary at once where
-        it is `shown`, else from the next cut on."""
-        told = Told(text, Covered.of(log, min(self.end, end), end))
-        waiting = replace(self, told=told)
-        return _with_told_shown(waiting) if shown else waiting
+    def with_llm_summary(self, log: ChatLog, text: str, end: int, *, shown: bool) -> Projections:
+        """The projections with the LLM summary `text` of the rows before `end`: part of the summary
+        at once when it is `shown`, else from the next cut on."""
+        llm_summary = LLMSummary(text, Covered.of(log, min(self.end, end), end))
+        waiting = replace(self, llm_summary=llm_summary)
+        return _with_llm_summary_shown(waiting) if shown else waiting
 
 
-def _with_told_shown(projections: Projections) -> Projections:
-    """The projections with what waited in their summary."""
-    summary, told = projections.summary, projections.told
-    if summary is None or told is None:
+def _with_llm_summary_shown(projections: Projections) -> Projections:
+    """The projections with the text of the waiting LLM summary in their summary."""
+    summary, waiting = projections.summary, projections.llm_summary
+    if summary is None or waiting is None:
         return projections
-    summary = replace(summary, told=told.text, told_end=told.rows.end)
     return replace(
-        projections, summary=summary, told=told if told.rows.end > projections.end else None
+        projections,
+        summary=replace(summary, llm_text=waiting.text, llm_end=waiting.rows.end),
+        llm_summary=waiting if waiting.rows.end > projections.end else None,
     )
 
 
 def _pinned(groups: Sequence[Group], most_tokens: int) -> int | None:
-    """The row of the first request, if the chat begins with a short one."""
+    """The row of the first request, if it begins the chat and has at most `most_tokens` tokens."""
     first = next((group for group in groups if group.role != "system"), None)
     short = first is not None and first.role == "user" and first.tokens <= most_tokens
     return first.first if first is not None and short else None
 
 
 def _summary(last: Summary | None, groups: Sequence[Group], first: int, end: int) -> Summary:
-    """The summary of what `last` stands for and of those `groups` that the cut from `first` covers;
-    system messages are sent whatever was cut."""
+    """The summary `last` extended by those `groups` that the cut from `first` covers; system
+    messages are always sent and never summarised."""
     spoken = (group for group in groups if group.first >= first and group.role != "system")
     return extended(last, spoken, first, end)
 
 
 def valid(projections: Projections, log: ChatLog) -> Projections:
-    """The projections that still fit the log: those before the first range that was edited."""
+    """The projections whose hashes fit the log: those before the first range that was edited."""
     cuts: list[Covered] = []
     for cut in projections.cuts:
         if not cut.fits(log):
@@ -148,17 +152,17 @@ def valid(projections: Projections, log: ChatLog) -> Projections:
         return _shortened(projections, tuple(cuts), log)
     if projections.mask is not None and not projections.mask.fits(log):
         projections = replace(projections, mask=None)
-    if projections.told is not None and not projections.told.rows.fits(log):
-        projections = _untold(projections, projections.told.text)
+    if projections.llm_summary is not None and not projections.llm_summary.rows.fits(log):
+        projections = _without_llm_summary(projections, projections.llm_summary.text)
     return projections
 
 
-def _untold(projections: Projections, text: str) -> Projections:
-    """The projections without what a model told of rows that are others now."""
+def _without_llm_summary(projections: Projections, text: str) -> Projections:
+    """The projections without the LLM summary `text`, whose rows were edited."""
     summary = projections.summary
-    if summary is not None and summary.told == text:
-        summary = replace(summary, told="", told_end=0)
-    return replace(projections, summary=summary, told=None)
+    if summary is not None and summary.llm_text == text:
+        summary = replace(summary, llm_text="", llm_end=0)
+    return replace(projections, summary=summary, llm_summary=None)
 
 
 def _shortened(projections: Projections, cuts: tuple[Covered, ...], log: ChatLog) -> Projections:

@@ -1,4 +1,4 @@
-"""The chosen messages as a server wants them (R19)."""
+"""Orders messages for servers that require alternating roles (R19)."""
 
 from __future__ import annotations
 
@@ -8,16 +8,14 @@ from dataclasses import replace
 from ..messages.prompt import Content, ImageContent, PromptMessage, TextContent
 
 OPENING = PromptMessage("user", "(The conversation goes on from here.)")
-"""Stands before an assistant message that would come first: after a cut without a summary, or a
-greeting."""
+"""Stands before an assistant message that would be the first one, such as a greeting, or an answer
+after a cut without a summary."""
 
 
 def alternate(messages: Iterable[PromptMessage]) -> tuple[PromptMessage, ...]:
-    """System messages in front as one, then user and assistant in turns, the user first.
-
-    Chat templates of local models refuse anything else. Neighbouring messages of one role become
-    one.
-    """
+    """The messages with one system message in front, then user and assistant in turns, the user
+    first; neighbouring messages of one role are joined. Chat templates of local models refuse any
+    other order."""
     rendered: list[PromptMessage] = []
     talking = False
     for message in sorted(messages, key=lambda message: message.role != "system"):
@@ -26,7 +24,7 @@ def alternate(messages: Iterable[PromptMessage]) -> tuple[PromptMessage, ...]:
         talking = talking or message.role != "system"
         if rendered and _joins(rendered[-1], message):
             earlier = rendered[-1]
-            # The later one stays what it is: it may have calls, and it may be the newest.
+            # The later message keeps its other fields: it may have calls.
             rendered[-1] = replace(message, content=_joined(earlier.content, message.content))
         else:
             rendered.append(message)

@@ -1,23 +1,33 @@
-"""What a plan did, for people: sizes, limits, what was left out, what comes next (R32)."""
+"""What a plan did, in figures for people: sizes, limits, messages left out, the next summary
+(R32)."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
+from . import report_parts as parts
+from .notes import KINDS
+
 CENTS = 6
-"""Digits after the point: a millionth of a dollar."""
+"""Decimal places of an amount in dollars: a millionth of a dollar."""
 PARTS = (
-    "system",
-    "user_context",
-    "tool_schemas",
-    "summary",
-    "recalled",
-    "history",
-    "tool_results",
-    "current",
+    parts.SYSTEM,
+    parts.USER_CONTEXT,
+    parts.TOOL_SCHEMAS,
+    parts.SUMMARY,
+    *(kind.part for kind in KINDS if kind.part != parts.HISTORY),
+    parts.HISTORY,
+    parts.TOOL_RESULTS,
+    parts.CURRENT,
 )
+"""All parts of a request, in the order of `/context` and of the JSON."""
+ONLY_IN_BODY = (
+    *("usage", "phase", "request", "reserve", "next_trigger", "emergency"),
+    *("results_repeated", "cost"),
+)
+"""Fields that the response header has no room for."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,8 +42,9 @@ class Size:
 
 
 @dataclass(frozen=True, slots=True)
-class Usage:
-    """What the provider counted for one request, in tokens; None where it did not say."""
+class RequestUsage:
+    """The provider's own count of one request, in tokens; None for a figure that it did not
+    send."""
 
     input_tokens: int | None = None
     output_tokens: int | None = None
@@ -48,7 +59,7 @@ class Usage:
 
 @dataclass(frozen=True, slots=True)
 class Cost:
-    """US dollars of one request, and of its chat so far as far as that is known."""
+    """US dollars of one request, and of its chat so far, as far as prices are known."""
 
     request: float
     chat: float
@@ -60,11 +71,14 @@ class Cost:
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """One request's plan in figures. `window` and `reserve` are tokens; counts are of messages,
-    rounds and results. `limits_applied` names the settings that changed something, `summarised`
-    counts the messages that a summary stands for, `emergency` says that this request was made to
-    fit by force (R29), and `next_trigger` says which limit asks for the
-    next summary, at what value, and how near it is."""
+    """One request's plan in figures. `parts` maps names of `PARTS` to sizes; `window` and `reserve`
+    are tokens; counts are of messages, rounds and results.
+
+    `limits_applied` names the settings that changed something, `summarised` counts the messages
+    that the summary covers, `emergency` says that the request was shortened by force (R29), and
+    `next_trigger` says which limit will ask for the next summary, at what value, and how near it
+    is.
+    """
 
     first_turn: bool
     system_kind: str
@@ -86,26 +100,25 @@ class Report:
     next_trigger: Mapping[str, Any] | None = None
     request: int = 1
     phase: str = "request"
-    usage: Usage | None = field(default=None)
+    usage: RequestUsage | None = None
     cost: Cost | None = None
 
     @property
     def total(self) -> Size:
         return sum(self.parts.values(), Size())
 
-    def answered(self, usage: Usage | None, cost: Cost | None = None) -> Report:
-        """The same report after the answer, with the provider's own count, and what it cost where
-        that is known."""
+    def answered(self, usage: RequestUsage | None, cost: Cost | None = None) -> Report:
+        """The report after the answer, with the provider's own count and the cost."""
         return replace(self, phase="answer", usage=usage, cost=cost)
 
     def to_json(self) -> dict[str, Any]:
-        """The body of the `data-context` chunk; without any text of the conversation."""
+        """The body of the `data-context` chunk; it has no text of the conversation."""
         body: dict[str, Any] = {
             "request": self.request,
             "phase": self.phase,
             "first_turn": self.first_turn,
             "system_kind": self.system_kind,
-            "parts": {name: asdict(self.parts.get(name, Size())) for name in PARTS},
+            "parts": {part.name: asdict(self.parts.get(part.name, Size())) for part in PARTS},
             "total": asdict(self.total),
             "window": self.window,
             "reserve": self.reserve,
@@ -133,8 +146,9 @@ class Report:
         """The report for a response header: no lists that grow, under 1 kB as compact JSON."""
         body = self.to_json()
         body["left_out"] = len(self.left_out)
-        only_in_body = ("usage", "phase", "request", "reserve", "next_trigger", "emergency")
-        for name in (*only_in_body, "results_repeated", "cost"):
+        for name in ONLY_IN_BODY:
             del body[name]
-        del body["parts"]["recalled"]
+        for part in PARTS:
+            if not part.in_header:
+                del body["parts"][part.name]
         return body

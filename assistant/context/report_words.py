@@ -1,30 +1,19 @@
-"""A report in words, for `/context`: what was sent, what was not, and what comes next (R32)."""
+"""A report in words, for `/context`: what was sent, what was left out, and when the next summary
+comes (R32)."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
-from .report import Report
-
-NAMES = {
-    "system": "Rules and skills",
-    "user_context": "What you told about yourself",
-    "tool_schemas": "Tools",
-    "summary": "Summary of earlier messages",
-    "recalled": "Recalled for your message",
-    "history": "Recent messages",
-    "tool_results": "Tool results",
-    "current": "Your message",
-}
-
+from .report import PARTS, Report
 
 LEAST_SHOWN = 0.0001
-"""Dollars."""
+"""Dollars; a smaller amount is not shown as a number."""
 NOTHING = "This chat has sent nothing to a model since ComfyUI was started."
 
 
 def in_words(report: Report | None) -> str:
-    """The report as Markdown; None says that there is none."""
+    """The report as Markdown; without a report, a sentence that says so."""
     return NOTHING if report is None else "\n".join(_lines(report))
 
 
@@ -32,10 +21,10 @@ def _lines(report: Report) -> Iterator[str]:
     total = report.total.tokens
     yield f"**The last request has about {total:,} of {report.window:,} tokens.**"
     yield ""
-    for name, title in NAMES.items():
-        size = report.parts.get(name)
+    for part in PARTS:
+        size = report.parts.get(part.name)
         if size is not None and size.tokens:
-            yield f"- {title}: {size.tokens:,} tokens ({size.chars:,} characters)"
+            yield f"- {part.title}: {size.tokens:,} tokens ({size.chars:,} characters)"
     yield ""
     yield " ".join(_left_out(report)) or "Nothing was left out."
     if report.next_trigger:
@@ -55,7 +44,7 @@ def _lines(report: Report) -> Iterator[str]:
 
 
 def dollars(amount: float) -> str:
-    """An amount as people read it, such as "$1.20" or "$0.0042"."""
+    """An amount in US dollars, such as "$1.20" or "$0.0042"."""
     if 0 < amount < LEAST_SHOWN:
         return f"less than ${LEAST_SHOWN}"
     return f"${amount:,.2f}" if amount >= 1 or not amount else f"${amount:.4f}"

@@ -1,11 +1,12 @@
-"""A draft -> its report: figures only, no text of the conversation (R18, R32)."""
+"""Makes the report of a draft: figures only, no text of the conversation (R18, R32)."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from .draft import Counted, Draft
+from . import report_parts as parts
+from .draft import CountedMessage, Draft
 from .handles import range_handle
 from .left_out import LeftOut
 from .limits import Limits
@@ -15,6 +16,8 @@ from .report import PARTS, Report, Size
 from .system import SystemText
 from .tokens import CHARS_PER_TOKEN, TextTokens, message_chars, schema_text, schema_tokens
 from .window import Budget
+
+PART_OF_ROLE = {"system": parts.SYSTEM, "tool": parts.TOOL_RESULTS}
 
 
 def report_of(
@@ -40,8 +43,7 @@ def report_of(
         "LLM_TOOL_RESULT_KEEP_LAST_ROUNDS": omitted,
         "LLM_TOOL_OUTPUT_TRIM_CHARS": clamped,
         "LLM_CONTEXT_WINDOW" if limits.cached else "LLM_HISTORY_MAX_MESSAGES": cut,
-        "LLM_RECALL_TOKENS": draft.extra is not None and draft.extra.recalled is not None,
-        "LLM_WRAP_UP_SHARE": draft.extra is not None and draft.extra.note is not None,
+        **{placed.note.kind.setting: 1 for placed in draft.notes if placed.note.kind.setting},
     }
     return Report(
         first_turn=log.first_turn,
@@ -66,14 +68,15 @@ def report_of(
 
 
 def _shortened(draft: Draft) -> tuple[int, int, int]:
-    """Rounds that are lines, results that are clamped, and messages that are sent once only."""
+    """The numbers of rounds sent as digests, of clamped results, and of messages replaced because
+    an earlier message has the same content."""
     omitted = clamped = repeated = 0
-    for shaped, whole in zip(draft.tail, draft.whole, strict=True):
-        if shaped is whole:
+    for sent, whole in zip(draft.tail, draft.whole, strict=True):
+        if sent is whole:
             continue
         changed = [
             new
-            for new, old in zip(shaped.messages, whole.messages, strict=True)
+            for new, old in zip(sent.messages, whole.messages, strict=True)
             if new.content != old.content
         ]
         lines = sum(message.reduced == "digest" for message in changed)
@@ -94,7 +97,8 @@ def _strength(omitted: int, shorter: int, cut: int) -> str:
 
 
 def _next_trigger(draft: Draft, limits: Limits) -> dict[str, Any]:
-    """The limit that will ask for the next summary first: where it is and how far that is."""
+    """The limit that will be met first and ask for the next summary: its name, its value, the
+    present value, and the share of both."""
     groups = [group for group in draft.whole if group.role != "system"]
     now = {
         "tokens": (draft.tokens, limits.prompt if limits.cached else limits.trigger),
@@ -117,32 +121,32 @@ def _sizes(
     tools: tuple[Mapping[str, Any], ...],
     count: TextTokens | None,
 ) -> dict[str, Size]:
-    """The parts of the report; `current` is the last user message, `system` without user
-    context."""
-    sizes = dict.fromkeys(PARTS, Size())
+    """The size of each part by its name. `current` is the last user message; `system` does not
+    include the user context."""
+    sizes = {part.name: Size() for part in PARTS}
     for counted in draft.system:
-        sizes["system"] += _size(counted)
+        sizes[parts.SYSTEM.name] += _size(counted)
     if draft.summary is not None:
-        sizes["summary"] = _size(draft.summary)
-    if draft.extra is not None:
-        sizes["recalled"] = _size(draft.extra.recalled) if draft.extra.recalled else Size()
-        sizes["history"] = _size(draft.extra.note) if draft.extra.note else Size()
+        sizes[parts.SUMMARY.name] += _size(draft.summary)
+    for placed in draft.notes:
+        sizes[placed.note.kind.part.name] += _size(placed.counted)
     groups = (*draft.head, *draft.asked, *draft.tail)
-    users = [n for n, group in enumerate(groups) if group.role == "user"]
-    for number, group in enumerate(groups):
-        for place, message in enumerate(group.messages):
-            name = {"system": "system", "tool": "tool_results"}.get(message.role, "history")
-            name = "current" if number == users[-1] else name
-            sizes[name] += Size(message_chars(message), group.sizes[place])
+    last_user = max(index for index, group in enumerate(groups) if group.role == "user")
+    for index, group in enumerate(groups):
+        for message, tokens in zip(group.messages, group.sizes, strict=True):
+            part = PART_OF_ROLE.get(message.role, parts.HISTORY)
+            part = parts.CURRENT if index == last_user else part
+            sizes[part.name] += Size(message_chars(message), tokens)
     if system is not None and system.user_context_chars:
         share = Size(system.user_context_chars, system.user_context_chars // CHARS_PER_TOKEN)
-        sizes["user_context"] = share
-        whole = sizes["system"]
-        sizes["system"] = Size(whole.chars - share.chars, max(0, whole.tokens - share.tokens))
+        sizes[parts.USER_CONTEXT.name] = share
+        whole = sizes[parts.SYSTEM.name]
+        rest = Size(whole.chars - share.chars, max(0, whole.tokens - share.tokens))
+        sizes[parts.SYSTEM.name] = rest
     schemas = schema_text(tools)
-    sizes["tool_schemas"] = Size(len(schemas), schema_tokens(schemas, count))
+    sizes[parts.TOOL_SCHEMAS.name] = Size(len(schemas), schema_tokens(schemas, count))
     return sizes
 
 
-def _size(counted: Counted) -> Size:
+def _size(counted: CountedMessage) -> Size:
     return Size(message_chars(counted.message), counted.tokens)

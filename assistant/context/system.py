@@ -1,4 +1,4 @@
-"""Which system message a request gets (R1-R3)."""
+"""The system message of a request, with the facts that its report needs (R1-R3)."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ SystemKind = Literal["full", "continuation", "compact", "client"]
 
 @dataclass(frozen=True, slots=True)
 class SystemText:
-    """A system message with what its report needs: the share of the user context in characters,
-    the limits that were applied to it and the names of what was left out."""
+    """A system message. `user_context_chars` are the characters of the user context in it, `limits`
+    the settings that shortened it, and `left_out` the names of the sections that were left out."""
 
     text: str
     kind: SystemKind

@@ -1,9 +1,9 @@
-"""Estimated tokens, without a tokenizer.
+"""Estimates tokens without a tokenizer.
 
 A tokenizer cuts a text into runs (a word, some digits, punctuation, a line break) and runs into
 tokens. The estimate counts the same runs. Its rates were fitted to OpenAI's o200k vocabulary over
-prose, code, JSON, CJK and other scripts; it is within a few percent on a mixture, and errs on the
-high side, because a request that is too long fails and one that is a little short does not.
+prose, code, JSON, CJK and other scripts. It is within a few percent on a mixture of these, and errs
+on the high side, because a request that is too long fails.
 """
 
 from __future__ import annotations
@@ -21,15 +21,14 @@ TextTokens = Callable[[str], int]
 
 CHARS_PER_TOKEN = 4
 MESSAGE_TOKENS = 4
-"""What a message costs besides its content: role and separators (OpenAI's cookbook counts 3 to
-4)."""
+"""Tokens of a message's role and separators (OpenAI's cookbook counts 3 to 4)."""
 IMAGE_TOKENS = 800
-"""About what a 1024 x 1024 image costs; sizes are not known without decoding."""
+"""About the tokens of a 1024 x 1024 image; the size is not known without decoding."""
 
 MARGIN = 1.1
-"""The estimate is raised by this much, so that a mixture of texts is hardly ever underestimated."""
+"""The estimate is multiplied by this, so that a mixture of texts is hardly ever underestimated."""
 LONGEST_WHOLE = 60_000
-"""Characters; of longer texts samples are counted, so that a giant costs no more than this."""
+"""Characters; of a longer text only samples of this total length are counted."""
 SAMPLES = 4
 
 _LOWER, _UPPER, _DIGIT, _GAP, _BREAK, _MARK = b"aA0 n."
@@ -53,11 +52,11 @@ def _class_of(code: int) -> int:
 
 
 _CLASSES = bytes(_class_of(code) if code < 128 else _MARK for code in range(256))
-"""ASCII -> the class of a character, for `bytes.translate`."""
+"""Maps ASCII characters to their classes, for `bytes.translate`."""
 
 
 def _but(classes: bytes) -> bytes:
-    """A table that leaves these classes and makes all others `-`."""
+    """A table for `bytes.translate` that keeps `classes` and replaces all others by `-`."""
     return bytes(code if code in classes else ord("-") for code in range(256))
 
 
@@ -68,7 +67,7 @@ LETTER = 0.14
 """Each letter of a word after the sixth."""
 WHOLE_WORD = 6
 DIGITS = 1.3
-"""Each three digits of a number, or what is left of them."""
+"""Each three digits of a number, or the one or two last ones."""
 LINE = 1.5
 SPACE = 1.5
 MARKS = 0.43
@@ -77,14 +76,14 @@ MARK = 0.23
 DENSE = 1.1
 """A character of CJK or Hangul; between the vocabularies cl100k and o200k."""
 BLOB = 0.2
-"""More for each character of base64 and the like, which has no words."""
+"""Added for each character of base64 and similar text, which has no words."""
 OTHER = 0.45
 """A letter of Cyrillic, Arabic, accented Latin and the like."""
 
 
 def text_tokens(text: str) -> int:
-    """Estimated tokens of a text; 0 for the empty text only, and never under a quarter of its
-    characters."""
+    """Estimated tokens of a text: at least a quarter of its characters; 0 only for the empty
+    text."""
     if not text:
         return 0
     size = len(text)
@@ -125,14 +124,14 @@ def _estimate(text: str) -> float:
 
 
 def message_chars(message: PromptMessage) -> int:
-    """Characters of a message that the model reads: text, call names and arguments."""
+    """The number of characters of a message's text, call names and arguments."""
     calls = sum(len(call.name) + len(call.arguments) for call in message.tool_calls)
     return len(message.text) + calls
 
 
 def message_tokens(message: PromptMessage, count: TextTokens | None = None) -> int:
-    """Tokens of a whole message. Where they are estimated, never under a quarter of its characters
-    as JSON: some servers and gateways count that way."""
+    """Tokens of a whole message. An estimate is at least a quarter of the message's characters as
+    JSON, since some servers and gateways count so."""
     of = count or text_tokens
     tokens = MESSAGE_TOKENS + of(message.text)
     for call in message.tool_calls:
@@ -146,11 +145,11 @@ def message_tokens(message: PromptMessage, count: TextTokens | None = None) -> i
 
 
 def schema_text(tools: tuple[Mapping[str, Any], ...]) -> str:
-    """The tool schemas as the canonical text that is counted (R10)."""
+    """The tool schemas as canonical JSON, whose tokens are counted (R10)."""
     return json_text(tools) if tools else ""
 
 
 @lru_cache(maxsize=64)
 def schema_tokens(text: str, count: TextTokens | None = None) -> int:
-    """The tokens of a schema text: the same in every request of a chat."""
+    """The tokens of a schema text. Cached, since all requests of a chat have the same schemas."""
     return (count or text_tokens)(text)

@@ -1,7 +1,7 @@
-"""The last look at a request before it leaves (R53): pairing, order and roles.
+"""Checks the pairing, order and roles of a request before it is sent (R53).
 
-`faults` names everything that an OpenAI-compatible server would refuse. A plan that has any is our
-own bug: `ChatContext.plan` raises then instead of sending it.
+`faults` names everything that an OpenAI-compatible server would refuse. A fault in a plan is a bug
+of this room: `ChatContext.plan` raises an error instead of sending the request.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from ..messages.prompt import PromptMessage
 
 
 def faults(messages: Sequence[PromptMessage], *, alternation: bool = False) -> tuple[str, ...]:
-    """What is wrong with a request, in order of position; empty for a valid one.
+    """The faults of a request, in order of position; empty for a valid request.
 
     With `alternation`, system messages come first, and user and assistant take turns after them,
     beginning with the user; results aside.

@@ -1,4 +1,4 @@
-"""The model's window, what of it a prompt may use, and what reading it costs (R20).
+"""The model's window, the part of it that a prompt may use, and the prices of prompt tokens (R20).
 
 All sizes are tokens; prices are relative to one token of fresh input.
 """
@@ -11,19 +11,19 @@ from dataclasses import dataclass, field
 from .tokens import TextTokens
 
 DEFAULT_WINDOW = 32_768
-"""Assumed where neither a setting nor the server says: small enough for most local set-ups."""
+"""Assumed when neither a setting nor the server gives the window; small enough for most local
+servers."""
 MOST_RESERVE = 4_096
-"""What an answer is left at most (R20)."""
+"""The most tokens that are kept free for an answer (R20)."""
 MARGIN_SHARE = 0.05
-"""Kept free, because the estimate of tokens is one."""
+"""The share of the window that is kept free for errors of the token estimate."""
 COMPACT_BELOW = 16_384
-"""Under this window the compact system message and tool set serve, and no model is asked for
-summaries."""
+"""A smaller window gets the compact system message and no LLM summaries."""
 
 
 @dataclass(frozen=True, slots=True)
 class Prices:
-    """What a token of the prompt costs: `read` where it was cached, `write` where it was not."""
+    """The price of a prompt token: `read` when it was cached, `write` when it was not."""
 
     read: float = 1.0
     write: float = 1.0
@@ -50,7 +50,7 @@ class Window:
 
     @property
     def reserve(self) -> int:
-        """What stays free for the answer: a quarter of the window, at most 4096."""
+        """The tokens kept free for the answer: a quarter of the window, at most 4096."""
         return min(MOST_RESERVE, self.tokens // 4)
 
     @property
@@ -59,7 +59,7 @@ class Window:
 
     @property
     def prompt(self) -> int:
-        """What system message, tools and history may have together."""
+        """The tokens that system message, tools and history may have together."""
         return self.tokens - self.reserve - self.margin
 
     @property
@@ -68,15 +68,16 @@ class Window:
 
 
 def window_of(reported: int | None) -> Window:
-    """The window that a setting or the server gives, else the default."""
+    """The window of `reported` tokens, from a setting or the server; else the default."""
     return Window(reported, known=True) if reported else Window()
 
 
 @dataclass(frozen=True, slots=True)
 class Budget:
-    """What a plan must fit. `alternation`: the server wants user and assistant in turns. `exact` is
-    set when the limit is of messages alone, with nothing kept free. `factor` is the model's count
-    of tokens divided by our estimate; `count` is its own count, where there is one (`exact`)."""
+    """The limits of a plan. `alternation` says that the server requires user and assistant in
+    turns. `exact` says that the window limits the messages alone, with nothing kept free. `factor`
+    is the model's count of tokens divided by the estimate; `count` counts exactly, where that is
+    possible (module `exact`)."""
 
     window: Window = field(default_factory=Window)
     alternation: bool = False
@@ -87,7 +88,7 @@ class Budget:
 
     @classmethod
     def of_messages(cls, tokens: int) -> Budget:
-        """A limit of the messages alone: no reserve, no margin, no tools."""
+        """A budget that limits the messages alone: no reserve, no margin, no tools."""
         return cls(Window(tokens, known=True), exact=True)
 
     @property

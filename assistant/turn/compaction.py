@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from ..context.compaction_policy import Saving
+from ..context.compaction_policy import TokenSaving
 
 
 @dataclass(frozen=True, slots=True)
@@ -12,7 +12,7 @@ class Compaction:
     """The result of `/compact`. `by_model` is False where the extractive summary stands alone,
     `summarised` is False where there is no summary at all (LLM_SUMMARY=off)."""
 
-    saving: Saving
+    saving: TokenSaving
     by_model: bool
     summarised: bool = True
 

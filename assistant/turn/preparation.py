@@ -72,7 +72,7 @@ class Preparation:
             return made
         with conversation.lock:
             asked, row = conversation.context.asked_row, len(conversation.context)
-            conversation.tail = conversation.tail.with_note(asked, row)
+            conversation.tail = conversation.tail.with_wrap_up(asked, row)
         return await self.plan(answer, number)
 
     async def outlook(self) -> Report | None:

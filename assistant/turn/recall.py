@@ -12,6 +12,7 @@ import logging
 from collections.abc import Sequence
 
 from ..context.handles import rows_of
+from ..context.notes import Note
 from ..context.tail import Tail
 from ..errors import AssistantError
 from ..messages.parts import Message
@@ -44,9 +45,9 @@ async def recall_into_tail(
         logger.warning("Nothing could be recalled: %s", ascii(error.message)[1:-1])
         return
 
-    def work() -> str:
+    def work() -> Note | None:
         with conversation.lock:
             found = [rows_of(passage.handle) for passage in passages]
             return conversation.context.recalled(found, most_tokens)
 
-    conversation.tail = Tail(asked, await asyncio.to_thread(work))
+    conversation.tail = conversation.tail.with_note(await asyncio.to_thread(work))

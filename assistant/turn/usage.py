@@ -4,23 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from ..context.report import Cost, Report
-from ..context.report import Usage as ReportUsage
+from ..context.report import Cost, Report, RequestUsage
 from ..llm.stream_events import Usage
 from ..messages.parts import Message
 from .measure import cost_in
 
 
-def report_usage(usage: Usage | None) -> ReportUsage | None:
+def report_usage(usage: Usage | None) -> RequestUsage | None:
     """The provider's count of tokens as a report has it."""
     if usage is None:
         return None
-    return ReportUsage(usage.input_tokens, usage.output_tokens, usage.cached_tokens)
+    return RequestUsage(usage.input_tokens, usage.output_tokens, usage.cached_tokens)
 
 
 def tokens_of(report: Report) -> int:
     """Tokens of a request and its answer: the provider's count, else the estimate."""
-    usage = report.usage or ReportUsage()
+    usage = report.usage or RequestUsage()
     read = report.total.tokens if usage.input_tokens is None else usage.input_tokens
     return read + (usage.output_tokens or 0)
 
@@ -38,7 +37,7 @@ def chat_cost(
 
 def log_line(provider: str, report: Report) -> str:
     """One line for the log: sizes, limits and the provider's count, without text of the chat."""
-    usage = report.usage or ReportUsage()
+    usage = report.usage or RequestUsage()
     parts = " ".join(f"{name}={report.parts[name].tokens}" for name in report.parts)
     limits = ",".join(report.limits_applied) or "none"
     return ascii(

@@ -88,7 +88,7 @@ async def test_cuts_that_an_edit_dropped_are_gone(store: ChatStore) -> None:
 
 async def test_what_a_model_told_takes_the_place_of_what_was_kept(store: ChatStore) -> None:
     await store.keep_projections("c", with_cuts(2))
-    told = replace(with_cuts(2), summary=Summary(0, 16, told="Goal: a fox", told_end=16))
+    told = replace(with_cuts(2), summary=Summary(0, 16, llm_text="Goal: a fox", llm_end=16))
     await store.keep_projections("c", told)
     assert await store.projections("c") == told
 

@@ -84,7 +84,7 @@ async def fill(chats: Chats, identity: str = "c", word: str = WORD, turns: int =
         await chats.store.begin_answer(identity, reply)
         await chats.store.checkpoint(identity, reply)
         await chats.store.finish_answer(identity, reply)
-    summary = Summary(0, 1, told=f"Goal: {word}", told_end=1)
+    summary = Summary(0, 1, llm_text=f"Goal: {word}", llm_end=1)
     await chats.store.keep_projections(identity, Projections((Covered(0, 1, word),), summary))
     await chats.store.set_draft(identity, f"And the other {word}?")
     waiting = Queued("q", "user_message", chats.time.now, user("q", f"A {word} waits"))

@@ -1,6 +1,9 @@
-"""Histories for the tests of the context: short ones by hand, wild ones by hypothesis."""
+"""Histories for the tests of the context: short ones by hand, random ones by hypothesis."""
 
+import json
 from collections.abc import Iterable
+from dataclasses import replace
+from random import Random
 
 from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
@@ -19,7 +22,9 @@ law = settings(
     max_examples=80,
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
 )
-"""For properties: a busy machine is no failure."""
+"""For properties. There is no deadline, since a busy machine is no failure."""
+chat_law = settings(law, max_examples=30)
+"""For properties of a whole chat, which is planned dozens of times in each example."""
 
 
 def system(text: str = "You help.") -> PromptMessage:
@@ -54,6 +59,32 @@ def rounds(count: int, text: str = "{}") -> Messages:
 
 def joined(parts: Iterable[Messages]) -> Messages:
     return tuple(message for part in parts for message in part)
+
+
+def with_repeats(turns: int, seed: int) -> Messages:
+    """A log with three long texts as results, one of them a failure, in which the user activates
+    one skill again and again."""
+    random = Random(seed)
+    skill = '[The user activated the skill "moon" (`moon`).]\n\n' + "Draw it. " * 60
+    activated = user(skill.rstrip(), skill_chars=len(skill.rstrip()))
+    asking = replace(activated, content=f"{activated.text}\n\n[The user's message]\n\nmore")
+    texts = ("a view of the workflow " * 30, json.dumps({"rows": ["word " * 90] * 3}))
+    failure = json.dumps({"error": "Value not in list. " * 30})
+    return joined(
+        (
+            random.choice((activated, asking, user(f"q{turn}"))),
+            *(
+                message
+                for number in range(random.randint(1, 3))
+                for message in a_round(
+                    *(f"c{turn}-{number}-{n}" for n in range(random.randint(1, 3))),
+                    text=random.choice((*texts, failure)),
+                )
+            ),
+            answer(f"done {turn}"),
+        )
+        for turn in range(turns)
+    )
 
 
 # Few ids, so that they collide; all planes and lone surrogates in the texts.

@@ -9,16 +9,21 @@ from typing import Any
 from hypothesis import strategies as st
 from plugin.assistant.config import Settings
 from plugin.assistant.context.chat_context import ChatContext
+from plugin.assistant.context.draft import CountedMessage, Draft, compose
+from plugin.assistant.context.fidelity import GroupReducer
+from plugin.assistant.context.limits import limits_of
+from plugin.assistant.context.log import ChatLog
 from plugin.assistant.context.plan import Budget, Plan
 from plugin.assistant.context.projections import Projections
+from plugin.assistant.context.summary.text import summary_text
 from plugin.assistant.context.system import SystemText
 from plugin.assistant.context.tail import Tail
 from plugin.assistant.context.window import Window
 from plugin.assistant.errors import ContextOverflow, InvalidRequest
 from plugin.assistant.messages.prompt import PromptMessage, to_openai
-from plugin.bench.wild import wild_log
 
 from .histories import HISTORIES, Messages
+from .wild import wild_log
 
 OURS = SystemText("You are ComfyUI Assistant.", "full")
 TOOLS = ({"type": "function", "function": {"name": "getUserSkill", "parameters": {}}},)
@@ -33,6 +38,8 @@ OFF = Settings(
     summary_trigger=1.0,
 )
 """Every limit switched off but the window."""
+CACHED = Settings(prompt_cache="auto")
+SMALL = Budget(Window(2_048, known=True))
 HUGE = Window(100_000_000, known=True)
 WINDOWS = (1_024, 2_048, 4_096, 8_192, 32_768)
 
@@ -185,3 +192,17 @@ def _turn_faults(body: Sequence[Mapping[str, Any]]) -> list[str]:
         if before["role"] == after["role"] != "tool":
             found.append(f"two messages of {after['role']} in a row")
     return found
+
+
+def drafted(
+    request: Request, projections: Projections, settings: Settings, budget: Budget
+) -> Draft:
+    """The request as these projections alone would make it."""
+    limits = limits_of(settings, budget)
+    summary = None
+    if projections.summary is not None:
+        text = summary_text(projections.summary, projections.summary_tokens)
+        summary = CountedMessage.of("user", text)
+    ours = CountedMessage.of("system", OURS.text)
+    reducer = GroupReducer(limits.fidelity)
+    return compose(ChatLog(request.log), projections, ours, summary, limits, reducer)

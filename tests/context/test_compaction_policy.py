@@ -5,14 +5,14 @@ from dataclasses import replace
 import pytest
 from plugin.assistant.config import Settings
 from plugin.assistant.context.compaction_policy import (
-    compacts,
     cut_due,
-    cut_place,
-    mask_is_worth,
-    mask_place,
+    cut_index,
+    cut_saves_enough,
+    mask_end,
+    mask_pays,
 )
 from plugin.assistant.context.draft import Draft, compose
-from plugin.assistant.context.fidelity import Shaper
+from plugin.assistant.context.fidelity import GroupReducer
 from plugin.assistant.context.limits import Limits, limits_of
 from plugin.assistant.context.log import ChatLog, Group
 from plugin.assistant.context.projections import Projections
@@ -32,11 +32,11 @@ def drafted(messages: Messages, mask: int = 0, cache: str = "none") -> Draft:
     numbers = limits(prompt_cache=cache, repeat_min_chars=0)
     log = ChatLog(messages)
     made = Projections().with_mask(log, mask) if mask else Projections()
-    return compose(log, made, None, None, numbers, Shaper(numbers.shapes))
+    return compose(log, made, None, None, numbers, GroupReducer(numbers.fidelity))
 
 
 def place(groups: tuple[Group, ...], numbers: Limits, fixed: int = 0) -> int:
-    return cut_place(groups, None, fixed, 0, numbers)
+    return cut_index(groups, None, fixed, 0, numbers)
 
 
 def test_the_limit_by_number_asks_for_a_cut() -> None:
@@ -86,34 +86,34 @@ def test_the_newest_group_stays_whatever_follows_it() -> None:
 def test_a_cut_that_saves_less_than_a_tenth_is_not_worth_it() -> None:
     before = drafted(TALK)
     shorter = replace(before, tail=before.tail[1:], whole=before.whole[1:])
-    assert not compacts(before, shorter, limits())
-    assert compacts(before, replace(before, tail=before.tail[4:]), limits())
+    assert not cut_saves_enough(before, shorter, limits())
+    assert cut_saves_enough(before, replace(before, tail=before.tail[4:]), limits())
 
 
 def test_where_messages_are_too_many_a_tenth_of_them_is_enough() -> None:
     giant = user("word " * 5_000)
     before = drafted((*TALK, giant))
     after = replace(before, tail=before.tail[4:])
-    assert compacts(before, after, limits())
-    assert not compacts(before, after, limits(history_max_messages=0))
+    assert cut_saves_enough(before, after, limits())
+    assert not cut_saves_enough(before, after, limits(history_max_messages=0))
 
 
 def test_a_mask_leaves_the_last_rounds() -> None:
     groups = drafted((*rounds(5), user())).whole
-    assert mask_place(groups, 2) == groups[3].first
-    assert mask_place(groups, 5) == mask_place(groups, 0) == 0
+    assert mask_end(groups, 2) == groups[3].first
+    assert mask_end(groups, 5) == mask_end(groups, 0) == 0
 
 
 def test_a_mask_pays_by_what_reading_the_cache_costs() -> None:
     history = (user(), *rounds(3, text="word " * 400), *rounds(1), *TALK[:4])
     before, after = drafted(history, cache="auto"), drafted(history, 7, cache="auto")
     assert after.tokens < before.tokens
-    assert mask_is_worth(before, after, 8_000, PRICES["none"])
-    assert not mask_is_worth(before, before, 8_000, PRICES["none"])
+    assert mask_pays(before, after, 8_000, PRICES["none"])
+    assert not mask_pays(before, before, 8_000, PRICES["none"])
 
 
 def test_a_mask_that_must_be_has_to_be_enough() -> None:
     history = (user(), *rounds(3, text="word " * 400), *rounds(1))
     before, after = drafted(history, cache="auto"), drafted(history, 7, cache="auto")
-    assert mask_is_worth(before, after, before.tokens - 1, PRICES["local"])
-    assert not mask_is_worth(before, after, after.tokens, PRICES["local"])
+    assert mask_pays(before, after, before.tokens - 1, PRICES["local"])
+    assert not mask_pays(before, after, after.tokens, PRICES["local"])

@@ -3,7 +3,7 @@
 from plugin.assistant.config import Settings
 from plugin.assistant.context.draft import Draft, compose
 from plugin.assistant.context.emergency import fitted
-from plugin.assistant.context.fidelity import IMAGE_NOTE, Shaper
+from plugin.assistant.context.fidelity import IMAGE_NOTE, GroupReducer
 from plugin.assistant.context.limits import limits_of
 from plugin.assistant.context.log import ChatLog
 from plugin.assistant.context.projections import Projections
@@ -19,9 +19,9 @@ FACTS = ToolFacts(recall="recall_result")
 
 
 def forced(messages: Messages, room: int) -> Draft:
-    log, shaper = ChatLog(messages, facts=FACTS), Shaper(LIMITS.shapes)
-    draft = compose(log, Projections(), None, None, LIMITS, shaper)
-    return fitted(draft, room, shaper, log.last_user or 0)
+    log, reducer = ChatLog(messages, facts=FACTS), GroupReducer(LIMITS.fidelity)
+    draft = compose(log, Projections(), None, None, LIMITS, reducer)
+    return fitted(draft, room, reducer, log.last_user or 0)
 
 
 def test_what_fits_is_left_alone() -> None:

@@ -176,5 +176,5 @@ def test_a_turn_is_the_first_while_nothing_was_answered_before_its_question(
 
 def test_a_hash_tells_every_row_and_their_order_apart() -> None:
     logs = [(user("a"), user("b")), (user("b"), user("a")), (user("ab"), user("")), (user("a"),)]
-    assert len({ChatLog(log).digest(0, len(log)) for log in logs}) == len(logs)
-    assert ChatLog(logs[0]).digest(1, 2) == ChatLog(logs[1]).digest(0, 1)
+    assert len({ChatLog(log).content_hash(0, len(log)) for log in logs}) == len(logs)
+    assert ChatLog(logs[0]).content_hash(1, 2) == ChatLog(logs[1]).content_hash(0, 1)

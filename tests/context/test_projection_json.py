@@ -7,7 +7,7 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 from plugin.assistant.context.projection_json import VERSION, from_json, to_json
-from plugin.assistant.context.projections import Covered, Projections, Told
+from plugin.assistant.context.projections import Covered, LLMSummary, Projections
 from plugin.assistant.context.summary.ledger import Ledger
 from plugin.assistant.context.summary.state import Summary
 
@@ -35,8 +35,8 @@ SUMMARIES = st.builds(
     errors=QUOTES,
     decisions=QUOTES,
     last_words=WORDS,
-    told=WORDS,
-    told_end=ROWS,
+    llm_text=WORDS,
+    llm_end=ROWS,
 )
 COVERED = st.builds(
     lambda first, length, digest: Covered(first, first + length, digest), ROWS, ROWS, WORDS
@@ -53,7 +53,7 @@ PROJECTIONS = st.builds(
     asked_row=st.none() | ROWS,
     mask=st.none() | COVERED,
     made_at=ROWS,
-    told=st.none() | st.builds(Told, WORDS, COVERED),
+    llm_summary=st.none() | st.builds(LLMSummary, WORDS, COVERED),
 )
 ANY_JSON = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats() | WORDS,

@@ -5,7 +5,7 @@ from dataclasses import fields
 
 import pytest
 from plugin.assistant.config import MOST, Settings
-from plugin.assistant.context.report import PARTS, Report, Size, Usage
+from plugin.assistant.context.report import PARTS, Report, RequestUsage, Size
 
 LIMITS = tuple(
     field.metadata["variable"]
@@ -15,7 +15,7 @@ LIMITS = tuple(
 WORST = Report(
     first_turn=False,
     system_kind="continuation",
-    parts=dict.fromkeys(PARTS, Size(MOST, MOST)),
+    parts={part.name: Size(MOST, MOST) for part in PARTS},
     window=MOST,
     reserve=4_096,
     limits_applied=LIMITS,
@@ -35,7 +35,7 @@ def test_the_header_is_under_a_kilobyte_in_the_worst_case() -> None:
 
 def test_the_chunk_has_every_part_and_figure_and_no_text() -> None:
     body = WORST.to_json()
-    assert list(body["parts"]) == list(PARTS)
+    assert list(body["parts"]) == [part.name for part in PARTS]
     assert {"request", "phase", "first_turn", "system_kind", "total", "window", "reserve"} <= set(
         body
     )
@@ -49,7 +49,7 @@ def test_the_total_is_the_sum_of_the_parts() -> None:
 
 
 def test_after_the_answer_the_report_has_the_provider_s_count() -> None:
-    answered = WORST.answered(Usage(1_000, 50, 250)).to_json()
+    answered = WORST.answered(RequestUsage(1_000, 50, 250)).to_json()
     assert answered["phase"] == "answer"
     assert answered["request"] == WORST.request
     assert answered["usage"] == {
@@ -60,6 +60,9 @@ def test_after_the_answer_the_report_has_the_provider_s_count() -> None:
     }
 
 
-@pytest.mark.parametrize("usage", [Usage(), Usage(0, 0, 0), Usage(10, 1, None), Usage(None, 1, 5)])
-def test_a_share_that_is_not_known_is_not_made_up(usage: Usage) -> None:
+@pytest.mark.parametrize(
+    "usage",
+    [RequestUsage(), RequestUsage(0, 0, 0), RequestUsage(10, 1, None), RequestUsage(None, 1, 5)],
+)
+def test_a_share_that_is_not_known_is_not_made_up(usage: RequestUsage) -> None:
     assert usage.cached_share is None

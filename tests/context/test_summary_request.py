@@ -57,34 +57,34 @@ def summary_of(context: ChatContext) -> str:
 
 
 def test_nothing_is_to_be_told_before_a_cut() -> None:
-    assert context_of(talk(5)).telling(READ) is None
+    assert context_of(talk(5)).summary_request(READ) is None
 
 
 def test_the_cut_rows_are_to_be_told_and_no_others() -> None:
     context = cut(talk(14))
-    telling = context.telling(READ)
-    assert telling is not None
-    assert telling.end == context.projections.end
-    told = [int(line.split("]")[0][2:]) for line in telling.source.splitlines() if line[:2] == "[r"]
+    request = context.summary_request(READ)
+    assert request is not None
+    assert request.end == context.projections.end
+    told = [int(line.split("]")[0][2:]) for line in request.source.splitlines() if line[:2] == "[r"]
     # Row 0 is the pinned first request, which is still sent.
-    assert told == list(range(1, telling.end))
+    assert told == list(range(1, request.end))
 
 
 def test_what_was_told_shows_at_once_where_nothing_is_cached_and_is_not_asked_again() -> None:
     context = cut(talk(14))
-    telling = context.telling(READ)
-    assert telling is not None
-    assert context.retell(TOLD, telling.end)
+    request = context.summary_request(READ)
+    assert request is not None
+    assert context.add_llm_summary(TOLD, request.end)
     text = summary_of(context)
     assert "What happened:\n- Goal: a fox in the snow\n- Next step: the upscaler" in text
     assert text.count(MARKER) == 1
-    assert context.telling(READ) is None
+    assert context.summary_request(READ) is None
 
 
 def test_the_computed_sections_stay_beside_what_was_told() -> None:
     context = cut([user("A fox, never a cat, seed 421337"), *a_round("a"), *talk(14, start=1)])
     before = summary_of(context)
-    context.retell(TOLD, context.projections.end)
+    context.add_llm_summary(TOLD, context.projections.end)
     after = summary_of(context)
     for title in ("Last said", "Requests, newest first"):
         assert title in before
@@ -94,24 +94,24 @@ def test_the_computed_sections_stay_beside_what_was_told() -> None:
 def test_the_next_cut_asks_for_the_new_rows_with_the_last_text() -> None:
     context = cut(talk(14))
     end = context.projections.end
-    context.retell(TOLD, end)
+    context.add_llm_summary(TOLD, end)
     for message in [answer("So."), *talk(10, start=20), user("And now?")]:
         context.append(message)
     context.plan()
-    telling = context.telling(READ)
-    assert telling is not None
-    assert telling.last == TOLD
-    assert f"[r{end}]" in telling.source
-    assert f"[r{end - 1}]" not in telling.source
+    request = context.summary_request(READ)
+    assert request is not None
+    assert request.last == TOLD
+    assert f"[r{end}]" in request.source
+    assert f"[r{end - 1}]" not in request.source
 
 
 def test_only_what_was_told_so_far_counts_as_told() -> None:
     context = cut(talk(30))
-    first = context.telling(400)
+    first = context.summary_request(400)
     assert first is not None
     assert first.end < context.projections.end
-    context.retell(TOLD, first.end)
-    rest = context.telling(READ)
+    context.add_llm_summary(TOLD, first.end)
+    rest = context.summary_request(READ)
     assert rest is not None
     assert f"[r{first.end}]" in rest.source
     assert f"[r{first.end - 1}]" not in rest.source
@@ -122,11 +122,11 @@ def test_no_model_is_asked_where_the_summary_has_no_room_for_it() -> None:
     context.append(user("And now?"))
     context.plan()
     assert context.projections.cuts
-    assert context.telling(READ) is None
+    assert context.summary_request(READ) is None
 
 
 def test_without_summaries_there_is_nothing_to_tell() -> None:
-    assert cut(talk(14), replace(PLAIN, summary="off")).telling(READ) is None
+    assert cut(talk(14), replace(PLAIN, summary="off")).summary_request(READ) is None
 
 
 def near_its_cut() -> ChatContext:
@@ -151,45 +151,45 @@ def fill(context: ChatContext) -> None:
 def test_where_prompts_are_cached_the_request_itself_is_told_before_the_cut() -> None:
     context = near_its_cut()
     sent = context.plan().messages
-    telling = context.telling_ahead()
-    assert telling is not None
-    assert telling.messages[: len(sent)] == sent
-    assert telling.tools == TOOLS
-    assert telling.end == len(context)
+    request = context.summary_request_before_cut()
+    assert request is not None
+    assert request.messages[: len(sent)] == sent
+    assert request.tools == TOOLS
+    assert request.end == len(context)
 
 
 def test_a_cut_that_is_far_is_not_told_ahead() -> None:
-    assert context_of(talk(5), CACHED, window=8_192).telling_ahead() is None
-    assert context_of(talk(60)).telling_ahead() is None
+    assert context_of(talk(5), CACHED, window=8_192).summary_request_before_cut() is None
+    assert context_of(talk(60)).summary_request_before_cut() is None
 
 
 def test_what_was_told_ahead_is_not_asked_again_until_much_is_new() -> None:
     context = near_its_cut()
-    context.retell(TOLD, len(context))
+    context.add_llm_summary(TOLD, len(context))
     for message in talk(2, start=40):
         context.append(message)
-    assert context.telling_ahead() is None
+    assert context.summary_request_before_cut() is None
 
 
 def test_where_prompts_are_cached_it_shows_with_the_next_cut_only() -> None:
     context = near_its_cut()
     before = context.plan().messages
-    context.retell(TOLD, len(context))
+    context.add_llm_summary(TOLD, len(context))
     assert context.plan().messages == before
     fill(context)
     assert "- Goal: a fox in the snow" in summary_of(context)
-    assert context.telling(READ) is None
+    assert context.summary_request(READ) is None
 
 
 def test_a_cut_that_was_not_told_ahead_keeps_its_text_for_the_next_one() -> None:
     context = near_its_cut()
     fill(context)
     before = context.plan().messages
-    telling = context.telling(READ)
-    assert telling is not None
-    context.retell(TOLD, telling.end)
+    request = context.summary_request(READ)
+    assert request is not None
+    context.add_llm_summary(TOLD, request.end)
     assert context.plan().messages == before
-    assert context.telling(READ) is None
+    assert context.summary_request(READ) is None
     fill(context)
     assert "- Goal: a fox in the snow" in summary_of(context)
 
@@ -198,31 +198,31 @@ def test_a_cut_that_was_not_told_ahead_keeps_its_text_for_the_next_one() -> None
 def test_what_was_told_survives_a_restart(settings: Settings) -> None:
     context = near_its_cut()
     fill(context)
-    context.retell(TOLD, context.projections.end)
+    context.add_llm_summary(TOLD, context.projections.end)
     again = context_of(list(context.rows()), CACHED, 8_192, context.projections)
     assert again.plan().messages == context.plan().messages
-    assert again.telling(READ) is None
+    assert again.summary_request(READ) is None
 
 
 def test_an_edit_of_rows_that_were_told_ahead_drops_what_was_told() -> None:
     context = near_its_cut()
     context.compact()
-    told_end = len(context)
-    assert told_end > context.projections.end
-    context.retell(TOLD, told_end, at_once=True)
+    llm_end = len(context)
+    assert llm_end > context.projections.end
+    context.add_llm_summary(TOLD, llm_end, at_once=True)
     assert "a fox" in summary_of(context)
     rows = [*context.rows()[:-1], answer("Something else.")]
     again = context_of(rows, CACHED, 8_192, context.projections)
     assert again.projections.cuts == context.projections.cuts
-    assert again.projections.last_told == ("", 0)
+    assert again.projections.last_llm_summary == ("", 0)
     assert "a fox" not in summary_of(again)
 
 
 def test_an_edit_of_rows_that_wait_to_be_shown_drops_them() -> None:
     context = near_its_cut()
-    context.retell(TOLD, len(context))
+    context.add_llm_summary(TOLD, len(context))
     rows = [*context.rows()[:-1], answer("Something else.")]
-    assert context_of(rows, CACHED, 8_192, context.projections).projections.told is None
+    assert context_of(rows, CACHED, 8_192, context.projections).projections.llm_summary is None
 
 
 def test_a_compaction_by_hand_cuts_what_no_limit_asks_for() -> None:
@@ -260,17 +260,17 @@ def test_a_text_that_would_cost_the_saving_is_not_taken() -> None:
     saving = context.compact()
     assert saving is not None
     committed = context.projections
-    assert not context.retell(TOLD, context.projections.end, most_tokens=saving.after)
+    assert not context.add_llm_summary(TOLD, context.projections.end, most_tokens=saving.after)
     assert context.projections is committed
 
 
 def test_after_a_compaction_by_hand_what_was_told_shows_at_once_in_any_mode() -> None:
     context = near_its_cut()
-    telling = context.telling_ahead("foxes", by_hand=True)
-    assert telling is not None
-    assert telling.messages[-1].text.endswith("foxes")
+    request = context.summary_request_before_cut("foxes", manual=True)
+    assert request is not None
+    assert request.messages[-1].text.endswith("foxes")
     assert context.compact() is not None
-    context.retell(TOLD, telling.end, at_once=True)
+    context.add_llm_summary(TOLD, request.end, at_once=True)
     assert "- Goal: a fox in the snow" in summary_of(context)
 
 
@@ -287,8 +287,10 @@ def test_whatever_is_told_and_compacted_the_log_stays_and_the_summary_is_bounded
             before = context.tokens
             saving = context.compact()
             assert saving is None or context.tokens <= most_after(before)
-        elif telling := context.telling(READ) or context.telling_ahead(by_hand=True):
-            context.retell(TOLD, telling.end, at_once=step == 2)
+        elif request := context.summary_request(READ) or context.summary_request_before_cut(
+            manual=True
+        ):
+            context.add_llm_summary(TOLD, request.end, at_once=step == 2)
         rows = context.rows()
         messages = context.plan().messages
         assert context.rows() == rows

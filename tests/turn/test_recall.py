@@ -6,7 +6,7 @@ from collections.abc import AsyncIterator
 from pathlib import Path
 
 import pytest
-from plugin.assistant.context.tail import RECALLED
+from plugin.assistant.context.notes import RECALLED
 from plugin.tests.chatting import Chatting, chatting
 from plugin.tests.providers import Script, tool_call
 
@@ -33,7 +33,7 @@ async def chat(tmp_path: Path) -> AsyncIterator[Chatting]:
 def recalled(chat: Chatting, request: int = -1) -> list[str]:
     """The recalled text of a request, of the last one by default."""
     contents = [message["content"] for message in chat.provider.requests[request].messages]
-    return [text for text in contents if text and text.startswith(RECALLED)]
+    return [text for text in contents if text and text.startswith(RECALLED.heading)]
 
 
 async def test_a_passage_that_fits_the_message_stands_before_it(chat: Chatting) -> None:
@@ -41,7 +41,7 @@ async def test_a_passage_that_fits_the_message_stands_before_it(chat: Chatting) 
     stream = await chat.say("Which red was the lighthouse?")
     messages = chat.provider.requests[-1].messages
     assert messages[-1]["content"] == "Which red was the lighthouse?"
-    assert messages[-2]["content"].startswith(RECALLED)
+    assert messages[-2]["content"].startswith(RECALLED.heading)
     assert SECRET in messages[-2]["content"]
     assert stream.of("data-context")[0]["data"]["parts"]["recalled"]["tokens"] > 0
 

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from plugin.assistant.context.tail import WRAP_UP
+from plugin.assistant.context.notes import WRAP_UP_TEXT
 from plugin.assistant.context.window import Window
 from plugin.tests.chatting import Chatting, chatting
 from plugin.tests.providers import Script, text, tool_call
@@ -35,7 +35,7 @@ def notes(chat: Chatting) -> list[int]:
         place
         for request in chat.provider.requests
         for place, message in enumerate(request.messages)
-        if message["content"] == WRAP_UP
+        if message["content"] == WRAP_UP_TEXT
     ]
 
 
@@ -45,9 +45,9 @@ async def test_after_a_request_that_nearly_filled_the_window_the_next_one_says_s
     chat.provider.queue(looking(FULL), "Done.")
     stream = await chat.say("Look.")
     first, second = chat.provider.requests
-    assert WRAP_UP not in str(first.messages)
-    assert second.messages[-1] == {"role": "user", "content": WRAP_UP}
-    assert WRAP_UP not in second.messages[0]["content"]
+    assert WRAP_UP_TEXT not in str(first.messages)
+    assert second.messages[-1] == {"role": "user", "content": WRAP_UP_TEXT}
+    assert WRAP_UP_TEXT not in second.messages[0]["content"]
     reports = [chunk["data"] for chunk in stream.of("data-context")]
     assert "LLM_WRAP_UP_SHARE" not in reports[0]["limits_applied"]
     assert "LLM_WRAP_UP_SHARE" in reports[2]["limits_applied"]
@@ -78,7 +78,7 @@ async def test_the_next_turn_is_not_told_what_the_last_one_was(chat: Chatting) -
     chat.provider.queue(looking(FULL), text("Done.", usage={"prompt_tokens": FULL}), "Hello.")
     await chat.say("Look.")
     await chat.say("And now?")
-    assert WRAP_UP not in str(chat.provider.requests[-1].messages)
+    assert WRAP_UP_TEXT not in str(chat.provider.requests[-1].messages)
 
 
 async def test_a_turn_before_which_much_was_said_is_cut_instead(chat: Chatting) -> None:

@@ -1,4 +1,5 @@
-"""What a text says that must not be lost in a summary. Pure, by patterns; several languages."""
+"""Finds exact values, corrections and decisions in a text by patterns, in several languages.
+Pure."""
 
 from __future__ import annotations
 
@@ -12,7 +13,7 @@ from ..clamp import clamp_text
 _VALUE = re.compile(
     r"""
       https?://[^\s"'<>)\]}]+                              # addresses
-    | (?:[A-Za-z]:)?[\w.~-]*(?:[/\\][\w.~ -]*\w)+\.\w{2,11}\b   # paths with a file
+    | (?:[A-Za-z]:|(?!\B\w))[\w.~-]*(?:[/\\][\w.~ -]*\w)+\.\w{2,11}\b   # paths with a file
     | \b[\w-]+(?:\.[\w-]+)*\.(?:safetensors|sft|ckpt|pth?|gguf|onnx|bin|png|jpe?g|webp|mp4|gif
         |wav|flac|mp3|json|ya?ml|txt|py)\b                 # files
     | \b\d{2,5}\s?[x×]\s?\d{2,5}\b                         # sizes
@@ -38,23 +39,23 @@ _DECISION = re.compile(
     re.IGNORECASE,
 )
 _SENTENCE_END = re.compile(r"(?<=[.!?])\s+|(?<=[。！？])|\n+")
-"""A dot within a name or number ends nothing."""
+"""A dot within a name or number ends no sentence."""
 _NAME = re.compile(r"[a-z_]+")
-"""Of a widget or a field, mostly."""
+"""Mostly the name of a widget or a field."""
 LONGEST_SENTENCE = 240
 SHORT_SENTENCE = 30
-"""Characters; such as "No." or "Stop that.", which says little without the next one."""
+"""Characters of a sentence such as "No.", which means little without the next sentence."""
 
 
 def values_in(text: str) -> tuple[str, ...]:
-    """Exact values, each once, in the order of the text."""
+    """The exact values in a text, each once, in the order of the text."""
     return tuple(
         dict.fromkeys(match.group().strip('`"').strip() for match in _VALUE.finditer(text))
     )
 
 
 def values_in_arguments(text: str) -> tuple[str, ...]:
-    """Exact values in the arguments of a call: of what was given, not of how a tool calls it."""
+    """The exact values in the JSON arguments of a call, without the arguments' names."""
     try:
         leaves = [str(leaf) for leaf in _leaves(json.loads(text))]
     except (ValueError, RecursionError):
@@ -72,8 +73,8 @@ def _leaves(value: Any) -> Iterator[Any]:
 
 
 def corrections_in(text: str) -> tuple[str, ...]:
-    """What a user corrects, forbids, or wants done in some way from now on, sentence by sentence;
-    a short one brings the sentence after it."""
+    """The sentences in which a user corrects or forbids something, or sets a rule; after a short
+    sentence also the next one."""
     found: list[str] = []
     short = False
     for sentence in sentences_of(text):
@@ -85,7 +86,7 @@ def corrections_in(text: str) -> tuple[str, ...]:
 
 
 def decisions_in(text: str) -> tuple[str, ...]:
-    """Sentences in which something was decided."""
+    """The sentences that state a decision."""
     return tuple(s for s in sentences_of(text) if _DECISION.search(s))
 
 

@@ -1,10 +1,9 @@
-"""The model's summary: what it is asked, and whether its answer is taken (R24, R25, R27). Pure.
+"""The request for an LLM summary, and the check of its answer (R24, R25, R27). Pure.
 
-A model extends the last text of its own with what is new (R26). It is asked in one of two ways:
-`apart`, with a transcript of the new rows, each message clamped, or `appended`, at the end of the
-request that the provider has cached. The net changes of the workflow are never asked for: `ledger`
-computes them. Who calls the model, and when, is `turn`'s.
-"""
+A model extends its last summary by the new rows (R26). There are two requests: `transcript_request`
+has a transcript of the new rows, each message clamped; `cached_request` appends the instruction to
+the request that the provider has cached. The model is never asked for the net changes of the
+workflow: `ledger` computes them. The room `turn` calls the model."""
 
 from __future__ import annotations
 
@@ -31,20 +30,21 @@ SECTIONS = {
     "Pending": "what was asked for and is not done.",
     "Next step": "what was about to happen.",
 }
-"""Those of R24, without the changes."""
+"""The sections of R24 without the changes of the workflow."""
 LEAST_SECTIONS = 2
-"""An answer with fewer of them is a refusal, a chat, or a tool call, but no summary."""
+"""An answer with fewer sections is no summary, but a refusal, a chat message or a tool call."""
 ASKED_SHARE = 0.75
-"""Models write more words than they are asked for; only what is over the whole is refused."""
+"""The share of the allowed words that the model is asked for, since models write more words than
+they are asked for. An answer is refused only when it exceeds all of them."""
 LONGEST_MESSAGE = 1_500
 LONGEST_ARGUMENTS = 300
 LONGEST_RESULT = 400
-"""Characters of a message, a call's arguments and a result in the transcript (R25). Errors are
-given as many as a message."""
+"""The most characters of a message, a call's arguments and a result in the transcript (R25). Failed
+results have as many as a message."""
 LEAST_MESSAGE = 200
 MOST_FOCUS = 300
 MOST_INVENTED = 1 / 3
-"""Of an answer's exact values, those that stand nowhere in what the model read."""
+"""The share of an answer's exact values that may be missing from the text that the model read."""
 
 _TASK = """Write one text of at most {words} words. Use these sections in this order, one line \
 each, and leave out a section that has nothing to say:
@@ -78,12 +78,10 @@ _CALLING = re.compile(r"<\W?(?:tool_call|function)|\[TOOL_CALLS\]|\"tool_calls\"
 
 
 @dataclass(frozen=True, slots=True)
-class Telling:
-    """One request to a model, and what its answer is held against.
-
-    The answer tells of all rows before `end`. `source` is what the model reads of the chat, `last`
-    what it told before, and `most` what there is room for. `tools` are only there where a cached
-    request goes on, whose bytes begin with them.
+class SummaryRequest:
+    """One request for an LLM summary of all rows before `end`, with what its answer is checked
+    against: `source` is the text of the chat that the model reads, `last` the last LLM summary, and
+    `most` the allowed size. `tools` are those of a cached request, whose bytes begin with them.
     """
 
     messages: tuple[PromptMessage, ...]
@@ -95,11 +93,11 @@ class Telling:
 
     @property
     def most_chars(self) -> int:
-        """An answer that is longer than this need not be read to its end."""
+        """A longer answer is refused, so it need not be read to its end."""
         return max(len(self.source), len(self.last))
 
 
-def apart(
+def transcript_request(
     last: str,
     groups: Sequence[Group],
     end: int,
@@ -107,9 +105,9 @@ def apart(
     *,
     most_tokens: int,
     focus: str = "",
-) -> Telling:
-    """The request that tells `last` on with as many of `groups`, which end at the row `end`, as
-    `most_tokens` tokens of transcript hold, and with one at least."""
+) -> SummaryRequest:
+    """The request to extend the LLM summary `last` by `groups`, which end at the row `end`. The
+    transcript has as many groups as fit `most_tokens`, and one at least."""
     longest = max(LEAST_MESSAGE, min(LONGEST_MESSAGE, most_tokens))
     lines: list[str] = []
     tokens = 0
@@ -127,38 +125,39 @@ def apart(
         PromptMessage("system", asked),
         PromptMessage("user", f"{mark}\n{source}\n{mark}"),
     )
-    return Telling(messages, end, source, last, most)
+    return SummaryRequest(messages, end, source, last, most)
 
 
-def appended(
+def cached_request(
     request: Sequence[PromptMessage],
     tools: tuple[Mapping[str, Any], ...],
     end: int,
     last: str,
     most: Allowance,
     focus: str = "",
-) -> Telling:
-    """The request of a chat, with the instruction as one more user message: all that comes before
-    is read at the price of the cache. Its summary message tells of what is not in it any more."""
+) -> SummaryRequest:
+    """The chat's `request` with the instruction as one more user message, so that the provider
+    reads everything before it from its cache. The request's summary message covers the rows that
+    are cut."""
     source = "\n".join(line for message in request for line in _whole(message))
     asked = PromptMessage("user", _APPENDED + _task(most, focus))
-    return Telling((*request, asked), end, source, last, most, tools)
+    return SummaryRequest((*request, asked), end, source, last, most, tools)
 
 
-def accepted(answer: str, telling: Telling) -> str | None:
-    """The model's text as it is kept, or None for one that must not take the place of messages:
-    without the sections, too long, with values that were never said, or nothing new (R27)."""
+def accepted(answer: str, request: SummaryRequest) -> str | None:
+    """The text of a model's answer as it is kept. None for an answer that must not replace
+    messages: without the sections, too long, with invented values, or with nothing new (R27)."""
     text = "\n".join(_kept_lines(answer))
     sections = {found.lower() for found in _SECTION.findall(text)}
     if len(sections) < LEAST_SECTIONS or _CALLING.search(text):
         return None
     tokens = text_tokens(text)
-    if tokens > telling.most.tokens or len(text.split()) > telling.most.words:
+    if tokens > request.most.tokens or len(text.split()) > request.most.words:
         return None
-    if tokens > text_tokens(telling.source) or _plain(text) in _plain(telling.last):
+    if tokens > text_tokens(request.source) or _plain(text) in _plain(request.last):
         return None
     values = values_in(text)
-    invented = sum(value not in telling.source for value in values)
+    invented = sum(value not in request.source for value in values)
     return None if invented > len(values) * MOST_INVENTED else text
 
 
@@ -170,7 +169,7 @@ def _task(most: Allowance, focus: str) -> str:
 
 
 def _lines(group: Group, longest: int) -> Iterator[str]:
-    """A group as lines of the transcript, each message clamped and named by its row."""
+    """The lines of a group in the transcript: each message clamped and marked with its row."""
     first = group.messages[0]
     said = clamp_text(first.text, longest)
     images = " [image]" * len(first.images)
@@ -188,15 +187,15 @@ def _lines(group: Group, longest: int) -> Iterator[str]:
 
 
 def _whole(message: PromptMessage) -> Iterator[str]:
-    """All text of a message; the system message is no part of the chat."""
+    """All text of a message; nothing for a system message, which is no part of the chat."""
     if message.role != "system":
         yield message.text
         yield from (call.arguments for call in message.tool_calls)
 
 
 def _kept_lines(answer: str) -> Iterator[str]:
-    """The lines of an answer, without a fence around them, bullets, empty lines, and lines that
-    look like the beginning of a summary message."""
+    """The lines of an answer, without a code fence, bullets, empty lines, and lines that look like
+    the beginning of a summary message."""
     text = answer.strip()
     fenced = _FENCE.match(text)
     for line in (fenced[1] if fenced else text).splitlines():

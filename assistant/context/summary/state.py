@@ -1,7 +1,7 @@
-"""The summary as a value. It is extended, never made again from everything (R26).
+"""The summary as a value. Each cut extends the last summary by the newly covered groups (R26).
 
-`extended(last, groups)` takes the last summary and the groups that a cut newly covers. Everything
-in it is bounded, so that it does not grow with the chat; what falls out is still in the log.
+The number of entries and their lengths are limited, so that the summary does not grow with the
+chat; the log keeps everything.
 """
 
 from __future__ import annotations
@@ -20,25 +20,25 @@ LONGEST_REQUEST = 240
 LONGEST_ERROR = 240
 LONGEST_READ = 20_000
 LONGEST_RESULT = 100_000
-"""Characters of a text that are searched for values, and of a result that is looked into."""
-MOSTLY = 0.8
-"""A message that is a correction to this share is no request besides."""
+"""Characters of a text that are searched for values; a longer result is not parsed."""
+CORRECTION_SHARE = 0.8
+"""A user message of which corrections are this share of the characters is no request."""
 MOST = {"requests": 40, "corrections": 20, "values": 400, "errors": 12, "decisions": 12}
-"""Entries kept of each kind; the newest stay."""
+"""The most entries of each kind; the newest entries stay."""
 
 Quote = tuple[int, str]
-"""A row, and words from it."""
+"""A row of the log, and text quoted from it."""
 
 
 @dataclass(frozen=True, slots=True)
 class Summary:
-    """What is known of the rows from `first` up to `end`. Quotes are word for word, or clamped."""
+    """The facts kept of the rows from `first` up to `end`. Quotes are word for word, or clamped."""
 
     first: int
     end: int
     messages: int = 0
     goal: str = ""
-    """The first request, where that is not pinned before the summary."""
+    """The first request, when it is not pinned before the summary."""
     requests: tuple[Quote, ...] = ()
     corrections: tuple[Quote, ...] = ()
     ledger: Ledger = field(default_factory=Ledger)
@@ -46,21 +46,21 @@ class Summary:
     errors: tuple[Quote, ...] = ()
     decisions: tuple[Quote, ...] = ()
     last_words: str = ""
-    told: str = ""
-    """What a model made of it, where one was asked; covers the rows before `told_end`."""
-    told_end: int = 0
+    llm_text: str = ""
+    """The LLM summary of the rows before `llm_end`; empty without one."""
+    llm_end: int = 0
 
 
 def extended(last: Summary | None, groups: Iterable[Group], first: int, end: int) -> Summary:
-    """The summary of what `last` covered and of `groups`, which follow it, up to the row `end`;
-    without a `last` it begins at the row `first`."""
-    draft = _Draft(last or Summary(first, end))
+    """The summary `last` extended by `groups`, the following groups up to the row `end`; without
+    `last`, a new summary from the row `first` on."""
+    draft = _SummaryDraft(last or Summary(first, end))
     for group in groups:
         draft.add(group)
     return replace(draft.done(), end=end)
 
 
-class _Draft:
+class _SummaryDraft:
     """A summary that is being extended."""
 
     def __init__(self, last: Summary) -> None:
@@ -91,7 +91,7 @@ class _Draft:
         corrections = " ".join(corrections_in(text))
         if corrections:
             self._corrections.append((group.first, clamp_text(corrections, LONGEST_REQUEST)))
-        if len(corrections) < len(text) * MOSTLY:
+        if len(corrections) < len(text) * CORRECTION_SHARE:
             self._requests.append((group.first, clamp_text(text, LONGEST_REQUEST)))
         self._note(values_in(text[:LONGEST_READ]))
 
@@ -135,7 +135,7 @@ class _Draft:
 
 
 def _latest(quotes: Iterable[Quote], most: int) -> tuple[Quote, ...]:
-    """The last of the quotes; of those that say the same, the last alone."""
+    """The newest `most` quotes; of quotes with the same text, the newest alone."""
     rows: dict[str, int] = {}
     for row, text in quotes:
         rows.pop(text, None)

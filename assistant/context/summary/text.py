@@ -1,7 +1,7 @@
-"""The summary as the message that the model reads: fixed sections, exact values (R23, R24).
+"""The summary as a message: fixed sections with exact values (R23, R24).
 
-Sections fill in the order of what would be missed most. What does not fit is counted, and the
-handle of the covered rows is named, so that nothing is silently gone.
+The most important sections take their tokens first. The message says how many entries of a section
+did not fit, and names the handle of the covered rows.
 """
 
 from __future__ import annotations
@@ -17,24 +17,24 @@ from .ledger import Ledger
 from .state import Summary
 
 MARKER = "[Summary of the earlier conversation]"
-"""Begins every summary message, so that it is known and never summarised itself."""
+"""Begins every summary message, so that no summary message is summarised."""
 INTRODUCTION = "Background only: the newest message counts. Rows {handle} are not shown"
 BY_TOOLS = "; {search} finds words in them, {recall} gives them back."
-"""Goes on from the introduction where there are tools for it."""
+"""Continues the introduction where there are tools for it."""
 MOST_WORDS = 600
-"""R24."""
+"""The most words of a summary message (R24)."""
 _INTRODUCTION_WORDS = 30
 REMOVED_IN_LINE = 12
 LONGEST_OLD = 24
-"""Characters; a longer value that is no more is not worth its tokens."""
+"""Characters of a widget's earlier value; a longer one is not shown."""
 _TOKENS_PER_WORD = 1.6
-"""Of a summary in English, with its values; other languages have more."""
-_TOLD = "What happened"
+"""Measured for English summaries with their values; other languages have more."""
+_LLM_SECTION = "What happened"
 
 
 @dataclass(frozen=True, slots=True)
 class Allowance:
-    """How much a text may have at most."""
+    """The most tokens and words of a text."""
 
     tokens: int
     words: int
@@ -42,7 +42,8 @@ class Allowance:
 
 @dataclass(frozen=True, slots=True)
 class Section:
-    """`share` is the part of the room left that the section may take at most."""
+    """`share` is the most that the section takes of the room that earlier sections left. An
+    `inline` section stands in one line, and leaves out items that the message has already."""
 
     title: str
     items: tuple[str, ...]
@@ -53,12 +54,12 @@ class Section:
 def summary_text(
     summary: Summary, most_tokens: int, facts: ToolFacts = NO_FACTS, most_words: int = MOST_WORDS
 ) -> str:
-    """The message's text within `most_tokens` tokens and `most_words` words; the introduction
-    always stands."""
+    """The message's text within `most_tokens` tokens and `most_words` words; the introduction is
+    always there."""
     room = most_tokens
     while True:
         text = _written(summary, room, facts, most_words)
-        # Lines are counted one by one, and together they may cost a little more.
+        # Lines are counted one by one; together they may have a few tokens more.
         excess = text_tokens(text) - most_tokens
         if excess <= 0 or room <= 0:
             return text
@@ -76,13 +77,13 @@ def _written(summary: Summary, most_tokens: int, facts: ToolFacts, most_words: i
     return "\n".join(lines)
 
 
-def room_for_told(
+def room_for_llm_text(
     summary: Summary, most_tokens: int, facts: ToolFacts = NO_FACTS, most_words: int = MOST_WORDS
 ) -> Allowance:
-    """What the sections that are always computed leave of the message for what a model tells."""
+    """The room that the computed sections leave in the message for the LLM summary."""
     room = _room_after(_introduction(summary, facts), most_tokens, most_words)
-    for section in _sections(replace(summary, told="...")):
-        if section.title == _TOLD:
+    for section in _sections(replace(summary, llm_text="...")):
+        if section.title == _LLM_SECTION:
             share = _Share(room, section.share)
             room.take(_title(section), share)
             words = min(share.words, int(share.tokens / _TOKENS_PER_WORD))
@@ -103,7 +104,7 @@ def _room_after(lines: Iterable[str], most_tokens: int, most_words: int) -> _Roo
 
 
 def _sections(summary: Summary) -> Iterator[Section]:
-    # The newest first: what does not fit is the oldest.
+    # The newest first, so that the oldest are left out.
     def newest(quotes: Iterable[tuple[int, str]]) -> tuple[str, ...]:
         return tuple(f"{_one_line(text)} (r{row})" for row, text in reversed(tuple(quotes)))
 
@@ -111,8 +112,8 @@ def _sections(summary: Summary) -> Iterator[Section]:
         yield Section("Goal, in the user's words", (_one_line(summary.goal),), 0.25)
     yield Section("Rules and corrections by the user", newest(summary.corrections), 0.35)
     yield Section("Workflow changes, net", tuple(_changes(summary.ledger)), 0.6)
-    if summary.told:
-        yield Section(_TOLD, tuple(summary.told.splitlines()), 0.7)
+    if summary.llm_text:
+        yield Section(_LLM_SECTION, tuple(summary.llm_text.splitlines()), 0.7)
     if summary.last_words:
         yield Section("Last said by the assistant", (_one_line(summary.last_words),), 0.3)
     yield Section("Errors", newest(summary.errors), 0.3)
@@ -122,11 +123,11 @@ def _sections(summary: Summary) -> Iterator[Section]:
 
 
 def _changes(ledger: Ledger) -> Iterator[str]:
-    """A line for each node that was changed or added, the latest first; then those removed."""
+    """A line for each changed or added node, the latest change first; then the removed nodes."""
     nodes: dict[str, list[str]] = {}
     for (node, widget), (old, new) in reversed(tuple(ledger.values.items())):
-        tell = old not in (None, new) and len(old or "") <= LONGEST_OLD
-        was = f" (was {old})" if tell else ""
+        shows_old = old not in (None, new) and len(old or "") <= LONGEST_OLD
+        was = f" (was {old})" if shows_old else ""
         nodes.setdefault(node, []).append(f"{widget}={new}{was}")
     for node, changes in nodes.items():
         yield f"#{node}{_added(ledger, node)}: " + ", ".join(changes)
@@ -143,7 +144,7 @@ def _added(ledger: Ledger, node: str) -> str:
 
 
 class _Room:
-    """What is left of the tokens and words."""
+    """The tokens and words that the message has left."""
 
     def __init__(self, tokens: int, words: int) -> None:
         self.tokens = tokens
@@ -162,7 +163,7 @@ class _Room:
 
 @lru_cache(maxsize=4096)
 def _size(text: str) -> tuple[int, int]:
-    """Tokens with a line break, and words; most lines are the same from summary to summary."""
+    """Tokens with a line break, and words. Cached, since most lines recur in the next summary."""
     return text_tokens(text) + 1, len(text.split())
 
 
@@ -173,7 +174,7 @@ class _Share:
 
 
 def _filled(section: Section, room: _Room) -> list[str]:
-    """The section's lines as far as they fit; nothing for an empty one."""
+    """The section's lines that fit; no lines for an empty section."""
     share = _Share(room, section.share)
     if not section.items or not room.take(_title(section), share):
         return []
@@ -193,7 +194,7 @@ def _filled(section: Section, room: _Room) -> list[str]:
 
 
 def _title(section: Section) -> str:
-    """The longest that the section's first line can be, its items left out."""
+    """The longest possible first line of the section without its items."""
     return f"{section.title}: and 100 more"
 
 

@@ -25,8 +25,8 @@ from weakref import WeakKeyDictionary
 from ...chats import ChatParams
 from ...config import Settings
 from ...context.chat_context import ChatContext
-from ...context.compaction_policy import Saving, most_after
-from ...context.summary.llm_summary import Telling, accepted
+from ...context.compaction_policy import TokenSaving, most_after
+from ...context.summary.llm_summary import SummaryRequest, accepted
 from ...context.tokens import text_tokens
 from ...context.window import Window, window_of
 from ...errors import AssistantError, Conflict
@@ -109,26 +109,26 @@ class Summariser:
         context = preparation.conversation.context
         asks = self._settings.summary != "off" and not provider.demo
 
-        def work() -> tuple[Telling | None, Saving | None]:
+        def work() -> tuple[SummaryRequest | None, TokenSaving | None]:
             with conversation.lock:
                 preparation.ready()
-                ahead = context.telling_ahead(focus, by_hand=True) if asks else None
+                ahead = context.summary_request_before_cut(focus, manual=True) if asks else None
                 return ahead, context.compact()
 
-        telling, saving = await asyncio.to_thread(work)
+        request, saving = await asyncio.to_thread(work)
         if saving is None:
             raise Conflict(
                 "There is nothing to compact: the messages that are not recent are too few, or too "
                 "short, for a summary to save anything.",
                 code="nothing_to_compact",
             )
-        if asks and telling is None:
-            telling = context.telling(_most_read(preparation.window), focus)
-        told = await self._answer(conversation, provider, telling) if telling else None
-        if telling is None or told is None:
+        if asks and request is None:
+            request = context.summary_request(_most_read(preparation.window), focus)
+        text = await self._answer(conversation, provider, request) if request else None
+        if request is None or text is None:
             return Compaction(saving, by_model=False, summarised=self._settings.summary != "off")
         most = most_after(saving.before)
-        if not context.retell(told, telling.end, at_once=True, most_tokens=most):
+        if not context.add_llm_summary(text, request.end, at_once=True, most_tokens=most):
             return Compaction(saving, by_model=False)
         return Compaction(replace(saving, after=context.tokens), by_model=True)
 
@@ -144,53 +144,53 @@ class Summariser:
         """One request, if there is something to tell; whether the context changed."""
         conversation, task = idle.conversation, asyncio.current_task()
 
-        def work() -> Telling | None:
+        def work() -> SummaryRequest | None:
             with conversation.lock:
                 if not self._scheduler.is_current(idle.chat_id, task):
                     return None  # A turn has begun, which may have fed more messages.
                 return self._due(conversation.feed(idle.path), window)
 
-        telling = await asyncio.to_thread(work)
+        request = await asyncio.to_thread(work)
         known = self._failures.get(conversation, Failures())
-        if telling is None or known.last == hash(telling.source):
+        if request is None or known.last == hash(request.source):
             return False
-        told = await self._answer(conversation, provider, telling)
-        return told is not None and conversation.context.retell(told, telling.end)
+        text = await self._answer(conversation, provider, request)
+        return text is not None and conversation.context.add_llm_summary(text, request.end)
 
-    def _due(self, context: ChatContext, window: Window) -> Telling | None:
+    def _due(self, context: ChatContext, window: Window) -> SummaryRequest | None:
         """The next request for a summary, if there is enough new text."""
-        telling = context.telling(_most_read(window))
-        if telling is not None and text_tokens(telling.source) >= LEAST_READ:
-            return telling
+        request = context.summary_request(_most_read(window))
+        if request is not None and text_tokens(request.source) >= LEAST_READ:
+            return request
         # A summary ahead of a cut pays only where the model has the chat in its prompt cache.
-        return None if self._settings.summary_model else context.telling_ahead()
+        return None if self._settings.summary_model else context.summary_request_before_cut()
 
     async def _answer(
-        self, conversation: Conversation, provider: Provider, telling: Telling
+        self, conversation: Conversation, provider: Provider, request: SummaryRequest
     ) -> str | None:
         """What the model tells, or None where it fails; counts which it was."""
         try:
-            told = accepted(await self._text(provider, telling) or "", telling)
+            text = accepted(await self._text(provider, request) or "", request)
         except AssistantError as error:
             logger.info("A summary by a model failed: %s", ascii(error.message)[1:-1])
-            told = None
-        if told is not None:
+            text = None
+        if text is not None:
             self._failures.pop(conversation, None)
-            return told
+            return text
         count = self._failures.get(conversation, Failures()).count + 1
         until = self._clock() + COOL_DOWN_SECONDS if count >= MOST_FAILURES else 0.0
-        self._failures[conversation] = Failures(count, hash(telling.source), until)
+        self._failures[conversation] = Failures(count, hash(request.source), until)
         return None
 
-    async def _text(self, provider: Provider, telling: Telling) -> str | None:
+    async def _text(self, provider: Provider, request: SummaryRequest) -> str | None:
         """The model's whole answer; None for one that calls a tool or is too long."""
-        request = LLMRequest(
-            messages=telling.messages,
-            tools=telling.tools,
+        sent = LLMRequest(
+            messages=request.messages,
+            tools=request.tools,
             temperature=self._settings.temperature,
             reasoning_effort=self._settings.reasoning_effort,
         )
-        answer = await complete(self._model.stream(provider, request), telling.most_chars)
+        answer = await complete(self._model.stream(provider, sent), request.most_chars)
         return answer.text if answer.whole else None
 
     async def _provider(self, params: ChatParams) -> Provider:

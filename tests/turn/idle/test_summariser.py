@@ -32,7 +32,7 @@ async def at_once(_: float) -> None:
 
 
 def told_in(chat: IdleScene) -> str:
-    return chat.context.projections.last_told[0]
+    return chat.context.projections.last_llm_summary[0]
 
 
 async def test_what_was_cut_is_told_when_the_chat_has_been_idle() -> None:
@@ -100,7 +100,7 @@ async def test_a_long_past_is_told_in_several_requests() -> None:
         seen = [request.messages[1]["content"] for request in chat.server.requests]
         assert len(seen) == len(parts)
         assert all("".join(seen).count(f"Question {row}:") == 1 for row in range(2, cut.end, 2))
-        assert chat.context.projections.last_told == (parts[-1], cut.end)
+        assert chat.context.projections.last_llm_summary == (parts[-1], cut.end)
 
 
 async def test_a_new_turn_stops_the_wait() -> None:
@@ -383,7 +383,7 @@ async def test_a_chat_past_24_messages_is_told_when_idle_and_remembers_it(
 
     async def watched(store: ChatStore, chat_id: str, committed: Projections) -> None:
         await keep(store, chat_id, committed)
-        if committed.last_told[0]:
+        if committed.last_llm_summary[0]:
             told.set()
 
     monkeypatch.setattr(ChatStore, "keep_projections", watched)

@@ -1,0 +1,74 @@
+"""Every row that a request leaves out can be had back by its handle (R49, R51)."""
+
+from dataclasses import replace
+from itertools import pairwise
+
+from hypothesis import given
+from plugin.assistant.config import Settings
+from plugin.assistant.context.log import ChatLog
+from plugin.assistant.context.plan import Budget
+
+from .histories import Messages, chat_law
+from .planning import (
+    BUDGETS,
+    LIMITS,
+    LOGS,
+    LONG_LOGS,
+    a_context,
+    requests,
+    row_of,
+)
+
+
+@chat_law
+@given(LOGS, LIMITS, BUDGETS)
+def test_every_row_is_sent_whole_or_can_be_had_by_a_handle_byte_for_byte(
+    log: Messages, settings: Settings, budget: Budget
+) -> None:
+    context = a_context(settings, replace(budget, alternation=False))
+    for request in requests(log, settings, budget, context):
+        whole = {}
+        for message in request.messages:
+            row = row_of(message)
+            if row is not None and message.content == request.log[row].content:
+                whole[row] = message
+        behind: dict[int, str] = {}
+        for item in request.plan.left_out:
+            content = context.recall(item.handle)
+            behind.update(dict.fromkeys(item.indexes, content))
+        for row, message in enumerate(request.log):
+            if row not in whole:
+                assert message.text in behind[row]
+                assert all(call.arguments in behind[row] for call in message.tool_calls)
+
+
+@chat_law
+@given(LOGS)
+def test_a_handle_of_a_result_gives_exactly_its_content(log: Messages) -> None:
+    context = a_context(Settings(), Budget(), log)
+    for row, message in enumerate(log):
+        if message.role == "tool":
+            assert context.recall(f"r{row}") == message.text
+
+
+@chat_law
+@given(LONG_LOGS, LIMITS, BUDGETS)
+def test_head_cuts_and_tail_together_are_the_log(
+    log: Messages, settings: Settings, budget: Budget
+) -> None:
+    for request in requests(log, settings, replace(budget, alternation=False)):
+        cuts = request.after.cuts
+        if not cuts:
+            continue
+        head = request.after.head_row
+        assert cuts[0].first == (0 if head is None else head + 1)
+        assert all(earlier.end == later.first for earlier, later in pairwise(cuts))
+        assert all(cut.first < cut.end <= len(request.log) for cut in cuts)
+        kept = {head, request.after.asked_row, request.asked}
+        for message in request.messages:
+            row = row_of(message)
+            if row is not None and message.role != "system":
+                assert row >= cuts[-1].end or row in kept
+        if request.after is not request.before:
+            covered = ChatLog(request.log).content_hash(cuts[-1].first, cuts[-1].end)
+            assert covered == cuts[-1].content_hash
