@@ -110,13 +110,25 @@ class Note:
             if replace(self, items=(*kept, item)).tokens <= tokens:
                 kept = (*kept, item)
                 continue
-            room = tokens - replace(self, items=(*kept, "")).tokens
-            if room >= LEAST_ITEM:
-                short = clamp_text(item, max(1, len(item) * room // (text_tokens(item) + 1)))
-                if replace(self, items=(*kept, short)).tokens <= tokens:
-                    kept = (*kept, short)
+            shortened = self._shortened(kept, item, tokens)
+            kept = kept if shortened is None else (*kept, shortened)
             break
         return replace(self, items=kept) if kept else None
+
+    def _shortened(self, kept: tuple[str, ...], item: str, tokens: int) -> str | None:
+        """`item` shortened so that the note with `kept` and it has at most `tokens` tokens; None
+        when less than LEAST_ITEM tokens are left for it."""
+        room, size = tokens - replace(self, items=(*kept, "")).tokens, text_tokens(item)
+        if room < min(LEAST_ITEM, size):
+            return None
+        chars = len(item) * room // (size + 1)
+        while chars > 0:
+            short = clamp_text(item, chars)
+            if replace(self, items=(*kept, short)).tokens <= tokens:
+                return short
+            # The beginning may have more tokens per character than the whole item.
+            chars = chars * 3 // 4
+        return None
 
 
 def events_note(texts: Sequence[str]) -> Note | None:
