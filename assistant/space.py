@@ -18,7 +18,7 @@ from .chats.search.history_search import HistorySearch
 from .chats.trash import Trash
 from .config import Settings
 from .context.tokens import text_tokens
-from .database import Database
+from .database.sqlite import SqliteDatabase
 from .errors import StoreError
 from .prompts.composition import SystemPrompts
 from .sessions.sessions import Sessions
@@ -51,7 +51,7 @@ class UserSpace:
         model: Model,
     ) -> None:
         self.folder = folder
-        self.database = Database(folder / DATABASE)
+        self.database = SqliteDatabase(folder / DATABASE)
         cache = SourceCache()
         self.skills = SkillLibrary(system_path, folder, cache)
         self.user_context = UserContextStore(self.database)

@@ -5,17 +5,18 @@ row of the same chat, so a path runs from a head downwards with falling row numb
 a row whose parent is not the newest one. A row with the message id of an older sibling is a newer
 version of that message.
 
-A path is stored as *runs*: rows that follow each other by number and by parent. Each row says where
-its run starts and which row the run grew from, so a path is known from one look-up per branch, not
-per message, and a page of a long chat costs what a page of a short one does.
+A path is stored as *row ranges*: rows that follow each other by number and by parent. Each row says
+where its range starts (`run_start`) and from which row the range grew (`run_parent`), so a path is
+read with one look-up for each branch, not for each message, and a page of a long chat costs what a
+page of a short one does.
 """
 
 from __future__ import annotations
 
 from sqlalchemy import (
+    DDL,
     Boolean,
     Column,
-    Connection,
     ForeignKey,
     Index,
     Integer,
@@ -23,14 +24,14 @@ from sqlalchemy import (
     String,
     Table,
     Text,
-    text,
+    event,
 )
 
-from ..errors import StoreError
-from . import migrations
+from ..database import StoreTables, Transaction, migrate
+from .migrations import VERSIONS
 
 SCHEMA_VERSION = 4
-"""`PRAGMA user_version` of a file with these tables; `migrations` has a step to each."""
+"""Of these tables; `migrations` has a step to each version."""
 
 metadata = MetaData()
 
@@ -78,8 +79,15 @@ messages = Table(
     Column("run_parent", Integer),
     Column("body", Text, nullable=False),
     Index("messages_by_id", "chat_id", "message_id"),
-    # The first rows of runs, by what they grew from: an entry for each branch, not for each row.
-    Index("messages_by_branch", "chat_id", "run_parent", sqlite_where=text('"row" = run_start')),
+)
+# The first rows of row ranges, by what they grew from: an entry for each branch, not for each row.
+# As DDL, since SQLAlchemy has another word for WHERE in each dialect.
+event.listen(
+    messages,
+    "after_create",
+    DDL(  # type: ignore[no-untyped-call]
+        'CREATE INDEX messages_by_branch ON messages (chat_id, run_parent) WHERE "row" = run_start'
+    ),
 )
 
 running = Table(
@@ -90,7 +98,7 @@ running = Table(
     Column("parent_row", Integer),
     Column("started", String, nullable=False),
     Column("body", Text, nullable=False),
-    # The process that gives it (`ownership`), and when that one last wrote.
+    # The process that gives the answer, and when it last wrote: a lease.
     Column("owner", Text),
     Column("beat", String),
 )
@@ -144,18 +152,10 @@ projections = Table(
 """What else a chat's context has committed; its rows are overwritten."""
 
 
-def prepare(connection: Connection) -> None:
-    """Make the tables that are missing, and bring those of an older version up to date, with what
-    they hold. Raises StoreError for a file of a newer version."""
-    found = connection.execute(text("PRAGMA user_version")).scalar_one()
-    if found > SCHEMA_VERSION:
-        raise StoreError(
-            f"The chats were saved by a newer version of the assistant (format {found}; this one "
-            f"reads up to {SCHEMA_VERSION}). Update the assistant to open them."
-        )
-    if 0 < found < SCHEMA_VERSION:
-        migrations.upgrade(connection, found)
-    # A file without our tables, of which the other rooms may have made some.
-    metadata.create_all(connection)
-    if found < SCHEMA_VERSION:
-        connection.execute(text(f"PRAGMA user_version = {SCHEMA_VERSION}"))
+TABLES = StoreTables("chats", metadata, SCHEMA_VERSION, VERSIONS)
+
+
+def prepare(transaction: Transaction) -> None:
+    """Make the tables that are missing, and bring older ones up to date. Raises StoreError for
+    tables of a newer version."""
+    migrate(transaction, TABLES)

@@ -20,10 +20,9 @@ from collections.abc import Callable, Sequence
 from datetime import datetime
 from typing import Final, TypeVar
 
-from sqlalchemy import Connection
-
 from ..context.projections import Projections
-from ..database import Database, utc_now
+from ..database import Database, Transaction, utc_now
+from ..database.lease import Owner, this_process
 from ..errors import Conflict, FileFailed, NotFound
 from ..messages.parts import Message
 from . import chat_rows, queue, schema, titles
@@ -40,10 +39,9 @@ from .chat import (
 from .failover import listing
 from .failover.failover import Failover, Saving
 from .identity import chat_id as check_chat_id
-from .log import capacity, chat_log, checkpoint, projection_rows
+from .log import capacity, chat_log, checkpoint, paths, projection_rows
 from .log.chat_log import Added, Stored
 from .log.row_cache import RowCache
-from .ownership import Owner, this_process
 
 Result = TypeVar("Result")
 
@@ -118,18 +116,18 @@ class ChatStore:
         """A new chat with these messages: all of them or, when it raises, nothing."""
         now = self._clock()
 
-        def work(connection: Connection) -> Chat:
+        def work(transaction: Transaction) -> Chat:
             chat_rows.insert_chat(
-                connection, chat_id, titles.clean_title(title), workflow, now, source
+                transaction, chat_id, titles.clean_title(title), workflow, now, source
             )
-            self._add(connection, chat_rows.require(connection, chat_id), messages, HEAD, now)
-            return chat_rows.require(connection, chat_id)
+            self._add(transaction, chat_rows.require(transaction, chat_id), messages, HEAD, now)
+            return chat_rows.require(transaction, chat_id)
 
         return await self.write(chat_id, work)
 
     async def get(self, chat_id: str) -> Chat | None:
         """The chat, or None when there is none."""
-        return await self.read(chat_id, lambda connection: chat_rows.find(connection, chat_id))
+        return await self.read(chat_id, lambda transaction: chat_rows.find(transaction, chat_id))
 
     async def list(self, limit: int = 50, before: str | None = None) -> tuple[ChatSummary, ...]:
         """Up to `limit` chats, last changed first; `before` is the last id of the page before.
@@ -143,11 +141,11 @@ class ChatStore:
         """All messages of the current path, the first first."""
         known = self._cache.rows(check_chat_id(chat_id))
 
-        def work(connection: Connection) -> dict[int, Stored]:
-            head = chat_rows.require(connection, chat_id).head_row
-            rows = chat_log.path(connection, chat_id, head)
+        def work(transaction: Transaction) -> dict[int, Stored]:
+            head = chat_rows.require(transaction, chat_id).head_row
+            rows = paths.path(transaction, chat_id, head)
             missing = [row for row in rows if row not in known]
-            read = chat_log.read_rows(connection, chat_id, missing)
+            read = chat_log.read_rows(transaction, chat_id, missing)
             return {row: known[row] if row in known else read[row] for row in rows}
 
         found = await self.read(chat_id, work)
@@ -163,10 +161,10 @@ class ChatStore:
         Raises NotFound when `before` is not on the path."""
         bounded = max(1, min(limit, MOST_PER_PAGE))
 
-        def work(connection: Connection) -> tuple[tuple[Message, ...], bool]:
-            head = chat_rows.require(connection, chat_id).head_row
-            rows, more = chat_log.page(connection, chat_id, head, before, bounded)
-            read = chat_log.read_rows(connection, chat_id, rows)
+        def work(transaction: Transaction) -> tuple[tuple[Message, ...], bool]:
+            head = chat_rows.require(transaction, chat_id).head_row
+            rows, more = paths.page(transaction, chat_id, head, before, bounded)
+            read = chat_log.read_rows(transaction, chat_id, rows)
             return tuple(read[row].message for row in rows), more
 
         return await self.read(chat_id, work)
@@ -192,10 +190,10 @@ class ChatStore:
 
         `from_queue` leaves the queue in the same transaction; NotFound when it is not there."""
 
-        def work(connection: Connection, chat: Chat, now: datetime) -> Added:
+        def work(transaction: Transaction, chat: Chat, now: datetime) -> Added:
             if from_queue is not None:
-                queue.take(connection, chat_id, from_queue)
-            return self._add(connection, chat, messages, parent, now)
+                queue.take(transaction, chat_id, from_queue)
+            return self._add(transaction, chat, messages, parent, now)
 
         added = await self.extend(chat_id, work)
         self._cache.grow(chat_id, messages, added)
@@ -209,8 +207,8 @@ class ChatStore:
         self.check_not_answering(chat_id)
         now = self._clock()
 
-        def work(connection: Connection) -> None:
-            checkpoint.begin(connection, chat_id, message, parent, self.owner, now)
+        def work(transaction: Transaction) -> None:
+            checkpoint.begin(transaction, chat_id, message, parent, self.owner, now)
 
         self._answering[chat_id] = message.id
         try:
@@ -232,8 +230,8 @@ class ChatStore:
         may be called again."""
         now, begun = self._clock(), self._answering.get(chat_id) == message.id
 
-        def work(connection: Connection) -> Added:
-            return checkpoint.finish(connection, chat_id, message, state, now, begun)
+        def work(transaction: Transaction) -> Added:
+            return checkpoint.finish(transaction, chat_id, message, state, now, begun)
 
         try:
             added = await self.write(chat_id, work)
@@ -244,9 +242,9 @@ class ChatStore:
         return added.rows[-1]
 
     async def set_state(self, chat_id: str, state: ChatState) -> None:
-        def work(connection: Connection) -> None:
-            self.check_here(connection, chat_id)
-            chat_rows.set_state(connection, chat_id, state)
+        def work(transaction: Transaction) -> None:
+            self.check_here(transaction, chat_id)
+            chat_rows.set_state(transaction, chat_id, state)
 
         await self._set(chat_id, work)
 
@@ -261,13 +259,13 @@ class ChatStore:
     ) -> ChatSummary:
         """What the user changes in the list: the title, or whether the chat is pinned."""
 
-        def work(connection: Connection) -> ChatSummary:
-            chat_rows.require(connection, chat_id)
+        def work(transaction: Transaction) -> ChatSummary:
+            chat_rows.require(transaction, chat_id)
             if title is not None:
-                chat_rows.set_title(connection, chat_id, titles.clean_title(title), "user")
+                chat_rows.set_title(transaction, chat_id, titles.clean_title(title), "user")
             if pinned is not None:
-                chat_rows.set_pinned(connection, chat_id, pinned)
-            return chat_rows.require(connection, chat_id)
+                chat_rows.set_pinned(transaction, chat_id, pinned)
+            return chat_rows.require(transaction, chat_id)
 
         return await self.write(chat_id, work)
 
@@ -292,18 +290,18 @@ class ChatStore:
         """What the chat's context leaves out; empty for a chat that leaves out nothing, and where
         it cannot be read: the chat is planned anew then."""
 
-        def work(connection: Connection) -> Projections:
-            chat_rows.require(connection, chat_id)
-            return projection_rows.read(connection, chat_id)
+        def work(transaction: Transaction) -> Projections:
+            chat_rows.require(transaction, chat_id)
+            return projection_rows.read(transaction, chat_id)
 
         return await self.read(chat_id, work)
 
     async def allow_tool(self, chat_id: str, tool_name: str) -> None:
         """This tool need not ask in this chat any more."""
 
-        def work(connection: Connection) -> None:
-            chat = chat_rows.require(connection, chat_id)
-            chat_rows.set_allowed_tools(connection, chat_id, (*chat.allowed_tools, tool_name))
+        def work(transaction: Transaction) -> None:
+            chat = chat_rows.require(transaction, chat_id)
+            chat_rows.set_allowed_tools(transaction, chat_id, (*chat.allowed_tools, tool_name))
 
         await self.write(chat_id, work)
 
@@ -315,22 +313,22 @@ class ChatStore:
 
     def _add(
         self,
-        connection: Connection,
+        transaction: Transaction,
         chat: Chat,
         messages: Sequence[Message],
         parent: Parent,
         now: datetime,
     ) -> Added:
-        row = chat_log.parent_row(connection, chat.id, chat.head_row, parent)
-        added = chat_log.add_rows(connection, chat.id, messages, row, now)
+        row = paths.parent_row(transaction, chat.id, chat.head_row, parent)
+        added = chat_log.add_rows(transaction, chat.id, messages, row, now)
         self.check_room(chat, added.chars)
         if messages:
-            chat_rows.set_head(connection, chat.id, added.rows[-1], added.chars, now)
+            chat_rows.set_head(transaction, chat.id, added.rows[-1], added.chars, now)
         return added
 
-    def _recover(self, connection: Connection) -> tuple[str, ...]:
-        schema.prepare(connection)
-        return checkpoint.recover(connection, self.owner, self._clock(), tuple(self._answering))
+    def _recover(self, transaction: Transaction) -> tuple[str, ...]:
+        schema.prepare(transaction)
+        return checkpoint.recover(transaction, self.owner, self._clock(), tuple(self._answering))
 
     def check_not_answering(self, chat_id: str) -> None:
         """Raises Conflict (`turn_running`) while an answer is in progress."""
@@ -341,9 +339,9 @@ class ChatStore:
                 extra={"chat_id": chat_id},
             )
 
-    def check_here(self, connection: Connection, chat_id: str) -> None:
+    def check_here(self, transaction: Transaction, chat_id: str) -> None:
         """Raises Conflict (`runs_elsewhere`) while another process gives the chat's answer."""
-        checkpoint.check_here(connection, chat_id, self.owner, self._clock())
+        checkpoint.check_here(transaction, chat_id, self.owner, self._clock())
 
     def check_saved(self, chat_id: str) -> None:
         """Raises FileFailed while the chat is kept in memory only."""
@@ -358,38 +356,38 @@ class ChatStore:
         """Drop what is in memory of the chat; for one that is deleted."""
         self._cache.forget(chat_id)
 
-    async def _set(self, chat_id: str, work: Callable[[Connection], None]) -> None:
-        def checked(connection: Connection) -> None:
-            chat_rows.require(connection, chat_id)
-            work(connection)
+    async def _set(self, chat_id: str, work: Callable[[Transaction], None]) -> None:
+        def checked(transaction: Transaction) -> None:
+            chat_rows.require(transaction, chat_id)
+            work(transaction)
 
         await self.write(chat_id, checked)
 
     # For the other modules of this room, which work on a chat in one transaction.
 
     async def extend(
-        self, chat_id: str, work: Callable[[Connection, Chat, datetime], Result]
+        self, chat_id: str, work: Callable[[Transaction, Chat, datetime], Result]
     ) -> Result:
         """A transaction that adds to the log or moves the path. Raises Conflict (`turn_running`)
         while an answer is in progress."""
         self.check_not_answering(chat_id)
         now = self._clock()
 
-        def settled(connection: Connection) -> Result:
-            checkpoint.settle(connection, chat_id, self.owner, now)
-            return work(connection, chat_rows.require(connection, chat_id), now)
+        def settled(transaction: Transaction) -> Result:
+            checkpoint.settle(transaction, chat_id, self.owner, now)
+            return work(transaction, chat_rows.require(transaction, chat_id), now)
 
         return await self.write(chat_id, settled)
 
     def now(self) -> datetime:
         return self._clock()
 
-    async def write(self, chat_id: str, work: Callable[[Connection], Result]) -> Result:
+    async def write(self, chat_id: str, work: Callable[[Transaction], Result]) -> Result:
         check_chat_id(chat_id)
         await self._prepare()
         return await self._failover.write(chat_id, work)
 
-    async def read(self, chat_id: str, work: Callable[[Connection], Result]) -> Result:
+    async def read(self, chat_id: str, work: Callable[[Transaction], Result]) -> Result:
         check_chat_id(chat_id)
         await self._prepare()
         return await self._failover.read(chat_id, work)

@@ -20,9 +20,9 @@ from collections.abc import Awaitable, Callable, Sequence
 from datetime import datetime, timedelta
 from typing import Final
 
-from sqlalchemy import Connection, delete, select, update
+from sqlalchemy import delete, select, update
 
-from ..database import Database, utc_now
+from ..database import Database, Transaction, utc_now
 from ..errors import Conflict, NotFound, StoreError
 from . import attachments, chat_rows, schema
 from .chat import ChatSummary
@@ -87,9 +87,9 @@ class Trash:
         now = parse_time(time_text(self._clock()))
         self._store.check_not_answering(check_chat_id(chat_id))
 
-        def hide(connection: Connection) -> None:
-            self._store.check_here(connection, chat_id)
-            _hide(connection, chat_id, now)
+        def hide(transaction: Transaction) -> None:
+            self._store.check_here(transaction, chat_id)
+            _hide(transaction, chat_id, now)
 
         await self._store.write(chat_id, hide)
         self._store.forget(chat_id)
@@ -109,10 +109,10 @@ class Trash:
         await self._store.recover()
         free = [chat_id for chat_id in chat_ids if self._is_free(chat_id)]
 
-        def hide(connection: Connection, chat_id: str) -> bool:
+        def hide(transaction: Transaction, chat_id: str) -> bool:
             try:
-                self._store.check_here(connection, chat_id)
-                _hide(connection, chat_id, now)
+                self._store.check_here(transaction, chat_id)
+                _hide(transaction, chat_id, now)
             except (NotFound, Conflict):
                 return False
             return True
@@ -178,32 +178,32 @@ class Trash:
                 self._remove_in(left, deleted, UNDO)
 
 
-def _deleted(connection: Connection) -> list[tuple[str, datetime]]:
+def _deleted(transaction: Transaction) -> list[tuple[str, datetime]]:
     """The deleted chats that are not removed yet, and since when."""
     query = select(chats.c.id, chats.c.deleted).where(chats.c.deleted.is_not(None))
-    return [(chat_id, parse_time(since)) for chat_id, since in connection.execute(query)]
+    return [(chat_id, parse_time(since)) for chat_id, since in transaction.execute(query)]
 
 
-def _hide(connection: Connection, chat_id: str, now: datetime) -> None:
-    chat_rows.require(connection, chat_id)
+def _hide(transaction: Transaction, chat_id: str, now: datetime) -> None:
+    chat_rows.require(transaction, chat_id)
     values = {"deleted": time_text(now)}
-    connection.execute(update(chats).where(chats.c.id == chat_id).values(values))
+    transaction.execute(update(chats).where(chats.c.id == chat_id).values(values))
 
 
-def _show(connection: Connection, chat_id: str, earliest: datetime) -> ChatSummary:
-    since = dict(_deleted(connection)).get(chat_id)
+def _show(transaction: Transaction, chat_id: str, earliest: datetime) -> ChatSummary:
+    since = dict(_deleted(transaction)).get(chat_id)
     if since is None or since <= earliest:
         raise NotFound(f"There is no deleted chat {chat_id!r}; it can be undone for a minute.")
-    connection.execute(update(chats).where(chats.c.id == chat_id).values(deleted=None))
-    return chat_rows.require(connection, chat_id)
+    transaction.execute(update(chats).where(chats.c.id == chat_id).values(deleted=None))
+    return chat_rows.require(transaction, chat_id)
 
 
-def _remove(connection: Connection, chat_id: str, deleted: datetime) -> bool:
+def _remove(transaction: Transaction, chat_id: str, deleted: datetime) -> bool:
     """Remove the chat that was deleted at this moment; says whether it was there."""
-    if dict(_deleted(connection)).get(chat_id) != deleted:
+    if dict(_deleted(transaction)).get(chat_id) != deleted:
         return False
-    attachments.let_go(connection, chat_id)
+    attachments.let_go(transaction, chat_id)
     for rows in REMOVED_FROM:
-        connection.execute(delete(rows).where(rows.c.chat_id == chat_id))
-    connection.execute(delete(chats).where(chats.c.id == chat_id))
+        transaction.execute(delete(rows).where(rows.c.chat_id == chat_id))
+    transaction.execute(delete(chats).where(chats.c.id == chat_id))
     return True

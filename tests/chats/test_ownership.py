@@ -11,10 +11,10 @@ from pathlib import Path
 
 import pytest
 from plugin.assistant.chats import ChatStore
-from plugin.assistant.chats.ownership import is_alive, is_same, owner_of, this_process
 from plugin.assistant.chats.search.history_search import HistorySearch
 from plugin.assistant.chats.trash import Trash
-from plugin.assistant.database import Database
+from plugin.assistant.database.lease import is_alive, is_same, owner_of, this_process
+from plugin.assistant.database.sqlite import SqliteDatabase
 from plugin.assistant.errors import Conflict
 
 from .examples import answer, user
@@ -42,7 +42,7 @@ def another_process(path: Path) -> Iterator[subprocess.Popen[str]]:
 
 
 async def test_a_chat_that_is_answered_in_another_process_is_left_to_it(
-    database: Database,
+    database: SqliteDatabase,
 ) -> None:
     with another_process(database.path) as process:
         store = ChatStore(database)
@@ -62,7 +62,7 @@ async def test_a_chat_that_is_answered_in_another_process_is_left_to_it(
         assert chat is not None and chat.state == "generating"
 
 
-async def test_everything_else_works_beside_another_process(database: Database) -> None:
+async def test_everything_else_works_beside_another_process(database: SqliteDatabase) -> None:
     with another_process(database.path):
         store = ChatStore(database)
         assert {chat.id for chat in await store.list()} == {"theirs", "quiet"}
@@ -74,7 +74,7 @@ async def test_everything_else_works_beside_another_process(database: Database) 
 
 
 async def test_what_the_other_process_finishes_is_here_and_the_chat_is_free(
-    database: Database,
+    database: SqliteDatabase,
 ) -> None:
     with another_process(database.path) as process:
         store = ChatStore(database)
@@ -87,7 +87,7 @@ async def test_what_the_other_process_finishes_is_here_and_the_chat_is_free(
         await store.append("theirs", user("u2"))
 
 
-async def test_what_a_killed_process_was_answering_is_cut(database: Database) -> None:
+async def test_what_a_killed_process_was_answering_is_cut(database: SqliteDatabase) -> None:
     with another_process(database.path) as process:
         process.kill()
         process.wait()
@@ -98,7 +98,7 @@ async def test_what_a_killed_process_was_answering_is_cut(database: Database) ->
 
 
 async def test_a_process_that_dies_later_frees_the_chat_without_a_restart_here(
-    database: Database,
+    database: SqliteDatabase,
 ) -> None:
     with another_process(database.path) as process:
         store = ChatStore(database)

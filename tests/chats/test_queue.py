@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from plugin.assistant.chats import ChatQueue, ChatStore, Queued
 from plugin.assistant.chats.queue import MOST_QUEUED
-from plugin.assistant.database import Database
+from plugin.assistant.database.sqlite import SqliteDatabase
 from plugin.assistant.errors import Conflict, InvalidRequest, NotFound, Refused
 
 from .examples import answer, user
@@ -17,7 +17,7 @@ NOW = datetime(2026, 1, 2, tzinfo=timezone.utc)
 
 @pytest.fixture
 async def store(tmp_path: Path) -> AsyncIterator[ChatStore]:
-    database = Database(tmp_path / "assistant.db")
+    database = SqliteDatabase(tmp_path / "assistant.db")
     store = ChatStore(database)
     await store.create("c")
     yield store

@@ -19,9 +19,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any, Final, TypeVar, cast
 
-from sqlalchemy import Connection
-
-from ...database import Database, InMemoryDatabase, Work, utc_now
+from ...database import Database, Transaction, Work, utc_now
 from ...errors import FileFailed, NotFound, StoreError
 from .. import schema
 from ..log.row_cache import RowCache
@@ -67,7 +65,7 @@ class Failover:
         sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
         most_chars: int = MOST_UNSAVED_CHARS,
     ) -> None:
-        self.memory = InMemoryDatabase(_make_tables, database.path.parent)
+        self.memory = database.in_memory(_make_tables)
         self.held: frozenset[str] = frozenset()
         self.changed: list[Callable[[], None]] = []
         self._database = database
@@ -121,10 +119,10 @@ class Failover:
             failed = error
         return await self._in_writer(lambda: self._read_elsewhere(chat_id, work, failed))
 
-    async def read_file(self, work: Callable[[Connection, frozenset[str]], Result]) -> Result:
+    async def read_file(self, work: Callable[[Transaction, frozenset[str]], Result]) -> Result:
         """Run `work` on the file; it gets the ids of the chats that are in memory, which the file
         knows too, as they were."""
-        return await self._database.read(lambda connection: work(connection, self.held))
+        return await self._database.read(lambda transaction: work(transaction, self.held))
 
     async def close(self) -> None:
         """Try for the last time to save what is in memory."""
@@ -144,9 +142,9 @@ class Failover:
     def _read_held(self, chat_id: str, work: Work[Result]) -> Result:
         """In a reader's thread: from memory, unless the chat has gone back meanwhile."""
 
-        def here(connection: Connection) -> tuple[bool, Result | None]:
-            inside = chat_id in transfer.ids(connection)
-            return inside, work(connection) if inside else None
+        def here(transaction: Transaction) -> tuple[bool, Result | None]:
+            inside = chat_id in transfer.ids(transaction)
+            return inside, work(transaction) if inside else None
 
         inside, result = self.memory.run(here)
         return cast(Result, result) if inside else self._database.read_now(work)
@@ -210,7 +208,7 @@ class Failover:
         if contents.chat is not None:
             if self.memory.run(transfer.chars) + contents.chars > self._most_chars:
                 raise self._failed(None)
-            self.memory.run(lambda connection: transfer.put(connection, contents))
+            self.memory.run(lambda transaction: transfer.put(transaction, contents))
         return readable
 
     def _mend(self, error: FileFailed | None) -> None:
@@ -267,15 +265,14 @@ class Failover:
         self._note()
 
     def _bring_one_back(self, chat_id: str) -> None:
-        contents = self.memory.run(lambda connection: transfer.read(connection, chat_id))
+        contents = self.memory.run(lambda transaction: transfer.read(transaction, chat_id))
         same = self._database.write_now(lambda c: transfer.bring_back(c, chat_id, contents))
         if not same and self._loop is not None:
             self._loop.call_soon_threadsafe(self._cache.forget, chat_id)
 
-        def remove(connection: Connection) -> None:
-            if search_index.has_fts5():
-                search_index.remove(connection, chat_id)
-            transfer.remove(connection, chat_id)
+        def remove(transaction: Transaction) -> None:
+            search_index.remove(transaction, chat_id)
+            transfer.remove(transaction, chat_id)
 
         self.memory.run(remove)
         self.held = self.held - {chat_id}
@@ -323,7 +320,6 @@ class _Fallback:
         return self.failover.write_elsewhere(self.chat_id, work, error)
 
 
-def _make_tables(connection: Connection) -> None:
-    schema.metadata.create_all(connection)
-    if search_index.has_fts5():
-        search_index.prepare(connection)
+def _make_tables(transaction: Transaction) -> None:
+    transaction.create(schema.metadata)
+    search_index.prepare(transaction)

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from sqlalchemy import Connection
-
+from ...database import Transaction
 from ...errors import FileFailed
 from .. import chat_rows
 from ..chat import ChatSummary
@@ -35,8 +34,8 @@ async def _listed(
         before = None
     left = limit - len(found)
 
-    def work(connection: Connection, hidden: frozenset[str]) -> tuple[ChatSummary, ...]:
-        return chat_rows.newest(connection, left, before, hidden, only_pinned)
+    def work(transaction: Transaction, hidden: frozenset[str]) -> tuple[ChatSummary, ...]:
+        return chat_rows.newest(transaction, left, before, hidden, only_pinned)
 
     if left == 0:
         return found

@@ -6,8 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final
 
-from sqlalchemy import Connection
-
+from ...database import Transaction
 from ...messages.parts import Message, Role
 from ...search.positions import Origin
 from ...search.ranking import Window
@@ -49,9 +48,9 @@ class Found:
     origins: Mapping[int, Origin]
 
 
-def show(connection: Connection, found: Found, terms: frozenset[str]) -> tuple[Hit, ...]:
+def show(transaction: Transaction, found: Found, terms: frozenset[str]) -> tuple[Hit, ...]:
     """The windows with their texts. What is not in the log any more is left out."""
-    messages = _messages(connection, found)
+    messages = _messages(transaction, found)
 
     def passage(place: int, chars: int) -> Passage | None:
         origin = found.origins.get(place)
@@ -85,7 +84,7 @@ def show(connection: Connection, found: Found, terms: frozenset[str]) -> tuple[H
     return tuple(hits)
 
 
-def _messages(connection: Connection, found: Found) -> dict[tuple[str, int], Message]:
+def _messages(transaction: Transaction, found: Found) -> dict[tuple[str, int], Message]:
     """The messages of all places that are shown."""
     rows: dict[str, set[int]] = {}
     for window in found.windows:
@@ -96,5 +95,5 @@ def _messages(connection: Connection, found: Found) -> dict[tuple[str, int], Mes
     return {
         (chat_id, row): stored.message
         for chat_id, some in rows.items()
-        for row, stored in chat_log.read_rows(connection, chat_id, sorted(some)).items()
+        for row, stored in chat_log.read_rows(transaction, chat_id, sorted(some)).items()
     }

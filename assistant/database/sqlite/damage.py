@@ -30,7 +30,7 @@ _WORDS = (
 
 def is_damage(error: Exception) -> bool:
     """Whether SQLite says by this error that the file is damaged."""
-    return any(wording in _text(error).lower() for wording in _DAMAGED)
+    return any(wording in reason_of(error).lower() for wording in _DAMAGED)
 
 
 def is_the_files(error: Exception) -> bool:
@@ -79,10 +79,11 @@ def set_aside(path: Path, now: datetime) -> Path:
 
 def sentence(path: Path, verb: str, error: Exception) -> str:
     """What went wrong with the file, and what to do, without SQL and without parameters."""
-    text = _text(error)
+    text = reason_of(error)
     reason = next((words for wording, words in _WORDS if wording in text.lower()), text)
     return f"{path.name} could not be {verb}: {reason}."
 
 
-def _text(error: Exception) -> str:
+def reason_of(error: Exception) -> str:
+    """The driver's own words, without SQL and without values."""
     return str(getattr(error, "orig", None) or error)

@@ -5,17 +5,15 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any, Final, TypeVar, cast
+from typing import Any, Final, cast
 
 import sqlalchemy
 from sqlalchemy import Connection, Engine
 from sqlalchemy.exc import SQLAlchemyError
 from sqlalchemy.pool import StaticPool
 
-Result = TypeVar("Result")
-Work = Callable[[Connection], Result]
+from .transaction import SqliteTransaction
 
-_FOLDER: Final = "folder"
 BUSY_SECONDS: Final = 5.0
 """How long SQLite waits for another process that is writing, before it says `locked`."""
 FAILURES: Final = (SQLAlchemyError, sqlite3.Error, OSError)
@@ -32,24 +30,24 @@ def reading_engine(path: Path, connections: int, as_it_is: bool = False) -> Engi
     return _engine(path, connections, _reading, "BEGIN", as_it_is)
 
 
-def memory_engine(folder: Path | None = None) -> Engine:
-    """A database that is gone with its one connection; `folder_of` it is `folder`."""
+def memory_engine() -> Engine:
+    """A database that is gone with its one connection."""
     engine = sqlalchemy.create_engine(
         "sqlite://", poolclass=StaticPool, connect_args={"check_same_thread": False}
     )
-    _prepare(engine, _common, "BEGIN", folder)
+    _prepare(engine, _common, "BEGIN")
     return engine
 
 
-def folder_of(connection: Connection) -> Path | None:
-    """The folder in which the database has its file, or would have it."""
-    folder = connection.info.get(_FOLDER)
-    return folder if isinstance(folder, Path) else None
+def transaction_on(
+    connection: Connection, folder: Path | None, in_memory: bool = False
+) -> SqliteTransaction:
+    """The transaction that is open on this connection."""
+    return SqliteTransaction(connection, folder, in_memory)
 
 
 def driver_of(connection: Connection) -> sqlite3.Connection:
-    """The driver's connection, for constant statements in hot paths: SQLAlchemy's own work for a
-    statement costs many times what SQLite's does."""
+    """The driver's connection, for what is no statement of a store."""
     return cast(sqlite3.Connection, connection.connection.dbapi_connection)
 
 
@@ -70,19 +68,13 @@ def _engine(
         max_overflow=0,
         connect_args={"timeout": BUSY_SECONDS, "check_same_thread": False},
     )
-    _prepare(engine, prepare, begin, path.parent)
+    _prepare(engine, prepare, begin)
     return engine
 
 
-def _prepare(
-    engine: Engine,
-    prepare: Callable[[sqlite3.Connection], None],
-    begin: str,
-    folder: Path | None,
-) -> None:
+def _prepare(engine: Engine, prepare: Callable[[sqlite3.Connection], None], begin: str) -> None:
     @sqlalchemy.event.listens_for(engine, "connect")
     def connected(connection: Any, record: Any) -> None:
-        record.info[_FOLDER] = folder
         prepare(connection)
 
     @sqlalchemy.event.listens_for(engine, "begin")
