@@ -24,6 +24,9 @@ BUSY_STATES: Final = ("generating", "executing_tools")
 TitleSource = Literal["rule", "model", "user"]
 """Who gave a chat its title: a title of a later one is not undone by an earlier one."""
 
+MOST_PER_PAGE: Final = 200
+"""Chats or messages; a longer page helps no panel."""
+
 
 class Place(Enum):
     """Where a message goes, when it is not named by the message before it."""

@@ -11,10 +11,10 @@ Which commands wait and when the next one runs is the session's to say.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Any, Final, Protocol, TypeVar
+from typing import Any, Final
 
 from sqlalchemy import Row, delete, func, insert, select
 
@@ -24,8 +24,7 @@ from ..messages.parts import Message
 from . import chat_rows, schema
 from .attachments import decode_row, encode_row
 from .log.record import canonical, parse_time, time_text
-
-Result = TypeVar("Result")
+from .transactions import ChatTransactions
 
 MOST_QUEUED: Final = 32
 """Entries of one chat."""
@@ -45,19 +44,11 @@ class Queued:
     details: Mapping[str, Any] = field(default_factory=dict)
 
 
-class Transactions(Protocol):
-    """The store's transactions on a chat."""
-
-    async def read(self, chat_id: str, work: Callable[[Transaction], Result]) -> Result: ...
-
-    async def write(self, chat_id: str, work: Callable[[Transaction], Result]) -> Result: ...
-
-
 class ChatQueue:
     """The queues of one ComfyUI user's chats. For one event loop; every method may raise
     StoreError, and NotFound for a chat that does not exist."""
 
-    def __init__(self, store: Transactions) -> None:
+    def __init__(self, store: ChatTransactions) -> None:
         self._store = store
 
     async def queue(self, chat_id: str) -> tuple[Queued, ...]:

@@ -6,6 +6,7 @@ the stored messages win wherever a client could have rewritten them. Pure: `stor
 intention out, `turn` runs what follows.
 
 System messages in what was sent are passed over: they hold for their request and are not stored.
+Events are passed over in both lists: a client may not have seen them, and none of them is answered.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ from dataclasses import dataclass
 from ..errors import InvalidRequest, NotFound
 from ..messages.parts import DataPart, Message, Part, StepStart, TextPart, ToolPart
 from .chat import ChatState
+from .origin import is_event
 
 SUBMIT = "submit-message"
 REGENERATE = "regenerate-message"
@@ -79,7 +81,9 @@ def reconcile(
     """
     if trigger not in (SUBMIT, REGENERATE):
         raise InvalidRequest(f"expected {SUBMIT} or {REGENERATE}, got {trigger!r}", where="trigger")
-    sent = tuple(message for message in sent if message.role != "system")
+    events = {message.id for message in stored if is_event(message)}
+    stored = tuple(message for message in stored if message.id not in events)
+    sent = tuple(one for one in sent if one.role != "system" and one.id not in events)
     _check_ids(sent)
     if not stored:
         return Import(_answerable(sent))
@@ -94,7 +98,7 @@ def replace(stored: Sequence[Message], message_id: str, new: Message) -> Branch:
     Raises NotFound for an unknown id, InvalidRequest when either is no user message.
     """
     place = _place(stored, message_id)
-    if stored[place].role != "user" or new.role != "user":
+    if stored[place].role != "user" or is_event(stored[place]) or new.role != "user":
         raise InvalidRequest("only a user message can be edited", where="messageId")
     if any(message.id == new.id for message in stored[:place]):
         raise InvalidRequest(f"the id {new.id!r} is used by an earlier message", where="message.id")

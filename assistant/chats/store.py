@@ -15,19 +15,17 @@ means is `reconcile`'s to say, what runs is `turn`'s; this room knows no provide
 
 from __future__ import annotations
 
-import contextlib
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from datetime import datetime
-from typing import Final, TypeVar
 
 from ..context.projections import Projections
-from ..database import Database, Transaction, utc_now
-from ..database.lease import Owner, this_process
-from ..errors import Conflict, FileFailed, NotFound
+from ..database import Transaction
+from ..errors import NotFound
 from ..messages.parts import Message
-from . import chat_rows, queue, schema, titles
+from . import chat_rows, queue, titles
 from .chat import (
     HEAD,
+    MOST_PER_PAGE,
     Chat,
     ChatParams,
     ChatState,
@@ -37,62 +35,18 @@ from .chat import (
     WorkflowName,
 )
 from .failover import listing
-from .failover.failover import Failover, Saving
 from .identity import chat_id as check_chat_id
-from .log import capacity, chat_log, checkpoint, paths, projection_rows
+from .log import chat_log, checkpoint, event_rows, paths, projection_rows
 from .log.chat_log import Added, Stored
-from .log.row_cache import RowCache
-
-Result = TypeVar("Result")
-
-MOST_PER_PAGE: Final = 200
-"""Chats or messages; a longer page helps no panel."""
+from .transactions import ChatTransactions
 
 
-class ChatStore:
+class ChatStore(ChatTransactions):
     """The chats of one ComfyUI user, in one database.
 
     For one event loop. Every method may raise StoreError, InvalidRequest for an id that cannot name
     a chat and, where it does not say otherwise, NotFound for a chat that does not exist.
     """
-
-    def __init__(
-        self,
-        database: Database,
-        *,
-        clock: Callable[[], datetime] = utc_now,
-        most_log_chars: int = capacity.MOST_LOG_CHARS,
-        owner: Owner | None = None,
-    ) -> None:
-        self._database = database
-        self._clock = clock
-        self._most_log_chars = most_log_chars
-        self.owner = owner or this_process()  # who gives the answers here
-        self._cache = RowCache()
-        self._failover = Failover(database, self._recover, self._cache)
-        # The answers in progress here. One that is only in the database was left by a crash.
-        self._answering: dict[str, str] = {}
-
-    async def recover(self) -> tuple[str, ...]:
-        """Make the tables, and turn what a crash left in progress into cut messages; says in which
-        chats. Happens once, at the latest with the first call of another method."""
-        cut: tuple[str, ...] = await self._failover.prepare()
-        return cut
-
-    @property
-    def saving(self) -> Saving:
-        """Whether what is said is saved, and why not: it is kept in memory meanwhile, and saved as
-        soon as that can be done."""
-        return self._failover.saving
-
-    @property
-    def failover(self) -> Failover:
-        """Where the chats are now, for the other modules of this room."""
-        return self._failover
-
-    async def close(self) -> None:
-        """Try for the last time to save what could not be saved."""
-        await self._failover.close()
 
     async def create(
         self,
@@ -114,7 +68,7 @@ class ChatStore:
         source: TitleSource = "rule",
     ) -> Chat:
         """A new chat with these messages: all of them or, when it raises, nothing."""
-        now = self._clock()
+        now = self.now()
 
         def work(transaction: Transaction) -> Chat:
             chat_rows.insert_chat(
@@ -135,7 +89,7 @@ class ChatStore:
         Raises NotFound for an unknown `before`."""
         await self._prepare()
         bounded = max(1, min(limit, MOST_PER_PAGE))
-        return await listing.newest(self._failover, bounded, before)
+        return await listing.newest(self.failover, bounded, before)
 
     async def path(self, chat_id: str) -> tuple[Message, ...]:
         """All messages of the current path, the first first."""
@@ -199,13 +153,31 @@ class ChatStore:
         self._cache.grow(chat_id, messages, added)
         return tuple(added.rows)
 
+    async def add_event(self, chat_id: str, message: Message) -> Message:
+        """Add an event at the end of the current path, also while an answer is in progress, which
+        follows the event then. Returns the event as it is read: a hidden user message. It is not
+        counted among the chat's messages and is not searched.
+
+        Raises InvalidRequest for an id that is used earlier on the path, Refused (`chat_full`)."""
+        now, event = self.now(), event_rows.as_event(message)
+
+        def work(transaction: Transaction) -> tuple[tuple[Message, ...], Added]:
+            chat = chat_rows.require(transaction, chat_id)
+            new, added = event_rows.add(transaction, chat, event, now)
+            self.check_room(chat, added.chars)
+            return new, added
+
+        new, added = await self.write(chat_id, work)
+        self._cache.grow(chat_id, new, added)
+        return event
+
     async def begin_answer(self, chat_id: str, message: Message, parent: Parent = HEAD) -> None:
         """An answer after `parent` begins, with what `message` holds already; state `generating`.
 
         The current path ends at `parent` until the answer is finished, unless it ends with an older
         version of this message. Raises Conflict (`turn_running`) while another is in progress."""
         self.check_not_answering(chat_id)
-        now = self._clock()
+        now = self.now()
 
         def work(transaction: Transaction) -> None:
             checkpoint.begin(transaction, chat_id, message, parent, self.owner, now)
@@ -220,7 +192,7 @@ class ChatStore:
     async def checkpoint(self, chat_id: str, message: Message) -> None:
         """Save how far the answer is; the caller decides how often. Does nothing when that answer
         is not in progress any more."""
-        now = self._clock()
+        now = self.now()
         await self.write(chat_id, lambda c: checkpoint.save(c, chat_id, message, now))
 
     async def finish_answer(self, chat_id: str, message: Message, state: ChatState = "idle") -> int:
@@ -228,7 +200,7 @@ class ChatStore:
 
         Returns the row. Raises Conflict when this answer is not in progress. After a StoreError it
         may be called again."""
-        now, begun = self._clock(), self._answering.get(chat_id) == message.id
+        now, begun = self.now(), self._answering.get(chat_id) == message.id
 
         def work(transaction: Transaction) -> Added:
             return checkpoint.finish(transaction, chat_id, message, state, now, begun)
@@ -246,7 +218,7 @@ class ChatStore:
             self.check_here(transaction, chat_id)
             chat_rows.set_state(transaction, chat_id, state)
 
-        await self._set(chat_id, work)
+        await self.change_row(chat_id, work)
 
     async def set_title(self, chat_id: str, title: str, source: TitleSource = "user") -> bool:
         """Rename the chat; neither a rule nor a model undoes what a user chose. Says whether it
@@ -271,20 +243,20 @@ class ChatStore:
 
     async def set_params(self, chat_id: str, params: ChatParams) -> None:
         """What the chat wants other than the settings say, from its next turn on."""
-        await self._set(chat_id, lambda c: chat_rows.set_params(c, chat_id, params))
+        await self.change_row(chat_id, lambda c: chat_rows.set_params(c, chat_id, params))
 
     async def set_draft(self, chat_id: str, draft: str | None) -> None:
         """What the user typed and has not sent; None when there is nothing."""
-        await self._set(chat_id, lambda c: chat_rows.set_draft(c, chat_id, draft or None))
+        await self.change_row(chat_id, lambda c: chat_rows.set_draft(c, chat_id, draft or None))
 
     async def set_unread(self, chat_id: str, unread: bool) -> None:
         """Whether an answer ended while nobody looked."""
-        await self._set(chat_id, lambda c: chat_rows.set_unread(c, chat_id, unread))
+        await self.change_row(chat_id, lambda c: chat_rows.set_unread(c, chat_id, unread))
 
     async def keep_projections(self, chat_id: str, committed: Projections) -> None:
         """What the chat's context leaves out from now on, in the place of what it left out before
         (R28). Costs what has changed, not what the chat is long."""
-        await self._set(chat_id, lambda c: projection_rows.keep(c, chat_id, committed))
+        await self.change_row(chat_id, lambda c: projection_rows.keep(c, chat_id, committed))
 
     async def projections(self, chat_id: str) -> Projections:
         """What the chat's context leaves out; empty for a chat that leaves out nothing, and where
@@ -325,75 +297,3 @@ class ChatStore:
         if messages:
             chat_rows.set_head(transaction, chat.id, added.rows[-1], added.chars, now)
         return added
-
-    def _recover(self, transaction: Transaction) -> tuple[str, ...]:
-        schema.prepare(transaction)
-        return checkpoint.recover(transaction, self.owner, self._clock(), tuple(self._answering))
-
-    def check_not_answering(self, chat_id: str) -> None:
-        """Raises Conflict (`turn_running`) while an answer is in progress."""
-        if chat_id in self._answering:
-            raise Conflict(
-                "This chat is being answered; wait for it or stop it.",
-                code="turn_running",
-                extra={"chat_id": chat_id},
-            )
-
-    def check_here(self, transaction: Transaction, chat_id: str) -> None:
-        """Raises Conflict (`runs_elsewhere`) while another process gives the chat's answer."""
-        checkpoint.check_here(transaction, chat_id, self.owner, self._clock())
-
-    def check_saved(self, chat_id: str) -> None:
-        """Raises FileFailed while the chat is kept in memory only."""
-        if chat_id in self._failover.held:
-            raise FileFailed(self.saving.message or "")
-
-    def check_room(self, chat: Chat, added_chars: int) -> None:
-        """Raises Refused (`chat_full`) when so much more is too much for the chat."""
-        capacity.check_room(chat, added_chars, self._most_log_chars)
-
-    def forget(self, chat_id: str) -> None:
-        """Drop what is in memory of the chat; for one that is deleted."""
-        self._cache.forget(chat_id)
-
-    async def _set(self, chat_id: str, work: Callable[[Transaction], None]) -> None:
-        def checked(transaction: Transaction) -> None:
-            chat_rows.require(transaction, chat_id)
-            work(transaction)
-
-        await self.write(chat_id, checked)
-
-    # For the other modules of this room, which work on a chat in one transaction.
-
-    async def extend(
-        self, chat_id: str, work: Callable[[Transaction, Chat, datetime], Result]
-    ) -> Result:
-        """A transaction that adds to the log or moves the path. Raises Conflict (`turn_running`)
-        while an answer is in progress."""
-        self.check_not_answering(chat_id)
-        now = self._clock()
-
-        def settled(transaction: Transaction) -> Result:
-            checkpoint.settle(transaction, chat_id, self.owner, now)
-            return work(transaction, chat_rows.require(transaction, chat_id), now)
-
-        return await self.write(chat_id, settled)
-
-    def now(self) -> datetime:
-        return self._clock()
-
-    async def write(self, chat_id: str, work: Callable[[Transaction], Result]) -> Result:
-        check_chat_id(chat_id)
-        await self._prepare()
-        return await self._failover.write(chat_id, work)
-
-    async def read(self, chat_id: str, work: Callable[[Transaction], Result]) -> Result:
-        check_chat_id(chat_id)
-        await self._prepare()
-        return await self._failover.read(chat_id, work)
-
-    async def _prepare(self) -> None:
-        if not self._failover.ready:
-            # A file that cannot be written now will be; meanwhile all is kept in memory.
-            with contextlib.suppress(FileFailed):
-                await self.recover()

@@ -30,7 +30,7 @@ from .identity import chat_id as check_chat_id
 from .log.record import parse_time, time_text
 from .schema import chats
 from .search.history_search import HistorySearch
-from .store import ChatStore
+from .transactions import ChatTransactions
 
 logger = logging.getLogger("comfyui_assistant")
 
@@ -56,7 +56,7 @@ class Trash:
     def __init__(
         self,
         database: Database,
-        store: ChatStore,
+        store: ChatTransactions,
         search: HistorySearch,
         *,
         clock: Callable[[], datetime] = utc_now,

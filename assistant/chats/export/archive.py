@@ -12,7 +12,7 @@ from ..chat import Chat
 from ..identity import may_name_a_chat, new_chat_id
 from ..log import chat_log
 from ..reconcile import state_after
-from ..store import ChatStore
+from ..transactions import ChatTransactions
 from .trajectory import LogRow, Trajectory
 
 
@@ -21,7 +21,7 @@ class Archive:
 
     def __init__(
         self,
-        store: ChatStore,
+        store: ChatTransactions,
         *,
         clock: Callable[[], datetime] = utc_now,
         new_id: Callable[[], str] = new_chat_id,

@@ -12,6 +12,7 @@ from typing import Any, Final
 
 from ...messages.json_text import mended
 from ...messages.parts import DataPart, FilePart, Message, Part, TextPart, ToolPart
+from ..origin import is_event
 from .trajectory import Trajectory
 
 SPEAKERS: Final[Mapping[str, str]] = {"user": "You", "assistant": "Assistant"}
@@ -22,6 +23,8 @@ def to_markdown(trajectory: Trajectory) -> str:
     """The current path, a heading for the chat and one for each message."""
     blocks = [f"# {trajectory.title}"]
     for message in trajectory.path:
+        if is_event(message):
+            continue
         blocks += [f"## {SPEAKERS.get(message.role, message.role)}", *_blocks(message)]
     return mended("\n\n".join(blocks) + "\n")
 

@@ -20,6 +20,7 @@ from ..attachments import decode_row, let_go, refer
 from ..log import chat_log
 from ..log.chat_log import Stored
 from ..log.record import encode, parse_time, time_text
+from ..origin import is_event, role_in_log
 from ..schema import attachments, chats, messages, metadata
 
 BESIDE: Final = tuple(
@@ -69,17 +70,19 @@ def known(chat_id: str, path: Mapping[int, Stored], now: datetime) -> Contents:
         return Contents(None)
     rows: list[dict[str, Any]] = []
     before: dict[str, Any] | None = None
+    depth = 0
     for row, stored in path.items():
         follows = before is not None and before["row"] == row - 1
+        depth += not is_event(stored.message)
         rows.append(
             {
                 "chat_id": chat_id,
                 "row": row,
                 "parent_row": before["row"] if before else None,
                 "message_id": stored.message.id,
-                "role": stored.message.role,
+                "role": role_in_log(stored.message),
                 "created": time_text(now),
-                "depth": len(rows) + 1,
+                "depth": depth,
                 "run_start": before["run_start"] if before and follows else row,
                 "run_parent": (before["run_parent"] if follows else before["row"])
                 if before
@@ -88,7 +91,8 @@ def known(chat_id: str, path: Mapping[int, Stored], now: datetime) -> Contents:
             }
         )
         before = rows[-1]
-    asked = next((one.message for one in path.values() if one.message.role == "user"), None)
+    said = (one.message for one in path.values() if not is_event(one.message))
+    asked = next((message for message in said if message.role == "user"), None)
     chat = {
         "id": chat_id,
         "title": titles.title_for(asked) if asked else titles.NEW_CHAT,

@@ -24,7 +24,7 @@ from .. import chat_rows, titles
 from ..chat import BranchPoint, Chat, Versions
 from ..identity import chat_id as check_chat_id
 from ..reconcile import state_after
-from ..store import ChatStore
+from ..transactions import ChatTransactions
 from . import chat_log, paths, versions
 
 BRANCH_TITLE: Final = "{} (branch)"
@@ -35,7 +35,7 @@ class Branches:
     NotFound for an unknown chat or message and, where it changes the path, Conflict
     (`turn_running`)."""
 
-    def __init__(self, store: ChatStore) -> None:
+    def __init__(self, store: ChatTransactions) -> None:
         self._store = store
 
     async def versions(self, chat_id: str, message_ids: Sequence[str]) -> dict[str, Versions]:

@@ -43,6 +43,7 @@ _SAVE: Final = Statement(
 _ANSWER: Final = Statement(select(running.c.message_id, running.c.parent_row).where(_of_chat))
 _CHECKPOINT: Final = Statement(select(running.c.parent_row, running.c.body).where(_of_chat))
 _OWNER: Final = Statement(select(running.c.owner, running.c.beat).where(_of_chat))
+_MOVE: Final = Statement(update(running).where(_of_chat).values(parent_row=bindparam("to")))
 _DELETE: Final = Statement(delete(running).where(_of_chat))
 _CHATS: Final = Statement(select(running.c.chat_id).order_by(running.c.chat_id))
 
@@ -67,7 +68,8 @@ def begin(
     """The answer after `parent` begins; the path ends there, unless with an older version of it."""
     settle(transaction, chat_id, owner, now)
     head = chat_rows.require(transaction, chat_id).head_row
-    row = paths.parent_row(transaction, chat_id, head, parent)
+    parent_row = paths.parent_row(transaction, chat_id, head, parent)
+    row = paths.after_events(transaction, chat_id, head, parent_row)
     chat_log.check_fit(transaction, chat_id, (message,), row)
     if not paths.is_version_of(transaction, chat_id, head, message.id, row):
         chat_rows.set_head(transaction, chat_id, row, 0, now)
@@ -112,6 +114,24 @@ def finish(
     transaction.run(_DELETE, chat=chat_id)
     chat_rows.set_state(transaction, chat_id, state)
     return end_with(transaction, chat_id, message, parent_row, now)
+
+
+@dataclass(frozen=True, slots=True)
+class AnswerParent:
+    """The row that the answer in progress follows, None at the beginning of the chat."""
+
+    parent_row: int | None
+
+
+def parent_of_answer(transaction: Transaction, chat_id: str) -> AnswerParent | None:
+    """None while no answer is in progress."""
+    found = transaction.row(_ANSWER, chat=chat_id)
+    return None if found is None else AnswerParent(found[1])
+
+
+def move_answer(transaction: Transaction, chat_id: str, parent_row: int) -> None:
+    """The answer in progress follows this row."""
+    transaction.run(_MOVE, to=parent_row, chat=chat_id)
 
 
 def take(transaction: Transaction, chat_id: str) -> Checkpoint | None:

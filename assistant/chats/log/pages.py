@@ -15,7 +15,8 @@ from ...database import Transaction
 from ...errors import NotFound
 from ...messages.parts import Message
 from .. import chat_rows
-from ..store import MOST_PER_PAGE, ChatStore
+from ..chat import MOST_PER_PAGE
+from ..transactions import ChatTransactions
 from . import chat_log, paths
 
 
@@ -29,7 +30,7 @@ class Stretch:
     has_later: bool
 
 
-async def around(store: ChatStore, chat_id: str, message_id: str, limit: int) -> Stretch:
+async def around(store: ChatTransactions, chat_id: str, message_id: str, limit: int) -> Stretch:
     """Up to `limit` messages with this one in the middle; near the end of the path more of those
     before it. Raises NotFound when it is not on the path, and StoreError."""
     bounded = max(1, min(limit, MOST_PER_PAGE))
@@ -44,7 +45,7 @@ async def around(store: ChatStore, chat_id: str, message_id: str, limit: int) ->
     return await store.read(chat_id, work)
 
 
-async def after(store: ChatStore, chat_id: str, message_id: str, limit: int) -> Stretch:
+async def after(store: ChatTransactions, chat_id: str, message_id: str, limit: int) -> Stretch:
     """The first `limit` messages that follow this one. Raises NotFound when it is not on the path,
     and StoreError."""
     bounded = max(1, min(limit, MOST_PER_PAGE))

@@ -19,6 +19,7 @@ from sqlalchemy import bindparam, select
 from ...database import Statement, Transaction
 from ...errors import NotFound
 from ..chat import HEAD, Parent
+from ..origin import EVENT
 from ..schema import messages
 
 ROWS_PER_QUERY: Final = 500
@@ -46,6 +47,9 @@ _IDENTITY: Final = Statement(
         _of_chat, messages.c.row == bindparam("at")
     )
 )
+
+
+_ROLE: Final = Statement(select(messages.c.role).where(_of_chat, messages.c.row == bindparam("at")))
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,6 +102,20 @@ def ranges_after(
     """The path to `head_row` after its row `row`, the oldest range first."""
     later = (one for one in _ranges(transaction, chat_id, head_row) if one.last > row)
     return tuple(reversed([RowRange(max(one.first, row + 1), one.last) for one in later]))
+
+
+def after_events(
+    transaction: Transaction, chat_id: str, head_row: int | None, row: int | None
+) -> int | None:
+    """`row`, or the last of the events that follow it at once on the path to `head_row`."""
+    if row == head_row:
+        return row
+    for later in ranges_after(transaction, chat_id, head_row, row or 0):
+        for number in range(later.first, later.last + 1):
+            if transaction.row(_ROLE, chat=chat_id, at=number) != (EVENT,):
+                return row
+            row = number
+    return row
 
 
 def path(transaction: Transaction, chat_id: str, row: int | None) -> tuple[int, ...]:

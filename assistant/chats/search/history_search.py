@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any, Final
 
-from sqlalchemy import Select, bindparam, exists, func, select
+from sqlalchemy import Select, bindparam, exists, func, or_, select
 
 from ...database import Statement, Transaction, Transactions
 from ...errors import StoreError
@@ -30,6 +30,7 @@ from .. import chat_rows, schema
 from ..failover.failover import Failover
 from ..identity import chat_id as check_chat_id
 from ..log.record import decode
+from ..origin import EVENT
 from ..schema import chats, messages
 from . import search_index
 from .hits import Found, Hit, show
@@ -209,8 +210,8 @@ def _next_rows(transaction: Transaction, chat_id: str) -> _Rows:
 def _documents(
     transaction: Transaction, chat_id: str, first_row: int = 0, limit: int | None = None
 ) -> Iterator[Document]:
-    """The rows from `first_row` on. One that only says again what an older row of its message says,
-    since it was added anew on another path, has no pieces: it is found once."""
+    """The rows from `first_row` on. An event has no pieces, and neither has a row with the text of
+    an older row of its message, which was added anew on another path: it is found once."""
     older = messages.alias()
     again = exists().where(
         older.c.chat_id == messages.c.chat_id,
@@ -220,13 +221,14 @@ def _documents(
         older.c.body == messages.c.body,
     )
     columns = (messages.c.row, messages.c.parent_row, messages.c.message_id, messages.c.body)
-    query = select(*columns, again.label("again")).where(
+    unsearched = or_(again, messages.c.role == EVENT)
+    query = select(*columns, unsearched.label("unsearched")).where(
         messages.c.chat_id == chat_id, messages.c.row >= first_row
     )
-    for row, parent_row, message_id, body, said in transaction.execute(
+    for row, parent_row, message_id, body, unsearched_row in transaction.execute(
         query.order_by(messages.c.row).limit(limit)
     ):
-        yield Document(row, parent_row, message_id, () if said else _pieces(body))
+        yield Document(row, parent_row, message_id, () if unsearched_row else _pieces(body))
 
 
 def _pieces(body: str) -> tuple[Piece, ...]:
