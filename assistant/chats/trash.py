@@ -7,8 +7,8 @@
     await trash.delete_all(ids)
 
 For good means that nothing of the chat is left in the file: its rows, what its context left out,
-the answer in progress and its words in the index go in one transaction, SQLite overwrites them, and
-the write-ahead log is folded. A running turn is the caller's to stop before.
+the answer in progress and its words in the index go in one transaction, and the database is
+scrubbed. A running turn is the caller's to stop before.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Chats out of the store as a whole, and into it: what export and import stand on (R39)."""
+"""Reads whole chats from the store and adds whole chats to it, for export and import (R39)."""
 
 from __future__ import annotations
 
@@ -31,11 +31,11 @@ class Archive:
         self._new_id = new_id
 
     async def read(self, chat_id: str) -> Trajectory:
-        """The chat with all that was said in it, but for an answer in progress. Raises NotFound."""
+        """The chat with its whole log, but without an answer in progress. Raises NotFound."""
         return await self._store.read(chat_id, lambda c: _read(c, chat_id))
 
     async def add(self, trajectory: Trajectory) -> Chat:
-        """A new chat as the trajectory says; with another id where its own is taken or none."""
+        """Add the trajectory as a new chat, under a new id where its own is missing or taken."""
         now, other = self._clock(), self._new_id()
         wanted = trajectory.id if trajectory.id and may_name_a_chat(trajectory.id) else other
         taken = await self._store.read(wanted, lambda c: chat_rows.is_taken(c, wanted))
@@ -73,13 +73,13 @@ def _add(transaction: Transaction, trajectory: Trajectory, identity: str, now: d
 def _add_rows(
     transaction: Transaction, chat_id: str, rows: tuple[LogRow, ...], now: datetime
 ) -> int:
-    """Add the log, run by run, under the same row numbers; returns the length of its texts."""
+    """Add the log under the same row numbers; returns the characters of its texts."""
     chars, start = 0, 0
     while start < len(rows):
         end = start + 1
         while end < len(rows) and rows[end].parent == rows[end - 1].row:
             end += 1
-        run: list[Message] = [one.message for one in rows[start:end]]
-        chars += chat_log.insert_rows(transaction, chat_id, run, rows[start].parent, now).chars
+        some: list[Message] = [one.message for one in rows[start:end]]
+        chars += chat_log.insert_rows(transaction, chat_id, some, rows[start].parent, now).chars
         start = end
     return chars

@@ -1,4 +1,4 @@
-"""The list of the chats, of those in the file and of those that are in memory while it fails."""
+"""The list of chats: those in the file, and those in memory while the file fails."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ async def pinned(failover: Failover, limit: int) -> tuple[ChatSummary, ...]:
 
 
 async def newest(failover: Failover, limit: int, before: str | None) -> tuple[ChatSummary, ...]:
-    """Up to `limit` chats, last changed first; `before` is the last id of the page before. What is
-    in memory was changed after all that is in the file.
+    """Up to `limit` chats, last changed first; `before` is the last id of the page before. Chats in
+    memory come first: they were changed after all chats in the file.
 
     Raises NotFound for an unknown `before`, FileFailed when there is nothing in memory either."""
     return await _listed(failover, limit, before)

@@ -1,5 +1,5 @@
-"""One chat out of a database into another with the same tables: into memory while the file fails,
-and back when it goes on.
+"""Copies one chat from a database into another with the same tables: into memory while the file
+fails, and back afterwards.
 
 Functions over transactions. The log gets the rows that the other side lacks; the rest of a chat is
 small and is replaced. `BESIDE` follows from the schema, so that a new table is transferred too.
@@ -28,9 +28,9 @@ BESIDE: Final = tuple(
     for one in metadata.sorted_tables
     if one not in (messages, attachments) and "chat_id" in one.c
 )
-"""The tables whose rows of a chat are replaced: all but the log, and what goes with it."""
+"""The tables whose rows of a chat are replaced: all but the log and the attachments."""
 _NEW: Final = -1
-"""The parent's row is not known yet."""
+"""A parent whose row here is not known."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +48,7 @@ class Contents:
 
 
 def read(transaction: Transaction, chat_id: str) -> Contents:
-    """All rows of a chat, be it deleted."""
+    """All rows of a chat, also of a deleted chat."""
     found = transaction.execute(select(chats).where(chats.c.id == chat_id)).mappings().one_or_none()
     if found is None:
         return Contents(None)
@@ -65,7 +65,7 @@ def read(transaction: Transaction, chat_id: str) -> Contents:
 
 
 def known(chat_id: str, path: Mapping[int, Stored], now: datetime) -> Contents:
-    """A chat made of what is known of its current path, where the file cannot be read."""
+    """A chat made of the rows of its current path in the cache, where the file cannot be read."""
     if not path:
         return Contents(None)
     rows: list[dict[str, Any]] = []
@@ -121,9 +121,8 @@ def put(transaction: Transaction, contents: Contents) -> None:
 
 
 def bring_back(transaction: Transaction, chat_id: str, contents: Contents) -> bool:
-    """Make the database's chat what `contents` says. Rows of its log that it lacks are added, under
-    other numbers where these are taken by rows that `contents` does not know; says whether all have
-    kept their numbers."""
+    """Make the database's chat equal to `contents`. Rows that its log lacks are added, under other
+    numbers where other rows have theirs; returns whether all rows kept their numbers."""
     if contents.chat is None:
         return True
     taken = transaction.execute(
@@ -145,7 +144,7 @@ def bring_back(transaction: Transaction, chat_id: str, contents: Contents) -> bo
 
 
 def remove(transaction: Transaction, chat_id: str) -> None:
-    """Nothing of the chat is left here."""
+    """Remove all rows of the chat."""
     let_go(transaction, chat_id)
     for one in (*BESIDE, messages):
         transaction.execute(delete(one).where(one.c.chat_id == chat_id))
@@ -157,7 +156,7 @@ def ids(transaction: Transaction) -> frozenset[str]:
 
 
 def chars(transaction: Transaction) -> int:
-    """The length of all logs."""
+    """The characters of all logs together."""
     length = func.coalesce(func.sum(chats.c.log_chars), 0)
     return int(transaction.execute(select(length)).scalar_one())
 
@@ -165,7 +164,7 @@ def chars(transaction: Transaction) -> int:
 def _add_missing(
     transaction: Transaction, chat_id: str, rows: Sequence[Mapping[str, Any]]
 ) -> tuple[dict[int | None, int | None], int]:
-    """The row that each row has here, and how many characters were added."""
+    """The number that each row has here, and how many characters were added."""
     length = func.length(messages.c.body)
     query = select(messages.c.row, messages.c.message_id, messages.c.parent_row, length)
     found = transaction.execute(query.where(messages.c.chat_id == chat_id))

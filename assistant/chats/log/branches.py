@@ -6,9 +6,9 @@
     await branches.branch("c1", message_id, "c2")      a new chat up to that message
 
 Nothing is changed or removed in the log: the rows of a new path are added, and the old path stays
-as other versions of its messages. All of it refuses while the chat is being answered, but for
-reading and for a branch into another chat. What the end of the new path waits for is the chat's
-state afterwards.
+as other versions of its messages. While the chat is being answered, only reading and branching into
+another chat are allowed. Afterwards the chat's state is what the last message of the path waits
+for.
 """
 
 from __future__ import annotations
@@ -39,8 +39,8 @@ class Branches:
         self._store = store
 
     async def versions(self, chat_id: str, message_ids: Sequence[str]) -> dict[str, Versions]:
-        """Those of these messages of the current path that have more than one version. Costs what
-        these messages have branches, not what the chat is long."""
+        """Those of these messages of the current path that have more than one version. The cost
+        grows with the branches at these messages, not with the length of the chat."""
 
         def work(transaction: Transaction) -> dict[str, Versions]:
             head = chat_rows.require(transaction, chat_id).head_row
@@ -136,8 +136,8 @@ class Branches:
             chat_rows.set_title(transaction, new_id, title, chat.title_source)
             chat_rows.set_params(transaction, new_id, chat.params)
             chat_rows.set_branched_from(transaction, new_id, BranchPoint(chat_id, message_id))
-            runs = paths.ranges_after(transaction, chat.id, row)
-            copied = chat_log.copy_rows(transaction, chat.id, runs, new_id, None)
+            ranges = paths.ranges_after(transaction, chat.id, row)
+            copied = chat_log.copy_rows(transaction, chat.id, ranges, new_id, None)
             chat_rows.set_head(transaction, new_id, copied.rows[-1], copied.chars, now)
             _set_state(transaction, new_id)
             return chat_rows.require(transaction, new_id)
@@ -164,7 +164,7 @@ def _row_on_path(transaction: Transaction, chat: Chat, message_id: str) -> int:
 
 
 def _set_state(transaction: Transaction, chat_id: str) -> None:
-    """The chat does what the end of its path waits for."""
+    """Set the chat's state to what the last message of its path waits for."""
     row = chat_rows.require(transaction, chat_id).head_row
     stored = chat_log.read_rows(transaction, chat_id, [] if row is None else [row])
     state = "idle" if row is None else state_after(stored[row].message)

@@ -3,7 +3,7 @@
     stretch = await around(store, "c1", message_id, 50)      where a search has led to
     stretch = await after(store, "c1", message_id, 50)       what follows it
 
-A page costs the same wherever it lies in a chat, and however long that is.
+A page costs the same wherever it lies in a chat, and however long the chat is.
 """
 
 from __future__ import annotations
@@ -70,9 +70,10 @@ def _place(transaction: Transaction, chat_id: str, message_id: str) -> tuple[int
 def _later(
     transaction: Transaction, chat_id: str, head: int | None, row: int, limit: int
 ) -> tuple[tuple[int, ...], bool]:
-    """The first rows of the path behind `row`, and whether more follow."""
-    runs = paths.ranges_after(transaction, chat_id, head, row)
-    rows = tuple(islice((one for run in runs for one in range(run.first, run.last + 1)), limit + 1))
+    """The first rows of the path after `row`, and whether more follow."""
+    ranges = paths.ranges_after(transaction, chat_id, head, row)
+    numbers = (number for one in ranges for number in range(one.first, one.last + 1))
+    rows = tuple(islice(numbers, limit + 1))
     return rows[:limit], len(rows) > limit
 
 

@@ -1,9 +1,9 @@
-"""What stands, or stood, in a message's place, and the way from a message to the end of its branch.
+"""The versions of a message, and the way from a message to the end of its branch.
 
 Two messages are versions of each other when both are the user's (or both answers) and ever followed
 the same message. A message is known by its id: rows with one id are one message, of which the
 newest counts, so that rows that are added anew on another path keep their versions. Functions over
-a transaction, as in `log`; what a run is: `schema`.
+a transaction, as in `chat_log`; what a row range is: `schema`.
 """
 
 from __future__ import annotations
@@ -43,8 +43,8 @@ _NEIGHBOURS: Final = text(
         WHERE place.before IS NULL AND c.role = place.role
     """
 ).bindparams(bindparam("rows", expanding=True))
-"""The rows that follow the same message as one of `:rows` (`place`) does. A row that follows
-`parent` is the next one of its run, or the first of a run that grew from it."""
+"""The rows that follow the same message as a row of `:rows` (`place`). A row that follows
+`parent` is the next row of its range, or the first row of a range that grew from it."""
 
 _ANSWERS: Final = text(
     """
@@ -107,13 +107,13 @@ def row_of(transaction: Transaction, chat_id: str, head_row: int | None, message
 def newest_end(transaction: Transaction, chat_id: str, row: int) -> int:
     """The newest row whose path goes through `row`. Costs what the chat has branches."""
     first_rows = (messages.c.chat_id == chat_id) & (messages.c.row == messages.c.run_start)
-    runs = select(messages.c.row, messages.c.run_parent).where(first_rows)
-    found = transaction.execute(runs.order_by(messages.c.row)).all()
+    ranges = select(messages.c.row, messages.c.run_parent).where(first_rows)
+    found = transaction.execute(ranges.order_by(messages.c.row)).all()
     newest = select(func.max(messages.c.row)).where(messages.c.chat_id == chat_id)
     last: int = transaction.execute(newest).scalar_one()
     starts: list[int] = [start for start, _ in found]
     ends = [*(start - 1 for start in starts[1:]), last]
-    # From which row on each run lies behind `row`; a run grows from an older one only.
+    # From which row on each range lies after `row`; a range grows from an older range only.
     own = bisect_right(starts, row) - 1
     behind = {own: row}
     for number, (start, parent) in enumerate(found):

@@ -4,8 +4,8 @@
     hits = await search.search("c1", "which seed did I like?", 10)
 
 The whole log is searched, branches included, whatever a request left out of it. Rows are indexed by
-the search that first needs them. Where there can be no index (a Python without FTS5, a full disk)
-the rows are read through instead: slower, with the same result. A query is plain text; no sign in
+the search that first needs them. Where there can be no index (a database without an index of terms,
+a full disk) the rows are read through instead: slower, with the same result. A query is plain text; no sign in
 it is an operator. Any query is answered, if only by nothing.
 """
 
