@@ -116,7 +116,7 @@ class ChatTransactions:
             raise FileFailed(self.saving.message or "")
 
     def check_room(self, chat: Chat, added_chars: int) -> None:
-        """Raises Refused (`chat_full`) when so much more is too much for the chat."""
+        """Raises Refused (`chat_full`) when the chat has no room for these characters."""
         capacity.check_room(chat, added_chars, self._most_log_chars)
 
     def forget(self, chat_id: str) -> None:

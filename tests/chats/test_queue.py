@@ -109,8 +109,8 @@ async def test_a_queue_needs_its_chat(queue: ChatQueue) -> None:
             await call
 
 
-async def test_the_queue_survives_the_process(store: ChatStore, queue: ChatQueue) -> None:
+async def test_the_queue_survives_the_process(database: SqliteDatabase, queue: ChatQueue) -> None:
     await queue.enqueue("c", entry("1"))
-    other = ChatStore(store._database)
+    other = ChatStore(database)
     await other.recover()
     assert await ChatQueue(other).queue("c") == (entry("1"),)

@@ -180,7 +180,7 @@ def copy_rows(
 def check_fit(
     transaction: Transaction, chat_id: str, added: Sequence[Message], parent_row: int | None
 ) -> None:
-    """Raises InvalidRequest when these messages cannot follow `parent_row`, as `add_rows` does."""
+    """Raises InvalidRequest when these messages cannot follow `parent_row` (`add_rows`)."""
     seen: set[str] = set()
     for message in added:
         message_id(message.id)
@@ -195,7 +195,7 @@ def check_fit(
 
 
 def read_rows(transaction: Transaction, chat_id: str, rows: Sequence[int]) -> dict[int, Stored]:
-    """The messages of `rows`. Raises StoreError for one that cannot be read."""
+    """The messages of `rows`. Raises StoreError for a row that cannot be read."""
     wanted = (
         select(messages.c.row, messages.c.body)
         .where(messages.c.chat_id == chat_id)

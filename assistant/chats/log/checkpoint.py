@@ -1,8 +1,8 @@
 """The answer in progress, saved while it streams, so that a crash loses little of it.
 
-One row per chat in `running`, overwritten by each checkpoint and removed in the transaction that
-adds the finished message to the log. One that is left by a process that died becomes a row of the
-log, marked as cut. Functions over a transaction, as in `log`.
+A chat has at most one row in `running`. Each checkpoint overwrites it, and the transaction that
+adds the finished message to the log removes it. The checkpoint of a process that died becomes a row
+of the log, marked as cut. Functions over a transaction, as in `chat_log`.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ from .record import parse_time, time_text
 logger = logging.getLogger("comfyui_assistant")
 
 CUT = "cut"
-"""`metadata.cut` of an answer that a crash ended; the others are the turn's to set."""
+"""`metadata.cut` of an answer that a crash ended; `turn` sets the other values."""
 
 _of_chat = running.c.chat_id == bindparam("chat")
 _BEGIN: Final = Statement(insert(running))
@@ -50,7 +50,7 @@ _CHATS: Final = Statement(select(running.c.chat_id).order_by(running.c.chat_id))
 
 @dataclass(frozen=True, slots=True)
 class Checkpoint:
-    """What was saved of an answer, and the row that it follows."""
+    """An answer as it was saved last, and the row that it follows."""
 
     chat_id: str
     parent_row: int | None
@@ -65,7 +65,8 @@ def begin(
     owner: Owner,
     now: datetime,
 ) -> None:
-    """The answer after `parent` begins; the path ends there, unless with an older version of it."""
+    """Begin the answer after `parent` and the events that follow it. The path ends there then,
+    unless it ends with an older version of the answer."""
     settle(transaction, chat_id, owner, now)
     head = chat_rows.require(transaction, chat_id).head_row
     parent_row = paths.parent_row(transaction, chat_id, head, parent)
@@ -103,7 +104,7 @@ def finish(
     begun_here: bool = False,
 ) -> Added:
     """The answer becomes a row of the log. Raises Conflict when it is not in progress, unless it
-    was `begun_here`: then what said so was lost with a damaged file."""
+    was `begun_here`: then its row was lost with a damaged file."""
     found = transaction.row(_ANSWER, chat=chat_id)
     if found is None and begun_here:
         parent_row = _parent_row(transaction, chat_id, message)
@@ -151,8 +152,8 @@ def check_here(transaction: Transaction, chat_id: str, owner: Owner, now: dateti
 
 
 def settle(transaction: Transaction, chat_id: str, owner: Owner, now: datetime) -> bool:
-    """An answer that nobody is giving any more becomes a cut message; says whether there was one.
-    Raises Conflict as `check_here` does."""
+    """Make an answer whose process is gone a cut message; returns whether there was one. Raises
+    Conflict as `check_here` does."""
     if transaction.row(_OWNER, chat=chat_id) is None:
         return False
     check_here(transaction, chat_id, owner, now)
@@ -166,8 +167,8 @@ def settle(transaction: Transaction, chat_id: str, owner: Owner, now: datetime) 
 def recover(
     transaction: Transaction, owner: Owner, now: datetime, answering: Collection[str] = ()
 ) -> tuple[str, ...]:
-    """Settle what processes left that are not there any more; says in which chats. `answering` are
-    those of this process that are in progress."""
+    """Settle the answers of processes that are gone; returns the ids of their chats. The chats in
+    `answering` have an answer in progress in this process."""
     found = [chat_id for (chat_id,) in transaction.rows(_CHATS)]
     cut = tuple(
         chat_id
@@ -176,7 +177,7 @@ def recover(
     )
     for chat_id in cut:
         settle(transaction, chat_id, owner, now)
-        chat_rows.set_unread(transaction, chat_id, True)  # It ended while nobody could look.
+        chat_rows.set_unread(transaction, chat_id, True)  # It ended while nobody looked.
     if cut:
         logger.info("Chats: %d answers were cut by a crash.", len(cut))
     chat_rows.end_active(transaction)
@@ -193,7 +194,8 @@ def end_with(
 
 
 def _parent_row(transaction: Transaction, chat_id: str, message: Message) -> int | None:
-    """The end of the current path, or what an older version of the message there follows."""
+    """The end of the current path or, where an older version of the message ends it, the row
+    before."""
     head = chat_rows.require(transaction, chat_id).head_row
     if head is None:
         return None

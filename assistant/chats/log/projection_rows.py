@@ -1,8 +1,8 @@
-"""What a chat's context has committed to leave out, kept beside its log (R28).
+"""The projections of a chat: which messages its context leaves out, kept beside the log (R28).
 
-Each cut is a row, and one row has the rest, which is bounded. A chat with a thousand cuts writes
-two rows for one more. All of it can be made anew from the log, so what cannot be read is not an
-error. Functions over a transaction, as in `log`.
+Each cut is a row, and one row has the rest, which is bounded: a chat with a thousand cuts writes
+two rows for another cut. All projections can be made anew from the log, so unreadable rows are not
+an error. Functions over a transaction, as in `chat_log`.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from .record import canonical
 
 
 def keep(transaction: Transaction, chat_id: str, projections: Projections) -> None:
-    """Keep these projections of the chat in the place of those before; writes what differs."""
+    """Replace the chat's projections by these; only the difference is written."""
     body = to_json(projections)
     cuts = body.pop("cuts")
     known = _cuts(transaction, chat_id)
@@ -41,7 +41,7 @@ def keep(transaction: Transaction, chat_id: str, projections: Projections) -> No
 
 
 def read(transaction: Transaction, chat_id: str) -> Projections:
-    """The chat's projections; empty ones where there are none, or none that can be read."""
+    """The chat's projections; empty where there are none, or where they cannot be read."""
     chosen = select(projection_rows.c.body).where(projection_rows.c.chat_id == chat_id)
     text = transaction.execute(chosen).scalar_one_or_none()
     try:

@@ -3,10 +3,10 @@
     search = HistorySearch(database)
     hits = await search.search("c1", "which seed did I like?", 10)
 
-The whole log is searched, branches included, whatever a request left out of it. Rows are indexed by
-the search that first needs them. Where there can be no index (a database without an index of terms,
-a full disk) the rows are read through instead: slower, with the same result. A query is plain text; no sign in
-it is an operator. Any query is answered, if only by nothing.
+The whole log is searched, branches included, but for events. Rows are indexed by the search that
+first needs them. Where there can be no index (a database without an index of terms, a full disk) a
+search reads all rows: slower, with the same result. A query is plain text; no character in it is an
+operator, and no query is an error.
 """
 
 from __future__ import annotations
@@ -59,10 +59,11 @@ class HistorySearch:
     async def search(
         self, chat_id: str | None, query: str, k: int = 10, before_row: int | None = None
     ) -> tuple[Hit, ...]:
-        """Up to `k` hits in a chat, or in all (None), the best first; no message is in two of them.
+        """Up to `k` hits in a chat, or in all (None), the best first; no message is in two hits.
 
-        `before_row` leaves out that row and what came after it, such as the question that is being
-        answered. Raises NotFound for an unknown chat, InvalidRequest for an id that names none."""
+        `before_row` leaves out this row and all later rows, such as the question that is being
+        answered. Raises NotFound for an unknown chat, InvalidRequest for an id that cannot name a
+        chat."""
         identity = None if chat_id is None else check_chat_id(chat_id)
         held = self._failover.held if self._failover is not None else frozenset()
         if self._unsaved is None or not held or (identity is not None and identity not in held):
@@ -71,7 +72,7 @@ class HistorySearch:
         if identity is not None:
             return unsaved
         try:
-            # Of a chat in memory, what the file has of it is there too.
+            # Memory has the whole of a chat, so the file's hits in it are left out.
             found = await self._search(None, query, k, before_row)
             saved = [hit for hit in found if hit.chat_id not in held]
         except StoreError:
@@ -83,7 +84,7 @@ class HistorySearch:
     ) -> tuple[Hit, ...]:
         wanted = _Wanted(chat_id, query_terms(query), min(k, MOST_HITS), before_row)
         if self._has_index:
-            # Mostly there is nothing to index, so that one look is enough.
+            # Mostly there is nothing to index, so that one transaction is enough.
             try:
                 found = await self._database.read(lambda c: _look(c, wanted))
                 if found is not None:
@@ -96,8 +97,8 @@ class HistorySearch:
     async def forget(
         self, chat_ids: Sequence[str], work: Callable[[Transaction, str], bool]
     ) -> list[str]:
-        """Drop all words of these chats from the index in the transaction of `work`, which removes
-        a chat itself and says whether it did; returns those that it removed."""
+        """Remove all words of these chats from the index in the transaction of `work`, which
+        removes a chat's rows and returns whether it did; returns the ids of the removed chats."""
 
         def both(transaction: Transaction) -> list[str]:
             removed = [chat_id for chat_id in chat_ids if work(transaction, chat_id)]
@@ -116,7 +117,7 @@ class HistorySearch:
         return self._has_index
 
     async def _catch_up(self, chat_id: str | None) -> bool:
-        """Index the rows that are not yet; says whether there is an index."""
+        """Index the rows that are not indexed; returns whether there is an index."""
         async with self._indexing:
             try:
                 if not await self._prepare():
@@ -130,8 +131,8 @@ class HistorySearch:
         return True
 
     async def _index(self, chat_id: str) -> None:
-        """Index all rows of the chat that are not yet, some at a time: the words are taken apart
-        in a reader, so that the writer is free for turns."""
+        """Index all rows of the chat that are not indexed, some at a time: a reader's thread makes
+        the terms, so that the writer is free for turns."""
         more = True
         while more:
             rows = await self._database.read(lambda c: _next_rows(c, chat_id))
@@ -146,7 +147,7 @@ class HistorySearch:
 
 @dataclass(frozen=True, slots=True)
 class _Wanted:
-    """A search: in one chat or in all (None), for terms, so many hits, before a row."""
+    """A search: in one chat or in all (None), for `terms`, at most `hits` hits, before a row."""
 
     chat_id: str | None
     terms: tuple[str, ...]
@@ -186,7 +187,7 @@ def _behind(transaction: Transaction, chat_id: str | None) -> list[str]:
 
 
 def _look(transaction: Transaction, wanted: _Wanted) -> tuple[Hit, ...] | None:
-    """What the index says, None where it lacks something."""
+    """The hits of the index; None while a row is not indexed."""
     if _behind(transaction, wanted.chat_id):
         return None
     return _find(transaction, wanted, True)
@@ -232,7 +233,7 @@ def _documents(
 
 
 def _pieces(body: str) -> tuple[Piece, ...]:
-    """A row's pieces; none where it cannot be read, so that the others are still found."""
+    """A row's pieces; none where the row cannot be read, so that other rows are still found."""
     try:
         pieces = pieces_of(decode(body))
     except StoreError:
@@ -241,7 +242,7 @@ def _pieces(body: str) -> tuple[Piece, ...]:
 
 
 def _add(transaction: Transaction, rows: _Rows) -> None:
-    """Index these rows, unless somebody else did meanwhile, or the chat is gone."""
+    """Index these rows, unless another process did so meanwhile, or the chat is gone."""
     if not chat_rows.is_taken(transaction, rows.chat_id):
         return
     known = search_index.state(transaction, rows.chat_id)
@@ -280,14 +281,14 @@ def _ask_index(transaction: Transaction, wanted: _Wanted) -> Found:
 
 
 def _hidden(transaction: Transaction) -> frozenset[int]:
-    """The numbers of the chats that are deleted and still in the index."""
+    """The index numbers of the deleted chats that are still in the index."""
     deleted = transaction.execute(select(chats.c.id).where(chats.c.deleted.is_not(None))).scalars()
     states = [search_index.state(transaction, chat_id) for chat_id in deleted.all()]
     return frozenset(state.number for state in states if state)
 
 
 def _ask_rows(transaction: Transaction, wanted: _Wanted) -> Found:
-    """The same without an index, from all messages."""
+    """The hits without an index, from all messages."""
     present = select(chats.c.id).where(chats.c.deleted.is_(None))
     every = transaction.execute(present.order_by(chats.c.id)).scalars().all()
     placed: list[Placed] = []

@@ -1,4 +1,4 @@
-"""What a search shows of the messages that it found."""
+"""The passages that a search shows of the messages it found."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ NEIGHBOUR_CHARS: Final = 240
 
 @dataclass(frozen=True, slots=True)
 class Passage:
-    """A piece of a message: what was said, or a tool call with what came of it. `marks` are where
-    (start, end) the query's words stand in the snippet, in characters."""
+    """A piece of a message: text, or a tool call with its result. `marks` are the places (start,
+    end) of the query's words in the snippet, in characters."""
 
     row: int
     message_id: str
@@ -32,8 +32,8 @@ class Passage:
 
 @dataclass(frozen=True, slots=True)
 class Hit(Passage):
-    """A found passage with up to two from around it, in their order; some may be of the same
-    message."""
+    """A found passage with up to two passages from around it, in their order; they may be of the
+    same message."""
 
     chat_id: str
     score: float
@@ -42,14 +42,14 @@ class Hit(Passage):
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """The windows of a search, and what stands in their places."""
+    """The windows of a search, and the pieces in their places."""
 
     windows: tuple[Window, ...]
     origins: Mapping[int, Origin]
 
 
 def show(transaction: Transaction, found: Found, terms: frozenset[str]) -> tuple[Hit, ...]:
-    """The windows with their texts. What is not in the log any more is left out."""
+    """The windows with their texts. Rows that are not in the log any more are left out."""
     messages = _messages(transaction, found)
 
     def passage(place: int, chars: int) -> Passage | None:

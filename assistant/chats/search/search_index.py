@@ -111,7 +111,7 @@ def state(transaction: Transaction, chat_id: str) -> State | None:
 
 
 def open_chat(transaction: Transaction, chat_id: str) -> int:
-    """Make a number for a chat that has none; it holds nothing until something is added."""
+    """Give a number to a chat that has none; no row of it is indexed yet."""
     values = {"chat_id": chat_id, "row_number": 0, "place": 0, "beat": 0, "end_place": 0}
     inserted = transaction.execute(insert(indexed_chats).values(values)).inserted_primary_key
     assert inserted is not None
@@ -119,7 +119,7 @@ def open_chat(transaction: Transaction, chat_id: str) -> int:
 
 
 def add(transaction: Transaction, number: int, placed: Sequence[Placed]) -> None:
-    """Index these documents of a chat. A place that is held already gets the new piece."""
+    """Index these documents of a chat. A place that has a piece already gets the new piece."""
     if not placed:
         return
     pieces = held(placed)
@@ -167,7 +167,7 @@ def remove(transaction: Transaction, *chat_ids: str) -> None:
 class IndexedPostings:
     """The postings of one chat, by its number, or of all (None), read from the index.
 
-    Rows from `before_row` on are not found, nor chats whose number is in `hidden`. For one
+    Rows from `before_row` on, and chats whose number is in `hidden`, are not found. For one
     transaction.
     """
 
@@ -206,7 +206,7 @@ class IndexedPostings:
 
 
 def origins(transaction: Transaction, places: Iterable[int]) -> dict[int, Origin]:
-    """What stands in each of the places."""
+    """The origin of the piece in each of these places."""
     found = transaction.execute(_ORIGINS, {"places": list(places)})
     return {place: Origin(chat_id, row, piece) for place, chat_id, row, piece in found}
 
