@@ -1,12 +1,12 @@
 """Files in messages, kept beside the database under the hash of their content.
 
-A `data:` URL of some size would be read and written again with every row, checkpoint and page that
-has to do with its message. So its content lies in `attachments/<2 digits>/<sha256>` once, whoever
-refers to it, and the row has a reference; a reader gets the very same URL back. The file is on the
-disk before the row that refers to it.
+A large `data:` URL would be read and written again with every row, checkpoint and page of its
+message. So its content is kept once, in `attachments/<2 digits>/<sha256>`, and each row has a
+reference; a reader gets the very same URL back. The file is on the disk before the row that refers
+to it.
 
-Which chat refers to what is in a table, so that a deleted chat's files go without a search through
-all messages. Where no file can be written (a full disk) the row in memory holds the URL itself.
+A table has the references of each chat, so that a deleted chat's files are found without reading
+its messages. Where no file can be written (a full disk) the row in memory has the URL itself.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ from .log.record import canonical_message, decode, parsed
 from .schema import attachments, attachments_gone
 
 SMALLEST: Final = 8_192
-"""Characters of a URL that is kept in a file; a shorter one costs less in its row."""
+"""Characters of the shortest URL that is kept in a file; a shorter URL costs less in its row."""
 FOLDER: Final = "attachments"
 OWNER_ONLY: Final = 0o600
 _DATA: Final = "data:"
@@ -83,8 +83,8 @@ def encode_row(transaction: Transaction, chat_id: str, message: Message) -> Row:
 
 
 def decode_row(transaction: Transaction, text: str) -> tuple[Message, int]:
-    """The message of a row as it was, and its length with its attachments; a sentence stands for an
-    attachment that is missing. Raises StoreError for a text that we cannot have written."""
+    """The message of a row, and its length with its attachments; a sentence replaces an attachment
+    that is missing. Raises StoreError for a text that this code cannot have written."""
     if _REFERENCE not in text:
         return decode(text), len(text)
     body = parsed(text)
@@ -107,16 +107,16 @@ def refer(transaction: Transaction, chat_id: str, contents: Iterable[str]) -> No
 
 
 def let_go(transaction: Transaction, chat_id: str) -> None:
-    """The chat refers to nothing any more; what no other refers to is gone with the next
-    `remove_gone`."""
+    """Remove the chat's references; `remove_gone` then removes the files that no other chat refers
+    to."""
     orphans = transaction.rows(_ONLY_OF_CHAT, chat=chat_id)
     transaction.insert_missing(attachments_gone, [{"sha256": sha256} for (sha256,) in orphans])
     transaction.run(_DELETE_OF_CHAT, chat=chat_id)
 
 
 def remove_gone(transaction: Transaction) -> int:
-    """Remove the files that nothing refers to; says how many. In a transaction that writes, so that
-    no other process refers to one of them anew meanwhile."""
+    """Remove the files that no chat refers to; returns how many. In a transaction that writes, so
+    that no other process adds a reference meanwhile."""
     removed = 0
     for (sha256,) in transaction.rows(_GONE):
         if transaction.folder is not None and transaction.row(_REFERENCE_TO, sha256=sha256) is None:
@@ -131,7 +131,7 @@ def _is_large(url: str) -> bool:
 
 
 def _move_out(transaction: Transaction, chat_id: str, body: dict[str, Any]) -> int:
-    """References in the place of the large URLs; how many characters went."""
+    """Replace the large URLs by references; returns how many characters were taken out."""
     folder, moved = transaction.folder, 0
     for part in body["parts"]:
         if part.get("type") != "file" or not _is_large(part["url"]) or folder is None:
@@ -169,7 +169,7 @@ def _moved_in(folder: Path | None, part: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _content(head: str, data: str) -> bytes | None:
-    """What base64 stands for; None where the same text would not come of it again."""
+    """The bytes of base64 text; None where their base64 is not this text."""
     if not head.endswith(_BASE64):
         return None
     try:
@@ -188,7 +188,7 @@ def _place(folder: Path, sha256: str) -> Path:
 
 
 def _write(path: Path, content: bytes) -> None:
-    """Have the content at this path, durably; it may be there already."""
+    """Write the content to this path, durably, unless it is there."""
     with contextlib.suppress(OSError):
         if path.stat().st_size == len(content):
             return
@@ -210,7 +210,7 @@ def _write(path: Path, content: bytes) -> None:
 
 
 def _sync_folder(folder: Path) -> None:
-    if os.name == "nt":  # no such thing there: the entry is durable with the file
+    if os.name == "nt":  # Windows cannot sync a folder: the entry is durable with the file
         return
     handle = os.open(folder, os.O_RDONLY)
     try:

@@ -49,7 +49,7 @@ _SET_HEAD: Final = Statement(
         updated=bindparam("now"),
     )
 )
-# Not where it is the last already: that would cost another page of the file for each message.
+# A chat that is the last already stays: else each message would write another page of the file.
 _SET_ACTIVITY: Final = Statement(
     update(chats)
     .where(
@@ -107,7 +107,7 @@ def insert_chat(
 
 
 def is_taken(transaction: Transaction, chat_id: str) -> bool:
-    """Whether a chat has this id, be it deleted."""
+    """Whether a chat has this id, also a deleted chat."""
     found = transaction.execute(select(chats.c.id).where(chats.c.id == chat_id))
     return found.one_or_none() is not None
 
@@ -145,8 +145,8 @@ def newest(
     hidden: Collection[str] = (),
     only_pinned: bool = False,
 ) -> tuple[ChatSummary, ...]:
-    """Chats by their last change, newest first, but for the hidden ones. Raises NotFound for an
-    unknown `before`."""
+    """Chats by their last change, newest first, without the chats in `hidden`. Raises NotFound for
+    an unknown `before`."""
     query = _with_depth(*_SUMMARY).where(chats.c.deleted.is_(None))
     if only_pinned:
         query = query.where(chats.c.pinned.is_(True))
@@ -161,8 +161,8 @@ def newest(
 
 
 def untouched_since(transaction: Transaction, moment: datetime) -> tuple[ChatSummary, ...]:
-    """The chats that nobody has pinned and that did not change since, last changed first; none
-    that is being answered."""
+    """The chats that did not change since, last changed first; without pinned chats and chats that
+    are being answered."""
     query = _with_depth(*_SUMMARY).where(
         chats.c.deleted.is_(None),
         chats.c.pinned.is_(False),
@@ -176,7 +176,7 @@ def untouched_since(transaction: Transaction, moment: datetime) -> tuple[ChatSum
 def set_head(
     transaction: Transaction, chat_id: str, row: int | None, added_chars: int, now: datetime
 ) -> None:
-    """The current path ends at `row` from now on; `added_chars` more are in the log."""
+    """Let the current path end at `row`, and count `added_chars` more characters of the log."""
     transaction.run(_SET_HEAD, head=row, added=added_chars, now=time_text(now), chat=chat_id)
     transaction.run(_SET_ACTIVITY, chat=chat_id)
 
@@ -191,7 +191,7 @@ def set_title(transaction: Transaction, chat_id: str, title: str, source: TitleS
 
 
 def retitle(transaction: Transaction, chat_id: str, title: str, source: TitleSource) -> bool:
-    """`set_title`, unless the chat has a title that counts for more; says which."""
+    """`set_title`, unless the chat's title has a stronger source; returns whether it was set."""
     order = get_args(TitleSource)
     chat = require(transaction, chat_id)
     if order.index(chat.title_source) > order.index(source):
@@ -201,7 +201,7 @@ def retitle(transaction: Transaction, chat_id: str, title: str, source: TitleSou
 
 
 def set_created(transaction: Transaction, chat_id: str, created: datetime) -> None:
-    """For a chat that was made elsewhere."""
+    """For a chat that is imported."""
     values = {"created": time_text(created)}
     transaction.execute(update(chats).where(chats.c.id == chat_id).values(values))
 
@@ -234,7 +234,7 @@ def set_allowed_tools(transaction: Transaction, chat_id: str, tools: tuple[str, 
 
 
 def end_active(transaction: Transaction) -> None:
-    """Whatever ran when the last process died does not run now (R35); what is in `running` does."""
+    """Make chats idle whose turn a crash ended (R35): busy chats without a row in `running`."""
     here = select(running.c.chat_id)
     left = chats.c.state.in_(BUSY_STATES) & chats.c.id.not_in(here)
     transaction.execute(update(chats).where(left).values(state="idle"))
@@ -286,6 +286,6 @@ def _branch_point(text: str | None) -> BranchPoint | None:
 
 
 def next_activity() -> Any:
-    """As an expression: the chat is the last that was changed."""
+    """An expression for `activity`: the chat becomes the last changed one."""
     counted = chats.alias()
     return select(func.coalesce(func.max(counted.c.activity), 0) + 1).scalar_subquery()

@@ -1,11 +1,11 @@
-"""What waits until a chat is free: messages that were sent while it was busy (R36).
+"""The queue of a chat: messages that were sent while the chat was busy (R36).
 
     queue = ChatQueue(store)
     await queue.enqueue("c1", entry)                   durable when this returns
-    await queue.queue("c1")                            what waits, what is next first
+    await queue.queue("c1")                            the entries, the next one first
     await store.append("c1", message, from_queue=id)   in the log and out of the queue, or neither
 
-Which commands wait and when the next one runs is the session's to say.
+`sessions` decides which commands wait and when the next one runs.
 """
 
 from __future__ import annotations
@@ -29,12 +29,12 @@ from .transactions import ChatTransactions
 MOST_QUEUED: Final = 32
 """Entries of one chat."""
 FULL_RETRY_SECONDS: Final = 10
-"""About one short turn: then one of them has run."""
+"""About one short turn: then the first entry has run."""
 
 
 @dataclass(frozen=True, slots=True)
 class Queued:
-    """A command that waits. `details` is what else it brought along, as plain JSON values."""
+    """A command that waits. `details` are its other fields, as plain JSON values."""
 
     id: str
     type: str
@@ -52,7 +52,7 @@ class ChatQueue:
         self._store = store
 
     async def queue(self, chat_id: str) -> tuple[Queued, ...]:
-        """What waits: with priority first, else in the order in which it came."""
+        """The entries: those with priority first, else in the order in which they came."""
 
         def work(transaction: Transaction) -> tuple[Queued, ...]:
             chat_rows.require(transaction, chat_id)
@@ -61,9 +61,9 @@ class ChatQueue:
         return await self._store.read(chat_id, work)
 
     async def enqueue(self, chat_id: str, entry: Queued) -> int:
-        """Let this wait too; says how many do then.
+        """Add an entry; returns the number of entries.
 
-        Raises Conflict for an id that waits already, Refused (`queue_full`) when too many do."""
+        Raises Conflict for an id that is in the queue, Refused (`queue_full`) for a full queue."""
 
         def work(transaction: Transaction) -> int:
             chat_rows.require(transaction, chat_id)
@@ -72,11 +72,11 @@ class ChatQueue:
         return await self._store.write(chat_id, work)
 
     async def dequeue(self, chat_id: str, entry_id: str) -> Queued:
-        """Take this out of the queue. Raises NotFound when it does not wait (any more)."""
+        """Remove and return an entry. Raises NotFound when it is not in the queue (any more)."""
         return await self._store.write(chat_id, lambda c: take(c, chat_id, entry_id))
 
     async def clear(self, chat_id: str) -> int:
-        """Empty the queue; says how many waited."""
+        """Empty the queue; returns how many entries it had."""
 
         def work(transaction: Transaction) -> int:
             chat_rows.require(transaction, chat_id)
@@ -125,7 +125,7 @@ def add(transaction: Transaction, chat_id: str, entry: Queued) -> int:
 
 
 def take(transaction: Transaction, chat_id: str, entry_id: str) -> Queued:
-    """Remove and return an entry. Raises NotFound when it is not there: nothing runs twice."""
+    """Remove and return an entry. Raises NotFound when it is not there: nothing is run twice."""
     rows = schema.queue
     where = (rows.c.chat_id == chat_id) & (rows.c.id == entry_id)
     found = transaction.execute(select(rows).where(where)).one_or_none()

@@ -1,9 +1,8 @@
 """What a request's list of messages means against the chat that is stored.
 
-The clients of `POST /api/chat` send the list as they see it; the log has the list as it is. The
-difference is one of five intentions (design.md, "`POST /api/chat` against the stored chat"), and
-the stored messages win wherever a client could have rewritten them. Pure: `store` carries the
-intention out, `turn` runs what follows.
+The clients of `POST /api/chat` send the list of messages as they see it. Its difference from the
+log is one of five intentions, and the stored messages win wherever a client could have rewritten
+them. Pure: `turn` carries the intention out with the store.
 
 System messages in what was sent are passed over: they hold for their request and are not stored.
 Events are passed over in both lists: a client may not have seen them, and none of them is answered.
@@ -26,7 +25,7 @@ REGENERATE = "regenerate-message"
 
 @dataclass(frozen=True, slots=True)
 class Import:
-    """The chat is new to us: all of these are its messages."""
+    """The chat is new: these are all its messages."""
 
     messages: tuple[Message, ...]
 
@@ -49,11 +48,9 @@ class Resume:
 
 @dataclass(frozen=True, slots=True)
 class Regenerate:
-    """The user message `parent_id` is to be answered (again); `replaced_id` is the answer that the
-    new one stands in for, None where there was none."""
+    """The user message `parent_id` is to be answered (again)."""
 
     parent_id: str
-    replaced_id: str | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,12 +115,12 @@ def merge(stored: Message, sent: Message) -> Message:
 
 
 def pending(message: Message) -> tuple[ToolPart, ...]:
-    """The calls that wait for a person's decision or for a panel's result."""
+    """The tool calls that wait for a person's decision or for a panel's result."""
     return tuple(part for part in message.tool_parts if _waits(part))
 
 
 def state_after(message: Message) -> ChatState:
-    """What a chat that ends with this message does: it waits, or nothing."""
+    """The state of a chat that ends with this message: it waits, or it is idle."""
     waiting = pending(message)
     if any(part.state == "approval-requested" for part in waiting):
         return "paused"
@@ -141,7 +138,7 @@ def _submit(stored: Sequence[Message], sent: Sequence[Message]) -> Intention:
     if not new and merged != last and common == len(stored):
         return Resume(parent_id, merged)
     if not new and last.role == "user":
-        return Regenerate(last.id, _answer_after(stored, common - 1))
+        return Regenerate(last.id)
     if not new:
         raise InvalidRequest("nothing to answer: the list brings nothing new", where="messages")
     if merged != last:
@@ -167,9 +164,9 @@ def _regenerate(
     common = _common(stored, sent)
     new = tuple(sent[common:])
     if new and new[-1].role == "user":
-        # The client sees another past than we do: its own is answered, ours stays as a branch.
+        # The client has another history: that one is answered, the stored one stays as a branch.
         return Branch(stored[common - 1].id if common else None, new)
-    return Regenerate(stored[asked].id, _answer_after(stored, asked))
+    return Regenerate(stored[asked].id)
 
 
 def _target(stored: Sequence[Message], sent: Sequence[Message], message_id: str | None) -> int:
@@ -177,7 +174,8 @@ def _target(stored: Sequence[Message], sent: Sequence[Message], message_id: str 
     if message_id is not None and any(message.id == message_id for message in stored):
         return _place(stored, message_id)
     if message_id is not None:
-        # A client may have given the cut-off answer an id of its own; what came before tells.
+        # The client may have given the cut answer an id of its own: then the message before it
+        # decides.
         if sent and sent[-1].role == "user" and any(sent[-1].id == m.id for m in stored):
             return _place(stored, sent[-1].id)
         raise NotFound(f"There is no message {message_id!r} in this chat.")
@@ -209,7 +207,7 @@ def _same(ours: Message, theirs: Message) -> bool:
 
 
 def _typed(message: Message) -> tuple[Part, ...]:
-    """What the user gave; `data-*` parts are ours."""
+    """The parts of the user; the server adds the `data-*` parts."""
     return tuple(part for part in message.parts if not isinstance(part, DataPart))
 
 
@@ -258,11 +256,6 @@ def _answerable(messages: tuple[Message, ...]) -> tuple[Message, ...]:
             "nothing to answer: the last message is an assistant's", where="messages"
         )
     return messages
-
-
-def _answer_after(stored: Sequence[Message], place: int) -> str | None:
-    following = stored[place + 1 : place + 2]
-    return following[0].id if following and following[0].role == "assistant" else None
 
 
 def _id_before(stored: Sequence[Message], place: int) -> str | None:

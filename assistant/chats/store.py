@@ -1,16 +1,17 @@
-"""Where chats are kept: the only code that stores them (R33).
+"""The store of chats: messages, answers in progress, events and the settings of a chat (R33).
 
     store = ChatStore(database)
     await store.recover()                              once, before the first turn
     await store.create("c1", title, workflow)
     await store.append("c1", message)                  a row of the log, durable when this returns
-    await store.begin_answer("c1", answer)             checkpoints while it streams,
-    await store.checkpoint("c1", answer)
-    await store.finish_answer("c1", answer)            then one row
+    await store.begin_answer("c1", answer)             an answer begins,
+    await store.checkpoint("c1", answer)               is saved while it streams,
+    await store.finish_answer("c1", answer)            and becomes one row of the log
+    await store.add_event("c1", message)               a hidden message about what happened
 
 Nothing is changed or deleted in the log: an edited message, another answer and a suspended answer
-that went on are new rows, and the chat's head says which path is the current one. What a request
-means is `reconcile`'s to say, what runs is `turn`'s; this room knows no provider and no key.
+that went on are new rows, and the chat's head says which path is the current one. `reconcile`
+decides what a request means for the log; this room has no provider and no key.
 """
 
 from __future__ import annotations
@@ -92,7 +93,7 @@ class ChatStore(ChatTransactions):
         return await listing.newest(self.failover, bounded, before)
 
     async def path(self, chat_id: str) -> tuple[Message, ...]:
-        """All messages of the current path, the first first."""
+        """All messages of the current path, oldest first."""
         known = self._cache.rows(check_chat_id(chat_id))
 
         def work(transaction: Transaction) -> dict[int, Stored]:
@@ -110,7 +111,8 @@ class ChatStore(ChatTransactions):
         self, chat_id: str, before: str | None = None, limit: int = 50
     ) -> tuple[tuple[Message, ...], bool]:
         """The last `limit` messages of the current path that come before the message `before`
-        (None: the last of all), and whether older ones are left. Costs the same in a long chat.
+        (None: the last of all), and whether older ones are left. The cost does not grow with the
+        length of the chat.
 
         Raises NotFound when `before` is not on the path."""
         bounded = max(1, min(limit, MOST_PER_PAGE))
@@ -172,7 +174,7 @@ class ChatStore(ChatTransactions):
         return event
 
     async def begin_answer(self, chat_id: str, message: Message, parent: Parent = HEAD) -> None:
-        """An answer after `parent` begins, with what `message` holds already; state `generating`.
+        """Begin an answer after `parent`, with the parts that `message` has; state `generating`.
 
         The current path ends at `parent` until the answer is finished, unless it ends with an older
         version of this message. Raises Conflict (`turn_running`) while another is in progress."""
@@ -190,8 +192,8 @@ class ChatStore(ChatTransactions):
             raise
 
     async def checkpoint(self, chat_id: str, message: Message) -> None:
-        """Save how far the answer is; the caller decides how often. Does nothing when that answer
-        is not in progress any more."""
+        """Save the present state of the answer; the caller decides how often. Does nothing when
+        this answer is not in progress any more."""
         now = self.now()
         await self.write(chat_id, lambda c: checkpoint.save(c, chat_id, message, now))
 
@@ -221,15 +223,15 @@ class ChatStore(ChatTransactions):
         await self.change_row(chat_id, work)
 
     async def set_title(self, chat_id: str, title: str, source: TitleSource = "user") -> bool:
-        """Rename the chat; neither a rule nor a model undoes what a user chose. Says whether it
-        was renamed."""
+        """Rename the chat, unless its title has a stronger source: a user's title stays. Returns
+        whether it was renamed."""
         clean = titles.clean_title(title)
         return await self.write(chat_id, lambda c: chat_rows.retitle(c, chat_id, clean, source))
 
     async def change(
         self, chat_id: str, title: str | None = None, pinned: bool | None = None
     ) -> ChatSummary:
-        """What the user changes in the list: the title, or whether the chat is pinned."""
+        """Change the title, or whether the chat is pinned; None leaves a value as it is."""
 
         def work(transaction: Transaction) -> ChatSummary:
             chat_rows.require(transaction, chat_id)
@@ -242,25 +244,25 @@ class ChatStore(ChatTransactions):
         return await self.write(chat_id, work)
 
     async def set_params(self, chat_id: str, params: ChatParams) -> None:
-        """What the chat wants other than the settings say, from its next turn on."""
+        """Set the parameters of the chat, from its next turn on."""
         await self.change_row(chat_id, lambda c: chat_rows.set_params(c, chat_id, params))
 
     async def set_draft(self, chat_id: str, draft: str | None) -> None:
-        """What the user typed and has not sent; None when there is nothing."""
+        """Keep the text that the user typed and has not sent; None when there is none."""
         await self.change_row(chat_id, lambda c: chat_rows.set_draft(c, chat_id, draft or None))
 
     async def set_unread(self, chat_id: str, unread: bool) -> None:
-        """Whether an answer ended while nobody looked."""
+        """Set whether an answer ended while nobody looked."""
         await self.change_row(chat_id, lambda c: chat_rows.set_unread(c, chat_id, unread))
 
     async def keep_projections(self, chat_id: str, committed: Projections) -> None:
-        """What the chat's context leaves out from now on, in the place of what it left out before
-        (R28). Costs what has changed, not what the chat is long."""
+        """Replace the chat's projections: what its context leaves out (R28). The cost grows with
+        the difference, not with the length of the chat."""
         await self.change_row(chat_id, lambda c: projection_rows.keep(c, chat_id, committed))
 
     async def projections(self, chat_id: str) -> Projections:
-        """What the chat's context leaves out; empty for a chat that leaves out nothing, and where
-        it cannot be read: the chat is planned anew then."""
+        """The chat's projections; empty where there are none, and where they cannot be read: the
+        chat's context is then planned anew."""
 
         def work(transaction: Transaction) -> Projections:
             chat_rows.require(transaction, chat_id)
@@ -269,7 +271,7 @@ class ChatStore(ChatTransactions):
         return await self.read(chat_id, work)
 
     async def allow_tool(self, chat_id: str, tool_name: str) -> None:
-        """This tool need not ask in this chat any more."""
+        """Let this tool run without asking in this chat."""
 
         def work(transaction: Transaction) -> None:
             chat = chat_rows.require(transaction, chat_id)

@@ -1,14 +1,14 @@
 """Deleted chats: hidden at once, brought back within a minute, then removed for good (R33).
 
-    await trash.open()                 removes what an earlier process left
-    await trash.delete("c1")           no list, no search and no path shows it any more
-    await trash.restore("c1")          as if nothing had happened
-    await trash.untouched(90)          what a clean-up would delete
+    await trash.open()                 removes the chats that were deleted before the start
+    await trash.delete("c1")           hides the chat from lists, searches and paths
+    await trash.restore("c1")          shows the chat as it was
+    await trash.untouched(90)          the chats that a clean-up would delete
     await trash.delete_all(ids)
 
-For good means that nothing of the chat is left in the file: its rows, what its context left out,
-the answer in progress and its words in the index go in one transaction, and the database is
-scrubbed. A running turn is the caller's to stop before.
+A removal leaves nothing of the chat in the file: its rows, its projections, the answer in progress
+and its words in the index are deleted in one transaction, and the database is scrubbed. The caller
+stops a turn of the chat before.
 """
 
 from __future__ import annotations
@@ -45,8 +45,8 @@ REMOVED_FROM: Final = (
     schema.cuts,
     schema.projections,
 )
-"""All tables with rows of a chat but that of the chats, which the others refer to, and that of its
-attachments."""
+"""All tables with rows of a chat, but for `chats`, which the others refer to, and `attachments`,
+whose files are removed with them."""
 
 
 class Trash:
@@ -70,7 +70,7 @@ class Trash:
         self._tasks: set[asyncio.Task[None]] = set()
 
     async def open(self) -> None:
-        """Sees to the chats that were deleted before: each is removed when its minute is over."""
+        """Remove each chat that was deleted before when its minute is over."""
         await self._store.recover()
         await self._database.write(attachments.remove_gone)
         together: defaultdict[datetime, list[str]] = defaultdict(list)
@@ -96,15 +96,15 @@ class Trash:
         self._remove_in([chat_id], now, UNDO)
 
     async def untouched(self, days: int) -> tuple[ChatSummary, ...]:
-        """The chats in which nothing happened for so many days, the last changed first; without
-        those that are pinned, and those that are being answered."""
+        """The chats that did not change for so many days, the last changed first; without pinned
+        chats and chats that are being answered."""
         await self._store.recover()
         earliest = self._clock() - timedelta(days=days)
         return await self._database.read(lambda c: chat_rows.untouched_since(c, earliest))
 
     async def delete_all(self, chat_ids: Sequence[str]) -> tuple[str, ...]:
-        """Hide these chats at once; says which. One that is gone, being answered (here or
-        elsewhere) or not saved now is passed over."""
+        """Hide these chats at once; returns the ids of the hidden chats. A chat that is gone, is
+        being answered (here or elsewhere) or is not saved now is passed over."""
         now = parse_time(time_text(self._clock()))
         await self._store.recover()
         free = [chat_id for chat_id in chat_ids if self._is_free(chat_id)]
@@ -131,7 +131,7 @@ class Trash:
         return await self._store.write(chat_id, lambda c: _show(c, chat_id, earliest))
 
     async def close(self) -> None:
-        """Stop waiting; what is left is removed by the next `open`."""
+        """Stop waiting; the next `open` removes the chats that are left."""
         for task in self._tasks:
             task.cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)
@@ -156,7 +156,7 @@ class Trash:
         task.add_done_callback(self._tasks.discard)
 
     async def _remove(self, chat_ids: Sequence[str], deleted: datetime, seconds: float) -> None:
-        """Remove these chats after so long, but for those that were brought back meanwhile."""
+        """Remove these chats after so many seconds, but for chats that were restored meanwhile."""
         await self._sleep(seconds)
         removed: list[str] = []
         try:
@@ -179,7 +179,7 @@ class Trash:
 
 
 def _deleted(transaction: Transaction) -> list[tuple[str, datetime]]:
-    """The deleted chats that are not removed yet, and since when."""
+    """The deleted chats that are not removed yet, and when they were deleted."""
     query = select(chats.c.id, chats.c.deleted).where(chats.c.deleted.is_not(None))
     return [(chat_id, parse_time(since)) for chat_id, since in transaction.execute(query)]
 
@@ -199,7 +199,7 @@ def _show(transaction: Transaction, chat_id: str, earliest: datetime) -> ChatSum
 
 
 def _remove(transaction: Transaction, chat_id: str, deleted: datetime) -> bool:
-    """Remove the chat that was deleted at this moment; says whether it was there."""
+    """Remove the chat if it was deleted at this moment; returns whether it was."""
     if dict(_deleted(transaction)).get(chat_id) != deleted:
         return False
     attachments.let_go(transaction, chat_id)

@@ -1,1 +1,1 @@
-"""Words and ranking: what a search compares and how hits are ordered. Knows no table."""
+"""Words and ranking: what a search compares and how hits are ordered. It has no table."""

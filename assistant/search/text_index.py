@@ -17,7 +17,7 @@ from .words import index_terms, query_terms
 
 @dataclass(frozen=True, slots=True)
 class TextHit:
-    """The index of the text that was found, and of those shown with it, itself included."""
+    """The index of the text that was found, and the indexes of the texts shown with it."""
 
     index: int
     indexes: tuple[int, ...]

@@ -1,8 +1,8 @@
 """The user's rules and preferences, in the database (R6).
 
 A rule is one sentence that the assistant is to follow; a preference is a key with a value. Both
-are the user's own words. A revision, kept with them, goes up with every change, so that what was
-read once is read again only then, also when another process made the change.
+are the user's own words. A revision in the database goes up with every change, so that the tables
+are read again only after a change, also after a change by another process.
 """
 
 from __future__ import annotations
@@ -104,13 +104,13 @@ class UserContextStore:
 
     async def open(self) -> None:
         """Make the tables, at the latest with the first call of another method: a disk that was
-        full when we started may have room now."""
+        full at the start may have room by then."""
         if not self._opened:
             await self._database.migrate(TABLES)
             self._opened = True
 
     async def read(self) -> UserStatements:
-        """All that is kept; the tables are read only if the revision changed."""
+        """All rules and preferences; the tables are read only if the revision changed."""
         await self.open()
         known = self._known
         self._known = await self._database.read(lambda transaction: _read(transaction, known))
@@ -229,7 +229,7 @@ def _key(value: object) -> str:
 
 
 def _row(rule_id: object) -> int:
-    """A rule's row number. What is no number is the id of no rule."""
+    """A rule's row number. Raises NotFound for an id that is no number."""
     if isinstance(rule_id, str) and re.fullmatch(r"[0-9]{1,15}", rule_id, re.ASCII):
         return int(rule_id)
     raise NotFound("There is no such rule.")

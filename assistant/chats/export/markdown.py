@@ -1,6 +1,6 @@
-"""A chat as Markdown for people: what was said, and what tools took and gave. Pure.
+"""A chat as Markdown for people: messages, and tool calls with input and output. Pure.
 
-Not what a model thought aloud, and no data of attachments: only their names.
+It has no events, no reasoning of a model, and of attachments only the names.
 """
 
 from __future__ import annotations

@@ -80,7 +80,7 @@ class Failover:
         self._generation = database.generation
         self._salvaged: Path | None = None
         self._retry_at = 0.0
-        self._told = Saving()
+        self._announced = Saving()
         self._loop: asyncio.AbstractEventLoop | None = None
         self._retrying: asyncio.Task[None] | None = None
 
@@ -284,19 +284,19 @@ class Failover:
         if not self.held:
             self.memory.clear()
         if self._loop is not None:
-            self._loop.call_soon_threadsafe(self._tell)
+            self._loop.call_soon_threadsafe(self._announce)
 
     def _failed(self, error: FileFailed | None) -> FileFailed:
         return error or FileFailed(self._database.problem or "The chats' file cannot be written.")
 
     # From here on: in the loop's thread.
 
-    def _tell(self) -> None:
+    def _announce(self) -> None:
         if not self.saving.ok and (self._retrying is None or self._retrying.done()):
             self._retrying = asyncio.get_running_loop().create_task(self._retry())
-        if self.saving != self._told:
-            self._told = self.saving
-            if self._told.ok:
+        if self.saving != self._announced:
+            self._announced = self.saving
+            if self._announced.ok:
                 logger.info("Chats: everything is saved again.")
             for changed in self.changed:
                 changed()

@@ -42,7 +42,7 @@ log = logging.getLogger("comfyui_assistant")
 READERS: Final = 4
 """Reader threads. A page of a chat takes milliseconds, so more would only hold more memory."""
 IMPATIENT_SECONDS: Final = 0.2
-"""How long to wait for another process after a write failed: others are waiting meanwhile."""
+"""How long to wait for another process after a write failed: other callers wait meanwhile."""
 OWNER_ONLY: Final = 0o600
 
 
@@ -64,7 +64,7 @@ class SqliteDatabase:
         self._engines: _Engines | None = None
         # The writer's own connection, of those engines; of the writer's thread only.
         self._writing: tuple[_Engines, Connection] | None = None
-        # How long that connection waits, if it was told.
+        # The busy timeout of that connection in seconds, None where it was not set.
         self._patience: float | None = None
         self._file: tuple[int, int] | None = None
         self._tables: list[StoreTables] = []
@@ -155,7 +155,7 @@ class SqliteDatabase:
             raise StoreError(f"{self.path.name} is closed.")
 
     def _perform(self, jobs: Sequence[Job]) -> None:
-        """In the writer's thread: everything that waits, as few transactions as can be."""
+        """Run all waiting jobs in as few transactions as possible. In the writer's thread."""
         together: list[Job] = []
         for job in jobs:
             if job.alone or (job.fallback is not None and _is_elsewhere(job)):
@@ -187,7 +187,7 @@ class SqliteDatabase:
             try:
                 self.write_now(lambda transaction: _each(transaction, jobs))
                 return
-            except Exception as error:  # whose fault it was shows when each is tried alone
+            except Exception as error:  # which job failed shows when each is tried alone
                 log.debug("A group of writes failed: %s", ascii(str(error)))
         for job in jobs:
             job.error = None
@@ -196,7 +196,7 @@ class SqliteDatabase:
     def _connection(self) -> Connection:
         """The writer's connection to the file as it is open now."""
         if self._engines is not None and _identity(self.path) != self._file:
-            # Another process has set the file aside, or somebody has removed it.
+            # Another process has set the file aside, or the file was removed.
             self._let_go()
         engines = self._open()
         if self._writing is None or self._writing[0] is not engines:
@@ -219,7 +219,7 @@ class SqliteDatabase:
         return failed
 
     def _error(self, verb: str, error: Exception) -> StoreError:
-        """What to raise, and whether to look at the file anew."""
+        """The error to raise; after damage the file is closed and checked anew."""
         said = sentence(self.path, verb, error)
         if not is_the_files(error):
             return StoreError(said)
@@ -260,7 +260,7 @@ class SqliteDatabase:
             return self._engines
 
     def _let_go(self) -> None:
-        """Close the file, so that the next call looks at it anew; it may be damaged."""
+        """Close the file, so that the next call checks it for damage and opens it anew."""
         with self._opening:
             self._doubted = True
             engines, self._engines = self._engines, None
@@ -281,7 +281,7 @@ class SqliteDatabase:
 
 
 def _identity(path: Path) -> tuple[int, int] | None:
-    """Which file has this path, whatever other ones had it before."""
+    """Identifies the file at this path: another file at the same path has another identity."""
     try:
         found = os.stat(path)
     except OSError:

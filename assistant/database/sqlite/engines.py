@@ -1,4 +1,4 @@
-"""SQLAlchemy's engines as we use SQLite: we begin transactions, and what is written is durable."""
+"""SQLAlchemy's engines for SQLite: with explicit transactions and durable commits."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ from sqlalchemy.pool import StaticPool
 from .transaction import SqliteTransaction
 
 BUSY_SECONDS: Final = 5.0
-"""How long SQLite waits for another process that is writing, before it says `locked`."""
+"""How long SQLite waits for another process that writes before it raises `locked`."""
 FAILURES: Final = (SQLAlchemyError, sqlite3.Error, OSError)
-"""What says that the file failed, not that what was asked of it was wrong."""
+"""Errors of the database, as against errors that a work raises itself."""
 
 
 def writing_engine(path: Path) -> Engine:
@@ -26,7 +26,7 @@ def writing_engine(path: Path) -> Engine:
 
 
 def reading_engine(path: Path, connections: int, as_it_is: bool = False) -> Engine:
-    """Connections that cannot write; `as_it_is` leaves the file alone in every other way too."""
+    """Connections that cannot write; `as_it_is` opens the file read-only, for a damaged file."""
     return _engine(path, connections, _reading, "BEGIN", as_it_is)
 
 
@@ -47,7 +47,7 @@ def transaction_on(
 
 
 def driver_of(connection: Connection) -> sqlite3.Connection:
-    """The driver's connection, for what is no statement of a store."""
+    """The driver's connection, for SQLite's own commands."""
     return cast(sqlite3.Connection, connection.connection.dbapi_connection)
 
 
@@ -83,7 +83,7 @@ def _prepare(engine: Engine, prepare: Callable[[sqlite3.Connection], None], begi
 
 
 def _common(connection: sqlite3.Connection) -> None:
-    # Python's own transactions begin late and not at all for DDL; we say BEGIN ourselves.
+    # Python's own transactions begin late, and not at all for DDL; `begins` sends BEGIN instead.
     connection.isolation_level = None
     connection.execute("PRAGMA foreign_keys=ON")
 
@@ -96,7 +96,7 @@ def _reading(connection: sqlite3.Connection) -> None:
 def _writing(connection: sqlite3.Connection) -> None:
     _common(connection)
     connection.execute("PRAGMA journal_mode=WAL")
-    # FULL, since the panel is told "stored" only after the commit reached the disk.
+    # FULL: a write is confirmed only after the commit reached the disk.
     connection.execute("PRAGMA synchronous=FULL")
-    # What is deleted is overwritten: a chat's text must not stay in pages that are free.
+    # Deleted content is overwritten: a chat's text must not stay in free pages.
     connection.execute("PRAGMA secure_delete=ON")
