@@ -220,7 +220,7 @@ def _sync_folder(folder: Path) -> None:
 
 
 def _read(folder: Path | None, sha256: str) -> bytes | None:
-    """The content; None where it is missing, or is not what was written."""
+    """The content; None where the file is missing, or its SHA-256 is another."""
     if folder is None or not sha256.isalnum():
         return None
     try:

@@ -1,4 +1,4 @@
-"""A chat as the store knows it, without its messages: plain values."""
+"""A chat without its messages: plain values."""
 
 from __future__ import annotations
 
@@ -99,7 +99,7 @@ class ChatSummary:
 class Chat(ChatSummary):
     """One chat. `head_row` is the row that ends the current path, None while the chat is empty;
     `allowed_tools` are the tools that need not ask in this chat; `log_chars` is the length of all
-    its rows as JSON; `draft` is what the user typed and has not sent."""
+    its rows as JSON; `draft` is the text that the user typed and has not sent."""
 
     title_source: TitleSource
     head_row: int | None

@@ -52,7 +52,7 @@ class ChatQueue:
         self._store = store
 
     async def queue(self, chat_id: str) -> tuple[Queued, ...]:
-        """The entries: those with priority first, else in the order in which they came."""
+        """The entries: entries with priority first, then in the order in which they came."""
 
         def work(transaction: Transaction) -> tuple[Queued, ...]:
             chat_rows.require(transaction, chat_id)

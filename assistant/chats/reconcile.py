@@ -1,4 +1,4 @@
-"""What a request's list of messages means against the chat that is stored.
+"""The intention of a request: what its list of messages means for the stored chat.
 
 The clients of `POST /api/chat` send the list of messages as they see it. Its difference from the
 log is one of five intentions, and the stored messages win wherever a client could have rewritten
@@ -103,8 +103,8 @@ def replace(stored: Sequence[Message], message_id: str, new: Message) -> Branch:
 
 
 def merge(stored: Message, sent: Message) -> Message:
-    """`stored` with what a client may add: answers to approvals, and results of the tools that ran
-    at the client. What is settled stays, and everything else stays as it was stored."""
+    """`stored` with the parts that a client may add: answers to approvals, and results of the tools
+    that ran at the client. Settled calls and all other parts stay as they were stored."""
     offered = {part.tool_call_id: part for part in sent.tool_parts}
     parts: list[Part] = []
     for part in stored.parts:

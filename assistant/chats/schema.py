@@ -1,4 +1,4 @@
-"""The tables of the chats, and which version of them a file holds.
+"""The tables of the chats, and their version.
 
 `messages` is the log: rows are added, never changed and never removed. A row's parent is an older
 row of the same chat, so a path runs from a head downwards with falling row numbers, and a branch is
@@ -53,9 +53,9 @@ chats = Table(
     Column("pinned", Boolean, nullable=False, server_default="0"),
     # An answer ended while nobody looked.
     Column("unread", Boolean, nullable=False, server_default="0"),
-    # What the chat wants other than the settings say, as JSON.
+    # The parameters of the chat, as JSON.
     Column("params", Text, nullable=False, server_default="{}"),
-    # What the user typed and has not sent.
+    # The text that the user typed and has not sent.
     Column("draft", Text),
     # The chat and the message that this one was branched from, as JSON.
     Column("branched_from", Text),
@@ -109,7 +109,7 @@ queue = Table(
     metadata,
     Column("chat_id", String, ForeignKey("chats.id"), primary_key=True),
     Column("id", String, primary_key=True),
-    # Grows by one within the chat: what came first has the smallest.
+    # Grows by one within the chat: the oldest entry has the smallest number.
     Column("number", Integer, nullable=False),
     Column("type", String, nullable=False),
     Column("priority", Boolean, nullable=False),
@@ -117,7 +117,7 @@ queue = Table(
     Column("message", Text),
     Column("details", Text, nullable=False),
 )
-"""What waits until the chat is free."""
+"""The messages that wait until the chat is free."""
 
 attachments = Table(
     "attachments",
@@ -129,7 +129,7 @@ attachments = Table(
 """Which files beside the database (`attachments`) the rows of a chat refer to."""
 
 attachments_gone = Table("attachments_gone", metadata, Column("sha256", String, primary_key=True))
-"""Files that no chat refers to any more; those that are left are removed at the next start."""
+"""Files that no chat refers to any more and that are to be removed, at the latest at a start."""
 
 cuts = Table(
     "cuts",
@@ -141,7 +141,7 @@ cuts = Table(
     Column("end", Integer, nullable=False),
     Column("digest", String, nullable=False),
 )
-"""The ranges that a chat does not send any more, in their order."""
+"""The ranges of messages that a chat does not send to a model any more, in their order."""
 
 projections = Table(
     "projections",
@@ -149,7 +149,7 @@ projections = Table(
     Column("chat_id", String, ForeignKey("chats.id", ondelete="CASCADE"), primary_key=True),
     Column("body", Text, nullable=False),
 )
-"""What else a chat's context has committed; its rows are overwritten."""
+"""The other projections of a chat's context; its rows are overwritten."""
 
 
 TABLES = StoreTables("chats", metadata, SCHEMA_VERSION, VERSIONS)

@@ -55,7 +55,7 @@ class Transactions(Protocol):
 
 
 class InMemory(Transactions, Protocol):
-    """A database in memory with the same tables, for what the database on the disk does not take.
+    """A database in memory with the same tables, for writes that the database on the disk rejects.
     It is gone with its object."""
 
     def run(self, work: Work[Result]) -> Result:

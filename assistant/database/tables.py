@@ -38,8 +38,8 @@ class StoreTables:
 
 
 def migrate(transaction: Transaction, tables: StoreTables) -> None:
-    """Make the tables that are missing, and bring those of an older version up to date, with what
-    they hold. Raises StoreError for tables of a newer version."""
+    """Make the tables that are missing, and bring tables of an older version up to date with their
+    rows. Raises StoreError for tables of a newer version."""
     found = transaction.version(tables.store)
     if found > tables.version:
         raise StoreError(

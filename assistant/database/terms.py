@@ -1,6 +1,6 @@
-"""The port to an index of terms: in which places a term stands.
+"""The port to an index of terms, which keeps the places of each term.
 
-A place is a whole number; what stands there is the caller's. `chats.search` keeps the entries of
+A place is a whole number that the caller gives a meaning. `chats.search` keeps the entries of
 its places in tables of its own and the postings here. The index is derived data: it may be dropped
 and filled again.
 """
@@ -19,7 +19,7 @@ class TermIndex(Protocol):
         """Make an empty index in the place of the present one, if there is one."""
 
     def put(self, places: Mapping[int, Iterable[str]]) -> None:
-        """The terms of each of these places, in the stead of those that it had."""
+        """Replace the terms of each of these places."""
 
     def remove(self, first: int, last: int) -> None:
         """Remove all places from `first` to `last`, both included."""

@@ -1,4 +1,4 @@
-"""A transaction as a store sees it: portable statements, and what only an implementation can do."""
+"""A transaction: portable statements, and the operations that each implementation does its way."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ class Transaction(ABC):
 
     @abstractmethod
     def create(self, metadata: MetaData) -> None:
-        """Create those of the tables that do not exist."""
+        """Create the tables that do not exist."""
 
     @abstractmethod
     def version(self, store: str) -> int:
@@ -66,8 +66,8 @@ class Transaction(ABC):
 
     @abstractmethod
     def insert_missing(self, table: Table, rows: Sequence[Mapping[str, Any]]) -> None:
-        """Insert these rows, but for those whose primary key is in the table. Another process
-        that inserts the same row at the same time is no error."""
+        """Insert the rows whose primary key is not in the table. Another process that inserts the
+        same row at the same time is no error."""
 
     @abstractmethod
     def terms(self, name: str) -> TermIndex | None:

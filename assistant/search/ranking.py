@@ -25,7 +25,7 @@ WIDEST: Final = 6
 NEIGHBOURS: Final = 2
 """Messages that a hit brings along."""
 MOST_SEEDS: Final = 100
-"""Messages that are scored with the messages around them: those with the rarest terms. So the
+"""Messages that are scored with the messages around them, chosen by their rarest terms. So the
 effort does not grow with the length of the chat."""
 SATURATION: Final = 1.0
 LENGTH_SHARE: Final = 0.4
@@ -64,7 +64,7 @@ class Postings(Protocol):
         """The places of a term or, with `prefix`, of all terms that begin with it."""
 
     def entries(self, places: Iterable[int]) -> Mapping[int, Entry]:
-        """The entries of those of the places that exist."""
+        """The entries of the places that exist."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,7 +139,7 @@ def _seeds(weighted: list[Weighted]) -> list[int]:
             for place in places:
                 weights[place] = weights.get(place, 0.0) + weight
         left -= weight
-    # Few sums differ, so sorting those is cheaper than sorting all places.
+    # There are few different sums: sorting the sums is cheaper than sorting all places.
     alike: dict[float, list[int]] = {}
     for place, weight in weights.items():
         alike.setdefault(weight, []).append(place)

@@ -1,4 +1,4 @@
-"""A database of chats for each test; a module that needs other chats makes a `store` of its own."""
+"""A database of chats for each test; a module that needs other chats makes its own `store`."""
 
 from collections.abc import AsyncIterator
 from pathlib import Path

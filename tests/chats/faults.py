@@ -1,4 +1,4 @@
-"""Faults of a database's file that are real ones, and a time that tests make pass."""
+"""Real faults of a database's file, and a clock that tests set."""
 
 from __future__ import annotations
 

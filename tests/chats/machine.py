@@ -1,4 +1,4 @@
-"""What every state machine over a chat on disk stands on."""
+"""The base of the state machines over a chat on disk."""
 
 import asyncio
 import tempfile

@@ -1,4 +1,4 @@
-"""Files in messages: one copy beside the database, whole for readers, gone with their chats."""
+"""Files in messages: kept once beside the database, read back whole, removed with their chats."""
 
 import base64
 import hashlib

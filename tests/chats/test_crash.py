@@ -1,4 +1,4 @@
-"""A process that is killed in the middle of turns: what it was told is stored, is stored."""
+"""A process that is killed in the middle of turns keeps every acknowledged message."""
 
 import subprocess
 import sys

@@ -1,4 +1,4 @@
-"""A file that fails while chats go on: nothing is refused, nothing is lost, and it is said."""
+"""A file that fails while chats go on: no write is refused or lost, and `saving` says so."""
 
 from collections.abc import AsyncIterator
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Pages around a message, and on from there."""
+"""Pages around a message, and after it."""
 
 from collections.abc import AsyncIterator
 from pathlib import Path

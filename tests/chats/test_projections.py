@@ -1,4 +1,4 @@
-"""What a chat leaves out, beside its log."""
+"""The projections of a chat, kept beside its log."""
 
 import sqlite3
 from contextlib import closing

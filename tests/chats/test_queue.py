@@ -1,4 +1,4 @@
-"""What waits in a chat: its order, its limit, and that nothing is lost or runs twice."""
+"""The queue of a chat: its order, its limit, and that no entry is lost or run twice."""
 
 from collections.abc import AsyncIterator
 from datetime import datetime, timezone

@@ -1,4 +1,4 @@
-"""What a sent list of messages means against the stored chat."""
+"""The intention of a sent list of messages, for each state of the stored chat."""
 
 import dataclasses
 

@@ -1,4 +1,4 @@
-"""Files of earlier versions open, and keep what they hold."""
+"""Files of earlier versions are opened and keep their rows."""
 
 import sqlite3
 import subprocess

@@ -1,4 +1,4 @@
-"""Search over stored chats: what is indexed when, what is found, what is shown."""
+"""Search over stored chats: when rows are indexed, which are found, what a hit shows."""
 
 import logging
 

@@ -1,4 +1,4 @@
-"""A chat as text, and back: equal, repaired, and without anybody's approvals or keys."""
+"""A chat as text, and back: equal, repaired, and without approvals or keys."""
 
 import asyncio
 import json

@@ -1,4 +1,4 @@
-"""The tables of a store for these tests, and what is done with them."""
+"""A store of notes for these tests: its tables, a write and a read."""
 
 from datetime import datetime, timezone
 

@@ -1,4 +1,4 @@
-"""What a search returns, in which order: on texts in memory, with the index and without."""
+"""The hits of a search and their order, with an index in a database and with postings in memory."""
 
 from collections.abc import Callable
 

@@ -1,4 +1,4 @@
-"""The list of chats: those in the file, and those in memory while the file fails."""
+"""The list of chats: the chats in the file and, while the file fails, the chats in memory."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """The paths of a chat: another version, a shorter path, a changed message, a chat of its own.
 
     branches = Branches(store)
-    await branches.versions("c1", ids)                 which messages have others in their place
+    await branches.versions("c1", ids)                 the versions of these messages
     await branches.switch_version("c1", message_id)
     await branches.branch("c1", message_id, "c2")      a new chat up to that message
 
@@ -77,8 +77,8 @@ class Branches:
         return await self._move(chat_id, move)
 
     async def rewrite(self, chat_id: str, message_id: str, new: Message | None) -> Chat:
-        """`new` in the place of a message of the current path, or nothing (None); what came after
-        it follows, as rows of the new path.
+        """`new` in the place of a message of the current path, or nothing (None); the messages
+        after it follow, as rows of the new path.
 
         Raises InvalidRequest when `new` has another id or role."""
 
@@ -101,7 +101,8 @@ class Branches:
         return await self._move(chat_id, move)
 
     async def restore(self, chat_id: str, messages: Sequence[Message]) -> Chat:
-        """The current path becomes these messages; those that it begins with already stay."""
+        """The current path becomes these messages; messages that it begins with already keep their
+        rows."""
 
         def move(transaction: Transaction, chat: Chat, now: datetime) -> None:
             rows = paths.path(transaction, chat.id, chat.head_row)
@@ -121,9 +122,8 @@ class Branches:
         return await self._move(chat_id, move)
 
     async def branch(self, chat_id: str, message_id: str, new_id: str) -> Chat:
-        """A new chat with the path up to this message, of which it has copies; what the user
-        allowed in the old chat is not allowed in the new one. Raises Conflict when there is a chat
-        `new_id`."""
+        """A new chat with copies of the messages up to this message; its list of allowed tools is
+        empty. Raises Conflict when there is a chat `new_id`."""
 
         check_chat_id(new_id)
         now = self._store.now()

@@ -1,7 +1,7 @@
-"""Pages of a chat's path that do not begin at its end: around a message, and on from there.
+"""Pages from the middle of a chat's path: around a message, and after a message.
 
-    stretch = await around(store, "c1", message_id, 50)      where a search has led to
-    stretch = await after(store, "c1", message_id, 50)       what follows it
+    stretch = await around(store, "c1", message_id, 50)      around a message that a search found
+    stretch = await after(store, "c1", message_id, 50)       the messages after it
 
 A page costs the same wherever it lies in a chat, and however long the chat is.
 """
@@ -31,8 +31,8 @@ class Stretch:
 
 
 async def around(store: ChatTransactions, chat_id: str, message_id: str, limit: int) -> Stretch:
-    """Up to `limit` messages with this one in the middle; near the end of the path more of those
-    before it. Raises NotFound when it is not on the path, and StoreError."""
+    """Up to `limit` messages with this one in the middle; near the end of the path more
+    messages before it. Raises NotFound when it is not on the path, and StoreError."""
     bounded = max(1, min(limit, MOST_PER_PAGE))
 
     def work(transaction: Transaction) -> Stretch:

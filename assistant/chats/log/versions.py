@@ -105,7 +105,7 @@ def row_of(transaction: Transaction, chat_id: str, head_row: int | None, message
 
 
 def newest_end(transaction: Transaction, chat_id: str, row: int) -> int:
-    """The newest row whose path goes through `row`. Costs what the chat has branches."""
+    """The newest row whose path goes through `row`. The cost grows with the number of branches."""
     first_rows = (messages.c.chat_id == chat_id) & (messages.c.row == messages.c.run_start)
     ranges = select(messages.c.row, messages.c.run_parent).where(first_rows)
     found = transaction.execute(ranges.order_by(messages.c.row)).all()

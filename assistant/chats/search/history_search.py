@@ -45,8 +45,8 @@ ROWS_PER_STEP: Final = 200
 
 
 class HistorySearch:
-    """Search over the chats in one database and, while its file fails, over those in memory too
-    (`failover`). For one event loop; raises StoreError."""
+    """Search over the chats in one database and, while its file fails, over the chats in
+    memory too (`failover`). For one event loop; raises StoreError."""
 
     def __init__(self, database: Transactions, failover: Failover | None = None) -> None:
         self._database = database

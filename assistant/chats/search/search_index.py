@@ -2,8 +2,8 @@
 
 Functions over a transaction. The index is derived from the log: it may be dropped at any time and
 is made again by the next search. `search.words` makes the terms, `search.positions` the places;
-the database's index of terms keeps which terms stand in which place, and the tables here keep what
-each place is. Which place is best is `search.ranking`'s to say.
+the database's index of terms keeps which terms stand in which place, and the tables here keep the
+origin of each place. Which place is best is `search.ranking`'s to say.
 """
 
 from __future__ import annotations
@@ -89,8 +89,8 @@ class State:
 
 
 def prepare(transaction: Transaction) -> bool:
-    """Make the tables, and again those of another version. Returns False, and makes none, where the
-    database cannot have an index of terms."""
+    """Make the tables; tables of another version are dropped before. Returns False, and makes none,
+    where the database cannot have an index of terms."""
     terms = transaction.terms(_TERMS)
     if terms is None:
         return False

@@ -78,7 +78,7 @@ def set_aside(path: Path, now: datetime) -> Path:
 
 
 def sentence(path: Path, verb: str, error: Exception) -> str:
-    """What went wrong with the file, and what to do, without SQL and without parameters."""
+    """The error in words, and what to do about it, without SQL and without parameters."""
     text = reason_of(error)
     reason = next((words for wording, words in _WORDS if wording in text.lower()), text)
     return f"{path.name} could not be {verb}: {reason}."

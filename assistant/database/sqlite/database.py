@@ -62,7 +62,7 @@ class SqliteDatabase:
         self.generation = 0
         self._clock = clock
         self._engines: _Engines | None = None
-        # The writer's own connection, of those engines; of the writer's thread only.
+        # The writer's own connection and its engines; used in the writer's thread only.
         self._writing: tuple[_Engines, Connection] | None = None
         # The busy timeout of that connection in seconds, None where it was not set.
         self._patience: float | None = None

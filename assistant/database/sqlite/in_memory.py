@@ -1,4 +1,4 @@
-"""A SQLite database in memory, for what a file does not take now."""
+"""A SQLite database in memory, for writes that a file rejects."""
 
 from __future__ import annotations
 
