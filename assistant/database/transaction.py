@@ -20,7 +20,9 @@ class Transaction(ABC):
     the database, None where there is none. `in_memory` says that the database is not on a disk.
     """
 
-    def __init__(self, connection: Connection, folder: Path | None, in_memory: bool) -> None:
+    def __init__(
+        self, connection: Connection, folder: Path | None, in_memory: bool = False
+    ) -> None:
         self.connection: Final = connection
         self.execute: Final = connection.execute
         self.scalar: Final = connection.scalar

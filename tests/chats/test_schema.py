@@ -13,7 +13,8 @@ from plugin.assistant.chats import ChatStore, migrations
 from plugin.assistant.chats.schema import SCHEMA_VERSION, TABLES, prepare
 from plugin.assistant.database import Transaction
 from plugin.assistant.database.sqlite import SqliteDatabase
-from plugin.assistant.database.sqlite.engines import transaction_on, writing_engine
+from plugin.assistant.database.sqlite.engines import writing_engine
+from plugin.assistant.database.sqlite.transaction import SqliteTransaction
 from plugin.assistant.database.tables import upgrade
 from plugin.assistant.errors import StoreError
 from sqlalchemy import text
@@ -59,7 +60,7 @@ def opened(path: Path) -> Iterator[Transaction]:
     engine = writing_engine(path)
     try:
         with engine.begin() as connection:
-            yield transaction_on(connection, None)
+            yield SqliteTransaction(connection, None)
     finally:
         engine.dispose()
 
@@ -156,7 +157,8 @@ register()
 from pathlib import Path
 from plugin.assistant.chats import ChatStore
 from plugin.assistant.database.sqlite import SqliteDatabase
-from plugin.assistant.database.sqlite.engines import transaction_on, writing_engine
+from plugin.assistant.database.sqlite.engines import writing_engine
+from plugin.assistant.database.sqlite.transaction import SqliteTransaction
 from plugin.assistant.database.tables import upgrade
 async def open_it():
     database = SqliteDatabase(Path({str(path)!r}))

@@ -6,7 +6,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from plugin.assistant.chats.search import search_index
-from plugin.assistant.database.sqlite.engines import memory_engine, transaction_on
+from plugin.assistant.database.sqlite.engines import memory_engine
+from plugin.assistant.database.sqlite.transaction import SqliteTransaction
 from plugin.assistant.search import ranking
 from plugin.assistant.search.positions import first_place
 from plugin.assistant.search.text_index import TextIndex, placed_texts
@@ -16,7 +17,7 @@ Make = Callable[[list[str]], TextIndex]
 
 def indexed(texts: list[str]) -> TextIndex:
     """The texts in an index of a database, as a chat's messages are."""
-    transaction = transaction_on(memory_engine().connect(), None, in_memory=True)
+    transaction = SqliteTransaction(memory_engine().connect(), None, in_memory=True)
     assert search_index.prepare(transaction)
     number = search_index.open_chat(transaction, "texts")
     first = first_place(number)

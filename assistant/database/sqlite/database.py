@@ -26,15 +26,9 @@ from ..port import Fallback, Result, Work, utc_now
 from ..tables import StoreTables, migrate
 from ..transaction import Transaction
 from .damage import is_damage, is_damaged, is_the_files, sentence, set_aside
-from .engines import (
-    BUSY_SECONDS,
-    FAILURES,
-    driver_of,
-    reading_engine,
-    transaction_on,
-    writing_engine,
-)
+from .engines import BUSY_SECONDS, FAILURES, driver_of, reading_engine, writing_engine
 from .in_memory import InMemorySqlite
+from .transaction import SqliteTransaction
 from .writer import Job, WriterThread
 
 log = logging.getLogger("comfyui_assistant")
@@ -118,7 +112,7 @@ class SqliteDatabase:
                 driver_of(connection).execute(f"PRAGMA busy_timeout={int(patience * 1000)}")
                 self._patience = patience
             with connection.begin():
-                result = work(transaction_on(connection, self.folder))
+                result = work(SqliteTransaction(connection, self.folder))
         except FAILURES as error:
             raise self._failed("written", error) from error
         self.problem = None
@@ -127,7 +121,7 @@ class SqliteDatabase:
     def read_now(self, work: Work[Result]) -> Result:
         try:
             with self._open().reader.begin() as connection:
-                return work(transaction_on(connection, self.folder))
+                return work(SqliteTransaction(connection, self.folder))
         except FAILURES as error:
             raise self._error("read", error) from error
 
@@ -136,7 +130,7 @@ class SqliteDatabase:
         engine = reading_engine(self.set_aside, 1, as_it_is=True)
         try:
             with engine.begin() as connection:
-                return work(transaction_on(connection, self.folder))
+                return work(SqliteTransaction(connection, self.folder))
         except FAILURES as error:
             raise FileFailed(sentence(self.set_aside, "read", error), damaged=True) from error
         finally:
@@ -255,7 +249,7 @@ class SqliteDatabase:
                     self.generation += 1
                     with writer.begin() as connection:
                         for tables in self._tables:
-                            migrate(transaction_on(connection, self.folder), tables)
+                            migrate(SqliteTransaction(connection, self.folder), tables)
                 self._engines = _Engines(writer, reading_engine(self.path, READERS + 1))
             return self._engines
 

@@ -12,8 +12,6 @@ from sqlalchemy import Connection, Engine
 from sqlalchemy.exc import SQLAlchemyError
 from sqlalchemy.pool import StaticPool
 
-from .transaction import SqliteTransaction
-
 BUSY_SECONDS: Final = 5.0
 """How long SQLite waits for another process that writes before it raises `locked`."""
 FAILURES: Final = (SQLAlchemyError, sqlite3.Error, OSError)
@@ -37,13 +35,6 @@ def memory_engine() -> Engine:
     )
     _prepare(engine, _common, "BEGIN")
     return engine
-
-
-def transaction_on(
-    connection: Connection, folder: Path | None, in_memory: bool = False
-) -> SqliteTransaction:
-    """The transaction that is open on this connection."""
-    return SqliteTransaction(connection, folder, in_memory)
 
 
 def driver_of(connection: Connection) -> sqlite3.Connection:

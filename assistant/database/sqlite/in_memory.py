@@ -11,7 +11,8 @@ from pathlib import Path
 from ...errors import StoreError
 from ..port import Result, Work
 from .damage import reason_of
-from .engines import FAILURES, memory_engine, transaction_on
+from .engines import FAILURES, memory_engine
+from .transaction import SqliteTransaction
 
 
 class InMemorySqlite:
@@ -57,7 +58,7 @@ class InMemorySqlite:
     def _transact(self, work: Work[Result]) -> Result:
         try:
             with self._engine.begin() as connection:
-                return work(transaction_on(connection, self._folder, in_memory=True))
+                return work(SqliteTransaction(connection, self._folder, in_memory=True))
         except FAILURES as error:
             raise StoreError(f"The database in memory failed: {reason_of(error)}") from error
 
