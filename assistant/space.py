@@ -19,7 +19,7 @@ from .chats.trash import Trash
 from .comfy_port import ComfyPort
 from .config import Settings
 from .context.tokens import text_tokens
-from .database import Database
+from .database.sqlite import SqliteDatabase
 from .errors import StoreError
 from .prompts.composition import SystemPrompts
 from .sessions.sessions import Sessions
@@ -54,7 +54,7 @@ class UserSpace:
         comfyui: ComfyPort,
     ) -> None:
         self.folder = folder
-        self.database = Database(folder / DATABASE)
+        self.database = SqliteDatabase(folder / DATABASE)
         self._cache = cache = SourceCache()
         self._defaults_path = defaults_path
         self.skills = SkillLibrary(system_path, folder, cache, defaults_path)

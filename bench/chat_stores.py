@@ -19,7 +19,7 @@ from typing import Any
 from plugin.assistant.chats import ChatStore
 from plugin.assistant.chats.log.branches import Branches
 from plugin.assistant.chats.search.history_search import HistorySearch
-from plugin.assistant.database import Database
+from plugin.assistant.database.sqlite import SqliteDatabase
 from plugin.assistant.messages.parts import Message
 
 from .chat_log import QUERIES, messages, texts
@@ -70,14 +70,14 @@ class Bare:
 async def ours(folder: Path, size: int) -> dict[str, Any]:
     """Our store with a chat of `size` messages, and others beside it."""
     path = folder / "assistant.db"
-    database = Database(path)
+    database = SqliteDatabase(path)
     store = ChatStore(database)
     source = texts()
     await _fill(store, source, size)
     appended = await _appends(store, source, size, folder)
     await database.close()
 
-    database = Database(path)
+    database = SqliteDatabase(path)
     store = ChatStore(database)
     started = time.perf_counter()
     await store.list(PAGE)

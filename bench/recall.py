@@ -20,7 +20,7 @@ from itertools import accumulate  # noqa: E402
 from typing import Any  # noqa: E402
 
 from plugin.assistant.chats.search.message_text import text_of_prompt  # noqa: E402
-from plugin.assistant.chats.search.text_index import TextIndex  # noqa: E402
+from plugin.assistant.search.text_index import TextIndex  # noqa: E402
 from plugin.bench.logs import message_of, read_lines, read_log  # noqa: E402
 
 

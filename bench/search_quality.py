@@ -31,7 +31,7 @@ from dataclasses import dataclass  # noqa: E402
 from functools import partial  # noqa: E402
 from typing import Any  # noqa: E402
 
-from plugin.assistant.chats.search.text_index import TextIndex  # noqa: E402
+from plugin.assistant.search.text_index import TextIndex  # noqa: E402
 
 RECENT = 24
 """Messages that the seed project sends."""

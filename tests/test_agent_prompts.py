@@ -22,7 +22,7 @@ from plugin.agent_prompts import (
 from plugin.assistant.config import Settings
 from plugin.assistant.context.tokens import text_tokens
 from plugin.assistant.context.window import Window
-from plugin.assistant.database import Database
+from plugin.assistant.database.sqlite import SqliteDatabase
 from plugin.assistant.prompts.composition import SystemPrompts
 from plugin.user_context_loader import (
     TRUNCATED,
@@ -315,7 +315,7 @@ class PromptSources:
     system: Path
     user: Path
     defaults: Path
-    database: Database
+    database: SqliteDatabase
     store: UserContextStore
 
     def prompts(self, settings: Settings | None = None) -> SystemPrompts:
@@ -340,7 +340,7 @@ async def sources(tmp_path: Path) -> AsyncIterator[PromptSources]:
     (system / "10_role.md").write_text(BODY)
     (system / "20_more.md").write_text("# More\n\n" + "fact. " * 1500)
     (system / "compact" / "compact.md").write_text("You are it. Short facts.")
-    database = Database(tmp_path / "assistant.db")
+    database = SqliteDatabase(tmp_path / "assistant.db")
     store = UserContextStore(database)
     await store.open()
     yield PromptSources(system, user, defaults, database, store)

@@ -18,6 +18,12 @@ ROW = re.compile(r"^\| `(?P<room>\w+)` \|(?P<imports>[^|]*)\|$", re.MULTILINE)
 FACES = {"agent_prompts": "prompts", "user_context_loader": "user_context", "nodes": "nodes"}
 VAGUE_NAMES = {"utils", "util", "helpers", "helper", "manager", "misc", "common"}
 LONGEST_MODULE = 400  # lines
+SQLITE = ("assistant", "database", "sqlite")
+# The module that makes the database, and the port's own, which says what implements it.
+CHOOSE_THE_DATABASE = {"assistant.space", "assistant.database"}
+SQLITE_WORDS = re.compile(r"\w*sqlite\w*|PRAGMA|FTS5|\browid\b", re.IGNORECASE)
+PAST_THE_PORT = re.compile(r"dbapi_connection|driver_connection|exec_driver_sql")
+SQLITE_SQL = re.compile(r"\bINSERT OR\b|\bMATCH\b|(?:=|,|\() ?\?(?=[\s,)]|$)")
 LOGGER = "comfyui_assistant"
 
 Name = tuple[str, ...]
@@ -133,6 +139,20 @@ def test_the_assistant_starts_without_openai() -> None:
         "import plugin.assistant.app, plugin.nodes; sys.exit('openai' in sys.modules)"
     )
     assert subprocess.run([sys.executable, "-c", probe], cwd=ROOT).returncode == 0
+
+
+@ALL
+def test_sqlite_is_known_behind_the_database_port_only(module: Module) -> None:
+    """Another database must be able to take its place: no import, no word, no SQL of SQLite's."""
+    if module.name[:3] == SQLITE or str(module) in CHOOSE_THE_DATABASE:
+        return
+    imported = {name for _, name in absolute_imports(ast.walk(module.tree))}
+    assert not {name for name in imported if name.startswith(("sqlite3", "sqlalchemy.dialects"))}
+    assert not SQLITE_WORDS.findall(module.text)
+    assert room_of(module.name) == "database" or not PAST_THE_PORT.findall(module.text)
+    for node in ast.walk(module.tree):
+        if isinstance(node, ast.Constant) and isinstance(node.value, str):
+            assert not SQLITE_SQL.search(node.value), f"line {node.lineno}"
 
 
 @ALL

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from plugin.assistant.database import Database
+from plugin.assistant.database.sqlite import SqliteDatabase
 from plugin.assistant.errors import InvalidRequest, NotFound, StoreError
 from plugin.assistant.user_context.environment_summary import EnvironmentSummary, count_models
 from plugin.assistant.user_context.sources import MAX_SOURCE_BYTES, SourceCache
@@ -184,7 +184,7 @@ def test_line_ends_marks_and_broken_bytes_do_not_matter(tmp_path: Path) -> None:
 
 @pytest.fixture
 async def store(tmp_path: Path) -> AsyncIterator[UserContextStore]:
-    database = Database(tmp_path / "assistant.db")
+    database = SqliteDatabase(tmp_path / "assistant.db")
     store = UserContextStore(database, clock=lambda: NOW)
     await store.open()
     yield store
@@ -234,7 +234,7 @@ async def test_the_revision_goes_up_with_each_change_and_only_then(
 
 async def test_a_change_by_another_process_is_seen(tmp_path: Path, store: UserContextStore) -> None:
     await store.read()
-    database = Database(tmp_path / "assistant.db")
+    database = SqliteDatabase(tmp_path / "assistant.db")
     try:
         await UserContextStore(database).add_rule("from elsewhere")
     finally:
@@ -289,7 +289,7 @@ async def test_a_store_whose_database_could_not_be_opened_works_once_it_can(
 ) -> None:
     path = tmp_path / "assistant.db"
     path.mkdir()
-    database = Database(path)
+    database = SqliteDatabase(path)
     store = UserContextStore(database)
     try:
         with pytest.raises(StoreError):

@@ -1,12 +1,12 @@
 """Files in messages, kept beside the database under the hash of their content.
 
-A `data:` URL of some size would be read and written again with every row, checkpoint and page that
-has to do with its message. So its content lies in `attachments/<2 digits>/<sha256>` once, whoever
-refers to it, and the row has a reference; a reader gets the very same URL back. The file is on the
-disk before the row that refers to it.
+A large `data:` URL would be read and written again with every row, checkpoint and page of its
+message. So its content is kept once, in `attachments/<2 digits>/<sha256>`, and each row has a
+reference; a reader gets the very same URL back. The file is on the disk before the row that refers
+to it.
 
-Which chat refers to what is in a table, so that a deleted chat's files go without a search through
-all messages. Where no file can be written (a full disk) the row in memory holds the URL itself.
+A table has the references of each chat, so that a deleted chat's files are found without reading
+its messages. Where no file can be written (a full disk) the row in memory has the URL itself.
 """
 
 from __future__ import annotations
@@ -17,26 +17,50 @@ import contextlib
 import hashlib
 import json
 import os
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final, cast
 
-from sqlalchemy import Connection
+from sqlalchemy import bindparam, delete, exists, select
 
-from ..database import driver_of, folder_of
+from ..database import Statement, Transaction
 from ..messages.parts import FilePart, Message
 from ..messages.ui import message_to_ui
 from .log.record import canonical_message, decode, parsed
+from .schema import attachments, attachments_gone
 
 SMALLEST: Final = 8_192
-"""Characters of a URL that is kept in a file; a shorter one costs less in its row."""
+"""Characters of the shortest URL that is kept in a file; a shorter URL costs less in its row."""
 FOLDER: Final = "attachments"
 OWNER_ONLY: Final = 0o600
 _DATA: Final = "data:"
 _BASE64: Final = ";base64"
 _REFERENCE: Final = '"attachment":'
 MISSING: Final = "[The attachment {} is not there any more.]"
+
+_other = attachments.alias()
+_OF_CHAT: Final = Statement(
+    select(attachments.c.sha256).where(attachments.c.chat_id == bindparam("chat"))
+)
+_ONLY_OF_CHAT: Final = Statement(
+    select(attachments.c.sha256).where(
+        attachments.c.chat_id == bindparam("chat"),
+        ~exists().where(
+            _other.c.sha256 == attachments.c.sha256, _other.c.chat_id != bindparam("chat")
+        ),
+    )
+)
+_DELETE_OF_CHAT: Final = Statement(
+    delete(attachments).where(attachments.c.chat_id == bindparam("chat"))
+)
+_GONE: Final = Statement(select(attachments_gone.c.sha256))
+_REFERENCE_TO: Final = Statement(
+    select(attachments.c.chat_id).where(attachments.c.sha256 == bindparam("sha256")).limit(1)
+)
+_DELETE_GONE: Final = Statement(
+    delete(attachments_gone).where(attachments_gone.c.sha256 == bindparam("gone"))
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,62 +71,58 @@ class Row:
     chars: int
 
 
-def encode_row(connection: Connection, chat_id: str, message: Message) -> Row:
+def encode_row(transaction: Transaction, chat_id: str, message: Message) -> Row:
     """The text of a row, after its attachments were written. Raises InvalidRequest for a message
     that JSON cannot hold, OSError where a database in a file cannot keep an attachment."""
     body = message_to_ui(message)
     moved = 0
     if any(isinstance(part, FilePart) and _is_large(part.url) for part in message.parts):
-        moved = _move_out(connection, chat_id, body)
+        moved = _move_out(transaction, chat_id, body)
     text = canonical_message(body)
     return Row(text, len(text) + moved)
 
 
-def decode_row(connection: Connection, text: str) -> tuple[Message, int]:
-    """The message of a row as it was, and its length with its attachments; a sentence stands for an
-    attachment that is missing. Raises StoreError for a text that we cannot have written."""
+def decode_row(transaction: Transaction, text: str) -> tuple[Message, int]:
+    """The message of a row, and its length with its attachments; a sentence replaces an attachment
+    that is missing. Raises StoreError for a text that this code cannot have written."""
     if _REFERENCE not in text:
         return decode(text), len(text)
     body = parsed(text)
-    parts = [_moved_in(folder_of(connection), part) for part in body.get("parts", ())]
+    parts = [_moved_in(transaction.folder, part) for part in body.get("parts", ())]
     moved = sum(len(part.get("url", "")) for part in parts if part.get("type") == "file")
     return decode(json.dumps({**body, "parts": parts})), len(text) + moved
 
 
-def copy(connection: Connection, chat_id: str, target_id: str) -> None:
-    """The other chat refers to whatever this one does; for one that gets its rows."""
-    driver_of(connection).execute(
-        "INSERT OR IGNORE INTO attachments SELECT ?, sha256 FROM attachments WHERE chat_id = ?",
-        (target_id, chat_id),
+def copy(transaction: Transaction, chat_id: str, target_id: str) -> None:
+    """Copy this chat's references to `target_id`, which gets copies of its rows."""
+    refer(
+        transaction, target_id, [sha256 for (sha256,) in transaction.rows(_OF_CHAT, chat=chat_id)]
     )
 
 
-def let_go(connection: Connection, chat_id: str) -> None:
-    """The chat refers to nothing any more; what no other refers to is gone with the next
-    `remove_gone`."""
-    driver = driver_of(connection)
-    driver.execute(
-        "INSERT OR IGNORE INTO attachments_gone SELECT sha256 FROM attachments AS mine"
-        " WHERE chat_id = ?1 AND NOT EXISTS (SELECT 1 FROM attachments AS other"
-        " WHERE other.sha256 = mine.sha256 AND other.chat_id != ?1)",
-        (chat_id,),
-    )
-    driver.execute("DELETE FROM attachments WHERE chat_id = ?", (chat_id,))
+def refer(transaction: Transaction, chat_id: str, contents: Iterable[str]) -> None:
+    """Add references of the chat to files with these SHA-256."""
+    rows = [{"chat_id": chat_id, "sha256": sha256} for sha256 in contents]
+    transaction.insert_missing(attachments, rows)
 
 
-def remove_gone(connection: Connection) -> int:
-    """Remove the files that nothing refers to; says how many. In a transaction that writes, so that
-    no other process refers to one of them anew meanwhile."""
-    driver = driver_of(connection)
-    folder = folder_of(connection)
-    gone = [sha256 for (sha256,) in driver.execute("SELECT sha256 FROM attachments_gone")]
+def let_go(transaction: Transaction, chat_id: str) -> None:
+    """Remove the chat's references; `remove_gone` then removes the files that no other chat refers
+    to."""
+    orphans = transaction.rows(_ONLY_OF_CHAT, chat=chat_id)
+    transaction.insert_missing(attachments_gone, [{"sha256": sha256} for (sha256,) in orphans])
+    transaction.run(_DELETE_OF_CHAT, chat=chat_id)
+
+
+def remove_gone(transaction: Transaction) -> int:
+    """Remove the files that no chat refers to; returns how many. In a transaction that writes, so
+    that no other process adds a reference meanwhile."""
     removed = 0
-    for sha256 in gone:
-        query = "SELECT 1 FROM attachments WHERE sha256 = ?"
-        if folder is not None and driver.execute(query, (sha256,)).fetchone() is None:
-            _place(folder, sha256).unlink(missing_ok=True)
+    for (sha256,) in transaction.rows(_GONE):
+        if transaction.folder is not None and transaction.row(_REFERENCE_TO, sha256=sha256) is None:
+            _place(transaction.folder, sha256).unlink(missing_ok=True)
             removed += 1
-        driver.execute("DELETE FROM attachments_gone WHERE sha256 = ?", (sha256,))
+        transaction.run(_DELETE_GONE, gone=sha256)
     return removed
 
 
@@ -110,9 +130,9 @@ def _is_large(url: str) -> bool:
     return len(url) > SMALLEST and url.startswith(_DATA) and "," in url
 
 
-def _move_out(connection: Connection, chat_id: str, body: dict[str, Any]) -> int:
-    """References in the place of the large URLs; how many characters went."""
-    folder, moved = folder_of(connection), 0
+def _move_out(transaction: Transaction, chat_id: str, body: dict[str, Any]) -> int:
+    """Replace the large URLs by references; returns how many characters were taken out."""
+    folder, moved = transaction.folder, 0
     for part in body["parts"]:
         if part.get("type") != "file" or not _is_large(part["url"]) or folder is None:
             continue
@@ -124,12 +144,10 @@ def _move_out(connection: Connection, chat_id: str, body: dict[str, Any]) -> int
         try:
             _write(_place(folder, sha256), content)
         except OSError:
-            if _is_in_file(connection):
-                raise
-            continue
-        driver_of(connection).execute(
-            "INSERT OR IGNORE INTO attachments (chat_id, sha256) VALUES (?, ?)", (chat_id, sha256)
-        )
+            if transaction.in_memory:
+                continue
+            raise
+        refer(transaction, chat_id, [sha256])
         moved += len(part.pop("url"))
         part["attachment"] = {"sha256": sha256, "head": head, "plain": plain}
     return moved
@@ -151,7 +169,7 @@ def _moved_in(folder: Path | None, part: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _content(head: str, data: str) -> bytes | None:
-    """What base64 stands for; None where the same text would not come of it again."""
+    """The bytes of base64 text; None where their base64 is not this text."""
     if not head.endswith(_BASE64):
         return None
     try:
@@ -169,12 +187,8 @@ def _place(folder: Path, sha256: str) -> Path:
     return folder / FOLDER / sha256[:2] / sha256
 
 
-def _is_in_file(connection: Connection) -> bool:
-    return connection.engine.url.database is not None
-
-
 def _write(path: Path, content: bytes) -> None:
-    """Have the content at this path, durably; it may be there already."""
+    """Write the content to this path, durably, unless it is there."""
     with contextlib.suppress(OSError):
         if path.stat().st_size == len(content):
             return
@@ -196,7 +210,7 @@ def _write(path: Path, content: bytes) -> None:
 
 
 def _sync_folder(folder: Path) -> None:
-    if os.name == "nt":  # no such thing there: the entry is durable with the file
+    if os.name == "nt":  # Windows cannot sync a folder: the entry is durable with the file
         return
     handle = os.open(folder, os.O_RDONLY)
     try:
@@ -206,7 +220,7 @@ def _sync_folder(folder: Path) -> None:
 
 
 def _read(folder: Path | None, sha256: str) -> bytes | None:
-    """The content; None where it is missing, or is not what was written."""
+    """The content; None where the file is missing, or its SHA-256 is another."""
     if folder is None or not sha256.isalnum():
         return None
     try:

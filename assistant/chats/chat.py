@@ -1,4 +1,4 @@
-"""A chat as the store knows it, without its messages: plain values."""
+"""A chat without its messages: plain values."""
 
 from __future__ import annotations
 
@@ -17,16 +17,19 @@ ChatState = Literal[
     "completed",
     "error",
 ]
-"""R35's states."""
+"""The states of R35."""
 BUSY_STATES: Final[tuple[ChatState, ...]] = ("generating", "executing_tools")
 """States that only a running turn can be in: none of them outlives its process (R35)."""
 
 TitleSource = Literal["rule", "model", "user"]
-"""Who gave a chat its title: a title of a later one is not undone by an earlier one."""
+"""Who gave a chat its title. An earlier source never replaces the title of a later one."""
+
+MOST_PER_PAGE: Final = 200
+"""Chats or messages; a longer page helps no panel."""
 
 
 class Place(Enum):
-    """Where a message goes, when it is not named by the message before it."""
+    """A place for a message that is not given by the message before it."""
 
     HEAD = "head"
     """After the last message of the current path."""
@@ -39,7 +42,7 @@ Parent = str | Place | None
 
 @dataclass(frozen=True, slots=True)
 class WorkflowName:
-    """Which workflow a chat is about."""
+    """The workflow that a chat is about."""
 
     id: str
     name: str
@@ -47,7 +50,7 @@ class WorkflowName:
 
 @dataclass(frozen=True, slots=True)
 class ChatParams:
-    """What a chat wants other than the settings say; None is what they say."""
+    """The parameters of one chat; None is the value of the settings."""
 
     provider: str | None = None
     model: str | None = None
@@ -55,13 +58,13 @@ class ChatParams:
     reasoning: str | None = None
 
     def to_json(self) -> dict[str, Any]:
-        """Those that are set."""
+        """The parameters that are not None."""
         return {name: value for name, value in asdict(self).items() if value is not None}
 
 
 @dataclass(frozen=True, slots=True)
 class BranchPoint:
-    """Where a chat was branched from: another chat, after one of its messages."""
+    """The message of another chat after which a chat was branched off."""
 
     chat_id: str
     message_id: str
@@ -69,8 +72,8 @@ class BranchPoint:
 
 @dataclass(frozen=True, slots=True)
 class Versions:
-    """A message among those that stand, or stood, in its place: `ids` in the order in which they
-    came, `index` (from 0) its own place among them."""
+    """All versions of a message: their `ids` in the order in which they came, and the `index` (from
+    0) of the message itself."""
 
     index: int
     ids: tuple[str, ...]
@@ -78,8 +81,8 @@ class Versions:
 
 @dataclass(frozen=True, slots=True)
 class ChatSummary:
-    """A chat in a list. `messages` counts those on the current path; times are UTC; `unread` says
-    that an answer ended while nobody looked."""
+    """A chat in a list. `messages` is the number of messages on the current path, without events;
+    times are UTC; `unread` says that an answer ended while nobody looked."""
 
     id: str
     title: str
@@ -96,7 +99,7 @@ class ChatSummary:
 class Chat(ChatSummary):
     """One chat. `head_row` is the row that ends the current path, None while the chat is empty;
     `allowed_tools` are the tools that need not ask in this chat; `log_chars` is the length of all
-    its rows as JSON; `draft` is what the user typed and has not sent."""
+    its rows as JSON; `draft` is the text that the user typed and has not sent."""
 
     title_source: TitleSource
     head_row: int | None

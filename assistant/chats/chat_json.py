@@ -27,8 +27,7 @@ def entry_json(chat: ChatSummary) -> dict[str, Any]:
 
 
 def chat_json(chat: Chat) -> dict[str, Any]:
-    """One chat: its entry, what it wants other than the settings say, and where it comes from
-    (`branched_from`, only where it was branched)."""
+    """One chat: its entry, its parameters and, where it was branched off, `branched_from`."""
     body = {**entry_json(chat), "params": chat.params.to_json()}
     if chat.branched_from is not None:
         body["branched_from"] = asdict(chat.branched_from)

@@ -1,6 +1,6 @@
 """The table of the chats themselves: one row per chat, which unlike the log's rows changes.
 
-Functions over a connection, to be called inside one transaction of `store`.
+Functions over a transaction, to be called inside one transaction of `store`.
 """
 
 from __future__ import annotations
@@ -13,9 +13,9 @@ from datetime import datetime
 from functools import lru_cache
 from typing import Any, Final, get_args
 
-from sqlalchemy import Connection, Select, func, insert, select, update
+from sqlalchemy import Select, bindparam, func, insert, select, update
 
-from ..database import driver_of
+from ..database import Statement, Transaction
 from ..errors import Conflict, NotFound
 from .chat import (
     BUSY_STATES,
@@ -31,20 +31,35 @@ from .log.record import canonical, parse_time, time_text
 from .schema import chats, messages, running
 
 _Found: Final = namedtuple("_Found", [*chats.c.keys(), "depth"])  # type: ignore[misc]
-# Constant SQL, since every message that is added has to do with these.
-_FIND: Final = (
-    f"SELECT {', '.join(f'chat.{column.name}' for column in chats.c)}, coalesce(head.depth, 0)"
-    " FROM chats AS chat"
-    ' LEFT JOIN messages AS head ON head.chat_id = chat.id AND head."row" = chat.head_row'
-    " WHERE chat.id = ? AND chat.deleted IS NULL"
+_head: Final = messages.alias("head")
+_last: Final = chats.alias("last")
+_FIND: Final = Statement(
+    select(*chats.c, func.coalesce(_head.c.depth, 0))
+    .select_from(
+        chats.outerjoin(_head, (_head.c.chat_id == chats.c.id) & (_head.c.row == chats.c.head_row))
+    )
+    .where(chats.c.id == bindparam("chat"), chats.c.deleted.is_(None))
 )
-_SET_HEAD: Final = (
-    "UPDATE chats SET head_row = ?, log_chars = log_chars + ?, updated = ? WHERE id = ?"
+_SET_HEAD: Final = Statement(
+    update(chats)
+    .where(chats.c.id == bindparam("chat"))
+    .values(
+        head_row=bindparam("head"),
+        log_chars=chats.c.log_chars + bindparam("added"),
+        updated=bindparam("now"),
+    )
 )
-# Not where it is the last already: that would cost another page of the file for each message.
-_SET_ACTIVITY: Final = (
-    "UPDATE chats SET activity = (SELECT max(activity) + 1 FROM chats)"
-    " WHERE id = ? AND activity < (SELECT max(activity) FROM chats)"
+# A chat that is the last already stays: else each message would write another page of the file.
+_SET_ACTIVITY: Final = Statement(
+    update(chats)
+    .where(
+        chats.c.id == bindparam("chat"),
+        chats.c.activity < select(func.max(_last.c.activity)).scalar_subquery(),
+    )
+    .values(activity=select(func.max(_last.c.activity) + 1).scalar_subquery())
+)
+_SET_STATE: Final = Statement(
+    update(chats).where(chats.c.id == bindparam("chat")).values(state=bindparam("to"))
 )
 _SUMMARY = (
     chats.c.id,
@@ -59,7 +74,7 @@ _SUMMARY = (
 
 
 def insert_chat(
-    connection: Connection,
+    transaction: Transaction,
     chat_id: str,
     title: str,
     workflow: WorkflowName | None,
@@ -68,14 +83,14 @@ def insert_chat(
 ) -> None:
     """Raises Conflict when the chat exists (`chat_exists`), or was deleted a moment ago
     (`chat_deleted`)."""
-    if find(connection, chat_id) is not None:
+    if find(transaction, chat_id) is not None:
         raise Conflict(f"The chat {chat_id!r} exists already.", code="chat_exists")
-    if is_taken(connection, chat_id):
+    if is_taken(transaction, chat_id):
         raise Conflict(
             "This chat was deleted. Bring it back, or go on in a new chat.", code="chat_deleted"
         )
     named = None if workflow is None else canonical({"id": workflow.id, "name": workflow.name})
-    connection.execute(
+    transaction.execute(
         insert(chats).values(
             id=chat_id,
             title=title,
@@ -91,15 +106,15 @@ def insert_chat(
     )
 
 
-def is_taken(connection: Connection, chat_id: str) -> bool:
-    """Whether a chat has this id, be it deleted."""
-    found = connection.execute(select(chats.c.id).where(chats.c.id == chat_id))
+def is_taken(transaction: Transaction, chat_id: str) -> bool:
+    """Whether a chat has this id, also a deleted chat."""
+    found = transaction.execute(select(chats.c.id).where(chats.c.id == chat_id))
     return found.one_or_none() is not None
 
 
-def find(connection: Connection, chat_id: str) -> Chat | None:
+def find(transaction: Transaction, chat_id: str) -> Chat | None:
     """The chat; None where there is none, or it is deleted."""
-    row = driver_of(connection).execute(_FIND, (chat_id,)).fetchone()
+    row = transaction.row(_FIND, chat=chat_id)
     if row is None:
         return None
     found: Any = _Found._make(row)
@@ -115,115 +130,114 @@ def find(connection: Connection, chat_id: str) -> Chat | None:
     )
 
 
-def require(connection: Connection, chat_id: str) -> Chat:
+def require(transaction: Transaction, chat_id: str) -> Chat:
     """Raises NotFound when there is no such chat."""
-    chat = find(connection, chat_id)
+    chat = find(transaction, chat_id)
     if chat is None:
         raise NotFound(f"There is no chat {chat_id!r}.")
     return chat
 
 
 def newest(
-    connection: Connection,
+    transaction: Transaction,
     limit: int,
     before: str | None,
     hidden: Collection[str] = (),
     only_pinned: bool = False,
 ) -> tuple[ChatSummary, ...]:
-    """Chats by their last change, newest first, but for the hidden ones. Raises NotFound for an
-    unknown `before`."""
+    """Chats by their last change, newest first, without the chats in `hidden`. Raises NotFound for
+    an unknown `before`."""
     query = _with_depth(*_SUMMARY).where(chats.c.deleted.is_(None))
     if only_pinned:
         query = query.where(chats.c.pinned.is_(True))
     if hidden:
         query = query.where(chats.c.id.not_in(sorted(hidden)))
     if before is not None:
-        require(connection, before)
+        require(transaction, before)
         reached = select(chats.c.activity).where(chats.c.id == before).scalar_subquery()
         query = query.where(chats.c.activity < reached)
-    found = connection.execute(query.order_by(chats.c.activity.desc()).limit(limit))
+    found = transaction.execute(query.order_by(chats.c.activity.desc()).limit(limit))
     return tuple(ChatSummary(**_summary_fields(row)) for row in found)
 
 
-def untouched_since(connection: Connection, moment: datetime) -> tuple[ChatSummary, ...]:
-    """The chats that nobody has pinned and that did not change since, last changed first; none
-    that is being answered."""
+def untouched_since(transaction: Transaction, moment: datetime) -> tuple[ChatSummary, ...]:
+    """The chats that did not change since, last changed first; without pinned chats and chats that
+    are being answered."""
     query = _with_depth(*_SUMMARY).where(
         chats.c.deleted.is_(None),
         chats.c.pinned.is_(False),
         chats.c.state.not_in(BUSY_STATES),
         chats.c.updated <= time_text(moment),
     )
-    found = connection.execute(query.order_by(chats.c.activity.desc()))
+    found = transaction.execute(query.order_by(chats.c.activity.desc()))
     return tuple(ChatSummary(**_summary_fields(row)) for row in found)
 
 
 def set_head(
-    connection: Connection, chat_id: str, row: int | None, added_chars: int, now: datetime
+    transaction: Transaction, chat_id: str, row: int | None, added_chars: int, now: datetime
 ) -> None:
-    """The current path ends at `row` from now on; `added_chars` more are in the log."""
-    driver = driver_of(connection)
-    driver.execute(_SET_HEAD, (row, added_chars, time_text(now), chat_id))
-    driver.execute(_SET_ACTIVITY, (chat_id,))
+    """Let the current path end at `row`, and count `added_chars` more characters of the log."""
+    transaction.run(_SET_HEAD, head=row, added=added_chars, now=time_text(now), chat=chat_id)
+    transaction.run(_SET_ACTIVITY, chat=chat_id)
 
 
-def set_state(connection: Connection, chat_id: str, state: ChatState) -> None:
-    driver_of(connection).execute("UPDATE chats SET state = ? WHERE id = ?", (state, chat_id))
+def set_state(transaction: Transaction, chat_id: str, state: ChatState) -> None:
+    transaction.run(_SET_STATE, to=state, chat=chat_id)
 
 
-def set_title(connection: Connection, chat_id: str, title: str, source: TitleSource) -> None:
+def set_title(transaction: Transaction, chat_id: str, title: str, source: TitleSource) -> None:
     values = {"title": title, "title_source": source}
-    connection.execute(update(chats).where(chats.c.id == chat_id).values(values))
+    transaction.execute(update(chats).where(chats.c.id == chat_id).values(values))
 
 
-def retitle(connection: Connection, chat_id: str, title: str, source: TitleSource) -> bool:
-    """`set_title`, unless the chat has a title that counts for more; says which."""
+def retitle(transaction: Transaction, chat_id: str, title: str, source: TitleSource) -> bool:
+    """`set_title`, unless the chat's title has a stronger source; returns whether it was set."""
     order = get_args(TitleSource)
-    chat = require(connection, chat_id)
+    chat = require(transaction, chat_id)
     if order.index(chat.title_source) > order.index(source):
         return False
-    set_title(connection, chat_id, title, source)
+    set_title(transaction, chat_id, title, source)
     return True
 
 
-def set_created(connection: Connection, chat_id: str, created: datetime) -> None:
-    """For a chat that was made elsewhere."""
+def set_created(transaction: Transaction, chat_id: str, created: datetime) -> None:
+    """For a chat that is imported."""
     values = {"created": time_text(created)}
-    connection.execute(update(chats).where(chats.c.id == chat_id).values(values))
+    transaction.execute(update(chats).where(chats.c.id == chat_id).values(values))
 
 
-def set_pinned(connection: Connection, chat_id: str, pinned: bool) -> None:
-    connection.execute(update(chats).where(chats.c.id == chat_id).values(pinned=pinned))
+def set_pinned(transaction: Transaction, chat_id: str, pinned: bool) -> None:
+    transaction.execute(update(chats).where(chats.c.id == chat_id).values(pinned=pinned))
 
 
-def set_unread(connection: Connection, chat_id: str, unread: bool) -> None:
-    connection.execute(update(chats).where(chats.c.id == chat_id).values(unread=unread))
+def set_unread(transaction: Transaction, chat_id: str, unread: bool) -> None:
+    transaction.execute(update(chats).where(chats.c.id == chat_id).values(unread=unread))
 
 
-def set_params(connection: Connection, chat_id: str, params: ChatParams) -> None:
+def set_params(transaction: Transaction, chat_id: str, params: ChatParams) -> None:
     values = {"params": canonical(params.to_json())}
-    connection.execute(update(chats).where(chats.c.id == chat_id).values(values))
+    transaction.execute(update(chats).where(chats.c.id == chat_id).values(values))
 
 
-def set_draft(connection: Connection, chat_id: str, draft: str | None) -> None:
-    connection.execute(update(chats).where(chats.c.id == chat_id).values(draft=draft))
+def set_draft(transaction: Transaction, chat_id: str, draft: str | None) -> None:
+    transaction.execute(update(chats).where(chats.c.id == chat_id).values(draft=draft))
 
 
-def set_branched_from(connection: Connection, chat_id: str, point: BranchPoint) -> None:
+def set_branched_from(transaction: Transaction, chat_id: str, point: BranchPoint) -> None:
     values = {"branched_from": canonical(asdict(point))}
-    connection.execute(update(chats).where(chats.c.id == chat_id).values(values))
+    transaction.execute(update(chats).where(chats.c.id == chat_id).values(values))
 
 
-def set_allowed_tools(connection: Connection, chat_id: str, tools: tuple[str, ...]) -> None:
+def set_allowed_tools(transaction: Transaction, chat_id: str, tools: tuple[str, ...]) -> None:
     values = {"allowed_tools": canonical(sorted(set(tools)))}
-    connection.execute(update(chats).where(chats.c.id == chat_id).values(values))
+    transaction.execute(update(chats).where(chats.c.id == chat_id).values(values))
 
 
-def end_active(connection: Connection) -> None:
-    """Whatever ran when the last process died does not run now (R35); what is in `running` does."""
+def end_active(transaction: Transaction) -> None:
+    """Make chats idle whose turn a crash ended (R35): busy chats without a row in `running`."""
     here = select(running.c.chat_id)
     left = chats.c.state.in_(BUSY_STATES) & chats.c.id.not_in(here)
-    connection.execute(update(chats).where(left).values(state="idle"))
+    transaction.execute(update(chats).where(left).values(state="idle"))
 
 
 def _with_depth(*columns: Any) -> Select[Any]:
@@ -272,6 +286,6 @@ def _branch_point(text: str | None) -> BranchPoint | None:
 
 
 def next_activity() -> Any:
-    """As an expression: the chat is the last that was changed."""
+    """An expression for `activity`: the chat becomes the last changed one."""
     counted = chats.alias()
     return select(func.coalesce(func.max(counted.c.activity), 0) + 1).scalar_subquery()

@@ -1,8 +1,8 @@
-"""Names that come from outside and stand in the store: ids of chats and of messages.
+"""Checks of ids that clients send: ids of chats and of messages.
 
-One check each, used wherever such a name enters, so that no other code has to wonder what it holds
-(`docs/contracts/trust-boundary.md`, rule 5). Ids of chats may become file names later (attachments,
-exports), hence the device names; ids of messages never do.
+Each id is checked where it enters, so that other code can rely on its form
+(`docs/contracts/trust-boundary.md`, rule 5). The id of a chat may become a file name, such as that
+of an export, hence the device names; the id of a message never does.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ _DEVICES = frozenset(
 )
 """Names that Windows opens as devices, with or without an extension."""
 _WORDS = frozenset(["search", "import", "subscribe", "cleanup"])
-"""What stands in the place of an id in the paths below /chats."""
+"""Paths below /chats that are no ids."""
 
 
 def chat_id(text: str) -> str:
@@ -33,7 +33,7 @@ def chat_id(text: str) -> str:
 
 
 def new_chat_id() -> str:
-    """An id that no chat has."""
+    """A new id: 32 random hexadecimal digits."""
     return f"chat-{uuid.uuid4().hex}"
 
 

@@ -1,40 +1,40 @@
-"""What waits until a chat is free: messages that were sent while it was busy (R36).
+"""The queue of a chat: messages that were sent while the chat was busy (R36).
 
     queue = ChatQueue(store)
     await queue.enqueue("c1", entry)                   durable when this returns
-    await queue.queue("c1")                            what waits, what is next first
+    await queue.queue("c1")                            the entries, the next one first
     await store.append("c1", message, from_queue=id)   in the log and out of the queue, or neither
 
-Which commands wait and when the next one runs is the session's to say.
+`sessions` decides which commands wait and when the next one runs.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Any, Final, Protocol, TypeVar
+from typing import Any, Final
 
-from sqlalchemy import Connection, Row, delete, func, insert, select
+from sqlalchemy import Row, delete, func, insert, select
 
+from ..database import Transaction
 from ..errors import Conflict, NotFound, Refused
 from ..messages.parts import Message
 from . import chat_rows, schema
 from .attachments import decode_row, encode_row
 from .log.record import canonical, parse_time, time_text
-
-Result = TypeVar("Result")
+from .transactions import ChatTransactions
 
 MOST_QUEUED: Final = 32
 """Entries of one chat."""
 FULL_RETRY_SECONDS: Final = 10
-"""About one short turn: then one of them has run."""
+"""About one short turn: then the first entry has run."""
 
 
 @dataclass(frozen=True, slots=True)
 class Queued:
-    """A command that waits. `details` is what else it brought along, as plain JSON values."""
+    """A command that waits. `details` are its other fields, as plain JSON values."""
 
     id: str
     type: str
@@ -44,67 +44,59 @@ class Queued:
     details: Mapping[str, Any] = field(default_factory=dict)
 
 
-class Transactions(Protocol):
-    """The store's transactions on a chat."""
-
-    async def read(self, chat_id: str, work: Callable[[Connection], Result]) -> Result: ...
-
-    async def write(self, chat_id: str, work: Callable[[Connection], Result]) -> Result: ...
-
-
 class ChatQueue:
     """The queues of one ComfyUI user's chats. For one event loop; every method may raise
     StoreError, and NotFound for a chat that does not exist."""
 
-    def __init__(self, store: Transactions) -> None:
+    def __init__(self, store: ChatTransactions) -> None:
         self._store = store
 
     async def queue(self, chat_id: str) -> tuple[Queued, ...]:
-        """What waits: with priority first, else in the order in which it came."""
+        """The entries: entries with priority first, then in the order in which they came."""
 
-        def work(connection: Connection) -> tuple[Queued, ...]:
-            chat_rows.require(connection, chat_id)
-            return waiting(connection, chat_id)
+        def work(transaction: Transaction) -> tuple[Queued, ...]:
+            chat_rows.require(transaction, chat_id)
+            return waiting(transaction, chat_id)
 
         return await self._store.read(chat_id, work)
 
     async def enqueue(self, chat_id: str, entry: Queued) -> int:
-        """Let this wait too; says how many do then.
+        """Add an entry; returns the number of entries.
 
-        Raises Conflict for an id that waits already, Refused (`queue_full`) when too many do."""
+        Raises Conflict for an id that is in the queue, Refused (`queue_full`) for a full queue."""
 
-        def work(connection: Connection) -> int:
-            chat_rows.require(connection, chat_id)
-            return add(connection, chat_id, entry)
+        def work(transaction: Transaction) -> int:
+            chat_rows.require(transaction, chat_id)
+            return add(transaction, chat_id, entry)
 
         return await self._store.write(chat_id, work)
 
     async def dequeue(self, chat_id: str, entry_id: str) -> Queued:
-        """Take this out of the queue. Raises NotFound when it does not wait (any more)."""
+        """Remove and return an entry. Raises NotFound when it is not in the queue (any more)."""
         return await self._store.write(chat_id, lambda c: take(c, chat_id, entry_id))
 
     async def clear(self, chat_id: str) -> int:
-        """Empty the queue; says how many waited."""
+        """Empty the queue; returns how many entries it had."""
 
-        def work(connection: Connection) -> int:
-            chat_rows.require(connection, chat_id)
+        def work(transaction: Transaction) -> int:
+            chat_rows.require(transaction, chat_id)
             gone = delete(schema.queue).where(schema.queue.c.chat_id == chat_id)
-            return connection.execute(gone).rowcount
+            return transaction.execute(gone).rowcount
 
         return await self._store.write(chat_id, work)
 
 
-def waiting(connection: Connection, chat_id: str) -> tuple[Queued, ...]:
+def waiting(transaction: Transaction, chat_id: str) -> tuple[Queued, ...]:
     rows = schema.queue
     query = select(rows).where(rows.c.chat_id == chat_id)
-    found = connection.execute(query.order_by(rows.c.priority.desc(), rows.c.number))
-    return tuple(_queued(connection, row) for row in found.all())
+    found = transaction.execute(query.order_by(rows.c.priority.desc(), rows.c.number))
+    return tuple(_queued(transaction, row) for row in found.all())
 
 
-def add(connection: Connection, chat_id: str, entry: Queued) -> int:
+def add(transaction: Transaction, chat_id: str, entry: Queued) -> int:
     rows = schema.queue
     ids = select(rows.c.id).where(rows.c.chat_id == chat_id)
-    known = set(connection.execute(ids).scalars())
+    known = set(transaction.execute(ids).scalars())
     if entry.id in known:
         raise Conflict(f"{entry.id!r} waits in this chat already.", code="queued_already")
     if len(known) >= MOST_QUEUED:
@@ -115,7 +107,7 @@ def add(connection: Connection, chat_id: str, entry: Queued) -> int:
             retry_after=FULL_RETRY_SECONDS,
         )
     newest = select(func.max(rows.c.number)).where(rows.c.chat_id == chat_id)
-    number = (connection.execute(newest).scalar_one() or 0) + 1
+    number = (transaction.execute(newest).scalar_one() or 0) + 1
     values = {
         "chat_id": chat_id,
         "id": entry.id,
@@ -125,30 +117,30 @@ def add(connection: Connection, chat_id: str, entry: Queued) -> int:
         "created": time_text(entry.created),
         "message": None
         if entry.message is None
-        else encode_row(connection, chat_id, entry.message).text,
+        else encode_row(transaction, chat_id, entry.message).text,
         "details": canonical(entry.details),
     }
-    connection.execute(insert(rows).values(values))
+    transaction.execute(insert(rows).values(values))
     return len(known) + 1
 
 
-def take(connection: Connection, chat_id: str, entry_id: str) -> Queued:
-    """Remove and return an entry. Raises NotFound when it is not there: nothing runs twice."""
+def take(transaction: Transaction, chat_id: str, entry_id: str) -> Queued:
+    """Remove and return an entry. Raises NotFound when it is not there: nothing is run twice."""
     rows = schema.queue
     where = (rows.c.chat_id == chat_id) & (rows.c.id == entry_id)
-    found = connection.execute(select(rows).where(where)).one_or_none()
+    found = transaction.execute(select(rows).where(where)).one_or_none()
     if found is None:
         raise NotFound(f"Nothing with the id {entry_id!r} waits in this chat.")
-    connection.execute(delete(rows).where(where))
-    return _queued(connection, found)
+    transaction.execute(delete(rows).where(where))
+    return _queued(transaction, found)
 
 
-def _queued(connection: Connection, row: Row[Any]) -> Queued:
+def _queued(transaction: Transaction, row: Row[Any]) -> Queued:
     return Queued(
         id=row.id,
         type=row.type,
         created=parse_time(row.created),
-        message=None if row.message is None else decode_row(connection, row.message)[0],
+        message=None if row.message is None else decode_row(transaction, row.message)[0],
         priority=row.priority,
         details=json.loads(row.details),
     )

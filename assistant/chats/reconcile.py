@@ -1,11 +1,12 @@
-"""What a request's list of messages means against the chat that is stored.
+"""The intention of a request: what its list of messages means for the stored chat.
 
-The clients of `POST /api/chat` send the list as they see it; the log has the list as it is. The
-difference is one of five intentions (`docs/decisions/0006-a-turn-belongs-to-the-server.md`), and
-the stored messages win wherever a client could have rewritten them. Pure: `store` carries the
-intention out, `turn` runs what follows.
+The clients of `POST /api/chat` send the list of messages as they see it. Its difference from the
+log is one of five intentions (`docs/decisions/0006-a-turn-belongs-to-the-server.md`), and the
+stored messages win wherever a client could have rewritten them. Pure: `turn` carries the intention
+out with the store.
 
 System messages in what was sent are passed over: they hold for their request and are not stored.
+Events are passed over in both lists: a client may not have seen them, and none of them is answered.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from ..errors import InvalidRequest, NotFound
+from ..messages.origin import is_event
 from ..messages.parts import DataPart, Message, Part, StepStart, TextPart, ToolPart
 from .chat import ChatState
 
@@ -24,7 +26,7 @@ REGENERATE = "regenerate-message"
 
 @dataclass(frozen=True, slots=True)
 class Import:
-    """The chat is new to us: all of these are its messages."""
+    """The chat is new: these are all its messages."""
 
     messages: tuple[Message, ...]
 
@@ -47,11 +49,9 @@ class Resume:
 
 @dataclass(frozen=True, slots=True)
 class Regenerate:
-    """The user message `parent_id` is to be answered (again); `replaced_id` is the answer that the
-    new one stands in for, None where there was none."""
+    """The user message `parent_id` is to be answered (again)."""
 
     parent_id: str
-    replaced_id: str | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,7 +79,9 @@ def reconcile(
     """
     if trigger not in (SUBMIT, REGENERATE):
         raise InvalidRequest(f"expected {SUBMIT} or {REGENERATE}, got {trigger!r}", where="trigger")
-    sent = tuple(message for message in sent if message.role != "system")
+    events = {message.id for message in stored if is_event(message)}
+    stored = tuple(message for message in stored if message.id not in events)
+    sent = tuple(one for one in sent if one.role != "system" and one.id not in events)
     _check_ids(sent)
     if not stored:
         return Import(_answerable(sent))
@@ -94,7 +96,7 @@ def replace(stored: Sequence[Message], message_id: str, new: Message) -> Branch:
     Raises NotFound for an unknown id, InvalidRequest when either is no user message.
     """
     place = _place(stored, message_id)
-    if stored[place].role != "user" or new.role != "user":
+    if stored[place].role != "user" or is_event(stored[place]) or new.role != "user":
         raise InvalidRequest("only a user message can be edited", where="messageId")
     if any(message.id == new.id for message in stored[:place]):
         raise InvalidRequest(f"the id {new.id!r} is used by an earlier message", where="message.id")
@@ -102,8 +104,8 @@ def replace(stored: Sequence[Message], message_id: str, new: Message) -> Branch:
 
 
 def merge(stored: Message, sent: Message) -> Message:
-    """`stored` with what a client may add: answers to approvals, and results of the tools that ran
-    at the client. What is settled stays, and everything else stays as it was stored."""
+    """`stored` with the parts that a client may add: answers to approvals, and results of the tools
+    that ran at the client. Settled calls and all other parts stay as they were stored."""
     offered = {part.tool_call_id: part for part in sent.tool_parts}
     parts: list[Part] = []
     for part in stored.parts:
@@ -114,12 +116,12 @@ def merge(stored: Message, sent: Message) -> Message:
 
 
 def pending(message: Message) -> tuple[ToolPart, ...]:
-    """The calls that wait for a person's decision or for a panel's result."""
+    """The tool calls that wait for a person's decision or for a panel's result."""
     return tuple(part for part in message.tool_parts if _waits(part))
 
 
 def state_after(message: Message) -> ChatState:
-    """What a chat that ends with this message does: it waits, or nothing."""
+    """The state of a chat that ends with this message: it waits, or it is idle."""
     waiting = pending(message)
     if any(part.state == "approval-requested" for part in waiting):
         return "paused"
@@ -137,7 +139,7 @@ def _submit(stored: Sequence[Message], sent: Sequence[Message]) -> Intention:
     if not new and merged != last and common == len(stored):
         return Resume(parent_id, merged)
     if not new and last.role == "user":
-        return Regenerate(last.id, _answer_after(stored, common - 1))
+        return Regenerate(last.id)
     if not new:
         raise InvalidRequest("nothing to answer: the list brings nothing new", where="messages")
     if merged != last:
@@ -163,9 +165,9 @@ def _regenerate(
     common = _common(stored, sent)
     new = tuple(sent[common:])
     if new and new[-1].role == "user":
-        # The client sees another past than we do: its own is answered, ours stays as a branch.
+        # The client has another history: that one is answered, the stored one stays as a branch.
         return Branch(stored[common - 1].id if common else None, new)
-    return Regenerate(stored[asked].id, _answer_after(stored, asked))
+    return Regenerate(stored[asked].id)
 
 
 def _target(stored: Sequence[Message], sent: Sequence[Message], message_id: str | None) -> int:
@@ -173,7 +175,8 @@ def _target(stored: Sequence[Message], sent: Sequence[Message], message_id: str 
     if message_id is not None and any(message.id == message_id for message in stored):
         return _place(stored, message_id)
     if message_id is not None:
-        # A client may have given the cut-off answer an id of its own; what came before tells.
+        # The client may have given the cut answer an id of its own: then the message before it
+        # decides.
         if sent and sent[-1].role == "user" and any(sent[-1].id == m.id for m in stored):
             return _place(stored, sent[-1].id)
         raise NotFound(f"There is no message {message_id!r} in this chat.")
@@ -205,7 +208,7 @@ def _same(ours: Message, theirs: Message) -> bool:
 
 
 def _typed(message: Message) -> tuple[Part, ...]:
-    """What the user gave; `data-*` parts are ours."""
+    """The parts of the user; the server adds the `data-*` parts."""
     return tuple(part for part in message.parts if not isinstance(part, DataPart))
 
 
@@ -254,11 +257,6 @@ def _answerable(messages: tuple[Message, ...]) -> tuple[Message, ...]:
             "nothing to answer: the last message is an assistant's", where="messages"
         )
     return messages
-
-
-def _answer_after(stored: Sequence[Message], place: int) -> str | None:
-    following = stored[place + 1 : place + 2]
-    return following[0].id if following and following[0].role == "assistant" else None
 
 
 def _id_before(stored: Sequence[Message], place: int) -> str | None:

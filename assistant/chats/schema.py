@@ -1,21 +1,22 @@
-"""The tables of the chats, and which version of them a file holds.
+"""The tables of the chats, and their version.
 
 `messages` is the log: rows are added, never changed and never removed. A row's parent is an older
 row of the same chat, so a path runs from a head downwards with falling row numbers, and a branch is
 a row whose parent is not the newest one. A row with the message id of an older sibling is a newer
 version of that message.
 
-A path is stored as *runs*: rows that follow each other by number and by parent. Each row says where
-its run starts and which row the run grew from, so a path is known from one look-up per branch, not
-per message, and a page of a long chat costs what a page of a short one does.
+A path is stored as *row ranges*: rows that follow each other by number and by parent. Each row says
+where its range starts (`run_start`) and from which row the range grew (`run_parent`), so a path is
+read with one look-up for each branch, not for each message, and a page of a long chat costs what a
+page of a short one does.
 """
 
 from __future__ import annotations
 
 from sqlalchemy import (
+    DDL,
     Boolean,
     Column,
-    Connection,
     ForeignKey,
     Index,
     Integer,
@@ -23,14 +24,14 @@ from sqlalchemy import (
     String,
     Table,
     Text,
-    text,
+    event,
 )
 
-from ..errors import StoreError
-from . import migrations
+from ..database import StoreTables, Transaction, migrate
+from .migrations import VERSIONS
 
 SCHEMA_VERSION = 4
-"""`PRAGMA user_version` of a file with these tables; `migrations` has a step to each."""
+"""Of these tables; `migrations` has a step to each version."""
 
 metadata = MetaData()
 
@@ -52,9 +53,9 @@ chats = Table(
     Column("pinned", Boolean, nullable=False, server_default="0"),
     # An answer ended while nobody looked.
     Column("unread", Boolean, nullable=False, server_default="0"),
-    # What the chat wants other than the settings say, as JSON.
+    # The parameters of the chat, as JSON.
     Column("params", Text, nullable=False, server_default="{}"),
-    # What the user typed and has not sent.
+    # The text that the user typed and has not sent.
     Column("draft", Text),
     # The chat and the message that this one was branched from, as JSON.
     Column("branched_from", Text),
@@ -78,8 +79,15 @@ messages = Table(
     Column("run_parent", Integer),
     Column("body", Text, nullable=False),
     Index("messages_by_id", "chat_id", "message_id"),
-    # The first rows of runs, by what they grew from: an entry for each branch, not for each row.
-    Index("messages_by_branch", "chat_id", "run_parent", sqlite_where=text('"row" = run_start')),
+)
+# The first rows of row ranges, by what they grew from: an entry for each branch, not for each row.
+# As DDL, since SQLAlchemy has another word for WHERE in each dialect.
+event.listen(
+    messages,
+    "after_create",
+    DDL(  # type: ignore[no-untyped-call]
+        'CREATE INDEX messages_by_branch ON messages (chat_id, run_parent) WHERE "row" = run_start'
+    ),
 )
 
 running = Table(
@@ -90,7 +98,7 @@ running = Table(
     Column("parent_row", Integer),
     Column("started", String, nullable=False),
     Column("body", Text, nullable=False),
-    # The process that gives it (`ownership`), and when that one last wrote.
+    # The process that gives the answer, and when it last wrote: a lease.
     Column("owner", Text),
     Column("beat", String),
 )
@@ -101,7 +109,7 @@ queue = Table(
     metadata,
     Column("chat_id", String, ForeignKey("chats.id"), primary_key=True),
     Column("id", String, primary_key=True),
-    # Grows by one within the chat: what came first has the smallest.
+    # Grows by one within the chat: the oldest entry has the smallest number.
     Column("number", Integer, nullable=False),
     Column("type", String, nullable=False),
     Column("priority", Boolean, nullable=False),
@@ -109,7 +117,7 @@ queue = Table(
     Column("message", Text),
     Column("details", Text, nullable=False),
 )
-"""What waits until the chat is free."""
+"""The messages that wait until the chat is free."""
 
 attachments = Table(
     "attachments",
@@ -121,7 +129,7 @@ attachments = Table(
 """Which files beside the database (`attachments`) the rows of a chat refer to."""
 
 attachments_gone = Table("attachments_gone", metadata, Column("sha256", String, primary_key=True))
-"""Files that no chat refers to any more; those that are left are removed at the next start."""
+"""Files that no chat refers to any more and that are to be removed, at the latest at a start."""
 
 cuts = Table(
     "cuts",
@@ -133,7 +141,7 @@ cuts = Table(
     Column("end", Integer, nullable=False),
     Column("digest", String, nullable=False),
 )
-"""The ranges that a chat does not send any more, in their order."""
+"""The ranges of messages that a chat does not send to a model any more, in their order."""
 
 projections = Table(
     "projections",
@@ -141,21 +149,13 @@ projections = Table(
     Column("chat_id", String, ForeignKey("chats.id", ondelete="CASCADE"), primary_key=True),
     Column("body", Text, nullable=False),
 )
-"""What else a chat's context has committed; its rows are overwritten."""
+"""The other projections of a chat's context; its rows are overwritten."""
 
 
-def prepare(connection: Connection) -> None:
-    """Make the tables that are missing, and bring those of an older version up to date, with what
-    they hold. Raises StoreError for a file of a newer version."""
-    found = connection.execute(text("PRAGMA user_version")).scalar_one()
-    if found > SCHEMA_VERSION:
-        raise StoreError(
-            f"The chats were saved by a newer version of the assistant (format {found}; this one "
-            f"reads up to {SCHEMA_VERSION}). Update the assistant to open them."
-        )
-    if 0 < found < SCHEMA_VERSION:
-        migrations.upgrade(connection, found)
-    # A file without our tables, of which the other rooms may have made some.
-    metadata.create_all(connection)
-    if found < SCHEMA_VERSION:
-        connection.execute(text(f"PRAGMA user_version = {SCHEMA_VERSION}"))
+TABLES = StoreTables("chats", metadata, SCHEMA_VERSION, VERSIONS)
+
+
+def prepare(transaction: Transaction) -> None:
+    """Make the tables that are missing, and bring older ones up to date. Raises StoreError for
+    tables of a newer version."""
+    migrate(transaction, TABLES)

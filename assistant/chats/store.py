@@ -1,34 +1,32 @@
-"""Where chats are kept: the only code that stores them (R33).
+"""The store of chats: messages, answers in progress, events and the settings of a chat (R33).
 
     store = ChatStore(database)
     await store.recover()                              once, before the first turn
     await store.create("c1", title, workflow)
     await store.append("c1", message)                  a row of the log, durable when this returns
-    await store.begin_answer("c1", answer)             checkpoints while it streams,
-    await store.checkpoint("c1", answer)
-    await store.finish_answer("c1", answer)            then one row
+    await store.begin_answer("c1", answer)             an answer begins,
+    await store.checkpoint("c1", answer)               is saved while it streams,
+    await store.finish_answer("c1", answer)            and becomes one row of the log
+    await store.add_event("c1", message)               a hidden message about what happened
 
 Nothing is changed or deleted in the log: an edited message, another answer and a suspended answer
-that went on are new rows, and the chat's head says which path is the current one. What a request
-means is `reconcile`'s to say, what runs is `turn`'s; this room knows no provider and no key.
+that went on are new rows, and the chat's head says which path is the current one. `reconcile`
+decides what a request means for the log; this room has no provider and no key.
 """
 
 from __future__ import annotations
 
-import contextlib
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from datetime import datetime
-from typing import Final, TypeVar
-
-from sqlalchemy import Connection
 
 from ..context.projections import Projections
-from ..database import Database, utc_now
-from ..errors import Conflict, FileFailed, NotFound
+from ..database import Transaction
+from ..errors import NotFound
 from ..messages.parts import Message
-from . import chat_rows, queue, schema, titles
+from . import chat_rows, queue, titles
 from .chat import (
     HEAD,
+    MOST_PER_PAGE,
     Chat,
     ChatParams,
     ChatState,
@@ -38,63 +36,18 @@ from .chat import (
     WorkflowName,
 )
 from .failover import listing
-from .failover.failover import Failover, Saving
 from .identity import chat_id as check_chat_id
-from .log import capacity, chat_log, checkpoint, projection_rows
+from .log import chat_log, checkpoint, event_rows, paths, projection_rows
 from .log.chat_log import Added, Stored
-from .log.row_cache import RowCache
-from .ownership import Owner, this_process
-
-Result = TypeVar("Result")
-
-MOST_PER_PAGE: Final = 200
-"""Chats or messages; a longer page helps no panel."""
+from .transactions import ChatTransactions
 
 
-class ChatStore:
+class ChatStore(ChatTransactions):
     """The chats of one ComfyUI user, in one database.
 
     For one event loop. Every method may raise StoreError, InvalidRequest for an id that cannot name
     a chat and, where it does not say otherwise, NotFound for a chat that does not exist.
     """
-
-    def __init__(
-        self,
-        database: Database,
-        *,
-        clock: Callable[[], datetime] = utc_now,
-        most_log_chars: int = capacity.MOST_LOG_CHARS,
-        owner: Owner | None = None,
-    ) -> None:
-        self._database = database
-        self._clock = clock
-        self._most_log_chars = most_log_chars
-        self.owner = owner or this_process()  # who gives the answers here
-        self._cache = RowCache()
-        self._failover = Failover(database, self._recover, self._cache)
-        # The answers in progress here. One that is only in the database was left by a crash.
-        self._answering: dict[str, str] = {}
-
-    async def recover(self) -> tuple[str, ...]:
-        """Make the tables, and turn what a crash left in progress into cut messages; says in which
-        chats. Happens once, at the latest with the first call of another method."""
-        cut: tuple[str, ...] = await self._failover.prepare()
-        return cut
-
-    @property
-    def saving(self) -> Saving:
-        """Whether what is said is saved, and why not: it is kept in memory meanwhile, and saved as
-        soon as that can be done."""
-        return self._failover.saving
-
-    @property
-    def failover(self) -> Failover:
-        """Where the chats are now, for the other modules of this room."""
-        return self._failover
-
-    async def close(self) -> None:
-        """Try for the last time to save what could not be saved."""
-        await self._failover.close()
 
     async def create(
         self,
@@ -116,20 +69,20 @@ class ChatStore:
         source: TitleSource = "rule",
     ) -> Chat:
         """A new chat with these messages: all of them or, when it raises, nothing."""
-        now = self._clock()
+        now = self.now()
 
-        def work(connection: Connection) -> Chat:
+        def work(transaction: Transaction) -> Chat:
             chat_rows.insert_chat(
-                connection, chat_id, titles.clean_title(title), workflow, now, source
+                transaction, chat_id, titles.clean_title(title), workflow, now, source
             )
-            self._add(connection, chat_rows.require(connection, chat_id), messages, HEAD, now)
-            return chat_rows.require(connection, chat_id)
+            self._add(transaction, chat_rows.require(transaction, chat_id), messages, HEAD, now)
+            return chat_rows.require(transaction, chat_id)
 
         return await self.write(chat_id, work)
 
     async def get(self, chat_id: str) -> Chat | None:
         """The chat, or None when there is none."""
-        return await self.read(chat_id, lambda connection: chat_rows.find(connection, chat_id))
+        return await self.read(chat_id, lambda transaction: chat_rows.find(transaction, chat_id))
 
     async def list(self, limit: int = 50, before: str | None = None) -> tuple[ChatSummary, ...]:
         """Up to `limit` chats, last changed first; `before` is the last id of the page before.
@@ -137,17 +90,17 @@ class ChatStore:
         Raises NotFound for an unknown `before`."""
         await self._prepare()
         bounded = max(1, min(limit, MOST_PER_PAGE))
-        return await listing.newest(self._failover, bounded, before)
+        return await listing.newest(self.failover, bounded, before)
 
     async def path(self, chat_id: str) -> tuple[Message, ...]:
-        """All messages of the current path, the first first."""
+        """All messages of the current path, oldest first."""
         known = self._cache.rows(check_chat_id(chat_id))
 
-        def work(connection: Connection) -> dict[int, Stored]:
-            head = chat_rows.require(connection, chat_id).head_row
-            rows = chat_log.path(connection, chat_id, head)
+        def work(transaction: Transaction) -> dict[int, Stored]:
+            head = chat_rows.require(transaction, chat_id).head_row
+            rows = paths.path(transaction, chat_id, head)
             missing = [row for row in rows if row not in known]
-            read = chat_log.read_rows(connection, chat_id, missing)
+            read = chat_log.read_rows(transaction, chat_id, missing)
             return {row: known[row] if row in known else read[row] for row in rows}
 
         found = await self.read(chat_id, work)
@@ -158,15 +111,16 @@ class ChatStore:
         self, chat_id: str, before: str | None = None, limit: int = 50
     ) -> tuple[tuple[Message, ...], bool]:
         """The last `limit` messages of the current path that come before the message `before`
-        (None: the last of all), and whether older ones are left. Costs the same in a long chat.
+        (None: the last of all), and whether older ones are left. The cost does not grow with the
+        length of the chat.
 
         Raises NotFound when `before` is not on the path."""
         bounded = max(1, min(limit, MOST_PER_PAGE))
 
-        def work(connection: Connection) -> tuple[tuple[Message, ...], bool]:
-            head = chat_rows.require(connection, chat_id).head_row
-            rows, more = chat_log.page(connection, chat_id, head, before, bounded)
-            read = chat_log.read_rows(connection, chat_id, rows)
+        def work(transaction: Transaction) -> tuple[tuple[Message, ...], bool]:
+            head = chat_rows.require(transaction, chat_id).head_row
+            rows, more = paths.page(transaction, chat_id, head, before, bounded)
+            read = chat_log.read_rows(transaction, chat_id, rows)
             return tuple(read[row].message for row in rows), more
 
         return await self.read(chat_id, work)
@@ -192,25 +146,43 @@ class ChatStore:
 
         `from_queue` leaves the queue in the same transaction; NotFound when it is not there."""
 
-        def work(connection: Connection, chat: Chat, now: datetime) -> Added:
+        def work(transaction: Transaction, chat: Chat, now: datetime) -> Added:
             if from_queue is not None:
-                queue.take(connection, chat_id, from_queue)
-            return self._add(connection, chat, messages, parent, now)
+                queue.take(transaction, chat_id, from_queue)
+            return self._add(transaction, chat, messages, parent, now)
 
         added = await self.extend(chat_id, work)
         self._cache.grow(chat_id, messages, added)
         return tuple(added.rows)
 
+    async def add_event(self, chat_id: str, message: Message) -> Message:
+        """Add an event at the end of the current path, also while an answer is in progress, which
+        follows the event then. Returns the event as it is read: a hidden user message. It is not
+        counted among the chat's messages and is not searched.
+
+        Raises InvalidRequest for an id that is used earlier on the path, Refused (`chat_full`)."""
+        now, event = self.now(), event_rows.as_event(message)
+
+        def work(transaction: Transaction) -> tuple[tuple[Message, ...], Added]:
+            chat = chat_rows.require(transaction, chat_id)
+            new, added = event_rows.add(transaction, chat, event, now)
+            self.check_room(chat, added.chars)
+            return new, added
+
+        new, added = await self.write(chat_id, work)
+        self._cache.grow(chat_id, new, added)
+        return event
+
     async def begin_answer(self, chat_id: str, message: Message, parent: Parent = HEAD) -> None:
-        """An answer after `parent` begins, with what `message` holds already; state `generating`.
+        """Begin an answer after `parent`, with the parts that `message` has; state `generating`.
 
         The current path ends at `parent` until the answer is finished, unless it ends with an older
         version of this message. Raises Conflict (`turn_running`) while another is in progress."""
         self.check_not_answering(chat_id)
-        now = self._clock()
+        now = self.now()
 
-        def work(connection: Connection) -> None:
-            checkpoint.begin(connection, chat_id, message, parent, self.owner, now)
+        def work(transaction: Transaction) -> None:
+            checkpoint.begin(transaction, chat_id, message, parent, self.owner, now)
 
         self._answering[chat_id] = message.id
         try:
@@ -220,9 +192,9 @@ class ChatStore:
             raise
 
     async def checkpoint(self, chat_id: str, message: Message) -> None:
-        """Save how far the answer is; the caller decides how often. Does nothing when that answer
-        is not in progress any more."""
-        now = self._clock()
+        """Save the present state of the answer; the caller decides how often. Does nothing when
+        this answer is not in progress any more."""
+        now = self.now()
         await self.write(chat_id, lambda c: checkpoint.save(c, chat_id, message, now))
 
     async def finish_answer(self, chat_id: str, message: Message, state: ChatState = "idle") -> int:
@@ -230,10 +202,10 @@ class ChatStore:
 
         Returns the row. Raises Conflict when this answer is not in progress. After a StoreError it
         may be called again."""
-        now, begun = self._clock(), self._answering.get(chat_id) == message.id
+        now, begun = self.now(), self._answering.get(chat_id) == message.id
 
-        def work(connection: Connection) -> Added:
-            return checkpoint.finish(connection, chat_id, message, state, now, begun)
+        def work(transaction: Transaction) -> Added:
+            return checkpoint.finish(transaction, chat_id, message, state, now, begun)
 
         try:
             added = await self.write(chat_id, work)
@@ -244,66 +216,66 @@ class ChatStore:
         return added.rows[-1]
 
     async def set_state(self, chat_id: str, state: ChatState) -> None:
-        def work(connection: Connection) -> None:
-            self.check_here(connection, chat_id)
-            chat_rows.set_state(connection, chat_id, state)
+        def work(transaction: Transaction) -> None:
+            self.check_here(transaction, chat_id)
+            chat_rows.set_state(transaction, chat_id, state)
 
-        await self._set(chat_id, work)
+        await self.change_row(chat_id, work)
 
     async def set_title(self, chat_id: str, title: str, source: TitleSource = "user") -> bool:
-        """Rename the chat; neither a rule nor a model undoes what a user chose. Says whether it
-        was renamed."""
+        """Rename the chat, unless its title has a stronger source: a user's title stays. Returns
+        whether it was renamed."""
         clean = titles.clean_title(title)
         return await self.write(chat_id, lambda c: chat_rows.retitle(c, chat_id, clean, source))
 
     async def change(
         self, chat_id: str, title: str | None = None, pinned: bool | None = None
     ) -> ChatSummary:
-        """What the user changes in the list: the title, or whether the chat is pinned."""
+        """Change the title, or whether the chat is pinned; None leaves a value as it is."""
 
-        def work(connection: Connection) -> ChatSummary:
-            chat_rows.require(connection, chat_id)
+        def work(transaction: Transaction) -> ChatSummary:
+            chat_rows.require(transaction, chat_id)
             if title is not None:
-                chat_rows.set_title(connection, chat_id, titles.clean_title(title), "user")
+                chat_rows.set_title(transaction, chat_id, titles.clean_title(title), "user")
             if pinned is not None:
-                chat_rows.set_pinned(connection, chat_id, pinned)
-            return chat_rows.require(connection, chat_id)
+                chat_rows.set_pinned(transaction, chat_id, pinned)
+            return chat_rows.require(transaction, chat_id)
 
         return await self.write(chat_id, work)
 
     async def set_params(self, chat_id: str, params: ChatParams) -> None:
-        """What the chat wants other than the settings say, from its next turn on."""
-        await self._set(chat_id, lambda c: chat_rows.set_params(c, chat_id, params))
+        """Set the parameters of the chat, from its next turn on."""
+        await self.change_row(chat_id, lambda c: chat_rows.set_params(c, chat_id, params))
 
     async def set_draft(self, chat_id: str, draft: str | None) -> None:
-        """What the user typed and has not sent; None when there is nothing."""
-        await self._set(chat_id, lambda c: chat_rows.set_draft(c, chat_id, draft or None))
+        """Keep the text that the user typed and has not sent; None when there is none."""
+        await self.change_row(chat_id, lambda c: chat_rows.set_draft(c, chat_id, draft or None))
 
     async def set_unread(self, chat_id: str, unread: bool) -> None:
-        """Whether an answer ended while nobody looked."""
-        await self._set(chat_id, lambda c: chat_rows.set_unread(c, chat_id, unread))
+        """Set whether an answer ended while nobody looked."""
+        await self.change_row(chat_id, lambda c: chat_rows.set_unread(c, chat_id, unread))
 
     async def keep_projections(self, chat_id: str, committed: Projections) -> None:
-        """What the chat's context leaves out from now on, in the place of what it left out before
-        (R28). Costs what has changed, not what the chat is long."""
-        await self._set(chat_id, lambda c: projection_rows.keep(c, chat_id, committed))
+        """Replace the chat's projections: what its context leaves out (R28). The cost grows with
+        the difference, not with the length of the chat."""
+        await self.change_row(chat_id, lambda c: projection_rows.keep(c, chat_id, committed))
 
     async def projections(self, chat_id: str) -> Projections:
-        """What the chat's context leaves out; empty for a chat that leaves out nothing, and where
-        it cannot be read: the chat is planned anew then."""
+        """The chat's projections; empty where there are none, and where they cannot be read: the
+        chat's context is then planned anew."""
 
-        def work(connection: Connection) -> Projections:
-            chat_rows.require(connection, chat_id)
-            return projection_rows.read(connection, chat_id)
+        def work(transaction: Transaction) -> Projections:
+            chat_rows.require(transaction, chat_id)
+            return projection_rows.read(transaction, chat_id)
 
         return await self.read(chat_id, work)
 
     async def allow_tool(self, chat_id: str, tool_name: str) -> None:
-        """This tool need not ask in this chat any more."""
+        """Let this tool run without asking in this chat."""
 
-        def work(connection: Connection) -> None:
-            chat = chat_rows.require(connection, chat_id)
-            chat_rows.set_allowed_tools(connection, chat_id, (*chat.allowed_tools, tool_name))
+        def work(transaction: Transaction) -> None:
+            chat = chat_rows.require(transaction, chat_id)
+            chat_rows.set_allowed_tools(transaction, chat_id, (*chat.allowed_tools, tool_name))
 
         await self.write(chat_id, work)
 
@@ -315,87 +287,15 @@ class ChatStore:
 
     def _add(
         self,
-        connection: Connection,
+        transaction: Transaction,
         chat: Chat,
         messages: Sequence[Message],
         parent: Parent,
         now: datetime,
     ) -> Added:
-        row = chat_log.parent_row(connection, chat.id, chat.head_row, parent)
-        added = chat_log.add_rows(connection, chat.id, messages, row, now)
+        row = paths.parent_row(transaction, chat.id, chat.head_row, parent)
+        added = chat_log.add_rows(transaction, chat.id, messages, row, now)
         self.check_room(chat, added.chars)
         if messages:
-            chat_rows.set_head(connection, chat.id, added.rows[-1], added.chars, now)
+            chat_rows.set_head(transaction, chat.id, added.rows[-1], added.chars, now)
         return added
-
-    def _recover(self, connection: Connection) -> tuple[str, ...]:
-        schema.prepare(connection)
-        return checkpoint.recover(connection, self.owner, self._clock(), tuple(self._answering))
-
-    def check_not_answering(self, chat_id: str) -> None:
-        """Raises Conflict (`turn_running`) while an answer is in progress."""
-        if chat_id in self._answering:
-            raise Conflict(
-                "This chat is being answered; wait for it or stop it.",
-                code="turn_running",
-                extra={"chat_id": chat_id},
-            )
-
-    def check_here(self, connection: Connection, chat_id: str) -> None:
-        """Raises Conflict (`runs_elsewhere`) while another process gives the chat's answer."""
-        checkpoint.check_here(connection, chat_id, self.owner, self._clock())
-
-    def check_saved(self, chat_id: str) -> None:
-        """Raises FileFailed while the chat is kept in memory only."""
-        if chat_id in self._failover.held:
-            raise FileFailed(self.saving.message or "")
-
-    def check_room(self, chat: Chat, added_chars: int) -> None:
-        """Raises Refused (`chat_full`) when so much more is too much for the chat."""
-        capacity.check_room(chat, added_chars, self._most_log_chars)
-
-    def forget(self, chat_id: str) -> None:
-        """Drop what is in memory of the chat; for one that is deleted."""
-        self._cache.forget(chat_id)
-
-    async def _set(self, chat_id: str, work: Callable[[Connection], None]) -> None:
-        def checked(connection: Connection) -> None:
-            chat_rows.require(connection, chat_id)
-            work(connection)
-
-        await self.write(chat_id, checked)
-
-    # For the other modules of this room, which work on a chat in one transaction.
-
-    async def extend(
-        self, chat_id: str, work: Callable[[Connection, Chat, datetime], Result]
-    ) -> Result:
-        """A transaction that adds to the log or moves the path. Raises Conflict (`turn_running`)
-        while an answer is in progress."""
-        self.check_not_answering(chat_id)
-        now = self._clock()
-
-        def settled(connection: Connection) -> Result:
-            checkpoint.settle(connection, chat_id, self.owner, now)
-            return work(connection, chat_rows.require(connection, chat_id), now)
-
-        return await self.write(chat_id, settled)
-
-    def now(self) -> datetime:
-        return self._clock()
-
-    async def write(self, chat_id: str, work: Callable[[Connection], Result]) -> Result:
-        check_chat_id(chat_id)
-        await self._prepare()
-        return await self._failover.write(chat_id, work)
-
-    async def read(self, chat_id: str, work: Callable[[Connection], Result]) -> Result:
-        check_chat_id(chat_id)
-        await self._prepare()
-        return await self._failover.read(chat_id, work)
-
-    async def _prepare(self) -> None:
-        if not self._failover.ready:
-            # A file that cannot be written now will be; meanwhile all is kept in memory.
-            with contextlib.suppress(FileFailed):
-                await self.recover()

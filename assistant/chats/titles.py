@@ -1,5 +1,5 @@
-"""A chat's title: by rule, from its first user message and without a call to any model; or what a
-model or a person wrote, as one line."""
+"""Titles of chats: by rule from the first user message, without a call to any model; or one line of
+what a model or a person wrote."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ NEW_CHAT = "New chat"
 TITLE_CHARS = 60
 """About what a list of chats shows in one line."""
 SHORTEST_SENTENCE = 16
-"""Characters; a shorter first sentence is a greeting, and the next one says what is wanted."""
+"""Characters; a shorter first sentence is a greeting, and the next sentence has the request."""
 LOOKED_AT_CHARS = 2_000
-"""A first message may be a pasted log; its title is in its beginning."""
+"""A first message may be a long pasted text; the title is made of its beginning."""
 
 _SKILL = re.compile(r"/skill\s+(\S.*)", re.IGNORECASE)
 _FENCE = re.compile(r"^\s*(?:```|~~~)[^`]*$")
@@ -48,7 +48,8 @@ def title_for(message: Message) -> str:
 
 
 def title_from(text: str) -> str | None:
-    """A title that a model wrote, without what models put around one; None for an empty one."""
+    """The title in a model's text, without label, quotation marks and Markdown; None for an empty
+    one."""
     line = _LABEL.sub("", _first_line(text[:LOOKED_AT_CHARS]))
     plain = line.strip(_AROUND).rstrip(" .:;,")
     return _shorten(plain) if plain else None
@@ -100,7 +101,7 @@ def _shorten(text: str) -> str:
         return text
     cut = text[: TITLE_CHARS + 1]
     border = cut.rfind(" ")
-    # Text without spaces, such as Chinese, is cut where it is.
+    # Text without spaces, such as Chinese, is cut at any character.
     cut = cut[:border] if border > TITLE_CHARS // 2 else cut[:TITLE_CHARS]
     while cut and (cut[-1] == _ZERO_WIDTH_JOINER or unicodedata.combining(text[len(cut)]) != 0):
         cut = cut[:-1]

@@ -1,14 +1,14 @@
 """Deleted chats: hidden at once, brought back within a minute, then removed for good (R33).
 
-    await trash.open()                 removes what an earlier process left
-    await trash.delete("c1")           no list, no search and no path shows it any more
-    await trash.restore("c1")          as if nothing had happened
-    await trash.untouched(90)          what a clean-up would delete
+    await trash.open()                 removes the chats that were deleted before the start
+    await trash.delete("c1")           hides the chat from lists, searches and paths
+    await trash.restore("c1")          shows the chat as it was
+    await trash.untouched(90)          the chats that a clean-up would delete
     await trash.delete_all(ids)
 
-For good means that nothing of the chat is left in the file: its rows, what its context left out,
-the answer in progress and its words in the index go in one transaction, SQLite overwrites them, and
-the write-ahead log is folded. A running turn is the caller's to stop before.
+A removal leaves nothing of the chat in the file: its rows, its projections, the answer in progress
+and its words in the index are deleted in one transaction, and the database is scrubbed. The caller
+stops a turn of the chat before.
 """
 
 from __future__ import annotations
@@ -20,9 +20,9 @@ from collections.abc import Awaitable, Callable, Sequence
 from datetime import datetime, timedelta
 from typing import Final
 
-from sqlalchemy import Connection, delete, select, update
+from sqlalchemy import delete, select, update
 
-from ..database import Database, utc_now
+from ..database import Database, Transaction, utc_now
 from ..errors import Conflict, NotFound, StoreError
 from . import attachments, chat_rows, schema
 from .chat import ChatSummary
@@ -30,7 +30,7 @@ from .identity import chat_id as check_chat_id
 from .log.record import parse_time, time_text
 from .schema import chats
 from .search.history_search import HistorySearch
-from .store import ChatStore
+from .transactions import ChatTransactions
 
 logger = logging.getLogger("comfyui_assistant")
 
@@ -45,8 +45,8 @@ REMOVED_FROM: Final = (
     schema.cuts,
     schema.projections,
 )
-"""All tables with rows of a chat but that of the chats, which the others refer to, and that of its
-attachments."""
+"""All tables with rows of a chat, but for `chats`, which the others refer to, and `attachments`,
+whose files are removed with them."""
 
 
 class Trash:
@@ -56,7 +56,7 @@ class Trash:
     def __init__(
         self,
         database: Database,
-        store: ChatStore,
+        store: ChatTransactions,
         search: HistorySearch,
         *,
         clock: Callable[[], datetime] = utc_now,
@@ -70,7 +70,7 @@ class Trash:
         self._tasks: set[asyncio.Task[None]] = set()
 
     async def open(self) -> None:
-        """Sees to the chats that were deleted before: each is removed when its minute is over."""
+        """Remove each chat that was deleted before when its minute is over."""
         await self._store.recover()
         await self._database.write(attachments.remove_gone)
         together: defaultdict[datetime, list[str]] = defaultdict(list)
@@ -87,32 +87,32 @@ class Trash:
         now = parse_time(time_text(self._clock()))
         self._store.check_not_answering(check_chat_id(chat_id))
 
-        def hide(connection: Connection) -> None:
-            self._store.check_here(connection, chat_id)
-            _hide(connection, chat_id, now)
+        def hide(transaction: Transaction) -> None:
+            self._store.check_here(transaction, chat_id)
+            _hide(transaction, chat_id, now)
 
         await self._store.write(chat_id, hide)
         self._store.forget(chat_id)
         self._remove_in([chat_id], now, UNDO)
 
     async def untouched(self, days: int) -> tuple[ChatSummary, ...]:
-        """The chats in which nothing happened for so many days, the last changed first; without
-        those that are pinned, and those that are being answered."""
+        """The chats that did not change for so many days, the last changed first; without pinned
+        chats and chats that are being answered."""
         await self._store.recover()
         earliest = self._clock() - timedelta(days=days)
         return await self._database.read(lambda c: chat_rows.untouched_since(c, earliest))
 
     async def delete_all(self, chat_ids: Sequence[str]) -> tuple[str, ...]:
-        """Hide these chats at once; says which. One that is gone, being answered (here or
-        elsewhere) or not saved now is passed over."""
+        """Hide these chats at once; returns the ids of the hidden chats. A chat that is gone, is
+        being answered (here or elsewhere) or is not saved now is passed over."""
         now = parse_time(time_text(self._clock()))
         await self._store.recover()
         free = [chat_id for chat_id in chat_ids if self._is_free(chat_id)]
 
-        def hide(connection: Connection, chat_id: str) -> bool:
+        def hide(transaction: Transaction, chat_id: str) -> bool:
             try:
-                self._store.check_here(connection, chat_id)
-                _hide(connection, chat_id, now)
+                self._store.check_here(transaction, chat_id)
+                _hide(transaction, chat_id, now)
             except (NotFound, Conflict):
                 return False
             return True
@@ -131,7 +131,7 @@ class Trash:
         return await self._store.write(chat_id, lambda c: _show(c, chat_id, earliest))
 
     async def close(self) -> None:
-        """Stop waiting; what is left is removed by the next `open`."""
+        """Stop waiting; the next `open` removes the chats that are left."""
         for task in self._tasks:
             task.cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)
@@ -156,7 +156,7 @@ class Trash:
         task.add_done_callback(self._tasks.discard)
 
     async def _remove(self, chat_ids: Sequence[str], deleted: datetime, seconds: float) -> None:
-        """Remove these chats after so long, but for those that were brought back meanwhile."""
+        """Remove these chats after so many seconds, but for chats that were restored meanwhile."""
         await self._sleep(seconds)
         removed: list[str] = []
         try:
@@ -178,32 +178,32 @@ class Trash:
                 self._remove_in(left, deleted, UNDO)
 
 
-def _deleted(connection: Connection) -> list[tuple[str, datetime]]:
-    """The deleted chats that are not removed yet, and since when."""
+def _deleted(transaction: Transaction) -> list[tuple[str, datetime]]:
+    """The deleted chats that are not removed yet, and when they were deleted."""
     query = select(chats.c.id, chats.c.deleted).where(chats.c.deleted.is_not(None))
-    return [(chat_id, parse_time(since)) for chat_id, since in connection.execute(query)]
+    return [(chat_id, parse_time(since)) for chat_id, since in transaction.execute(query)]
 
 
-def _hide(connection: Connection, chat_id: str, now: datetime) -> None:
-    chat_rows.require(connection, chat_id)
+def _hide(transaction: Transaction, chat_id: str, now: datetime) -> None:
+    chat_rows.require(transaction, chat_id)
     values = {"deleted": time_text(now)}
-    connection.execute(update(chats).where(chats.c.id == chat_id).values(values))
+    transaction.execute(update(chats).where(chats.c.id == chat_id).values(values))
 
 
-def _show(connection: Connection, chat_id: str, earliest: datetime) -> ChatSummary:
-    since = dict(_deleted(connection)).get(chat_id)
+def _show(transaction: Transaction, chat_id: str, earliest: datetime) -> ChatSummary:
+    since = dict(_deleted(transaction)).get(chat_id)
     if since is None or since <= earliest:
         raise NotFound(f"There is no deleted chat {chat_id!r}; it can be undone for a minute.")
-    connection.execute(update(chats).where(chats.c.id == chat_id).values(deleted=None))
-    return chat_rows.require(connection, chat_id)
+    transaction.execute(update(chats).where(chats.c.id == chat_id).values(deleted=None))
+    return chat_rows.require(transaction, chat_id)
 
 
-def _remove(connection: Connection, chat_id: str, deleted: datetime) -> bool:
-    """Remove the chat that was deleted at this moment; says whether it was there."""
-    if dict(_deleted(connection)).get(chat_id) != deleted:
+def _remove(transaction: Transaction, chat_id: str, deleted: datetime) -> bool:
+    """Remove the chat if it was deleted at this moment; returns whether it was."""
+    if dict(_deleted(transaction)).get(chat_id) != deleted:
         return False
-    attachments.let_go(connection, chat_id)
+    attachments.let_go(transaction, chat_id)
     for rows in REMOVED_FROM:
-        connection.execute(delete(rows).where(rows.c.chat_id == chat_id))
-    connection.execute(delete(chats).where(chats.c.id == chat_id))
+        transaction.execute(delete(rows).where(rows.c.chat_id == chat_id))
+    transaction.execute(delete(chats).where(chats.c.id == chat_id))
     return True

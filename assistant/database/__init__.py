@@ -1,16 +1,29 @@
-"""SQLite: a file with one writer thread, and a database in memory for what a file does not take."""
+"""The port to a database: transactions, reads, leases, migrations and an index of terms.
 
-from .database import Database, Fallback, utc_now
-from .engines import Result, Work, driver_of, folder_of
-from .memory import InMemoryDatabase
+A store keeps its tables and its statements in its own room and reaches them through this port.
+`sqlite` is the implementation that is embedded; `space` chooses it. No other module of the plugin
+contains a word of SQLite.
+"""
+
+from .port import Database, Fallback, InMemory, Result, Transactions, Work, utc_now
+from .statement import Statement
+from .tables import NUMBERS_NEVER_REUSED, LongInteger, StoreTables, migrate
+from .terms import TermIndex
+from .transaction import Transaction
 
 __all__ = [
+    "NUMBERS_NEVER_REUSED",
     "Database",
     "Fallback",
-    "InMemoryDatabase",
+    "InMemory",
+    "LongInteger",
     "Result",
+    "Statement",
+    "StoreTables",
+    "TermIndex",
+    "Transaction",
+    "Transactions",
     "Work",
-    "driver_of",
-    "folder_of",
+    "migrate",
     "utc_now",
 ]

@@ -6,8 +6,9 @@ log and on the wire. Messages that were stored before there were origins count a
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
-from typing import Final, Literal, get_args
+from typing import Any, Final, Literal, get_args
 
 from .parts import Message
 
@@ -15,13 +16,46 @@ Origin = Literal["person", "task", "model", "hook", "schedule", "event", "import
 ORIGINS: Final[tuple[Origin, ...]] = get_args(Origin)
 FIELD: Final = "origin"
 HIDDEN: Final = "hidden"
-"""`metadata.hidden` is True for messages that clients do not show; the server's, too."""
+"""`metadata.hidden` is True for messages that clients do not show. Only the server sets it."""
+EVENT: Final = "event"
+"""The origin of an event, which is also its role in the log: a hidden message that reports what
+happened, such as a finished run of a workflow. On the wire it is a user message."""
+EVENT_METADATA: Final[dict[str, Any]] = {FIELD: EVENT, HIDDEN: True}
 
 
 def origin_of(message: Message) -> Origin:
     """The origin of a user message."""
     found = message.metadata.get(FIELD)
     return next((origin for origin in ORIGINS if origin == found), "person")
+
+
+def is_event(message: Message) -> bool:
+    return message.role == "user" and origin_of(message) == EVENT
+
+
+def role_in_log(message: Message) -> str:
+    """The role of the message's row: `user`, `assistant` or `event`."""
+    return EVENT if is_event(message) else message.role
+
+
+def without_events(messages: Iterable[Message]) -> tuple[Message, ...]:
+    """The messages that are part of the conversation."""
+    return tuple(message for message in messages if not is_event(message))
+
+
+def events_before(messages: Sequence[Message]) -> tuple[Message, ...]:
+    """The events between the last user message and the user message before it: those that the turn
+    of the last user message is the first to answer."""
+    found: list[Message] = []
+    last_seen = False
+    for message in reversed(messages):
+        if is_event(message):
+            found += [message] * last_seen
+        elif message.role == "user":
+            if last_seen:
+                break
+            last_seen = True
+    return tuple(reversed(found))
 
 
 def with_origin(message: Message, origin: Origin) -> Message:

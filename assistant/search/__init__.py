@@ -1,1 +1,1 @@
-"""Words and ranking: what a search compares and how hits are ordered. Knows no table."""
+"""Search without tables: terms of a text, places of messages, and the ranking of hits."""

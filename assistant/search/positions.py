@@ -1,8 +1,11 @@
-"""The pieces of messages on the line that a search looks along. Pure.
+"""The places of the pieces of messages, for search. Pure.
 
-A place is a number: the chat's, then the piece's in the order of the log. Pieces that follow each
-other in the conversation have places that follow each other. An answer that was suspended and went
-on is several rows of the log; what is the same in them has one place, which the last row holds.
+A place is a number: the chat's number, then the number of the piece in the order of the log. Pieces
+that follow each other in the conversation have places that follow each other. An answer that was
+suspended and went on is several rows of the log; a piece that is in several of these rows has one
+place, which belongs to the last row.
+
+The beat of a place is a count of rounds along the conversation.
 """
 
 from __future__ import annotations
@@ -14,9 +17,9 @@ from typing import Final
 from .ranking import REACH
 
 CHAT_BITS: Final = 32
-"""Places of one chat: more than a log can have pieces."""
+"""Bits for the places of one chat: more places than a log has pieces."""
 GAP: Final = REACH + 1
-"""Beats between what does not belong together."""
+"""Beats between messages that do not follow each other."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,7 +77,7 @@ class Placed:
 
 @dataclass(frozen=True, slots=True)
 class Origin:
-    """What stands in a place: the piece of a row, by its number in the message."""
+    """The piece in a place: the row, and the number of the piece in the message."""
 
     chat_id: str
     row: int
@@ -96,8 +99,8 @@ def place_all(
 ) -> tuple[Placed, ...]:
     """Places for the documents, in the order of their rows; the first one's begin at `first`.
 
-    `last` is the last one that has places already. Places that occur again are held by the later
-    document from then on.
+    `last` is the last document that has places already. A place that occurs again belongs to the
+    later document.
     """
     placed: list[Placed] = []
     for document in documents:
@@ -114,5 +117,5 @@ def place_all(
 
 
 def held(placed: Sequence[Placed]) -> dict[int, tuple[Placed, int, Piece]]:
-    """By place: who holds it at last, the beat there and the piece."""
+    """By place: the document that it belongs to at last, the beat there and the piece."""
     return {place: (one, beat, piece) for one in placed for place, beat, piece in one.places()}

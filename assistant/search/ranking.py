@@ -1,10 +1,10 @@
 """Which messages answer a query best, from where its terms stand. Pure.
 
-What is searched is a line of places, one message each (or one piece of a long one); `Postings` says
-where a term stands. A message counts for the terms it holds and, less, for those that stand near
-it: of a question and its answer one has the words and the other what is looked for. The weights are
-BM25's (Robertson and Zaragoza, 2009) without the count of a term in a message, which changed
-nothing measurable. What was measured, and how: `bench/search_quality.py`.
+A search looks along places, one for each message (or for each piece of a long message); `Postings`
+has the places of each term. A message scores for the terms in it and, less, for terms in messages
+near it: of a question and its answer one may have the words and the other the content that is
+wanted. The weights are BM25's (Robertson and Zaragoza, 2009) without the count of a term in a
+message, which changed nothing measurable. The measurements: `bench/search_quality.py`.
 """
 
 from __future__ import annotations
@@ -17,45 +17,45 @@ from typing import Final, Protocol
 
 SAME: Final = 1.0
 NEAR: Final = (0.85, 0.7, 0.5, 0.3, 0.2)
-"""What a term counts for a message that it stands 0 to 4 beats away from; 0 is another message of
-the same round."""
+"""The weight of a term for a message 0 to 4 beats away from it; 0 is another message of the same
+round."""
 REACH: Final = len(NEAR) - 1
 WIDEST: Final = 6
-"""Messages on each side that are looked at; a round of many parallel calls is longer."""
+"""Messages on each side whose terms count; a round of many parallel calls is longer."""
 NEIGHBOURS: Final = 2
-"""Messages that come with a hit, beside itself."""
+"""Messages that a hit brings along."""
 MOST_SEEDS: Final = 100
-"""Messages that are looked at closely, with what is around them: those with the most telling terms.
-In a chat of any length the effort is that of a short one."""
+"""Messages that are scored with the messages around them, chosen by their rarest terms. So the
+effort does not grow with the length of the chat."""
 SATURATION: Final = 1.0
 LENGTH_SHARE: Final = 0.4
 """BM25's k1 and b: how much a long message counts less than a short one with the same terms. Low,
 since short messages ("Great!") say little."""
 SHORTEST_PREFIX: Final = 3
 PREFIX_SHARE: Final = 0.7
-"""A term that stands nowhere is taken as the beginning of others, from this many characters on,
-and counts this much."""
+"""A term with no place is taken as the beginning of longer terms, if it has this many characters,
+and has this share of their weight."""
 PAIR_SHARE: Final = 0.4
-"""What two terms side by side in the query count besides, where both are in one message: "azure
-yacht" is one thing (Metzler and Croft, 2005, without the order)."""
+"""The extra weight of two terms that are side by side in the query, where both are in one message,
+as in "azure yacht" (Metzler and Croft, 2005, without the order)."""
 
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """What is known of a place: how many `terms` its message has, and its `beat`. Beats count the
-    rounds of a conversation: a call and its results share one, the next message has the next one.
-    Where a line ends, beats jump."""
+    """The number of `terms` of the message in a place, and its `beat`. Beats count the rounds of a
+    conversation: a call and its results have the same beat, the next message has the next. A gap in
+    the beats keeps unrelated branches apart."""
 
     terms: int
     beat: int
 
 
 Weighted = tuple[frozenset[int], float]
-"""Places, and what they count."""
+"""Places, and their weight."""
 
 
 class Postings(Protocol):
-    """Where terms stand. Places are numbers; those of neighbours follow each other."""
+    """The places of terms. Neighbouring messages have places that follow each other."""
 
     def total(self) -> int:
         """How many messages there are."""
@@ -64,12 +64,12 @@ class Postings(Protocol):
         """The places of a term or, with `prefix`, of all terms that begin with it."""
 
     def entries(self, places: Iterable[int]) -> Mapping[int, Entry]:
-        """The entries of those of the places that exist."""
+        """The entries of the places that exist."""
 
 
 @dataclass(frozen=True, slots=True)
 class Window:
-    """A hit: its place, the places shown with it (itself included, in order) and what it scored."""
+    """A hit: its place, the places shown with it (its own included, in order) and its score."""
 
     place: int
     places: tuple[int, ...]
@@ -78,7 +78,7 @@ class Window:
 
 @dataclass(slots=True)
 class _Open:
-    """A hit that may still take neighbours."""
+    """A hit that may still get neighbours."""
 
     place: int
     score: float
@@ -93,7 +93,7 @@ class _Open:
 
 
 ROUNDING: Final = 1e-9
-"""More than sums of weights differ by the order of their terms."""
+"""More than the order of the terms changes a sum of weights."""
 
 
 def rank(terms: Sequence[str], postings: Postings, hits: int) -> tuple[Window, ...]:
@@ -106,8 +106,8 @@ def rank(terms: Sequence[str], postings: Postings, hits: int) -> tuple[Window, .
 
 
 def _weighted(terms: Sequence[str], postings: Postings) -> list[Weighted]:
-    """The places of each term with its weight, the rarer the more; then those where two terms
-    stand that follow each other in the query."""
+    """The places of each term with its weight, which is larger for a rarer term; then the places
+    with two terms that follow each other in the query."""
     total = postings.total()
     found = []
     for term in terms:
@@ -129,8 +129,8 @@ def _seeds(weighted: list[Weighted]) -> list[int]:
     """The places with the most weight of terms."""
     weights: dict[int, float] = {}
     left = sum(weight for _, weight in weighted)
-    # The rarest first: of common words there are tens of thousands of places, of which those that
-    # hold nothing rarer are not worth to be looked at when others weigh more already.
+    # The rarest term first: a common word has tens of thousands of places, and a place with
+    # nothing rarer cannot be among the best when enough other places weigh more already.
     for places, weight in sorted(weighted, key=lambda one: -one[1]):
         if _enough(weights, left):
             for place in weights.keys() & places:
@@ -139,7 +139,7 @@ def _seeds(weighted: list[Weighted]) -> list[int]:
             for place in places:
                 weights[place] = weights.get(place, 0.0) + weight
         left -= weight
-    # Few sums differ, so sorting those is cheaper than sorting all places.
+    # There are few different sums: sorting the sums is cheaper than sorting all places.
     alike: dict[float, list[int]] = {}
     for place, weight in weights.items():
         alike.setdefault(weight, []).append(place)
@@ -152,13 +152,13 @@ def _seeds(weighted: list[Weighted]) -> list[int]:
 
 
 def _enough(weights: Mapping[int, float], left: float) -> bool:
-    """Whether no place that is not among these can come to weigh as much as the best of them."""
+    """Whether no other place can come to weigh as much as the best of these."""
     more = left + ROUNDING
     return len(weights) >= MOST_SEEDS and (sum(map(more.__lt__, weights.values())) >= MOST_SEEDS)
 
 
 def _scores(weighted: list[Weighted], entries: Mapping[int, Entry]) -> dict[int, float]:
-    """What each message counts: of each term the best of where it stands."""
+    """The score of each message: the sum of the best weight of each term."""
     shares = _length_shares(entries)
     lines: dict[int, list[tuple[int, float]]] = {}
     scores: dict[int, float] = {}
@@ -180,7 +180,7 @@ def _scores(weighted: list[Weighted], entries: Mapping[int, Entry]) -> dict[int,
 
 
 def _length_shares(entries: Mapping[int, Entry]) -> dict[int, float]:
-    """What a term counts in each message by its length, beside the others looked at."""
+    """The share that a term counts in each message by the message's length."""
     mean = max(1.0, sum(entry.terms for entry in entries.values()) / max(1, len(entries)))
     return {
         place: (SATURATION + 1)
@@ -190,7 +190,7 @@ def _length_shares(entries: Mapping[int, Entry]) -> dict[int, float]:
 
 
 def _line(place: int, entries: Mapping[int, Entry]) -> dict[int, float]:
-    """The places within reach, what comes after before what came before, with their nearness."""
+    """The places within reach with their nearness: later places first, then earlier ones."""
     beat = entries[place].beat
     line = {place: SAME}
     for step in (1, -1):
@@ -207,7 +207,7 @@ def _line(place: int, entries: Mapping[int, Entry]) -> dict[int, float]:
 def _windows(
     scores: Mapping[int, float], entries: Mapping[int, Entry], hits: int
 ) -> tuple[Window, ...]:
-    """Deal the messages out, the best first: each joins a hit near it, or becomes one."""
+    """Assign the messages, the best first: each joins a hit near it, or becomes a hit."""
     opened: list[_Open] = []
     by_place: dict[int, _Open] = {}
     dealt: set[int] = set()
@@ -233,7 +233,7 @@ def _windows(
 def _take_call(
     hit: _Open, line: Mapping[int, float], entries: Mapping[int, Entry], dealt: set[int]
 ) -> None:
-    """What began the hit's round comes with it: a tool's result says little without its call."""
+    """Add the first message of the hit's round: a tool's result says little without its call."""
     first = min(at for at in line if entries[at].beat == entries[hit.place].beat)
     if first != hit.place and first not in dealt:
         hit.taken.append(first)
@@ -241,7 +241,7 @@ def _take_call(
 
 
 def _fill(hit: _Open, line: Mapping[int, float], dealt: set[int]) -> None:
-    """Room that is left goes to the messages right after and before."""
+    """Fill the hit with the messages right after and before it."""
     for place in line:
         if not hit.full and abs(place - hit.place) == 1 and place not in dealt:
             hit.taken.append(place)

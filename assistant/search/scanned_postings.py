@@ -1,4 +1,4 @@
-"""Postings in memory: made anew for each search where there is no index to ask. Pure."""
+"""Postings in memory, for texts that are in no index. Pure."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from .ranking import Entry
 
 
 class ScannedPostings:
-    """The postings of some messages, by going through all of them once."""
+    """The postings of some messages, made by reading each message once."""
 
     def __init__(self, placed: Sequence[Placed]) -> None:
         pieces = held(placed)

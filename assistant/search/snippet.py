@@ -1,4 +1,4 @@
-"""The piece of a text that shows best why it was found. Pure."""
+"""The piece of a text with the most words of the query. Pure."""
 
 from __future__ import annotations
 
@@ -9,16 +9,16 @@ from .words import spans
 
 ELLIPSIS: Final = "\u2026"
 LEAD_SHARE: Final = 0.25
-"""How much of a snippet stands before its first marked word, where there is as much."""
+"""The share of a snippet before its first marked word, where the text has that much."""
 MOST_SPANS: Final = 2_000
-"""Marked words that are looked at; a text with more shows no better place further on."""
+"""Marked words that are considered; a text with more of them is cut at one of the first."""
 LONGEST_SEARCHED: Final = 200_000
-"""Characters of a text that are looked through for the best place."""
+"""Characters of a text that are searched for the best piece."""
 
 
 @dataclass(frozen=True, slots=True)
 class Snippet:
-    """A piece of a text and where in it (start, end) the words of the query stand."""
+    """A piece of a text, and the places (start, end) of the query's words in it, in characters."""
 
     text: str
     marks: tuple[tuple[int, int], ...] = ()
@@ -43,7 +43,7 @@ def snippet(text: str, terms: frozenset[str], chars: int) -> Snippet:
 
 
 def _start(text: str, found: list[tuple[int, int, frozenset[str]]], chars: int) -> int:
-    """Where the piece begins: a little before the stretch with the most different terms."""
+    """The start of the piece: a little before the stretch with the most different terms."""
     best, at, last = 0, 0, 0
     counts: dict[str, int] = {}
     for first, (left, _, _) in enumerate(found):
@@ -63,7 +63,7 @@ def _start(text: str, found: list[tuple[int, int, frozenset[str]]], chars: int) 
 
 
 def _word_border(text: str, start: int) -> int:
-    """The beginning of the next word, if it is near; scripts without spaces have none."""
+    """The start of the next word, if it is near; text without spaces has none."""
     if start == 0:
         return 0
     space = text.find(" ", start, start + 20)

@@ -4,9 +4,9 @@
     query_terms("which cfg?")                  ("cfg",)
 
 Terms are lower case letters, digits and `_`, without accents; English words without their endings
-(`stemming`). A name such as `sd_xl_base_1.0.safetensors`, `KSamplerAdvanced` or `1024x768` is there
-whole and in its pieces. Scripts that write no spaces (Chinese, Japanese, Korean, Thai) are there as
-single characters and pairs. Pure; nothing in a text has a meaning as an operator.
+(`stemming`). A name such as `sd_xl_base_1.0.safetensors`, `KSamplerAdvanced` or `1024x768` becomes
+a term as a whole and in pieces. Text without spaces (Chinese, Japanese, Korean, Thai) becomes
+single characters and pairs. Pure; no character of a text is an operator.
 """
 
 from __future__ import annotations
@@ -20,13 +20,13 @@ from typing import Final
 from .stemming import stem
 
 LONGEST_TERM: Final = 80
-"""Characters. A SHA-256 fits; what is longer is data (base64), which nobody types."""
+"""Characters of the longest term. A SHA-256 fits; longer words are data such as base64."""
 LONGEST_NAME: Final = 4 * LONGEST_TERM
-"""Characters of a path with its folders; what is longer is data too."""
+"""Characters of the longest path with its folders; longer paths are data too."""
 KNOWN_NAMES: Final = 50_000
-"""Names whose terms are kept, so that a common word is taken apart once."""
+"""Names whose terms are cached, so that a common word is analysed once."""
 MOST_QUERY_TERMS: Final = 32
-"""A query is a question, not a document; of more words the longest say most."""
+"""A query is a question, not a document; of more words the longest are taken."""
 
 _ACCENTS = re.compile("[\u0300-\u036f\u0591-\u05bd\u0610-\u061a\u064b-\u065f]")
 _LETTER = r"[\w\u0900-\u109f\u1780-\u17ff]"
@@ -61,7 +61,7 @@ _STOP_WORDS: Final = frozenset(
     would you your yours
     """.split()
 )
-"""What questions about a chat are made of, and says nothing about what is asked for."""
+"""Words of questions about a chat that say nothing about the content that is wanted."""
 
 
 def index_terms(text: str) -> frozenset[str]:
@@ -73,8 +73,8 @@ def index_terms(text: str) -> frozenset[str]:
 
 
 def query_terms(text: str) -> tuple[str, ...]:
-    """The terms to look for, in their order; words such as "what" and "the" only if there are no
-    others, and of a run of Chinese its pairs without its single characters."""
+    """The terms of a query, in their order; words such as "what" and "the" only if there are no
+    other words, and of Chinese text the pairs without the single characters."""
     every: dict[str, bool] = {}
     for name in _names(text):
         for term in (_SCRIPTS.match(name) and _pairs(name)) or _terms(name):

@@ -11,9 +11,9 @@ from collections.abc import Sequence
 
 from ..chats.search.history_search import HistorySearch
 from ..chats.search.message_text import text_of_prompt
-from ..chats.search.text_index import TextIndex
 from ..context.handles import json_part, range_handle, transcript_line
 from ..messages.prompt import PromptMessage
+from ..search.text_index import TextIndex
 from ..tools.ports import Passage
 from .conversation import Conversation
 

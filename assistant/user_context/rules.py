@@ -1,8 +1,8 @@
 """The user's rules and preferences, in the database (R6).
 
-A rule is one sentence that the assistant is to follow; a preference is a key with a value. The user
-writes both. A revision number in the database grows with every change, so that the tables are read
-again only then, also after a change by another process.
+A rule is one sentence that the assistant is to follow; a preference is a key with a value. Both
+are the user's own words. A revision in the database goes up with every change, so that the tables
+are read again only after a change, also after a change by another process.
 """
 
 from __future__ import annotations
@@ -14,7 +14,6 @@ from datetime import datetime
 
 from sqlalchemy import (
     Column,
-    Connection,
     Integer,
     MetaData,
     String,
@@ -26,7 +25,14 @@ from sqlalchemy import (
     update,
 )
 
-from ..database import Database, Result, utc_now
+from ..database import (
+    NUMBERS_NEVER_REUSED,
+    Database,
+    Result,
+    StoreTables,
+    Transaction,
+    utc_now,
+)
 from ..errors import InvalidRequest, NotFound
 
 MAX_TEXT_CHARS = 2_000
@@ -43,7 +49,7 @@ _rules = Table(
     Column("row", Integer, primary_key=True),
     Column("text", String, nullable=False),
     Column("created", String, nullable=False),
-    sqlite_autoincrement=True,  # the id of a deleted rule is never given again
+    info={NUMBERS_NEVER_REUSED: True},
 )
 _preferences = Table(
     "user_preferences",
@@ -51,7 +57,7 @@ _preferences = Table(
     Column("row", Integer, primary_key=True),  # a new one at each change: the newest is last
     Column("key", String, nullable=False, unique=True),
     Column("value", String, nullable=False),
-    sqlite_autoincrement=True,
+    info={NUMBERS_NEVER_REUSED: True},
 )
 _revision = Table(
     "user_context_revision",
@@ -59,6 +65,8 @@ _revision = Table(
     Column("id", Integer, primary_key=True),
     Column("revision", Integer, nullable=False),
 )
+
+TABLES = StoreTables("rules and preferences", metadata)
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,28 +103,30 @@ class UserContextStore:
         self._opened = False
 
     async def open(self) -> None:
-        """Make the tables. Every method calls this, because the disk may have been full at
-        the start."""
+        """Make the tables, at the latest with the first call of another method: a disk that was
+        full at the start may have room by then."""
         if not self._opened:
-            await self._database.create(metadata)
+            await self._database.migrate(TABLES)
             self._opened = True
 
     async def read(self) -> UserStatements:
         """All rules and preferences; the tables are read only if the revision changed."""
         await self.open()
         known = self._known
-        self._known = await self._database.read(lambda connection: _read(connection, known))
+        self._known = await self._database.read(lambda transaction: _read(transaction, known))
         return self._known
 
     async def add_rule(self, text: object) -> Rule:
         """Raises `InvalidRequest` unless `text` has 1 to 2,000 characters, or at 1,000 rules."""
         checked, created = _text(text, "text"), self._clock().isoformat()
 
-        def add(connection: Connection) -> Rule:
-            if _count(connection, _rules) >= MAX_RULES:
+        def add(transaction: Transaction) -> Rule:
+            if _count(transaction, _rules) >= MAX_RULES:
                 raise InvalidRequest(f"There are {MAX_RULES} rules already; delete some.")
             values = insert(_rules).values(text=checked, created=created)
-            return Rule(str(connection.execute(values).lastrowid), checked, created)
+            row = transaction.execute(values).inserted_primary_key
+            assert row is not None, "the table has a primary key"
+            return Rule(str(row[0]), checked, created)
 
         return await self._change(add)
 
@@ -124,12 +134,12 @@ class UserContextStore:
         """Raises `InvalidRequest` and `NotFound`."""
         checked, row = _text(text, "text"), _row(rule_id)
 
-        def change(connection: Connection) -> Rule:
+        def change(transaction: Transaction) -> Rule:
             wanted = _rules.c.row == row
-            created = connection.scalar(select(_rules.c.created).where(wanted))
+            created = transaction.scalar(select(_rules.c.created).where(wanted))
             if created is None:
                 raise NotFound(f"There is no rule {row}.")
-            connection.execute(update(_rules).where(wanted).values(text=checked))
+            transaction.execute(update(_rules).where(wanted).values(text=checked))
             return Rule(str(row), checked, created)
 
         return await self._change(change)
@@ -138,8 +148,8 @@ class UserContextStore:
         """Raises `NotFound`."""
         row = _row(rule_id)
 
-        def remove(connection: Connection) -> None:
-            if not connection.execute(delete(_rules).where(_rules.c.row == row)).rowcount:
+        def remove(transaction: Transaction) -> None:
+            if not transaction.execute(delete(_rules).where(_rules.c.row == row)).rowcount:
                 raise NotFound(f"There is no rule {row}.")
 
         await self._change(remove)
@@ -148,11 +158,11 @@ class UserContextStore:
         """Add or replace. Raises `InvalidRequest` for a wrong key or value, or at 1,000 keys."""
         name, checked = _key(key), _text(value, "value")
 
-        def put(connection: Connection) -> Preference:
-            connection.execute(delete(_preferences).where(_preferences.c.key == name))
-            if _count(connection, _preferences) >= MAX_PREFERENCES:
+        def put(transaction: Transaction) -> Preference:
+            transaction.execute(delete(_preferences).where(_preferences.c.key == name))
+            if _count(transaction, _preferences) >= MAX_PREFERENCES:
                 raise InvalidRequest(f"There are {MAX_PREFERENCES} preferences; delete some.")
-            connection.execute(insert(_preferences).values(key=name, value=checked))
+            transaction.execute(insert(_preferences).values(key=name, value=checked))
             return Preference(name, checked)
 
         return await self._change(put)
@@ -161,31 +171,31 @@ class UserContextStore:
         """Raises `InvalidRequest` and `NotFound`."""
         name = _key(key)
 
-        def remove(connection: Connection) -> None:
+        def remove(transaction: Transaction) -> None:
             gone = delete(_preferences).where(_preferences.c.key == name)
-            if not connection.execute(gone).rowcount:
+            if not transaction.execute(gone).rowcount:
                 raise NotFound(f"There is no preference {name!r}.")
 
         await self._change(remove)
 
-    async def _change(self, work: Callable[[Connection], Result]) -> Result:
-        def change(connection: Connection) -> Result:
-            result = work(connection)
+    async def _change(self, work: Callable[[Transaction], Result]) -> Result:
+        def change(transaction: Transaction) -> Result:
+            result = work(transaction)
             raised = update(_revision).values(revision=_revision.c.revision + 1)
-            if not connection.execute(raised).rowcount:
-                connection.execute(insert(_revision).values(id=1, revision=1))
+            if not transaction.execute(raised).rowcount:
+                transaction.execute(insert(_revision).values(id=1, revision=1))
             return result
 
         await self.open()
         return await self._database.write(change)
 
 
-def _read(connection: Connection, known: UserStatements | None) -> UserStatements:
-    revision = connection.execute(select(_revision.c.revision)).scalar_one_or_none() or 0
+def _read(transaction: Transaction, known: UserStatements | None) -> UserStatements:
+    revision = transaction.execute(select(_revision.c.revision)).scalar_one_or_none() or 0
     if known is not None and known.revision == revision:
         return known
-    rules = connection.execute(select(_rules).order_by(_rules.c.row))
-    preferences = connection.execute(select(_preferences).order_by(_preferences.c.row))
+    rules = transaction.execute(select(_rules).order_by(_rules.c.row))
+    preferences = transaction.execute(select(_preferences).order_by(_preferences.c.row))
     return UserStatements(
         revision,
         tuple(Rule(str(row.row), row.text, row.created) for row in rules),
@@ -193,8 +203,8 @@ def _read(connection: Connection, known: UserStatements | None) -> UserStatement
     )
 
 
-def _count(connection: Connection, table: Table) -> int:
-    return connection.execute(select(func.count()).select_from(table)).scalar_one()
+def _count(transaction: Transaction, table: Table) -> int:
+    return transaction.execute(select(func.count()).select_from(table)).scalar_one()
 
 
 def _text(value: object, where: str) -> str:
@@ -219,7 +229,7 @@ def _key(value: object) -> str:
 
 
 def _row(rule_id: object) -> int:
-    """A rule's row number. Raises `NotFound` for a text that is not a number."""
+    """A rule's row number. Raises NotFound for an id that is no number."""
     if isinstance(rule_id, str) and re.fullmatch(r"[0-9]{1,15}", rule_id, re.ASCII):
         return int(rule_id)
     raise NotFound("There is no such rule.")

@@ -16,11 +16,11 @@ ROOT = Path(__file__).resolve().parents[2]
 
 async def _answer(path: Path) -> None:
     from plugin.assistant.chats import ChatStore
-    from plugin.assistant.chats.ownership import this_process
-    from plugin.assistant.database import Database
+    from plugin.assistant.database.lease import this_process
+    from plugin.assistant.database.sqlite import SqliteDatabase
     from plugin.assistant.messages.parts import Message, TextPart
 
-    store = ChatStore(Database(path), owner=this_process("127.0.0.1:8189"))
+    store = ChatStore(SqliteDatabase(path), owner=this_process("127.0.0.1:8189"))
     for chat in ("theirs", "quiet"):
         await store.create(chat)
     await store.append("theirs", Message("u1", "user", (TextPart("Hello"),)))

@@ -1,22 +1,22 @@
-"""A database of chats for each test; a module that needs other chats makes a `store` of its own."""
+"""A database of chats for each test; a module that needs other chats makes its own `store`."""
 
 from collections.abc import AsyncIterator
 from pathlib import Path
 
 import pytest
 from plugin.assistant.chats import ChatStore
-from plugin.assistant.database import Database
+from plugin.assistant.database.sqlite import SqliteDatabase
 
 
 @pytest.fixture
-async def database(tmp_path: Path) -> AsyncIterator[Database]:
-    database = Database(tmp_path / "assistant.db")
+async def database(tmp_path: Path) -> AsyncIterator[SqliteDatabase]:
+    database = SqliteDatabase(tmp_path / "assistant.db")
     yield database
     await database.close()
 
 
 @pytest.fixture
-async def store(database: Database) -> ChatStore:
+async def store(database: SqliteDatabase) -> ChatStore:
     """With the empty chat `c`."""
     store = ChatStore(database)
     await store.create("c")

@@ -29,10 +29,10 @@ def _say(kind: str, identity: str, length: int) -> None:
 
 async def _turns(path: Path) -> None:
     from plugin.assistant.chats import ChatStore
-    from plugin.assistant.database import Database
+    from plugin.assistant.database.sqlite import SqliteDatabase
     from plugin.assistant.messages.parts import Message, TextPart
 
-    store = ChatStore(Database(path))
+    store = ChatStore(SqliteDatabase(path))
     await store.recover()
     chat = await store.get("c") or await store.create("c")
     turn = chat.messages

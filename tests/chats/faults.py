@@ -1,4 +1,4 @@
-"""Faults of a database's file that are real ones, and a time that tests make pass."""
+"""Real faults of a database's file, and a clock that tests set."""
 
 from __future__ import annotations
 
@@ -11,7 +11,8 @@ from contextlib import AbstractAsyncContextManager, asynccontextmanager, closing
 
 from plugin.assistant.chats import ChatStore
 from plugin.assistant.chats.failover.failover import RETRY_SECONDS
-from plugin.assistant.database import Database, driver_of
+from plugin.assistant.database.sqlite import SqliteDatabase
+from plugin.assistant.database.sqlite.engines import driver_of
 
 ENOUGH_PAGES = 1_000_000
 PAGE = 4096
@@ -47,7 +48,7 @@ class Retries:
 
 
 @asynccontextmanager
-async def locked(database: Database) -> AsyncIterator[None]:
+async def locked(database: SqliteDatabase) -> AsyncIterator[None]:
     """Another process writes, for as long as this lasts."""
     with closing(sqlite3.connect(database.path, isolation_level=None)) as other:
         other.execute("BEGIN EXCLUSIVE")
@@ -58,7 +59,7 @@ async def locked(database: Database) -> AsyncIterator[None]:
 
 
 @asynccontextmanager
-async def read_only(database: Database) -> AsyncIterator[None]:
+async def read_only(database: SqliteDatabase) -> AsyncIterator[None]:
     """The tests' user may write any file, so SQLite is told not to."""
     await _pragma(database, "query_only=ON")
     try:
@@ -68,7 +69,7 @@ async def read_only(database: Database) -> AsyncIterator[None]:
 
 
 @asynccontextmanager
-async def full(database: Database) -> AsyncIterator[None]:
+async def full(database: SqliteDatabase) -> AsyncIterator[None]:
     """A disk without room for another page."""
     await _pragma(database, "max_page_count=1")  # SQLite makes it the number of pages there are
     try:
@@ -77,7 +78,7 @@ async def full(database: Database) -> AsyncIterator[None]:
         await _pragma(database, f"max_page_count={ENOUGH_PAGES}")
 
 
-FAULTS: dict[str, Callable[[Database], AbstractAsyncContextManager[None]]] = {
+FAULTS: dict[str, Callable[[SqliteDatabase], AbstractAsyncContextManager[None]]] = {
     "locked": locked,
     "read-only": read_only,
     "full": full,
@@ -86,7 +87,7 @@ LARGE = "word " * 20_000
 """What certainly needs another page."""
 
 
-async def damage(database: Database, keep_pages: int = 1) -> None:
+async def damage(database: SqliteDatabase, keep_pages: int = 1) -> None:
     """Write garbage over the file, but for its first pages; what is in the WAL goes there first."""
     await database.scrub()
     content = await asyncio.to_thread(database.path.read_bytes)
@@ -96,7 +97,7 @@ async def damage(database: Database, keep_pages: int = 1) -> None:
     await _pragma(database, "shrink_memory")  # no page is remembered
 
 
-async def _pragma(database: Database, text: str) -> None:
+async def _pragma(database: SqliteDatabase, text: str) -> None:
     def work() -> None:
         driver_of(database._connection()).execute(f"PRAGMA {text}").fetchall()
 

@@ -1,4 +1,4 @@
-"""What every state machine over a chat on disk stands on."""
+"""The base of the state machines over a chat on disk."""
 
 import asyncio
 import tempfile
@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 
 from hypothesis.stateful import RuleBasedStateMachine
 from plugin.assistant.chats import ChatStore
-from plugin.assistant.database import Database
+from plugin.assistant.database.sqlite import SqliteDatabase
 
 Result = TypeVar("Result")
 
@@ -20,7 +20,7 @@ class OnDisk(RuleBasedStateMachine):
         super().__init__()
         self.loop = asyncio.new_event_loop()
         self.folder = tempfile.TemporaryDirectory()
-        self.database = Database(Path(self.folder.name) / "assistant.db")
+        self.database = SqliteDatabase(Path(self.folder.name) / "assistant.db")
         self.made = 0
         self.open()
 

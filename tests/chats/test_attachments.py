@@ -1,4 +1,4 @@
-"""Files in messages: one copy beside the database, whole for readers, gone with their chats."""
+"""Files in messages: kept once beside the database, read back whole, removed with their chats."""
 
 import base64
 import hashlib
@@ -17,7 +17,7 @@ from plugin.assistant.chats.log.branches import Branches
 from plugin.assistant.chats.queue import ChatQueue, Queued
 from plugin.assistant.chats.search.history_search import HistorySearch
 from plugin.assistant.chats.trash import Trash
-from plugin.assistant.database import Database
+from plugin.assistant.database.sqlite import SqliteDatabase
 from plugin.assistant.messages.parts import FilePart, Message, TextPart
 
 from .examples import answer, user
@@ -36,17 +36,17 @@ def showing(identity: str, url: str = url_of(PICTURE)) -> Message:
     return user(identity, "Look", FilePart("image/png", url, "cat.png"))
 
 
-def files(database: Database) -> list[Path]:
+def files(database: SqliteDatabase) -> list[Path]:
     return sorted(p for p in database.path.parent.glob("attachments/**/*") if p.is_file())
 
 
-def bodies(database: Database) -> str:
+def bodies(database: SqliteDatabase) -> str:
     with closing(sqlite3.connect(database.path)) as connection:
         return "".join(body for (body,) in connection.execute("SELECT body FROM messages"))
 
 
-async def read_anew(database: Database, chat_id: str = "c") -> tuple[Message, ...]:
-    other = Database(database.path)
+async def read_anew(database: SqliteDatabase, chat_id: str = "c") -> tuple[Message, ...]:
+    other = SqliteDatabase(database.path)
     try:
         return await ChatStore(other).path(chat_id)
     finally:
@@ -54,7 +54,7 @@ async def read_anew(database: Database, chat_id: str = "c") -> tuple[Message, ..
 
 
 async def test_a_large_file_lies_beside_the_database_and_comes_back_as_it_was(
-    store: ChatStore, database: Database
+    store: ChatStore, database: SqliteDatabase
 ) -> None:
     await store.append("c", showing("u1"))
     [file] = files(database)
@@ -67,7 +67,7 @@ async def test_a_large_file_lies_beside_the_database_and_comes_back_as_it_was(
 
 
 @pytest.mark.skipif(os.name == "nt", reason="Windows has no such permission bits")
-async def test_only_the_owner_can_read_it(store: ChatStore, database: Database) -> None:
+async def test_only_the_owner_can_read_it(store: ChatStore, database: SqliteDatabase) -> None:
     await store.append("c", showing("u1"))
     [file] = files(database)
     assert stat.S_IMODE(file.stat().st_mode) == 0o600
@@ -90,19 +90,19 @@ async def test_only_the_owner_can_read_it(store: ChatStore, database: Database) 
     ids=lambda url: url[:30],
 )
 async def test_every_url_comes_back_character_by_character(
-    store: ChatStore, database: Database, url: str
+    store: ChatStore, database: SqliteDatabase, url: str
 ) -> None:
     await store.append("c", showing("u1", url))
     assert await read_anew(database) == (showing("u1", url),)
 
 
-async def test_a_small_file_stays_in_its_row(store: ChatStore, database: Database) -> None:
+async def test_a_small_file_stays_in_its_row(store: ChatStore, database: SqliteDatabase) -> None:
     url = url_of(b"x" * (SMALLEST // 2))
     await store.append("c", showing("u1", url))
     assert files(database) == [] and url in bodies(database)
 
 
-async def test_the_same_content_is_kept_once(store: ChatStore, database: Database) -> None:
+async def test_the_same_content_is_kept_once(store: ChatStore, database: SqliteDatabase) -> None:
     await store.create("d")
     for chat in ("c", "d"):
         await store.append(chat, showing("u1"))
@@ -111,7 +111,7 @@ async def test_the_same_content_is_kept_once(store: ChatStore, database: Databas
 
 
 async def test_answers_in_progress_and_what_waits_have_files_too(
-    store: ChatStore, database: Database
+    store: ChatStore, database: SqliteDatabase
 ) -> None:
     queue = ChatQueue(store)
     await queue.enqueue("c", Queued("q1", "user_message", START, showing("u9")))
@@ -126,7 +126,7 @@ async def test_answers_in_progress_and_what_waits_have_files_too(
 
 
 async def test_a_branch_has_the_files_after_its_chat_is_gone(
-    store: ChatStore, database: Database
+    store: ChatStore, database: SqliteDatabase
 ) -> None:
     await store.append("c", showing("u1"))
     await Branches(store).branch("c", "u1", "copy")
@@ -137,7 +137,7 @@ async def test_a_branch_has_the_files_after_its_chat_is_gone(
 
 
 async def test_an_export_holds_them_whole_and_an_import_keeps_them(
-    store: ChatStore, database: Database
+    store: ChatStore, database: SqliteDatabase
 ) -> None:
     await store.append("c", showing("u1"))
     archive = Archive(store, new_id=lambda: "copy")
@@ -148,7 +148,9 @@ async def test_an_export_holds_them_whole_and_an_import_keeps_them(
     assert await read_anew(database, "copy") == (showing("u1"),)
 
 
-async def test_a_file_that_other_chats_show_stays(store: ChatStore, database: Database) -> None:
+async def test_a_file_that_other_chats_show_stays(
+    store: ChatStore, database: SqliteDatabase
+) -> None:
     await store.create("d")
     await store.append("c", showing("u1"))
     await store.append("d", showing("u1"))
@@ -158,7 +160,7 @@ async def test_a_file_that_other_chats_show_stays(store: ChatStore, database: Da
 
 
 async def test_what_a_crash_kept_from_being_removed_is_removed_at_the_next_start(
-    store: ChatStore, database: Database, monkeypatch: pytest.MonkeyPatch
+    store: ChatStore, database: SqliteDatabase, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     await store.append("c", showing("u1"))
     with monkeypatch.context() as crash:
@@ -172,7 +174,7 @@ async def test_what_a_crash_kept_from_being_removed_is_removed_at_the_next_start
 
 
 async def test_a_missing_or_spoiled_file_is_a_sentence(
-    store: ChatStore, database: Database
+    store: ChatStore, database: SqliteDatabase
 ) -> None:
     await store.append("c", showing("u1"))
     [file] = files(database)
@@ -191,10 +193,10 @@ async def test_the_length_of_a_chat_counts_its_files(store: ChatStore) -> None:
 
 @pytest.mark.parametrize("disk", ["takes files", "takes no files"])
 async def test_a_chat_in_memory_has_its_files(
-    store: ChatStore, database: Database, monkeypatch: pytest.MonkeyPatch, disk: str
+    store: ChatStore, database: SqliteDatabase, monkeypatch: pytest.MonkeyPatch, disk: str
 ) -> None:
-    monkeypatch.setattr("plugin.assistant.database.database.BUSY_SECONDS", 0.01)
-    monkeypatch.setattr("plugin.assistant.database.database.IMPATIENT_SECONDS", 0.01)
+    monkeypatch.setattr("plugin.assistant.database.sqlite.database.BUSY_SECONDS", 0.01)
+    monkeypatch.setattr("plugin.assistant.database.sqlite.database.IMPATIENT_SECONDS", 0.01)
     retries = Retries(store)
     await store.append("c", showing("u1"))
     other = b"other" * 5000
@@ -225,7 +227,7 @@ async def fresh(store: ChatStore) -> tuple[Message, ...]:
     return await store.path("c")
 
 
-async def removed(store: ChatStore, database: Database, chat_id: str) -> None:
+async def removed(store: ChatStore, database: SqliteDatabase, chat_id: str) -> None:
     """The chat is deleted for good."""
 
     async def at_once(_seconds: float) -> None:

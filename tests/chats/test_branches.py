@@ -9,7 +9,7 @@ from plugin.assistant.chats import (
     Versions,
     WorkflowName,
 )
-from plugin.assistant.database import Database
+from plugin.assistant.database.sqlite import SqliteDatabase
 from plugin.assistant.errors import Conflict, InvalidRequest, NotFound, Refused
 from plugin.assistant.messages.parts import Message
 from sqlalchemy import text
@@ -18,7 +18,7 @@ from .examples import answer, asking, at_panel, user, with_tools
 
 
 @pytest.fixture
-async def store(database: Database) -> ChatStore:
+async def store(database: SqliteDatabase) -> ChatStore:
     """A chat with two turns."""
     store = ChatStore(database)
     await store.create("c", "Upscaling", WorkflowName("w", "Upscale"))
@@ -98,7 +98,7 @@ async def test_a_truncated_chat_ends_earlier_and_finds_its_end_again(
 
 
 async def test_a_changed_message_keeps_what_came_after_it(
-    store: ChatStore, branches: Branches, database: Database
+    store: ChatStore, branches: Branches, database: SqliteDatabase
 ) -> None:
     await store.append("c", answer("b2"), "u2")
     before = await store.path("c")
@@ -206,7 +206,7 @@ async def test_the_path_stays_while_an_answer_is_in_progress(
     assert await path(store, "d") == ["u1", "a1", "u2"]
 
 
-async def test_copies_count_towards_the_largest_size(database: Database) -> None:
+async def test_copies_count_towards_the_largest_size(database: SqliteDatabase) -> None:
     store = ChatStore(database, most_log_chars=400)
     await store.create("c")
     await store.append_all("c", (user("u1"), answer("a1")))

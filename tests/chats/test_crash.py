@@ -1,11 +1,11 @@
-"""A process that is killed in the middle of turns: what it was told is stored, is stored."""
+"""A process that is killed in the middle of turns keeps every acknowledged message."""
 
 import subprocess
 import sys
 from pathlib import Path
 
 from plugin.assistant.chats import ChatStore
-from plugin.assistant.database import Database
+from plugin.assistant.database.sqlite import SqliteDatabase
 
 PROGRAM = Path(__file__).with_name("endless_turns.py")
 KILLED_AFTER = (3, 6, 8, 15, 20)
@@ -34,7 +34,7 @@ async def test_every_acknowledged_write_survives_a_kill(tmp_path: Path) -> None:
         assert len(said) >= after
         for _kind, identity, length in said:
             least[identity] = length
-        database = Database(path)
+        database = SqliteDatabase(path)
         store = ChatStore(database)
         await store.recover()
         stored = {message.id: message for message in await store.path("c")}

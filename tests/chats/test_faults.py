@@ -1,4 +1,4 @@
-"""A file that fails while chats go on: nothing is refused, nothing is lost, and it is said."""
+"""A file that fails while chats go on: no write is refused or lost, and `saving` says so."""
 
 from collections.abc import AsyncIterator
 from pathlib import Path
@@ -9,8 +9,8 @@ from plugin.assistant.chats.export.archive import Archive
 from plugin.assistant.chats.log.branches import Branches
 from plugin.assistant.chats.search.history_search import HistorySearch
 from plugin.assistant.chats.trash import Trash
-from plugin.assistant.database import Database
-from plugin.assistant.database import database as database_module
+from plugin.assistant.database.sqlite import SqliteDatabase
+from plugin.assistant.database.sqlite import database as database_module
 from plugin.assistant.errors import Conflict, NotFound, StoreError
 from plugin.assistant.user_context.rules import UserContextStore
 
@@ -27,7 +27,7 @@ def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.fixture
-async def store(database: Database) -> AsyncIterator[ChatStore]:
+async def store(database: SqliteDatabase) -> AsyncIterator[ChatStore]:
     store = ChatStore(database)
     await store.import_messages("c", (user("u1"), answer("a1")), "Before")
     yield store
@@ -43,9 +43,9 @@ async def texts(store: ChatStore, chat_id: str = "c") -> list[str]:
     return [message.text for message in await store.path(chat_id)]
 
 
-async def saved(database: Database, chat_id: str = "c") -> list[str]:
+async def saved(database: SqliteDatabase, chat_id: str = "c") -> list[str]:
     """What another process would find in the file."""
-    other = Database(database.path)
+    other = SqliteDatabase(database.path)
     try:
         return await texts(ChatStore(other), chat_id)
     finally:
@@ -63,7 +63,7 @@ async def turn(store: ChatStore, number: int) -> None:
 
 @ALL
 async def test_a_turn_goes_on_in_memory_and_is_saved_later(
-    store: ChatStore, database: Database, retries: Retries, fault: str
+    store: ChatStore, database: SqliteDatabase, retries: Retries, fault: str
 ) -> None:
     async with FAULTS[fault](database):
         await turn(store, 2)
@@ -82,7 +82,7 @@ async def test_a_turn_goes_on_in_memory_and_is_saved_later(
 
 @ALL
 async def test_it_is_said_why_and_that_it_is_over(
-    store: ChatStore, database: Database, retries: Retries, fault: str
+    store: ChatStore, database: SqliteDatabase, retries: Retries, fault: str
 ) -> None:
     heard: list[bool] = []
     store.failover.changed.append(lambda: heard.append(store.saving.ok))
@@ -98,7 +98,7 @@ async def test_it_is_said_why_and_that_it_is_over(
 
 @ALL
 async def test_a_chat_can_begin_while_the_file_fails(
-    store: ChatStore, database: Database, retries: Retries, fault: str
+    store: ChatStore, database: SqliteDatabase, retries: Retries, fault: str
 ) -> None:
     async with FAULTS[fault](database):
         assert await store.get("new") is None
@@ -113,7 +113,7 @@ async def test_a_chat_can_begin_while_the_file_fails(
 
 
 async def test_branches_made_in_memory_are_branches_in_the_file(
-    store: ChatStore, database: Database, retries: Retries
+    store: ChatStore, database: SqliteDatabase, retries: Retries
 ) -> None:
     branches = Branches(store)
     async with locked(database):
@@ -128,7 +128,7 @@ async def test_branches_made_in_memory_are_branches_in_the_file(
 
 
 async def test_an_attempt_that_fails_too_keeps_all_in_memory(
-    store: ChatStore, database: Database, retries: Retries
+    store: ChatStore, database: SqliteDatabase, retries: Retries
 ) -> None:
     async with locked(database):
         await store.append("c", user("u2", "Kept"))
@@ -142,7 +142,7 @@ async def test_an_attempt_that_fails_too_keeps_all_in_memory(
 
 
 async def test_other_chats_are_written_to_the_file_as_soon_as_it_takes_them(
-    store: ChatStore, database: Database, retries: Retries
+    store: ChatStore, database: SqliteDatabase, retries: Retries
 ) -> None:
     await store.create("other")
     async with full(database):
@@ -160,7 +160,7 @@ async def test_refusals_of_ours_are_no_faults(store: ChatStore) -> None:
     assert store.saving.ok and store.failover.held == frozenset()
 
 
-async def test_a_refusal_is_one_in_memory_too(store: ChatStore, database: Database) -> None:
+async def test_a_refusal_is_one_in_memory_too(store: ChatStore, database: SqliteDatabase) -> None:
     async with locked(database):
         await store.append("c", user("u2"))
         with pytest.raises(NotFound):
@@ -169,7 +169,9 @@ async def test_a_refusal_is_one_in_memory_too(store: ChatStore, database: Databa
             await store.append("nobody", user("u1"))
 
 
-async def test_memory_is_bounded(store: ChatStore, database: Database, retries: Retries) -> None:
+async def test_memory_is_bounded(
+    store: ChatStore, database: SqliteDatabase, retries: Retries
+) -> None:
     store.failover._most_chars = 10
     async with locked(database):
         with pytest.raises(StoreError):
@@ -186,7 +188,7 @@ async def test_memory_is_bounded(store: ChatStore, database: Database, retries: 
 
 
 async def test_what_is_in_memory_is_saved_at_the_end_if_it_can_be(
-    store: ChatStore, database: Database
+    store: ChatStore, database: SqliteDatabase
 ) -> None:
     async with locked(database):
         await store.append("c", user("u2", "Last"))
@@ -197,7 +199,7 @@ async def test_what_is_in_memory_is_saved_at_the_end_if_it_can_be(
 async def test_a_file_that_can_not_be_made_yet_is_made_later(tmp_path: Path) -> None:
     path = tmp_path / "assistant.db"
     path.mkdir()
-    database = Database(path)
+    database = SqliteDatabase(path)
     store = ChatStore(database)
     retries = Retries(store)
     try:
@@ -216,7 +218,7 @@ async def test_a_file_that_can_not_be_made_yet_is_made_later(tmp_path: Path) -> 
 
 
 async def test_a_file_that_is_damaged_while_it_runs_is_set_aside_and_the_chat_goes_on(
-    store: ChatStore, database: Database
+    store: ChatStore, database: SqliteDatabase
 ) -> None:
     assert await texts(store) == ["Hello", "Hi"]
     await damage(database)
@@ -230,14 +232,14 @@ async def test_a_file_that_is_damaged_while_it_runs_is_set_aside_and_the_chat_go
 
 
 async def test_what_can_be_read_of_a_damaged_file_is_in_the_new_one(
-    store: ChatStore, database: Database
+    store: ChatStore, database: SqliteDatabase
 ) -> None:
     await store.import_messages("other", (user("u1", "Whole"), answer("a1")), "Other")
     await store.import_messages("large", tuple(user(f"u{n}", LARGE) for n in range(20)))
     await database.close()
     content = database.path.read_bytes()
     database.path.write_bytes(content[: -100 * PAGE] + b"\xff" * 100 * PAGE)
-    again = Database(database.path)
+    again = SqliteDatabase(database.path)
     try:
         after = ChatStore(again)
         assert {chat.id for chat in await after.list()} == {"c", "other"}
@@ -248,10 +250,10 @@ async def test_what_can_be_read_of_a_damaged_file_is_in_the_new_one(
 
 
 async def test_a_chat_that_nothing_is_known_of_is_not_made_up(
-    store: ChatStore, database: Database
+    store: ChatStore, database: SqliteDatabase
 ) -> None:
     await database.close()
-    unreadable = Database(database.path)
+    unreadable = SqliteDatabase(database.path)
     await damage(unreadable, keep_pages=0)
     after = ChatStore(unreadable)
     try:
@@ -262,11 +264,11 @@ async def test_a_chat_that_nothing_is_known_of_is_not_made_up(
 
 
 async def test_rows_that_the_file_has_got_meanwhile_are_kept_beside_those_from_memory(
-    store: ChatStore, database: Database, retries: Retries
+    store: ChatStore, database: SqliteDatabase, retries: Retries
 ) -> None:
     async with full(database):
         await store.append("c", user("u2", LARGE))
-    other = Database(database.path)
+    other = SqliteDatabase(database.path)
     theirs = ChatStore(other)
     await theirs.append("c", user("x2", "Theirs"))
     await other.close()
@@ -277,7 +279,7 @@ async def test_rows_that_the_file_has_got_meanwhile_are_kept_beside_those_from_m
 
 
 async def test_search_finds_what_is_in_memory_and_what_is_in_the_file(
-    store: ChatStore, database: Database, retries: Retries
+    store: ChatStore, database: SqliteDatabase, retries: Retries
 ) -> None:
     search = HistorySearch(database, store.failover)
     await store.import_messages("filed", (user("u1", "a walrus in the file"),))
@@ -292,7 +294,7 @@ async def test_search_finds_what_is_in_memory_and_what_is_in_the_file(
 
 
 async def test_a_chat_that_is_deleted_in_memory_is_gone_in_the_file_later(
-    store: ChatStore, database: Database, retries: Retries
+    store: ChatStore, database: SqliteDatabase, retries: Retries
 ) -> None:
     trash = Trash(database, store, HistorySearch(database, store.failover))
     async with locked(database):
@@ -307,7 +309,7 @@ async def test_a_chat_that_is_deleted_in_memory_is_gone_in_the_file_later(
 
 
 async def test_a_chat_is_exported_and_imported_while_the_file_fails(
-    store: ChatStore, database: Database, retries: Retries
+    store: ChatStore, database: SqliteDatabase, retries: Retries
 ) -> None:
     archive = Archive(store, new_id=lambda: "copy")
     async with locked(database):
@@ -320,7 +322,7 @@ async def test_a_chat_is_exported_and_imported_while_the_file_fails(
 
 
 async def test_whoever_comes_upon_the_damage_the_chats_are_in_the_new_file(
-    store: ChatStore, database: Database
+    store: ChatStore, database: SqliteDatabase
 ) -> None:
     assert await texts(store) == ["Hello", "Hi"]
     rules = UserContextStore(database)
@@ -337,7 +339,7 @@ async def test_whoever_comes_upon_the_damage_the_chats_are_in_the_new_file(
 
 @pytest.mark.parametrize("resumed", [False, True])
 async def test_an_answer_in_progress_survives_the_file(
-    store: ChatStore, database: Database, resumed: bool
+    store: ChatStore, database: SqliteDatabase, resumed: bool
 ) -> None:
     await store.append("c", user("u2"))
     if resumed:
@@ -352,7 +354,7 @@ async def test_an_answer_in_progress_survives_the_file(
 
 
 async def test_a_file_that_was_removed_or_set_aside_by_another_process_is_begun_anew(
-    store: ChatStore, database: Database
+    store: ChatStore, database: SqliteDatabase
 ) -> None:
     assert await texts(store) == ["Hello", "Hi"]
     for path in database.path.parent.glob("assistant.db*"):

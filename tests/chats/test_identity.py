@@ -1,4 +1,4 @@
-"""Ids of chats and messages from outside: what is let in."""
+"""Which ids of chats and messages are accepted from clients."""
 
 import pytest
 from plugin.assistant.chats.identity import chat_id, message_id

@@ -1,26 +1,22 @@
-"""Two processes on one database: what one is answering, the other leaves alone."""
+"""Two processes on one database: a process does not touch a chat that the other answers."""
 
 import asyncio
 import subprocess
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import replace
-from datetime import datetime, timedelta, timezone
 from pathlib import Path
 
 import pytest
 from plugin.assistant.chats import ChatStore
-from plugin.assistant.chats.ownership import is_alive, is_same, owner_of, this_process
 from plugin.assistant.chats.search.history_search import HistorySearch
 from plugin.assistant.chats.trash import Trash
-from plugin.assistant.database import Database
+from plugin.assistant.database.sqlite import SqliteDatabase
 from plugin.assistant.errors import Conflict
 
 from .examples import answer, user
 
 PROGRAM = Path(__file__).with_name("answering.py")
-NOW = datetime(2026, 1, 2, tzinfo=timezone.utc)
 
 
 @contextmanager
@@ -42,7 +38,7 @@ def another_process(path: Path) -> Iterator[subprocess.Popen[str]]:
 
 
 async def test_a_chat_that_is_answered_in_another_process_is_left_to_it(
-    database: Database,
+    database: SqliteDatabase,
 ) -> None:
     with another_process(database.path) as process:
         store = ChatStore(database)
@@ -62,7 +58,7 @@ async def test_a_chat_that_is_answered_in_another_process_is_left_to_it(
         assert chat is not None and chat.state == "generating"
 
 
-async def test_everything_else_works_beside_another_process(database: Database) -> None:
+async def test_everything_else_works_beside_another_process(database: SqliteDatabase) -> None:
     with another_process(database.path):
         store = ChatStore(database)
         assert {chat.id for chat in await store.list()} == {"theirs", "quiet"}
@@ -74,7 +70,7 @@ async def test_everything_else_works_beside_another_process(database: Database) 
 
 
 async def test_what_the_other_process_finishes_is_here_and_the_chat_is_free(
-    database: Database,
+    database: SqliteDatabase,
 ) -> None:
     with another_process(database.path) as process:
         store = ChatStore(database)
@@ -87,7 +83,7 @@ async def test_what_the_other_process_finishes_is_here_and_the_chat_is_free(
         await store.append("theirs", user("u2"))
 
 
-async def test_what_a_killed_process_was_answering_is_cut(database: Database) -> None:
+async def test_what_a_killed_process_was_answering_is_cut(database: SqliteDatabase) -> None:
     with another_process(database.path) as process:
         process.kill()
         process.wait()
@@ -98,7 +94,7 @@ async def test_what_a_killed_process_was_answering_is_cut(database: Database) ->
 
 
 async def test_a_process_that_dies_later_frees_the_chat_without_a_restart_here(
-    database: Database,
+    database: SqliteDatabase,
 ) -> None:
     with another_process(database.path) as process:
         store = ChatStore(database)
@@ -107,23 +103,3 @@ async def test_a_process_that_dies_later_frees_the_chat_without_a_restart_here(
         process.wait()
         await store.append("theirs", user("u2"))
         assert [m.text for m in await store.path("theirs")] == ["Hello", "Hal", "Hello"]
-
-
-def test_a_process_with_the_same_number_that_started_later_is_another() -> None:
-    ours = this_process()
-    assert is_alive(ours, NOW, NOW)
-    before = replace(ours, started=ours.started - 3600)
-    assert not is_same(before, ours)
-    assert not is_alive(before, NOW, NOW)
-
-
-def test_a_process_of_another_machine_is_there_as_long_as_it_writes() -> None:
-    there = replace(this_process(), machine="elsewhere")
-    assert is_alive(there, NOW - timedelta(minutes=1), NOW)
-    assert not is_alive(there, NOW - timedelta(hours=1), NOW)
-
-
-def test_a_mark_that_cannot_be_read_is_nobodys() -> None:
-    ours = this_process("127.0.0.1:8188")
-    assert owner_of(ours.to_text()) == ours
-    assert [owner_of(text) for text in (None, "", "{", "[]", '{"pid": 1}')] == [None] * 5

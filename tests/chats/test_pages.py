@@ -1,4 +1,4 @@
-"""Pages around a message, and on from there."""
+"""Pages around a message, and after it."""
 
 from collections.abc import AsyncIterator
 from pathlib import Path
@@ -7,7 +7,7 @@ import pytest
 from plugin.assistant.chats import Branches, ChatStore
 from plugin.assistant.chats.log import pages
 from plugin.assistant.chats.log.pages import Stretch
-from plugin.assistant.database import Database
+from plugin.assistant.database.sqlite import SqliteDatabase
 from plugin.assistant.errors import NotFound
 
 from .examples import answer, user
@@ -18,7 +18,7 @@ COUNT = 20
 @pytest.fixture
 async def store(tmp_path: Path) -> AsyncIterator[ChatStore]:
     """A chat with the messages m0 to m19, of which m4 was asked anew: two runs of rows."""
-    database = Database(tmp_path / "assistant.db")
+    database = SqliteDatabase(tmp_path / "assistant.db")
     store = ChatStore(database)
     said = [(answer if number % 2 else user)(f"m{number}") for number in range(COUNT)]
     await store.import_messages("c", (*said[:4], user("old"), answer("older")))

@@ -1,4 +1,4 @@
-"""What a chat leaves out, beside its log."""
+"""The projections of a chat, kept beside its log."""
 
 import sqlite3
 from contextlib import closing
@@ -10,9 +10,10 @@ from plugin.assistant.chats import ChatStore
 from plugin.assistant.chats.schema import SCHEMA_VERSION
 from plugin.assistant.context.projections import Covered, Projections
 from plugin.assistant.context.summary.state import Summary
-from plugin.assistant.database import Database
+from plugin.assistant.database import Transaction
+from plugin.assistant.database.sqlite import SqliteDatabase
 from plugin.assistant.errors import NotFound
-from sqlalchemy import Connection, text
+from sqlalchemy import text
 
 from .examples import user
 
@@ -47,7 +48,9 @@ async def test_a_chat_that_leaves_out_nothing_has_empty_projections(store: ChatS
     assert await store.projections("c") == Projections()
 
 
-async def test_projections_are_read_as_they_were_kept(database: Database, store: ChatStore) -> None:
+async def test_projections_are_read_as_they_were_kept(
+    database: SqliteDatabase, store: ChatStore
+) -> None:
     kept = with_cuts(3)
     await store.keep_projections("c", kept)
     assert await ChatStore(database).projections("c") == kept
@@ -62,9 +65,9 @@ async def test_each_chat_has_its_own(store: ChatStore) -> None:
 
 
 async def test_one_more_cut_of_a_thousand_writes_one_row(
-    database: Database, store: ChatStore
+    database: SqliteDatabase, store: ChatStore
 ) -> None:
-    def watch(connection: Connection) -> None:
+    def watch(connection: Transaction) -> None:
         connection.execute(text("CREATE TABLE seen (what TEXT)"))
         for change in ("INSERT", "DELETE", "UPDATE"):
             noting = f"BEGIN INSERT INTO seen VALUES ('{change}'); END"
@@ -95,7 +98,7 @@ async def test_what_a_model_told_takes_the_place_of_what_was_kept(store: ChatSto
 
 @pytest.mark.parametrize("body", ["", "no JSON", "[]", "{}", '{"version": 99}', "[" * 9000])
 async def test_what_cannot_be_read_is_planned_anew(
-    database: Database, store: ChatStore, body: str
+    database: SqliteDatabase, store: ChatStore, body: str
 ) -> None:
     await store.keep_projections("c", with_cuts(2))
     await database.write(
@@ -115,7 +118,7 @@ async def test_a_file_of_version_1_keeps_its_chats_and_takes_projections(tmp_pat
     path = tmp_path / "assistant.db"
     with closing(sqlite3.connect(path)) as connection:
         connection.executescript(VERSION_1)
-    database = Database(path)
+    database = SqliteDatabase(path)
     store = ChatStore(database)
     assert [message.text for message in await store.path("c")] == ["Hello"]
     await store.append("c", user("u2", "Again"))

@@ -1,4 +1,4 @@
-"""What waits in a chat: its order, its limit, and that nothing is lost or runs twice."""
+"""The queue of a chat: its order, its limit, and that no entry is lost or run twice."""
 
 from collections.abc import AsyncIterator
 from datetime import datetime, timezone
@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from plugin.assistant.chats import ChatQueue, ChatStore, Queued
 from plugin.assistant.chats.queue import MOST_QUEUED
-from plugin.assistant.database import Database
+from plugin.assistant.database.sqlite import SqliteDatabase
 from plugin.assistant.errors import Conflict, InvalidRequest, NotFound, Refused
 
 from .examples import answer, user
@@ -17,7 +17,7 @@ NOW = datetime(2026, 1, 2, tzinfo=timezone.utc)
 
 @pytest.fixture
 async def store(tmp_path: Path) -> AsyncIterator[ChatStore]:
-    database = Database(tmp_path / "assistant.db")
+    database = SqliteDatabase(tmp_path / "assistant.db")
     store = ChatStore(database)
     await store.create("c")
     yield store
@@ -109,8 +109,8 @@ async def test_a_queue_needs_its_chat(queue: ChatQueue) -> None:
             await call
 
 
-async def test_the_queue_survives_the_process(store: ChatStore, queue: ChatQueue) -> None:
+async def test_the_queue_survives_the_process(database: SqliteDatabase, queue: ChatQueue) -> None:
     await queue.enqueue("c", entry("1"))
-    other = ChatStore(store._database)
+    other = ChatStore(database)
     await other.recover()
     assert await ChatQueue(other).queue("c") == (entry("1"),)

@@ -1,4 +1,4 @@
-"""What a sent list of messages means against the stored chat."""
+"""The intention of a sent list of messages, for each state of the stored chat."""
 
 import dataclasses
 
@@ -147,11 +147,11 @@ def test_a_list_that_brings_nothing_is_refused() -> None:
 
 
 def test_an_unanswered_user_message_is_answered_again() -> None:
-    assert reconcile((U1, A1, U2), (U1, A1, U2)) == Regenerate("u2", None)
+    assert reconcile((U1, A1, U2), (U1, A1, U2)) == Regenerate("u2")
 
 
 def test_a_list_that_ends_with_an_answered_user_message_asks_for_another_answer() -> None:
-    assert reconcile(CHAT, (U1,)) == Regenerate("u1", "a1")
+    assert reconcile(CHAT, (U1,)) == Regenerate("u1")
 
 
 # A suspended answer
@@ -256,11 +256,11 @@ def test_only_the_result_is_taken_from_the_client() -> None:
 @pytest.mark.parametrize(
     ("message_id", "meant"),
     [
-        (None, Regenerate("u2", "a2")),
-        ("a2", Regenerate("u2", "a2")),
-        ("u2", Regenerate("u2", "a2")),
-        ("a1", Regenerate("u1", "a1")),
-        ("u1", Regenerate("u1", "a1")),
+        (None, Regenerate("u2")),
+        ("a2", Regenerate("u2")),
+        ("u2", Regenerate("u2")),
+        ("a1", Regenerate("u1")),
+        ("u1", Regenerate("u1")),
     ],
 )
 def test_regenerating_answers_the_user_message_again(
@@ -271,16 +271,16 @@ def test_regenerating_answers_the_user_message_again(
 
 
 def test_regenerating_takes_the_list_without_the_answer() -> None:
-    assert reconcile(CHAT, (U1, A1, U2), REGENERATE, "a2") == Regenerate("u2", "a2")
-    assert reconcile(CHAT, (U1,), REGENERATE, "a1") == Regenerate("u1", "a1")
+    assert reconcile(CHAT, (U1, A1, U2), REGENERATE, "a2") == Regenerate("u2")
+    assert reconcile(CHAT, (U1,), REGENERATE, "a1") == Regenerate("u1")
 
 
 def test_regenerating_an_answer_that_never_came_answers_the_last_message() -> None:
-    assert reconcile((U1, A1, U2), (U1, A1, U2), REGENERATE) == Regenerate("u2", None)
+    assert reconcile((U1, A1, U2), (U1, A1, U2), REGENERATE) == Regenerate("u2")
 
 
 def test_regenerating_an_answer_that_only_the_client_knows_goes_by_what_came_before() -> None:
-    assert reconcile(CHAT, (U1, A1, U2), REGENERATE, "made-up") == Regenerate("u2", "a2")
+    assert reconcile(CHAT, (U1, A1, U2), REGENERATE, "made-up") == Regenerate("u2")
 
 
 def test_regenerating_an_unknown_message_is_not_found() -> None:

@@ -1,4 +1,4 @@
-"""Files of earlier versions open, and keep what they hold."""
+"""Files of earlier versions are opened and keep their rows."""
 
 import sqlite3
 import subprocess
@@ -10,10 +10,14 @@ from typing import Any
 
 import pytest
 from plugin.assistant.chats import ChatStore, migrations
-from plugin.assistant.chats.schema import SCHEMA_VERSION, prepare
-from plugin.assistant.database import Database
+from plugin.assistant.chats.schema import SCHEMA_VERSION, TABLES, prepare
+from plugin.assistant.database import Transaction
+from plugin.assistant.database.sqlite import SqliteDatabase
+from plugin.assistant.database.sqlite.engines import writing_engine
+from plugin.assistant.database.sqlite.transaction import SqliteTransaction
+from plugin.assistant.database.tables import upgrade
 from plugin.assistant.errors import StoreError
-from sqlalchemy import Connection, create_engine, text
+from sqlalchemy import text
 
 from .examples import user
 from .test_projections import VERSION_1
@@ -52,16 +56,16 @@ def make(path: Path, script: str) -> None:
 
 
 @contextmanager
-def opened(path: Path) -> Iterator[Connection]:
-    engine = create_engine(f"sqlite:///{path}")
+def opened(path: Path) -> Iterator[Transaction]:
+    engine = writing_engine(path)
     try:
         with engine.begin() as connection:
-            yield connection
+            yield SqliteTransaction(connection, None)
     finally:
         engine.dispose()
 
 
-def shape(connection: Connection) -> dict[str, list[tuple[Any, ...]]]:
+def shape(connection: Transaction) -> dict[str, list[tuple[Any, ...]]]:
     """Each table's columns (type, whether it may be null, default, key), references and indexes."""
 
     def asked(query: str) -> list[tuple[Any, ...]]:
@@ -92,7 +96,7 @@ async def test_an_older_file_keeps_its_chats_and_takes_what_is_new(
     path: Path, version: int
 ) -> None:
     make(path, OLDER[version])
-    database = Database(path)
+    database = SqliteDatabase(path)
     store = ChatStore(database)
     (chat,) = await store.list()
     assert (chat.title, chat.pinned, chat.unread, chat.messages) == ("An old chat", False, False, 1)
@@ -110,7 +114,7 @@ def test_the_steps_make_the_tables_of_a_new_file(tmp_path: Path) -> None:
         prepare(connection)
         new = shape(connection)
     with opened(tmp_path / "steps.db") as connection:
-        migrations.upgrade(connection, 0)
+        upgrade(connection, TABLES, 0)
         steps = shape(connection)
     assert steps == new
 
@@ -135,7 +139,7 @@ async def test_a_step_that_fails_leaves_the_file_as_it_was(path: Path) -> None:
     make(path, VERSION_1 + "CREATE TABLE queue (something TEXT);")
     with closing(sqlite3.connect(path)) as connection:
         before = list(connection.iterdump())
-    database = Database(path)
+    database = SqliteDatabase(path)
     with pytest.raises(StoreError):
         await ChatStore(database).recover()
     await database.close()
@@ -152,9 +156,12 @@ from bootstrap import register
 register()
 from pathlib import Path
 from plugin.assistant.chats import ChatStore
-from plugin.assistant.database import Database
+from plugin.assistant.database.sqlite import SqliteDatabase
+from plugin.assistant.database.sqlite.engines import writing_engine
+from plugin.assistant.database.sqlite.transaction import SqliteTransaction
+from plugin.assistant.database.tables import upgrade
 async def open_it():
-    database = Database(Path({str(path)!r}))
+    database = SqliteDatabase(Path({str(path)!r}))
     await ChatStore(database).recover()
     await database.close()
 asyncio.run(open_it())

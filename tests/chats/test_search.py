@@ -1,4 +1,4 @@
-"""Search over stored chats: what is indexed when, what is found, what is shown."""
+"""Search over stored chats: when rows are indexed, which are found, what a hit shows."""
 
 import logging
 
@@ -6,7 +6,8 @@ import pytest
 from plugin.assistant.chats import Branches, ChatStore
 from plugin.assistant.chats.search import history_search, search_index
 from plugin.assistant.chats.search.history_search import HistorySearch
-from plugin.assistant.database import Database
+from plugin.assistant.database.sqlite import SqliteDatabase
+from plugin.assistant.database.sqlite import transaction as sqlite_transaction
 from plugin.assistant.errors import InvalidRequest, NotFound, StoreError
 from plugin.assistant.messages.parts import Message, StepStart, TextPart, ToolPart
 from sqlalchemy import Connection, text
@@ -15,16 +16,16 @@ from .examples import answer, user
 
 
 @pytest.fixture
-def store(database: Database) -> ChatStore:
+def store(database: SqliteDatabase) -> ChatStore:
     return ChatStore(database)
 
 
 @pytest.fixture(params=["index", "rows"])
 def history(
-    request: pytest.FixtureRequest, database: Database, monkeypatch: pytest.MonkeyPatch
+    request: pytest.FixtureRequest, database: SqliteDatabase, monkeypatch: pytest.MonkeyPatch
 ) -> HistorySearch:
     if request.param == "rows":
-        monkeypatch.setattr(search_index, "has_fts5", lambda: False)
+        monkeypatch.setattr(sqlite_transaction, "has_fts5", lambda: False)
     return HistorySearch(database)
 
 
@@ -36,7 +37,7 @@ async def told(store: ChatStore, chat_id: str, *texts: str) -> None:
     await store.import_messages(chat_id, messages)
 
 
-async def entries(database: Database) -> int:
+async def entries(database: SqliteDatabase) -> int:
     count = text("SELECT count(*) FROM search_terms")
     return await database.read(lambda c: int(c.execute(count).scalar_one()))
 
@@ -111,7 +112,7 @@ async def test_an_answer_in_several_rows_is_found_once(
 async def test_messages_that_were_added_anew_are_found_once(
     store: ChatStore, history: HistorySearch, monkeypatch: pytest.MonkeyPatch, indexed: bool
 ) -> None:
-    monkeypatch.setattr(search_index, "has_fts5", lambda: indexed)
+    monkeypatch.setattr(sqlite_transaction, "has_fts5", lambda: indexed)
     await told(store, "c", "An okapi", "A fox", "A badger")
     for words in ("A zebra", "A quagga"):
         await history.search("c", "badger")
@@ -154,7 +155,7 @@ async def test_any_query_is_answered(store: ChatStore, history: HistorySearch, q
 
 
 async def test_many_rows_are_indexed_in_steps(
-    store: ChatStore, database: Database, monkeypatch: pytest.MonkeyPatch
+    store: ChatStore, database: SqliteDatabase, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(history_search, "ROWS_PER_STEP", 3)
     await told(store, "c", *(f"word{number}" for number in range(10)))
@@ -166,7 +167,9 @@ async def test_many_rows_are_indexed_in_steps(
     assert await entries(database) == 10
 
 
-async def test_a_forgotten_chat_has_no_words_left(store: ChatStore, database: Database) -> None:
+async def test_a_forgotten_chat_has_no_words_left(
+    store: ChatStore, database: SqliteDatabase
+) -> None:
     history = HistorySearch(database)
     await told(store, "c1", "An okapi")
     await told(store, "c2", "An okapi")
@@ -177,7 +180,7 @@ async def test_a_forgotten_chat_has_no_words_left(store: ChatStore, database: Da
 
 
 async def test_the_index_is_made_again_after_another_version(
-    store: ChatStore, database: Database, monkeypatch: pytest.MonkeyPatch
+    store: ChatStore, database: SqliteDatabase, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     await told(store, "c", "An okapi")
     await HistorySearch(database).search("c", "okapi")
@@ -186,7 +189,9 @@ async def test_the_index_is_made_again_after_another_version(
     assert await entries(database) == 1
 
 
-async def test_two_that_index_at_once_index_once(store: ChatStore, database: Database) -> None:
+async def test_two_that_index_at_once_index_once(
+    store: ChatStore, database: SqliteDatabase
+) -> None:
     await told(store, "c", "An okapi", "Nice")
     one, other = HistorySearch(database), HistorySearch(database)
     await one.search("c", "okapi")
@@ -199,7 +204,7 @@ async def test_two_that_index_at_once_index_once(store: ChatStore, database: Dat
 
 async def test_an_index_that_cannot_be_written_is_said_once_and_done_without(
     store: ChatStore,
-    database: Database,
+    database: SqliteDatabase,
     monkeypatch: pytest.MonkeyPatch,
     caplog: pytest.LogCaptureFixture,
 ) -> None:
@@ -215,7 +220,7 @@ async def test_an_index_that_cannot_be_written_is_said_once_and_done_without(
     assert len([record for record in caplog.records if "Search:" in record.message]) == 1
 
 
-async def test_a_damaged_row_hides_no_other(store: ChatStore, database: Database) -> None:
+async def test_a_damaged_row_hides_no_other(store: ChatStore, database: SqliteDatabase) -> None:
     await told(store, "c", "An okapi", "Nice", "A cat", "Nice", "A dog", "Nice", "A mouse")
     update = text("UPDATE messages SET body = 'x' WHERE row = 1")
     await database.write(lambda c: c.execute(update).rowcount)

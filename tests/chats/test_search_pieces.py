@@ -1,4 +1,4 @@
-"""What of a message is searched, in which pieces; where they are placed; what is shown of them."""
+"""The searchable pieces of a message, their places, and the snippets that show them."""
 
 import base64
 

@@ -7,7 +7,7 @@ from datetime import datetime, timedelta, timezone
 import pytest
 from plugin.assistant.chats import ChatStore, WorkflowName
 from plugin.assistant.chats.schema import SCHEMA_VERSION
-from plugin.assistant.database import Database
+from plugin.assistant.database.sqlite import SqliteDatabase
 from plugin.assistant.errors import Conflict, InvalidRequest, NotFound, Refused, StoreError
 from plugin.assistant.messages.parts import Message, TextPart
 from sqlalchemy import text
@@ -18,7 +18,7 @@ START = datetime(2026, 1, 2, 3, 4, 5, tzinfo=timezone.utc)
 
 
 @pytest.fixture
-async def store(database: Database) -> ChatStore:
+async def store(database: SqliteDatabase) -> ChatStore:
     ticks = itertools.count()
     return ChatStore(database, clock=lambda: START + timedelta(seconds=next(ticks)))
 
@@ -73,7 +73,7 @@ async def test_messages_come_back_as_they_were_appended(store: ChatStore) -> Non
 
 
 async def test_another_store_on_the_same_file_reads_the_same(
-    store: ChatStore, database: Database
+    store: ChatStore, database: SqliteDatabase
 ) -> None:
     await filled(store, "u1", "a1")
     assert await ChatStore(database).path("c") == await store.path("c")
@@ -172,7 +172,7 @@ async def test_a_page_before_a_message_of_another_branch_is_not_found(store: Cha
 
 
 async def test_a_page_reads_only_the_bodies_that_it_shows(
-    store: ChatStore, database: Database
+    store: ChatStore, database: SqliteDatabase
 ) -> None:
     await store.import_messages("c", [user(f"u{n}") for n in range(300)])
     spoil = text("UPDATE messages SET body = 'unreadable' WHERE row <= 290")
@@ -184,7 +184,7 @@ async def test_a_page_reads_only_the_bodies_that_it_shows(
 
 
 async def test_a_turn_reads_only_the_messages_that_are_new(
-    store: ChatStore, database: Database
+    store: ChatStore, database: SqliteDatabase
 ) -> None:
     await filled(store, "u1", "a1")
     known = await store.path("c")
@@ -205,7 +205,7 @@ async def test_chats_are_listed_by_their_last_change(store: ChatStore) -> None:
         await store.list(before="c9")
 
 
-async def test_the_order_of_the_list_does_not_follow_the_clock(database: Database) -> None:
+async def test_the_order_of_the_list_does_not_follow_the_clock(database: SqliteDatabase) -> None:
     times = iter([START, START - timedelta(days=1), START - timedelta(days=2)])
     store = ChatStore(database, clock=lambda: next(times))
     await store.recover()
@@ -297,7 +297,7 @@ async def test_a_late_checkpoint_changes_nothing(store: ChatStore) -> None:
 
 
 async def test_what_a_crash_left_becomes_a_cut_message(
-    store: ChatStore, database: Database
+    store: ChatStore, database: SqliteDatabase
 ) -> None:
     await filled(store, "u1")
     await store.begin_answer("c", answer("a1", ""))
@@ -312,7 +312,7 @@ async def test_what_a_crash_left_becomes_a_cut_message(
 
 
 async def test_a_crash_while_a_suspended_answer_went_on_keeps_both(
-    store: ChatStore, database: Database
+    store: ChatStore, database: SqliteDatabase
 ) -> None:
     await filled(store, "u1")
     await store.append("c", with_tools("a1", asking()))
@@ -323,7 +323,9 @@ async def test_a_crash_while_a_suspended_answer_went_on_keeps_both(
     assert await after.path("c") == (user("u1"), answer("a1", "So", cut="cut"))
 
 
-async def test_after_a_crash_only_what_ran_is_idle(store: ChatStore, database: Database) -> None:
+async def test_after_a_crash_only_what_ran_is_idle(
+    store: ChatStore, database: SqliteDatabase
+) -> None:
     for identity in ("generating", "executing_tools", "paused", "waiting_client", "error"):
         await store.create(identity)
         await store.set_state(identity, identity)
@@ -338,7 +340,7 @@ async def test_after_a_crash_only_what_ran_is_idle(store: ChatStore, database: D
 
 
 async def test_an_answer_whose_end_could_not_be_saved_does_not_block_the_chat(
-    store: ChatStore, database: Database, monkeypatch: pytest.MonkeyPatch
+    store: ChatStore, database: SqliteDatabase, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     await filled(store, "u1")
     await store.begin_answer("c", answer("a1", "He"))
@@ -354,7 +356,7 @@ async def test_an_answer_whose_end_could_not_be_saved_does_not_block_the_chat(
     assert await store.path("c") == (user("u1"), answer("a1", "He", cut="cut"), user("u2"))
 
 
-async def test_a_full_chat_takes_no_more_but_its_answer_is_kept(database: Database) -> None:
+async def test_a_full_chat_takes_no_more_but_its_answer_is_kept(database: SqliteDatabase) -> None:
     store = ChatStore(database, most_log_chars=300)
     await store.import_messages("c", [user("u1")])
     await store.begin_answer("c", answer("a1"))
@@ -387,21 +389,21 @@ async def test_a_tool_is_allowed_for_one_chat(store: ChatStore) -> None:
 
 
 async def test_a_file_of_a_newer_version_is_not_touched(
-    store: ChatStore, database: Database
+    store: ChatStore, database: SqliteDatabase
 ) -> None:
     await database.write(lambda c: c.execute(text("PRAGMA user_version = 99")).rowcount)
     with pytest.raises(StoreError, match="newer version"):
         await store.create("c")
 
 
-async def test_the_file_says_its_version(store: ChatStore, database: Database) -> None:
+async def test_the_file_says_its_version(store: ChatStore, database: SqliteDatabase) -> None:
     await store.create("c")
     found = await database.read(lambda c: c.execute(text("PRAGMA user_version")).scalar_one())
     assert found == SCHEMA_VERSION
 
 
 async def test_equal_messages_are_stored_as_equal_text(
-    store: ChatStore, database: Database
+    store: ChatStore, database: SqliteDatabase
 ) -> None:
     await store.create("c")
     await store.create("d")

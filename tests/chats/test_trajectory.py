@@ -1,4 +1,4 @@
-"""A chat as text, and back: equal, repaired, and without anybody's approvals or keys."""
+"""A chat as text, and back: equal, repaired, and without approvals or keys."""
 
 import asyncio
 import json
@@ -24,7 +24,7 @@ from plugin.assistant.chats.export.trajectory import (
     without,
 )
 from plugin.assistant.chats.log.record import decode, encode
-from plugin.assistant.database import Database
+from plugin.assistant.database.sqlite import SqliteDatabase
 from plugin.assistant.errors import InvalidRequest, NotFound
 from plugin.assistant.messages.parts import Approval, Message, TextPart, ToolPart
 from plugin.tests.messages.strategies import MESSAGES
@@ -98,7 +98,7 @@ def test_the_current_path_comes_back_from_json_lines_equal(chat: Trajectory) -> 
 @given(chat=trajectories(), form=st.sampled_from(["trajectory", "jsonl"]))
 def test_an_export_that_is_imported_gives_an_equal_chat(chat: Trajectory, form: Format) -> None:
     async def there_and_back(folder: Path) -> None:
-        database = Database(folder / "assistant.db")
+        database = SqliteDatabase(folder / "assistant.db")
         store = ChatStore(database)
         archive = Archive(store, new_id=lambda: "copy")
         assert (await archive.add(chat)).id == "c"
@@ -128,7 +128,7 @@ def test_an_export_that_is_imported_gives_an_equal_chat(chat: Trajectory, form: 
 
 
 async def test_an_imported_chat_that_waits_goes_on_waiting(tmp_path: Path) -> None:
-    database = Database(tmp_path / "assistant.db")
+    database = SqliteDatabase(tmp_path / "assistant.db")
     archive = Archive(ChatStore(database))
     chat = await archive.add(linear(user("u1"), with_tools("a1", asking())))
     assert chat.state == "paused"
@@ -141,7 +141,7 @@ async def test_an_imported_chat_that_waits_goes_on_waiting(tmp_path: Path) -> No
 async def test_a_chat_whose_id_cannot_be_used_gets_another(
     tmp_path: Path, identity: str | None
 ) -> None:
-    database = Database(tmp_path / "assistant.db")
+    database = SqliteDatabase(tmp_path / "assistant.db")
     archive = Archive(ChatStore(database), new_id=lambda: "other")
     assert (await archive.add(replace(linear(user("u1")), id=identity))).id == "other"
     await database.close()

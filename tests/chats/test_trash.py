@@ -8,13 +8,13 @@ from pathlib import Path
 
 import pytest
 from plugin.assistant.chats import ChatQueue, ChatStore, Queued
-from plugin.assistant.chats.ownership import Owner
-from plugin.assistant.chats.search import search_index
 from plugin.assistant.chats.search.history_search import HistorySearch
 from plugin.assistant.chats.trash import REMOVED_TOGETHER, UNDO, Trash
 from plugin.assistant.context.projections import Covered, Projections
 from plugin.assistant.context.summary.state import Summary
-from plugin.assistant.database import Database
+from plugin.assistant.database.lease import Owner
+from plugin.assistant.database.sqlite import SqliteDatabase
+from plugin.assistant.database.sqlite import transaction as sqlite_transaction
 from plugin.assistant.errors import Conflict, NotFound
 
 from .examples import answer, user
@@ -50,7 +50,7 @@ class Chats:
 
     def __init__(self, folder: Path, time: Time) -> None:
         self.time = time
-        self.database = Database(folder / "assistant.db")
+        self.database = SqliteDatabase(folder / "assistant.db")
         self.store = ChatStore(self.database, clock=lambda: time.now)
         self.search = HistorySearch(self.database)
         self.trash = Trash(
@@ -119,7 +119,7 @@ async def test_a_deleted_chat_is_hidden_at_once(chats: Chats) -> None:
 async def test_a_search_without_an_index_finds_no_deleted_chat(
     chats: Chats, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(search_index, "has_fts5", lambda: False)
+    monkeypatch.setattr(sqlite_transaction, "has_fts5", lambda: False)
     await fill(chats)
     assert await chats.search.search(None, WORD)
     await chats.trash.delete("c")

@@ -1,4 +1,4 @@
-"""What a search returns, in which order: on texts in memory, with the index and without."""
+"""The hits of a search and their order, with an index in a database and with postings in memory."""
 
 from collections.abc import Callable
 
@@ -6,22 +6,26 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from plugin.assistant.chats.search import search_index
-from plugin.assistant.chats.search.text_index import TextIndex
+from plugin.assistant.database.sqlite.engines import memory_engine
+from plugin.assistant.database.sqlite.transaction import SqliteTransaction
 from plugin.assistant.search import ranking
-from plugin.assistant.search.positions import Document, Piece, Placed
-from plugin.assistant.search.scanned_postings import ScannedPostings
-from plugin.assistant.search.words import index_terms
+from plugin.assistant.search.positions import first_place
+from plugin.assistant.search.text_index import TextIndex, placed_texts
 
 Make = Callable[[list[str]], TextIndex]
 
 
-def scanned(texts: list[str]) -> TextIndex:
-    pieces = ((row, Piece(index_terms(text))) for row, text in enumerate(texts))
-    placed = [Placed(row, row, Document(row, None, f"{row}", (piece,))) for row, piece in pieces]
-    return TextIndex(ScannedPostings(placed), 0)
+def indexed(texts: list[str]) -> TextIndex:
+    """The texts in an index of a database, as a chat's messages are."""
+    transaction = SqliteTransaction(memory_engine().connect(), None, in_memory=True)
+    assert search_index.prepare(transaction)
+    number = search_index.open_chat(transaction, "texts")
+    first = first_place(number)
+    search_index.add(transaction, number, placed_texts(texts, first=first))
+    return TextIndex(search_index.IndexedPostings(transaction, number), first)
 
 
-@pytest.fixture(params=[TextIndex.of, scanned], ids=["fts5", "scan"])
+@pytest.fixture(params=[indexed, TextIndex.of], ids=["index", "scan"])
 def make(request: pytest.FixtureRequest) -> Make:
     made: Make = request.param
     return made
@@ -84,14 +88,9 @@ def test_no_hits_are_no_hits(make: Make) -> None:
 @pytest.mark.parametrize(
     "query", ['" OR *', 'okapi" OR "cat', "NEAR(okapi cat)", "okapi*", "-okapi", "terms:okapi", "("]
 )
-def test_no_sign_in_a_query_is_an_operator(query: str) -> None:
-    hits = TextIndex.of(["a cat", "an okapi", FILLER]).search(query, 3)
+def test_no_sign_in_a_query_is_an_operator(make: Make, query: str) -> None:
+    hits = make(["a cat", "an okapi", FILLER]).search(query, 3)
     assert [hit.index for hit in hits if hit.index == 2] == []
-
-
-def test_without_fts5_the_texts_are_gone_through(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(search_index, "has_fts5", lambda: False)
-    assert TextIndex.of([FILLER, "an okapi"]).search("okapi", 1)[0].index == 1
 
 
 WORDS = st.sampled_from(
@@ -111,7 +110,7 @@ def test_hits_are_within_their_bounds_and_the_same_each_time(
     shown = [index for hit in hits for index in hit.indexes]
     assert len(set(shown)) == len(shown)
     assert all(0 <= index < len(texts) for index in shown)
-    assert [hit.index for hit in hits] == [hit.index for hit in scanned(texts).search(query, k)]
+    assert [hit.index for hit in hits] == [hit.index for hit in indexed(texts).search(query, k)]
     assert hits == TextIndex.of(texts).search(query, k)
 
 

@@ -1,4 +1,4 @@
-"""Text as terms: what a search can find a message by."""
+"""The terms of texts and of queries."""
 
 import pytest
 from hypothesis import given

@@ -20,7 +20,7 @@ from typing import Any
 from plugin.agent_prompts import SystemPrompt
 from plugin.assistant.chats import ChatStore
 from plugin.assistant.config import Settings
-from plugin.assistant.database import Database
+from plugin.assistant.database.sqlite import SqliteDatabase
 from plugin.assistant.llm.provider import Provider
 from plugin.assistant.llm.request import LLMRequest
 from plugin.assistant.llm.stream_events import (
@@ -133,7 +133,7 @@ class Stage:
         self.begin()
 
     def begin(self) -> None:
-        self.database = Database(self.folder / "assistant.db")
+        self.database = SqliteDatabase(self.folder / "assistant.db")
         self.store = ChatStore(self.database)
         skills = SkillLibrary(self.folder / "system", self.folder, SourceCache())
         summariser = Summariser(OneProvider(), self.model, QUIET)

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 from plugin.assistant.chats import ChatStore
-from plugin.assistant.database import Database
+from plugin.assistant.database.sqlite import SqliteDatabase
 from plugin.assistant.errors import (
     AssistantError,
     Conflict,
@@ -688,13 +688,13 @@ async def test_what_another_process_has_added_is_told_with_the_next_message(
     session = await scene.session()
     await say(scene, session, "u1")
     reader = await reading(session)
-    other = ChatStore(Database(scene.folder / "assistant.db"))
-    await other.append_all("c1", (user("u2"), answer("a2")))
+    database = SqliteDatabase(scene.folder / "assistant.db")
+    await ChatStore(database).append_all("c1", (user("u2"), answer("a2")))
     await say(scene, session, "u3")
     await reader.read()
     assert ids(reader) == await path(scene)
     assert not reader.of("message_added")
-    await other._database.close()
+    await database.close()
 
 
 async def test_nothing_is_unread_for_who_comes_while_that_is_stored(

@@ -6,7 +6,7 @@ from contextlib import closing, contextmanager
 from pathlib import Path
 
 import pytest
-from plugin.assistant.database import database as database_module
+from plugin.assistant.database.sqlite import database as database_module
 from plugin.tests.chatting import Chatting, chatting
 
 

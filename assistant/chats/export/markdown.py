@@ -1,6 +1,6 @@
-"""A chat as Markdown for people: what was said, and what tools took and gave. Pure.
+"""A chat as Markdown for people: messages, and tool calls with input and output. Pure.
 
-Not what a model thought aloud, and no data of attachments: only their names.
+It has no events, no reasoning of a model, and of attachments only the names.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
 from ...messages.json_text import mended
+from ...messages.origin import is_event
 from ...messages.parts import DataPart, FilePart, Message, Part, TextPart, ToolPart
 from .trajectory import Trajectory
 
@@ -22,6 +23,8 @@ def to_markdown(trajectory: Trajectory) -> str:
     """The current path, a heading for the chat and one for each message."""
     blocks = [f"# {trajectory.title}"]
     for message in trajectory.path:
+        if is_event(message):
+            continue
         blocks += [f"## {SPEAKERS.get(message.role, message.role)}", *_blocks(message)]
     return mended("\n\n".join(blocks) + "\n")
 

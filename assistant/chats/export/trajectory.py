@@ -1,11 +1,11 @@
-"""A whole chat as one value, and as text that can be kept outside: JSON, or JSON Lines (R39).
+"""A whole chat as one value, and as text for a file: JSON, or JSON Lines (R39).
 
     trajectory    one JSON object: the chat, and every row of its log, branches included
     jsonl         a line for the chat, then a line for each message of the current path
 
-What is read is checked and repaired. A file may come from anybody, so nothing in it counts as the
-user's word: an approval that was given is asked for again, and tools that the chat allowed are not
-part of it. Pure; `archive` reads chats from the store and adds them.
+A text that is read is checked and repaired. A file may come from anybody, so it grants nothing: an
+approval in it is asked for again, and a chat's allowed tools are not part of it. Pure; `archive`
+reads chats from the store and adds them.
 """
 
 from __future__ import annotations

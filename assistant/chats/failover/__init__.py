@@ -1,1 +1,1 @@
-"""What happens to chats while the database file takes no writes: they are kept in memory."""
+"""Keeps chats in memory while the database takes no writes."""

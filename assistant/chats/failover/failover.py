@@ -1,11 +1,12 @@
 """Where each chat is kept: in the file or, while that fails, in memory (R33).
 
-A write that the file does not take moves its chat into memory, with all that it has, and is done
-there; so are its further reads and writes. As soon as the file takes writes again, what it lacks is
-added to it and the chat leaves memory. Nobody else notices, but for `saving`, which says what is
-not saved and why. Of a file that was damaged and set aside, the new one gets whatever can be read.
+When the file rejects a write, the whole chat is copied into memory and the write is done there;
+so are the chat's further reads and writes. As soon as the file takes writes again, the rows that it
+lacks are added to it and the chat leaves memory. Only `saving` shows the difference: it says what
+is not saved and why. After damage, the new file gets every chat that can be read in the damaged
+file.
 
-Only the thread that writes moves chats; those that read look where a chat is at that moment.
+Only the writer's thread moves chats; a reader looks where a chat is at that moment.
 """
 
 from __future__ import annotations
@@ -19,9 +20,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any, Final, TypeVar, cast
 
-from sqlalchemy import Connection
-
-from ...database import Database, InMemoryDatabase, Work, utc_now
+from ...database import Database, Transaction, Work, utc_now
 from ...errors import FileFailed, NotFound, StoreError
 from .. import schema
 from ..log.row_cache import RowCache
@@ -40,7 +39,7 @@ MOST_UNSAVED_CHARS: Final = 256_000_000
 
 @dataclass(frozen=True, slots=True)
 class Saving:
-    """Whether what is said is saved; `message` says why not, and what the user can do."""
+    """Whether all chats are saved; `message` says why not, and what the user can do."""
 
     ok: bool = True
     message: str | None = None
@@ -50,11 +49,11 @@ class Saving:
 
 
 class Failover:
-    """The chats of one database file, and those that it does not take now.
+    """The chats of one database file, and the chats that are in memory (`held`).
 
-    `prepare` makes the file's tables, before anything else is done there; `cache` knows the current
-    path of some chats. For one event loop; each of `changed` is called there whenever `saving` says
-    something else.
+    `prepare` makes the file's tables, before any other work on the file; `cache` has the current
+    path of some chats. For one event loop; each function in `changed` is called there when `saving`
+    changes.
     """
 
     def __init__(
@@ -67,7 +66,7 @@ class Failover:
         sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
         most_chars: int = MOST_UNSAVED_CHARS,
     ) -> None:
-        self.memory = InMemoryDatabase(_make_tables, database.path.parent)
+        self.memory = database.in_memory(_make_tables)
         self.held: frozenset[str] = frozenset()
         self.changed: list[Callable[[], None]] = []
         self._database = database
@@ -77,11 +76,11 @@ class Failover:
         self._sleep = sleep
         self._most_chars = most_chars
         self._prepared: list[Any] = []
-        # Of which file, and beside which damaged one.
+        # The file that `prepare` was run on, and the damaged file that was salvaged into it.
         self._generation = database.generation
         self._salvaged: Path | None = None
         self._retry_at = 0.0
-        self._told = Saving()
+        self._announced = Saving()
         self._loop: asyncio.AbstractEventLoop | None = None
         self._retrying: asyncio.Task[None] | None = None
 
@@ -99,8 +98,8 @@ class Failover:
         return bool(self._prepared) and self._generation == self._database.generation
 
     async def prepare(self) -> Any:
-        """Run `prepare` on the file, if it was not yet; what it returned then. Raises FileFailed
-        when the file cannot be written; then it is tried again later."""
+        """Run `prepare` on the file, unless that was done; returns its result. Raises FileFailed
+        when the file cannot be written; a later call tries again."""
         if not self.ready:
             await self._in_writer(self._prepare_now)
         return self._prepared[0]
@@ -121,10 +120,10 @@ class Failover:
             failed = error
         return await self._in_writer(lambda: self._read_elsewhere(chat_id, work, failed))
 
-    async def read_file(self, work: Callable[[Connection, frozenset[str]], Result]) -> Result:
-        """Run `work` on the file; it gets the ids of the chats that are in memory, which the file
-        knows too, as they were."""
-        return await self._database.read(lambda connection: work(connection, self.held))
+    async def read_file(self, work: Callable[[Transaction, frozenset[str]], Result]) -> Result:
+        """Run `work` on the file; it also gets the ids of the chats in memory, which the file may
+        have too, in an older state."""
+        return await self._database.read(lambda transaction: work(transaction, self.held))
 
     async def close(self) -> None:
         """Try for the last time to save what is in memory."""
@@ -144,9 +143,9 @@ class Failover:
     def _read_held(self, chat_id: str, work: Work[Result]) -> Result:
         """In a reader's thread: from memory, unless the chat has gone back meanwhile."""
 
-        def here(connection: Connection) -> tuple[bool, Result | None]:
-            inside = chat_id in transfer.ids(connection)
-            return inside, work(connection) if inside else None
+        def here(transaction: Transaction) -> tuple[bool, Result | None]:
+            inside = chat_id in transfer.ids(transaction)
+            return inside, work(transaction) if inside else None
 
         inside, result = self.memory.run(here)
         return cast(Result, result) if inside else self._database.read_now(work)
@@ -158,8 +157,8 @@ class Failover:
         return chat_id in self.held or not self.ready or self._clock() < self._retry_at
 
     def write_elsewhere(self, chat_id: str, work: Work[Result], error: FileFailed | None) -> Result:
-        """The work in memory, after the file failed by `error`, or was not asked (None); on the
-        file after all, if it only was not ready."""
+        """Run a write in memory when the file rejected it with `error`, or was not asked (None);
+        on the file, if that only was not ready."""
         if error is not None and not error.damaged and self.ready:
             self._retry_at = self._clock() + RETRY_SECONDS
         if self._clock() >= self._retry_at and chat_id not in self.held:
@@ -182,7 +181,7 @@ class Failover:
             self._note()
 
     def _read_elsewhere(self, chat_id: str, work: Work[Result], error: FileFailed) -> Result:
-        """What cannot be read in the file: from a new file, else from memory."""
+        """Run a read that the file failed: on a new file, else in memory."""
         try:
             if error.damaged or (self._prepared and not self.ready):
                 self._mend(error)
@@ -196,8 +195,8 @@ class Failover:
         return self.memory.run(work)
 
     def _hold(self, chat_id: str) -> bool:
-        """Have the chat in memory, if there is anything to be had of it; says whether all is known
-        that there is."""
+        """Copy the chat into memory: from the file, or else from the cache. Returns False when the
+        file could not be read, so that memory may have less than the file."""
         if chat_id in self.held:
             return True
         readable = True
@@ -205,16 +204,16 @@ class Failover:
             contents = self._database.read_now(lambda c: transfer.read(c, chat_id))
         except StoreError:
             contents = transfer.known(chat_id, self._cache.rows(chat_id), utc_now())
-            # A file that could not even be opened is as good as none; nothing is lost with it.
+            # A file that could never be opened counts as empty: this process wrote nothing to it.
             readable = not self._prepared
         if contents.chat is not None:
             if self.memory.run(transfer.chars) + contents.chars > self._most_chars:
                 raise self._failed(None)
-            self.memory.run(lambda connection: transfer.put(connection, contents))
+            self.memory.run(lambda transaction: transfer.put(transaction, contents))
         return readable
 
     def _mend(self, error: FileFailed | None) -> None:
-        """Have a file that can be written; after damage, or a loss, that is a new one."""
+        """Prepare the file again; after damage or a loss that makes a new one."""
         if error is not None and error.damaged:
             self._prepared.clear()
         self._prepare_now()
@@ -229,8 +228,8 @@ class Failover:
             self._salvage()
 
     def _salvage(self) -> None:
-        """Into the new file, what can be read of the one that was set aside, chat by chat, and what
-        is known besides."""
+        """Add to the new file each chat that can be read in the file that was set aside, and each
+        chat of the cache."""
         there = self._database.write_now(transfer.ids) | self.held
         every = self._cache.chats() | (self._rescued(transfer.ids) or frozenset())
         saved = 0
@@ -245,14 +244,14 @@ class Failover:
         logger.info("Chats: %d of a file that is gone are in the new one.", saved)
 
     def _rescued(self, work: Work[Result]) -> Result | None:
-        """The work on the file that was set aside; None where there is none to be read."""
+        """The work's result on the file that was set aside; None where it cannot be read."""
         try:
             return None if self._database.set_aside is None else self._database.salvage_now(work)
         except StoreError:
             return None
 
     def _bring_back(self) -> None:
-        """Give the file what is in memory; stops at the first chat that it does not take."""
+        """Save the chats in memory; stops at the first chat that the file rejects."""
         if self._clock() < self._retry_at:
             return
         try:
@@ -267,38 +266,37 @@ class Failover:
         self._note()
 
     def _bring_one_back(self, chat_id: str) -> None:
-        contents = self.memory.run(lambda connection: transfer.read(connection, chat_id))
+        contents = self.memory.run(lambda transaction: transfer.read(transaction, chat_id))
         same = self._database.write_now(lambda c: transfer.bring_back(c, chat_id, contents))
         if not same and self._loop is not None:
             self._loop.call_soon_threadsafe(self._cache.forget, chat_id)
 
-        def remove(connection: Connection) -> None:
-            if search_index.has_fts5():
-                search_index.remove(connection, chat_id)
-            transfer.remove(connection, chat_id)
+        def remove(transaction: Transaction) -> None:
+            search_index.remove(transaction, chat_id)
+            transfer.remove(transaction, chat_id)
 
         self.memory.run(remove)
         self.held = self.held - {chat_id}
 
     def _note(self) -> None:
-        """Know which chats are in memory now, and tell the loop."""
+        """Note which chats are in memory now, and let the loop announce it."""
         self.held = self.memory.run(transfer.ids)
         if not self.held:
             self.memory.clear()
         if self._loop is not None:
-            self._loop.call_soon_threadsafe(self._tell)
+            self._loop.call_soon_threadsafe(self._announce)
 
     def _failed(self, error: FileFailed | None) -> FileFailed:
         return error or FileFailed(self._database.problem or "The chats' file cannot be written.")
 
     # From here on: in the loop's thread.
 
-    def _tell(self) -> None:
+    def _announce(self) -> None:
         if not self.saving.ok and (self._retrying is None or self._retrying.done()):
             self._retrying = asyncio.get_running_loop().create_task(self._retry())
-        if self.saving != self._told:
-            self._told = self.saving
-            if self._told.ok:
+        if self.saving != self._announced:
+            self._announced = self.saving
+            if self._announced.ok:
                 logger.info("Chats: everything is saved again.")
             for changed in self.changed:
                 changed()
@@ -311,7 +309,7 @@ class Failover:
 
 @dataclass(frozen=True, slots=True)
 class _Fallback:
-    """What becomes of a chat's write that the file does not take."""
+    """Runs a chat's write in memory when the database file rejects it."""
 
     failover: Failover
     chat_id: str
@@ -323,7 +321,6 @@ class _Fallback:
         return self.failover.write_elsewhere(self.chat_id, work, error)
 
 
-def _make_tables(connection: Connection) -> None:
-    schema.metadata.create_all(connection)
-    if search_index.has_fts5():
-        search_index.prepare(connection)
+def _make_tables(transaction: Transaction) -> None:
+    transaction.create(schema.metadata)
+    search_index.prepare(transaction)

@@ -1,9 +1,8 @@
-"""The list of the chats, of those in the file and of those that are in memory while it fails."""
+"""The list of chats: the chats in the file and, while the file fails, the chats in memory."""
 
 from __future__ import annotations
 
-from sqlalchemy import Connection
-
+from ...database import Transaction
 from ...errors import FileFailed
 from .. import chat_rows
 from ..chat import ChatSummary
@@ -17,8 +16,8 @@ async def pinned(failover: Failover, limit: int) -> tuple[ChatSummary, ...]:
 
 
 async def newest(failover: Failover, limit: int, before: str | None) -> tuple[ChatSummary, ...]:
-    """Up to `limit` chats, last changed first; `before` is the last id of the page before. What is
-    in memory was changed after all that is in the file.
+    """Up to `limit` chats, last changed first; `before` is the last id of the page before. Chats in
+    memory come first: they were changed after all chats in the file.
 
     Raises NotFound for an unknown `before`, FileFailed when there is nothing in memory either."""
     return await _listed(failover, limit, before)
@@ -35,8 +34,8 @@ async def _listed(
         before = None
     left = limit - len(found)
 
-    def work(connection: Connection, hidden: frozenset[str]) -> tuple[ChatSummary, ...]:
-        return chat_rows.newest(connection, left, before, hidden, only_pinned)
+    def work(transaction: Transaction, hidden: frozenset[str]) -> tuple[ChatSummary, ...]:
+        return chat_rows.newest(transaction, left, before, hidden, only_pinned)
 
     if left == 0:
         return found

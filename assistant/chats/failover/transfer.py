@@ -1,9 +1,8 @@
-"""One chat out of a database into another with the same tables: into memory while the file fails,
-and back when it goes on.
+"""Copies one chat from a database into another with the same tables: into memory while the file
+fails, and back afterwards.
 
-Functions over connections. Of the log, rows that the other side lacks are added; all else of a chat
-is small and is replaced. Which tables belong to a chat is the schema's to say, so that a new one is
-moved too.
+Functions over transactions. The log gets the rows that the other side lacks; the rest of a chat is
+small and is replaced. `BESIDE` follows from the schema, so that a new table is transferred too.
 """
 
 from __future__ import annotations
@@ -13,10 +12,12 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, Final
 
-from sqlalchemy import Connection, Table, delete, func, insert, select, update
+from sqlalchemy import Table, delete, func, insert, select, update
 
+from ...database import Transaction
+from ...messages.origin import is_event, role_in_log
 from .. import chat_rows, titles
-from ..attachments import decode_row, let_go
+from ..attachments import decode_row, let_go, refer
 from ..log import chat_log
 from ..log.chat_log import Stored
 from ..log.record import encode, parse_time, time_text
@@ -27,9 +28,9 @@ BESIDE: Final = tuple(
     for one in metadata.sorted_tables
     if one not in (messages, attachments) and "chat_id" in one.c
 )
-"""The tables whose rows of a chat are replaced: all but the log, and what goes with it."""
+"""The tables whose rows of a chat are replaced: all but the log and the attachments."""
 _NEW: Final = -1
-"""The parent's row is not known yet."""
+"""A parent whose row here is not known."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,38 +47,42 @@ class Contents:
         return sum(len(row["body"]) for row in self.rows)
 
 
-def read(connection: Connection, chat_id: str) -> Contents:
-    """All rows of a chat, be it deleted."""
-    found = connection.execute(select(chats).where(chats.c.id == chat_id)).mappings().one_or_none()
+def read(transaction: Transaction, chat_id: str) -> Contents:
+    """All rows of a chat, also of a deleted chat."""
+    found = transaction.execute(select(chats).where(chats.c.id == chat_id)).mappings().one_or_none()
     if found is None:
         return Contents(None)
-    rows = connection.execute(_of_chat(messages, chat_id).order_by(messages.c.row)).mappings().all()
+    rows = (
+        transaction.execute(_of_chat(messages, chat_id).order_by(messages.c.row)).mappings().all()
+    )
     beside = {
-        one.name: [dict(row) for row in connection.execute(_of_chat(one, chat_id)).mappings()]
+        one.name: [dict(row) for row in transaction.execute(_of_chat(one, chat_id)).mappings()]
         for one in BESIDE
     }
     files = select(attachments.c.sha256).where(attachments.c.chat_id == chat_id)
-    kept = connection.execute(files).scalars().all()
+    kept = transaction.execute(files).scalars().all()
     return Contents(dict(found), [dict(row) for row in rows], beside, kept)
 
 
 def known(chat_id: str, path: Mapping[int, Stored], now: datetime) -> Contents:
-    """A chat made of what is known of its current path, where the file cannot be read."""
+    """A chat made of the rows of its current path in the cache, where the file cannot be read."""
     if not path:
         return Contents(None)
     rows: list[dict[str, Any]] = []
     before: dict[str, Any] | None = None
+    depth = 0
     for row, stored in path.items():
         follows = before is not None and before["row"] == row - 1
+        depth += not is_event(stored.message)
         rows.append(
             {
                 "chat_id": chat_id,
                 "row": row,
                 "parent_row": before["row"] if before else None,
                 "message_id": stored.message.id,
-                "role": stored.message.role,
+                "role": role_in_log(stored.message),
                 "created": time_text(now),
-                "depth": len(rows) + 1,
+                "depth": depth,
                 "run_start": before["run_start"] if before and follows else row,
                 "run_parent": (before["run_parent"] if follows else before["row"])
                 if before
@@ -86,7 +91,8 @@ def known(chat_id: str, path: Mapping[int, Stored], now: datetime) -> Contents:
             }
         )
         before = rows[-1]
-    asked = next((one.message for one in path.values() if one.message.role == "user"), None)
+    said = (one.message for one in path.values() if not is_event(one.message))
+    asked = next((message for message in said if message.role == "user"), None)
     chat = {
         "id": chat_id,
         "title": titles.title_for(asked) if asked else titles.NEW_CHAT,
@@ -102,70 +108,66 @@ def known(chat_id: str, path: Mapping[int, Stored], now: datetime) -> Contents:
     return Contents(chat, rows)
 
 
-def put(connection: Connection, contents: Contents) -> None:
+def put(transaction: Transaction, contents: Contents) -> None:
     """Add a chat that the database does not have, row by row as it is."""
     if contents.chat is None:
         return
-    connection.execute(insert(chats), [dict(contents.chat)])
+    transaction.execute(insert(chats), [dict(contents.chat)])
     if contents.rows:
-        connection.execute(insert(messages), [dict(row) for row in contents.rows])
+        transaction.execute(insert(messages), [dict(row) for row in contents.rows])
     if contents.attachments:
-        values = [{"chat_id": contents.chat["id"], "sha256": one} for one in contents.attachments]
-        connection.execute(insert(attachments), values)
-    _put_beside(connection, contents)
+        refer(transaction, contents.chat["id"], contents.attachments)
+    _put_beside(transaction, contents)
 
 
-def bring_back(connection: Connection, chat_id: str, contents: Contents) -> bool:
-    """Make the database's chat what `contents` says. Rows of its log that it lacks are added, under
-    other numbers where these are taken by rows that `contents` does not know; says whether all have
-    kept their numbers."""
+def bring_back(transaction: Transaction, chat_id: str, contents: Contents) -> bool:
+    """Make the database's chat equal to `contents`. Rows that its log lacks are added, under other
+    numbers where other rows have theirs; returns whether all rows kept their numbers."""
     if contents.chat is None:
         return True
-    taken = connection.execute(
+    taken = transaction.execute(
         select(chats.c.log_chars).where(chats.c.id == chat_id)
     ).scalar_one_or_none()
     values = dict(contents.chat)
     values["activity"] = chat_rows.next_activity()
     if taken is None:
-        connection.execute(insert(chats).values(values))
-    rows, chars = _add_missing(connection, chat_id, contents.rows)
+        transaction.execute(insert(chats).values(values))
+    rows, chars = _add_missing(transaction, chat_id, contents.rows)
     values["head_row"] = rows.get(values["head_row"], values["head_row"])
     values["log_chars"] = (taken or 0) + chars
-    connection.execute(update(chats).where(chats.c.id == chat_id).values(values))
+    transaction.execute(update(chats).where(chats.c.id == chat_id).values(values))
     for one in BESIDE:
-        connection.execute(delete(one).where(one.c.chat_id == chat_id))
-    for sha256 in contents.attachments:
-        values = {"chat_id": chat_id, "sha256": sha256}
-        connection.execute(insert(attachments).prefix_with("OR IGNORE").values(values))
-    _put_beside(connection, contents, rows)
+        transaction.execute(delete(one).where(one.c.chat_id == chat_id))
+    refer(transaction, chat_id, contents.attachments)
+    _put_beside(transaction, contents, rows)
     return all(before == after for before, after in rows.items())
 
 
-def remove(connection: Connection, chat_id: str) -> None:
-    """Nothing of the chat is left here."""
-    let_go(connection, chat_id)
+def remove(transaction: Transaction, chat_id: str) -> None:
+    """Remove all rows of the chat."""
+    let_go(transaction, chat_id)
     for one in (*BESIDE, messages):
-        connection.execute(delete(one).where(one.c.chat_id == chat_id))
-    connection.execute(delete(chats).where(chats.c.id == chat_id))
+        transaction.execute(delete(one).where(one.c.chat_id == chat_id))
+    transaction.execute(delete(chats).where(chats.c.id == chat_id))
 
 
-def ids(connection: Connection) -> frozenset[str]:
-    return frozenset(connection.execute(select(chats.c.id)).scalars())
+def ids(transaction: Transaction) -> frozenset[str]:
+    return frozenset(transaction.execute(select(chats.c.id)).scalars())
 
 
-def chars(connection: Connection) -> int:
-    """The length of all logs."""
+def chars(transaction: Transaction) -> int:
+    """The characters of all logs together."""
     length = func.coalesce(func.sum(chats.c.log_chars), 0)
-    return int(connection.execute(select(length)).scalar_one())
+    return int(transaction.execute(select(length)).scalar_one())
 
 
 def _add_missing(
-    connection: Connection, chat_id: str, rows: Sequence[Mapping[str, Any]]
+    transaction: Transaction, chat_id: str, rows: Sequence[Mapping[str, Any]]
 ) -> tuple[dict[int | None, int | None], int]:
-    """The row that each row has here, and how many characters were added."""
+    """The number that each row has here, and how many characters were added."""
     length = func.length(messages.c.body)
     query = select(messages.c.row, messages.c.message_id, messages.c.parent_row, length)
-    found = connection.execute(query.where(messages.c.chat_id == chat_id))
+    found = transaction.execute(query.where(messages.c.chat_id == chat_id))
     mine = {row: tuple(rest) for row, *rest in found}
     same: dict[int | None, int | None] = {None: None}
     added = 0
@@ -175,15 +177,15 @@ def _add_missing(
             same[row["row"]] = row["row"]
             continue
         when = parse_time(row["created"])
-        message, _ = decode_row(connection, row["body"])
-        new = chat_log.insert_rows(connection, chat_id, [message], parent, when)
+        message, _ = decode_row(transaction, row["body"])
+        new = chat_log.insert_rows(transaction, chat_id, [message], parent, when)
         same[row["row"]] = new.rows[-1]
         added += new.chars
     return same, added
 
 
 def _put_beside(
-    connection: Connection,
+    transaction: Transaction,
     contents: Contents,
     rows: Mapping[int | None, int | None] | None = None,
 ) -> None:
@@ -193,7 +195,7 @@ def _put_beside(
             if rows is not None and "parent_row" in value:
                 value["parent_row"] = rows.get(value["parent_row"], value["parent_row"])
         if values:
-            connection.execute(insert(one), values)
+            transaction.execute(insert(one), values)
 
 
 def _of_chat(one: Table, chat_id: str) -> Any:

@@ -1,8 +1,8 @@
-"""What a chat's context has committed to leave out, kept beside its log (R28).
+"""The projections of a chat: which messages its context leaves out, kept beside the log (R28).
 
-Each cut is a row, and one row has the rest, which is bounded. A chat with a thousand cuts writes
-two rows for one more. All of it can be made anew from the log, so what cannot be read is not an
-error. Functions over a connection, as in `log`.
+Each cut is a row, and one row has the rest, which is bounded: a chat with a thousand cuts writes
+two rows for another cut. All projections can be made anew from the log, so unreadable rows are not
+an error. Functions over a transaction, as in `chat_log`.
 """
 
 from __future__ import annotations
@@ -10,57 +10,58 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from sqlalchemy import Connection, delete, insert, select, update
+from sqlalchemy import delete, insert, select, update
 
 from ...context.projection_json import from_json, to_json
 from ...context.projections import Projections
+from ...database import Transaction
 from ..schema import cuts as cut_rows
 from ..schema import projections as projection_rows
 from .record import canonical
 
 
-def keep(connection: Connection, chat_id: str, projections: Projections) -> None:
-    """Keep these projections of the chat in the place of those before; writes what differs."""
+def keep(transaction: Transaction, chat_id: str, projections: Projections) -> None:
+    """Replace the chat's projections by these; only the difference is written."""
     body = to_json(projections)
     cuts = body.pop("cuts")
-    known = _cuts(connection, chat_id)
+    known = _cuts(transaction, chat_id)
     same = 0
     while same < min(len(known), len(cuts)) and known[same] == cuts[same]:
         same += 1
     if same < len(known):
         later = (cut_rows.c.chat_id == chat_id) & (cut_rows.c.number >= same)
-        connection.execute(delete(cut_rows).where(later))
+        transaction.execute(delete(cut_rows).where(later))
     new = [
         {"chat_id": chat_id, "number": number, "first": first, "end": end, "digest": digest}
         for number, (first, end, digest) in enumerate(cuts[same:], start=same)
     ]
     if new:
-        connection.execute(insert(cut_rows), new)
-    _keep_body(connection, chat_id, canonical(body))
+        transaction.execute(insert(cut_rows), new)
+    _keep_body(transaction, chat_id, canonical(body))
 
 
-def read(connection: Connection, chat_id: str) -> Projections:
-    """The chat's projections; empty ones where there are none, or none that can be read."""
+def read(transaction: Transaction, chat_id: str) -> Projections:
+    """The chat's projections; empty where there are none, or where they cannot be read."""
     chosen = select(projection_rows.c.body).where(projection_rows.c.chat_id == chat_id)
-    text = connection.execute(chosen).scalar_one_or_none()
+    text = transaction.execute(chosen).scalar_one_or_none()
     try:
         body = json.loads(text) if text is not None else None
     except (ValueError, RecursionError):
         return Projections()
     if not isinstance(body, dict):
         return Projections()
-    return from_json({**body, "cuts": _cuts(connection, chat_id)})
+    return from_json({**body, "cuts": _cuts(transaction, chat_id)})
 
 
-def _cuts(connection: Connection, chat_id: str) -> list[list[Any]]:
+def _cuts(transaction: Transaction, chat_id: str) -> list[list[Any]]:
     """The chat's cuts in their order, as `to_json` has them."""
     chosen = select(cut_rows.c.first, cut_rows.c.end, cut_rows.c.digest)
     ordered = chosen.where(cut_rows.c.chat_id == chat_id).order_by(cut_rows.c.number)
-    return [list(row) for row in connection.execute(ordered)]
+    return [list(row) for row in transaction.execute(ordered)]
 
 
-def _keep_body(connection: Connection, chat_id: str, body: str) -> None:
+def _keep_body(transaction: Transaction, chat_id: str, body: str) -> None:
     where = projection_rows.c.chat_id == chat_id
-    changed = connection.execute(update(projection_rows).where(where).values(body=body))
+    changed = transaction.execute(update(projection_rows).where(where).values(body=body))
     if changed.rowcount == 0:
-        connection.execute(insert(projection_rows).values(chat_id=chat_id, body=body))
+        transaction.execute(insert(projection_rows).values(chat_id=chat_id, body=body))

@@ -45,7 +45,7 @@ def canonical_message(body: Mapping[str, Any]) -> str:
 
 def decode(body: str) -> Message:
     """The message of a row, without its attachments (`attachments`). Raises StoreError for a text
-    that we cannot have written."""
+    that this code cannot have written."""
     try:
         return message_from_ui(parsed(body))
     except InvalidRequest as error:
@@ -75,7 +75,7 @@ def parse_time(text: str) -> datetime:
 
 
 def _plain(value: Any) -> Any:
-    """Read-only mappings and tuples are JSON objects and lists too."""
+    """JSON of a mapping that is no dict."""
     if isinstance(value, Mapping):
         return dict(value)
     raise TypeError(f"{type(value).__name__} has no place in a chat's log")

@@ -1,8 +1,8 @@
-"""Messages that were read or written lately: a turn in a long chat does not read all of it again,
-and a chat whose file cannot be read any more is still known.
+"""A cache of messages that were read or written lately: a turn in a long chat does not read all of
+it again, and a chat whose file cannot be read any more is not lost.
 
-Rows never change, so what is kept here never goes stale; it is only dropped when it gets too much,
-and with its chat. Changed by one thread (the event loop's), read by any.
+Rows never change, so cached rows are never wrong. They are dropped when the cache is full, and with
+their chat. The event loop's thread changes the cache, any thread reads it.
 """
 
 from __future__ import annotations
@@ -14,11 +14,11 @@ from ...messages.parts import Message
 from .chat_log import Added, Stored
 
 CACHE_CHARS = 32_000_000
-"""Most characters of row text kept, over all chats: tens of long ones, or a few with images."""
+"""Most characters of row text in the cache: tens of long chats, or a few with images."""
 
 
 class RowCache:
-    """Rows of the chats that were used last; dropped by whole chats, the longest unused first."""
+    """The rows of the chats that were used last; the chat that was not used longest goes first."""
 
     def __init__(self, limit_chars: int = CACHE_CHARS) -> None:
         self._limit = limit_chars
@@ -26,22 +26,22 @@ class RowCache:
         self._sizes: dict[str, int] = {}
 
     def rows(self, chat_id: str) -> Mapping[int, Stored]:
-        """What is known of the chat: its current path, by row. Later there may be more of it, but
-        what is there stays."""
+        """The cached part of the chat's current path, by row. A later call may return more rows,
+        the rows of this mapping stay."""
         return self._chats.get(chat_id, {})
 
     def chats(self) -> frozenset[str]:
-        """The chats of which something is known."""
+        """The ids of the chats with cached rows."""
         return frozenset(self._chats)
 
     def keep(self, chat_id: str, path: Mapping[int, Stored]) -> None:
-        """Know these rows of the chat from now on, and no others."""
+        """Replace the cached rows of the chat by these."""
         self._chats[chat_id] = dict(path)
         self._sizes[chat_id] = sum(stored.chars for stored in path.values())
         self._bound(chat_id)
 
     def grow(self, chat_id: str, messages: Sequence[Message], added: Added) -> None:
-        """Know these too, if what they follow is known; the path ends with them then."""
+        """Add these messages to the end of the path, if the row that they follow is cached."""
         path = self._chats.get(chat_id, {})
         if not messages or (added.parent_row is not None and added.parent_row not in path):
             return
@@ -62,6 +62,6 @@ class RowCache:
             del self._sizes[dropped]
 
     def forget(self, chat_id: str) -> None:
-        """Know nothing of the chat any more; for one that is deleted."""
+        """Drop the chat's rows; for a chat that is deleted."""
         if self._chats.pop(chat_id, None) is not None:
             del self._sizes[chat_id]

@@ -1,9 +1,9 @@
-"""What stands, or stood, in a message's place, and the way from a message to the end of its branch.
+"""The versions of a message, and the way from a message to the end of its branch.
 
 Two messages are versions of each other when both are the user's (or both answers) and ever followed
 the same message. A message is known by its id: rows with one id are one message, of which the
 newest counts, so that rows that are added anew on another path keep their versions. Functions over
-a connection, as in `log`; what a run is: `schema`.
+a transaction, as in `chat_log`; what a row range is: `schema`.
 """
 
 from __future__ import annotations
@@ -12,12 +12,13 @@ from bisect import bisect_right
 from collections.abc import Sequence
 from typing import Final
 
-from sqlalchemy import Connection, bindparam, func, select, text
+from sqlalchemy import bindparam, func, select, text
 
+from ...database import Transaction
 from ...errors import NotFound
 from ..chat import Versions
 from ..schema import messages
-from . import chat_log
+from . import paths
 
 _NEIGHBOURS: Final = text(
     """
@@ -42,8 +43,8 @@ _NEIGHBOURS: Final = text(
         WHERE place.before IS NULL AND c.role = place.role
     """
 ).bindparams(bindparam("rows", expanding=True))
-"""The rows that follow the same message as one of `:rows` (`place`) does. A row that follows
-`parent` is the next one of its run, or the first of a run that grew from it."""
+"""The rows that follow the same message as a row of `:rows` (`place`). A row that follows
+`parent` is the next row of its range, or the first row of a range that grew from it."""
 
 _ANSWERS: Final = text(
     """
@@ -60,16 +61,16 @@ _ANSWERS: Final = text(
 
 
 def of_messages(
-    connection: Connection, chat_id: str, head_row: int | None, message_ids: Sequence[str]
+    transaction: Transaction, chat_id: str, head_row: int | None, message_ids: Sequence[str]
 ) -> dict[str, Versions]:
     """Those of these messages of the path to `head_row` that have more than one version."""
-    on_path = chat_log.rows_on_path(connection, chat_id, head_row, message_ids)
+    on_path = paths.rows_on_path(transaction, chat_id, head_row, message_ids)
     by_row = {row: identity for identity, row in on_path.items()}
     first_rows: dict[str, dict[str, int]] = {identity: {} for identity in on_path}
     rows = list(by_row)
-    for start in range(0, len(rows), chat_log.ROWS_PER_QUERY):
-        some = rows[start : start + chat_log.ROWS_PER_QUERY]
-        for place, row, identity in connection.execute(
+    for start in range(0, len(rows), paths.ROWS_PER_QUERY):
+        some = rows[start : start + paths.ROWS_PER_QUERY]
+        for place, row, identity in transaction.execute(
             _NEIGHBOURS, {"chat": chat_id, "rows": some}
         ):
             firsts = first_rows[by_row[place]]
@@ -82,7 +83,7 @@ def of_messages(
     return found
 
 
-def row_of(connection: Connection, chat_id: str, head_row: int | None, message_id: str) -> int:
+def row_of(transaction: Transaction, chat_id: str, head_row: int | None, message_id: str) -> int:
     """The row that a switch to this message means: the newest that follows a message of the path to
     `head_row`, else the newest of all. Raises NotFound for an id that the chat does not have."""
     before = messages.alias()
@@ -91,11 +92,11 @@ def row_of(connection: Connection, chat_id: str, head_row: int | None, message_i
     )
     query = select(messages.c.row, before.c.message_id.label("before")).select_from(joined)
     where = (messages.c.chat_id == chat_id) & (messages.c.message_id == message_id)
-    candidates = connection.execute(query.where(where)).all()
+    candidates = transaction.execute(query.where(where)).all()
     if not candidates:
         raise NotFound(f"There is no message {message_id!r} in this chat.")
     parents = [found.before for found in candidates if found.before is not None]
-    on_path = chat_log.rows_on_path(connection, chat_id, head_row, parents)
+    on_path = paths.rows_on_path(transaction, chat_id, head_row, parents)
     rows: list[int] = [one.row for one in candidates]
     beside: list[int] = [
         one.row for one in candidates if one.before is None or one.before in on_path
@@ -103,16 +104,16 @@ def row_of(connection: Connection, chat_id: str, head_row: int | None, message_i
     return max(beside or rows)
 
 
-def newest_end(connection: Connection, chat_id: str, row: int) -> int:
-    """The newest row whose path goes through `row`. Costs what the chat has branches."""
+def newest_end(transaction: Transaction, chat_id: str, row: int) -> int:
+    """The newest row whose path goes through `row`. The cost grows with the number of branches."""
     first_rows = (messages.c.chat_id == chat_id) & (messages.c.row == messages.c.run_start)
-    runs = select(messages.c.row, messages.c.run_parent).where(first_rows)
-    found = connection.execute(runs.order_by(messages.c.row)).all()
+    ranges = select(messages.c.row, messages.c.run_parent).where(first_rows)
+    found = transaction.execute(ranges.order_by(messages.c.row)).all()
     newest = select(func.max(messages.c.row)).where(messages.c.chat_id == chat_id)
-    last: int = connection.execute(newest).scalar_one()
+    last: int = transaction.execute(newest).scalar_one()
     starts: list[int] = [start for start, _ in found]
     ends = [*(start - 1 for start in starts[1:]), last]
-    # From which row on each run lies behind `row`; a run grows from an older one only.
+    # From which row on each range lies after `row`; a range grows from an older range only.
     own = bisect_right(starts, row) - 1
     behind = {own: row}
     for number, (start, parent) in enumerate(found):
@@ -123,7 +124,7 @@ def newest_end(connection: Connection, chat_id: str, row: int) -> int:
     return max(ends[number] for number in behind)
 
 
-def answers_to(connection: Connection, chat_id: str, message_id: str) -> tuple[str, ...]:
+def answers_to(transaction: Transaction, chat_id: str, message_id: str) -> tuple[str, ...]:
     """The answers that ever followed a message, in the order in which they came."""
-    found = connection.execute(_ANSWERS, {"chat": chat_id, "message": message_id})
+    found = transaction.execute(_ANSWERS, {"chat": chat_id, "message": message_id})
     return tuple(dict.fromkeys(identity for _, identity in found))

@@ -3,10 +3,10 @@
     search = HistorySearch(database)
     hits = await search.search("c1", "which seed did I like?", 10)
 
-The whole log is searched, branches included, whatever a request left out of it. Rows are indexed by
-the search that first needs them. Where there can be no index (a Python without FTS5, a full disk)
-the rows are read through instead: slower, with the same result. A query is plain text; no sign in
-it is an operator. Any query is answered, if only by nothing.
+The whole log is searched, branches included, but for events. Rows are indexed by the search that
+first needs them. Where there can be no index (a database without an index of terms, a full disk) a
+search reads all rows: slower, with the same result. A query is plain text; no character in it is an
+operator, and no query is an error.
 """
 
 from __future__ import annotations
@@ -16,12 +16,13 @@ import logging
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import Final, Protocol
+from typing import Any, Final
 
-from sqlalchemy import Connection, exists, select
+from sqlalchemy import Select, bindparam, exists, func, or_, select
 
-from ...database import Result, Work, driver_of
+from ...database import Statement, Transaction, Transactions
 from ...errors import StoreError
+from ...messages.origin import EVENT
 from ...search.positions import Document, Origin, Piece, Placed, first_place, place_all
 from ...search.ranking import rank
 from ...search.scanned_postings import ScannedPostings
@@ -43,33 +44,26 @@ ROWS_PER_STEP: Final = 200
 """Rows that are read and indexed at once, so that a turn's own writes never wait long."""
 
 
-class Readable(Protocol):
-    """A database with the chats' tables."""
-
-    async def read(self, work: Work[Result]) -> Result: ...
-
-    async def write(self, work: Work[Result]) -> Result: ...
-
-
 class HistorySearch:
-    """Search over the chats in one database and, while its file fails, over those in memory too
-    (`failover`). For one event loop; raises StoreError."""
+    """Search over the chats in one database and, while its file fails, over the chats in
+    memory too (`failover`). For one event loop; raises StoreError."""
 
-    def __init__(self, database: Readable, failover: Failover | None = None) -> None:
+    def __init__(self, database: Transactions, failover: Failover | None = None) -> None:
         self._database = database
         self._failover = failover
         self._unsaved = HistorySearch(failover.memory) if failover is not None else None
         self._indexing = asyncio.Lock()
-        self._prepared = False
+        self._has_index: bool | None = None  # None: not asked yet
         self._said = False
 
     async def search(
         self, chat_id: str | None, query: str, k: int = 10, before_row: int | None = None
     ) -> tuple[Hit, ...]:
-        """Up to `k` hits in a chat, or in all (None), the best first; no message is in two of them.
+        """Up to `k` hits in a chat, or in all (None), the best first; no message is in two hits.
 
-        `before_row` leaves out that row and what came after it, such as the question that is being
-        answered. Raises NotFound for an unknown chat, InvalidRequest for an id that names none."""
+        `before_row` leaves out this row and all later rows, such as the question that is being
+        answered. Raises NotFound for an unknown chat, InvalidRequest for an id that cannot name a
+        chat."""
         identity = None if chat_id is None else check_chat_id(chat_id)
         held = self._failover.held if self._failover is not None else frozenset()
         if self._unsaved is None or not held or (identity is not None and identity not in held):
@@ -78,7 +72,7 @@ class HistorySearch:
         if identity is not None:
             return unsaved
         try:
-            # Of a chat in memory, what the file has of it is there too.
+            # Memory has the whole of a chat, so the file's hits in it are left out.
             found = await self._search(None, query, k, before_row)
             saved = [hit for hit in found if hit.chat_id not in held]
         except StoreError:
@@ -89,45 +83,45 @@ class HistorySearch:
         self, chat_id: str | None, query: str, k: int, before_row: int | None
     ) -> tuple[Hit, ...]:
         wanted = _Wanted(chat_id, query_terms(query), min(k, MOST_HITS), before_row)
-        if self._prepared and search_index.has_fts5():
-            # Mostly there is nothing to index, so that one look is enough.
+        if self._has_index:
+            # Mostly there is nothing to index, so that one transaction is enough.
             try:
                 found = await self._database.read(lambda c: _look(c, wanted))
                 if found is not None:
                     return found
             except StoreError:
-                self._prepared = False  # it may be another file than it was
+                self._has_index = None  # it may be another database than it was
         indexed = await self._catch_up(chat_id)
         return await self._database.read(lambda c: _find(c, wanted, indexed))
 
     async def forget(
-        self, chat_ids: Sequence[str], work: Callable[[Connection, str], bool]
+        self, chat_ids: Sequence[str], work: Callable[[Transaction, str], bool]
     ) -> list[str]:
-        """Drop all words of these chats from the index in the transaction of `work`, which removes
-        a chat itself and says whether it did; returns those that it removed."""
+        """Remove all words of these chats from the index in the transaction of `work`, which
+        removes a chat's rows and returns whether it did; returns the ids of the removed chats."""
 
-        def both(connection: Connection) -> list[str]:
-            removed = [chat_id for chat_id in chat_ids if work(connection, chat_id)]
-            if removed and search_index.has_fts5():
-                search_index.remove(connection, *removed)
+        def both(transaction: Transaction) -> list[str]:
+            removed = [chat_id for chat_id in chat_ids if work(transaction, chat_id)]
+            if removed:
+                search_index.remove(transaction, *removed)
             return removed
 
         async with self._indexing:
             await self._prepare()
             return await self._database.write(both)
 
-    async def _prepare(self) -> None:
-        if not self._prepared:
-            await self._database.write(_make_tables)
-            self._prepared = True
+    async def _prepare(self) -> bool:
+        """Make the tables; returns whether there is an index."""
+        if self._has_index is None:
+            self._has_index = await self._database.write(_make_tables)
+        return self._has_index
 
     async def _catch_up(self, chat_id: str | None) -> bool:
-        """Index the rows that are not yet; says whether there is an index."""
+        """Index the rows that are not indexed; returns whether there is an index."""
         async with self._indexing:
             try:
-                await self._prepare()
-                if not search_index.has_fts5():
-                    self._say("this Python's SQLite has no FTS5")
+                if not await self._prepare():
+                    self._say("the database cannot have an index of terms")
                     return False
                 for identity in await self._database.read(lambda c: _behind(c, chat_id)):
                     await self._index(identity)
@@ -137,8 +131,8 @@ class HistorySearch:
         return True
 
     async def _index(self, chat_id: str) -> None:
-        """Index all rows of the chat that are not yet, some at a time: the words are taken apart
-        in a reader, so that the writer is free for turns."""
+        """Index all rows of the chat that are not indexed, some at a time: a reader's thread makes
+        the terms, so that the writer is free for turns."""
         more = True
         while more:
             rows = await self._database.read(lambda c: _next_rows(c, chat_id))
@@ -153,7 +147,7 @@ class HistorySearch:
 
 @dataclass(frozen=True, slots=True)
 class _Wanted:
-    """A search: in one chat or in all (None), for terms, so many hits, before a row."""
+    """A search: in one chat or in all (None), for `terms`, at most `hits` hits, before a row."""
 
     chat_id: str | None
     terms: tuple[str, ...]
@@ -161,35 +155,42 @@ class _Wanted:
     before_row: int | None
 
 
-def _make_tables(connection: Connection) -> None:
-    schema.prepare(connection)
-    if search_index.has_fts5():
-        search_index.prepare(connection)
+def _make_tables(transaction: Transaction) -> bool:
+    schema.prepare(transaction)
+    return search_index.prepare(transaction)
 
 
-_BEHIND: Final = (
-    "SELECT chat.id FROM chats AS chat LEFT JOIN search_chats AS known ON known.chat_id = chat.id"
-    " WHERE chat.deleted IS NULL AND coalesce("
-    '(SELECT max("row") FROM messages WHERE messages.chat_id = chat.id), 0)'
-    " > coalesce(known.row_number, 0)"
-)
+def _behind_query() -> Select[Any]:
+    newest = select(func.max(messages.c.row)).where(messages.c.chat_id == chats.c.id)
+    known = search_index.indexed_chats
+    return (
+        select(chats.c.id)
+        .outerjoin(known, known.c.chat_id == chats.c.id)
+        .where(
+            chats.c.deleted.is_(None),
+            func.coalesce(newest.scalar_subquery(), 0) > func.coalesce(known.c.row_number, 0),
+        )
+    )
 
 
-def _behind(connection: Connection, chat_id: str | None) -> list[str]:
-    """The chats, or this one, with rows that are not indexed."""
-    driver = driver_of(connection)
+_BEHIND: Final = Statement(_behind_query())
+_IS_BEHIND: Final = Statement(_behind_query().where(chats.c.id == bindparam("chat")))
+
+
+def _behind(transaction: Transaction, chat_id: str | None) -> list[str]:
+    """The chats, or this chat, with rows that are not indexed."""
     if chat_id is None:
-        found = driver.execute(_BEHIND)
+        found = transaction.rows(_BEHIND)
     else:
-        found = driver.execute(f"{_BEHIND} AND chat.id = ?", (chat_id,))
+        found = transaction.rows(_IS_BEHIND, chat=chat_id)
     return [identity for (identity,) in found]
 
 
-def _look(connection: Connection, wanted: _Wanted) -> tuple[Hit, ...] | None:
-    """What the index says, None where it lacks something."""
-    if _behind(connection, wanted.chat_id):
+def _look(transaction: Transaction, wanted: _Wanted) -> tuple[Hit, ...] | None:
+    """The hits of the index; None while a row is not indexed."""
+    if _behind(transaction, wanted.chat_id):
         return None
-    return _find(connection, wanted, True)
+    return _find(transaction, wanted, True)
 
 
 @dataclass(frozen=True, slots=True)
@@ -201,17 +202,17 @@ class _Rows:
     documents: list[Document]
 
 
-def _next_rows(connection: Connection, chat_id: str) -> _Rows:
-    known = search_index.state(connection, chat_id)
+def _next_rows(transaction: Transaction, chat_id: str) -> _Rows:
+    known = search_index.state(transaction, chat_id)
     first = known.row if known else 0
-    return _Rows(chat_id, known, list(_documents(connection, chat_id, first, ROWS_PER_STEP)))
+    return _Rows(chat_id, known, list(_documents(transaction, chat_id, first, ROWS_PER_STEP)))
 
 
 def _documents(
-    connection: Connection, chat_id: str, first_row: int = 0, limit: int | None = None
+    transaction: Transaction, chat_id: str, first_row: int = 0, limit: int | None = None
 ) -> Iterator[Document]:
-    """The rows from `first_row` on. One that only says again what an older row of its message says,
-    since it was added anew on another path, has no pieces: it is found once."""
+    """The rows from `first_row` on. An event has no pieces, and neither has a row with the text of
+    an older row of its message, which was added anew on another path: it is found once."""
     older = messages.alias()
     again = exists().where(
         older.c.chat_id == messages.c.chat_id,
@@ -221,17 +222,18 @@ def _documents(
         older.c.body == messages.c.body,
     )
     columns = (messages.c.row, messages.c.parent_row, messages.c.message_id, messages.c.body)
-    query = select(*columns, again.label("again")).where(
+    unsearched = or_(again, messages.c.role == EVENT)
+    query = select(*columns, unsearched.label("unsearched")).where(
         messages.c.chat_id == chat_id, messages.c.row >= first_row
     )
-    for row, parent_row, message_id, body, said in connection.execute(
+    for row, parent_row, message_id, body, unsearched_row in transaction.execute(
         query.order_by(messages.c.row).limit(limit)
     ):
-        yield Document(row, parent_row, message_id, () if said else _pieces(body))
+        yield Document(row, parent_row, message_id, () if unsearched_row else _pieces(body))
 
 
 def _pieces(body: str) -> tuple[Piece, ...]:
-    """A row's pieces; none where it cannot be read, so that the others are still found."""
+    """A row's pieces; none where the row cannot be read, so that other rows are still found."""
     try:
         pieces = pieces_of(decode(body))
     except StoreError:
@@ -239,61 +241,61 @@ def _pieces(body: str) -> tuple[Piece, ...]:
     return tuple(Piece(index_terms(piece.text), piece.round) for piece in pieces)
 
 
-def _add(connection: Connection, rows: _Rows) -> None:
-    """Index these rows, unless somebody else did meanwhile, or the chat is gone."""
-    if not chat_rows.is_taken(connection, rows.chat_id):
+def _add(transaction: Transaction, rows: _Rows) -> None:
+    """Index these rows, unless another process did so meanwhile, or the chat is gone."""
+    if not chat_rows.is_taken(transaction, rows.chat_id):
         return
-    known = search_index.state(connection, rows.chat_id)
+    known = search_index.state(transaction, rows.chat_id)
     if known != rows.known or not rows.documents:
         return
     if known is None:
-        number = search_index.open_chat(connection, rows.chat_id)
+        number = search_index.open_chat(transaction, rows.chat_id)
         placed = place_all(rows.documents, first_place(number))
     else:
         number = known.number
         last = Placed(known.place, known.beat, rows.documents[0])
         placed = place_all(rows.documents[1:], known.place, last)
-    search_index.add(connection, number, placed)
+    search_index.add(transaction, number, placed)
 
 
-def _find(connection: Connection, wanted: _Wanted, indexed: bool) -> tuple[Hit, ...]:
+def _find(transaction: Transaction, wanted: _Wanted, indexed: bool) -> tuple[Hit, ...]:
     if wanted.chat_id is not None:
-        chat_rows.require(connection, wanted.chat_id)
-    found = _ask_index(connection, wanted) if indexed else _ask_rows(connection, wanted)
-    return show(connection, found, frozenset(wanted.terms))
+        chat_rows.require(transaction, wanted.chat_id)
+    found = _ask_index(transaction, wanted) if indexed else _ask_rows(transaction, wanted)
+    return show(transaction, found, frozenset(wanted.terms))
 
 
-def _ask_index(connection: Connection, wanted: _Wanted) -> Found:
+def _ask_index(transaction: Transaction, wanted: _Wanted) -> Found:
     number = None
     if wanted.chat_id is not None:
-        known = search_index.state(connection, wanted.chat_id)
+        known = search_index.state(transaction, wanted.chat_id)
         if known is None:
             return Found((), {})  # an empty chat
         number = known.number
     postings = search_index.IndexedPostings(
-        connection, number, wanted.before_row, hidden=_hidden(connection)
+        transaction, number, wanted.before_row, hidden=_hidden(transaction)
     )
     windows = rank(wanted.terms, postings, wanted.hits)
     places = [place for window in windows for place in window.places]
-    return Found(windows, search_index.origins(connection, places))
+    return Found(windows, search_index.origins(transaction, places))
 
 
-def _hidden(connection: Connection) -> frozenset[int]:
-    """The numbers of the chats that are deleted and still in the index."""
-    deleted = connection.execute(select(chats.c.id).where(chats.c.deleted.is_not(None))).scalars()
-    states = [search_index.state(connection, chat_id) for chat_id in deleted.all()]
+def _hidden(transaction: Transaction) -> frozenset[int]:
+    """The index numbers of the deleted chats that are still in the index."""
+    deleted = transaction.execute(select(chats.c.id).where(chats.c.deleted.is_not(None))).scalars()
+    states = [search_index.state(transaction, chat_id) for chat_id in deleted.all()]
     return frozenset(state.number for state in states if state)
 
 
-def _ask_rows(connection: Connection, wanted: _Wanted) -> Found:
-    """The same without an index, from all messages."""
+def _ask_rows(transaction: Transaction, wanted: _Wanted) -> Found:
+    """The hits without an index, from all messages."""
     present = select(chats.c.id).where(chats.c.deleted.is_(None))
-    every = connection.execute(present.order_by(chats.c.id)).scalars().all()
+    every = transaction.execute(present.order_by(chats.c.id)).scalars().all()
     placed: list[Placed] = []
     origins: dict[int, Origin] = {}
     for number, chat_id in enumerate([wanted.chat_id] if wanted.chat_id else every):
         before = wanted.before_row
-        documents = _documents(connection, chat_id)
+        documents = _documents(transaction, chat_id)
         kept = (one for one in documents if before is None or one.row < before)
         for one in place_all(kept, first_place(number)):
             placed.append(one)

@@ -1,4 +1,4 @@
-"""What a search shows of the messages that it found."""
+"""The passages that a search shows of the messages it found."""
 
 from __future__ import annotations
 
@@ -6,8 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final
 
-from sqlalchemy import Connection
-
+from ...database import Transaction
 from ...messages.parts import Message, Role
 from ...search.positions import Origin
 from ...search.ranking import Window
@@ -21,8 +20,8 @@ NEIGHBOUR_CHARS: Final = 240
 
 @dataclass(frozen=True, slots=True)
 class Passage:
-    """A piece of a message: what was said, or a tool call with what came of it. `marks` are where
-    (start, end) the query's words stand in the snippet, in characters."""
+    """A piece of a message: text, or a tool call with its result. `marks` are the places (start,
+    end) of the query's words in the snippet, in characters."""
 
     row: int
     message_id: str
@@ -33,8 +32,8 @@ class Passage:
 
 @dataclass(frozen=True, slots=True)
 class Hit(Passage):
-    """A found passage with up to two from around it, in their order; some may be of the same
-    message."""
+    """A found passage with up to two passages from around it, in their order; they may be of the
+    same message."""
 
     chat_id: str
     score: float
@@ -43,15 +42,15 @@ class Hit(Passage):
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """The windows of a search, and what stands in their places."""
+    """The windows of a search, and the pieces in their places."""
 
     windows: tuple[Window, ...]
     origins: Mapping[int, Origin]
 
 
-def show(connection: Connection, found: Found, terms: frozenset[str]) -> tuple[Hit, ...]:
-    """The windows with their texts. What is not in the log any more is left out."""
-    messages = _messages(connection, found)
+def show(transaction: Transaction, found: Found, terms: frozenset[str]) -> tuple[Hit, ...]:
+    """The windows with their texts. Rows that are not in the log any more are left out."""
+    messages = _messages(transaction, found)
 
     def passage(place: int, chars: int) -> Passage | None:
         origin = found.origins.get(place)
@@ -85,7 +84,7 @@ def show(connection: Connection, found: Found, terms: frozenset[str]) -> tuple[H
     return tuple(hits)
 
 
-def _messages(connection: Connection, found: Found) -> dict[tuple[str, int], Message]:
+def _messages(transaction: Transaction, found: Found) -> dict[tuple[str, int], Message]:
     """The messages of all places that are shown."""
     rows: dict[str, set[int]] = {}
     for window in found.windows:
@@ -96,5 +95,5 @@ def _messages(connection: Connection, found: Found) -> dict[tuple[str, int], Mes
     return {
         (chat_id, row): stored.message
         for chat_id, some in rows.items()
-        for row, stored in chat_log.read_rows(connection, chat_id, sorted(some)).items()
+        for row, stored in chat_log.read_rows(transaction, chat_id, sorted(some)).items()
     }

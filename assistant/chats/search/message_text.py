@@ -1,7 +1,7 @@
-"""What of a message a search looks through, as text. Pure.
+"""The searchable text of a message. Pure.
 
-The words of user and assistant, names of attachments and the text in them, calls of tools with
-arguments, results and errors. Not what a model thought aloud, and no images or other data.
+It has the words of user and assistant, the names and texts of attachments, and tool calls with
+arguments, results and errors. It has no reasoning of a model, no images and no other data.
 """
 
 from __future__ import annotations
@@ -27,18 +27,19 @@ from ...messages.parts import (
 from ...messages.prompt import PromptMessage
 
 MOST_CHARS: Final = 1_000_000
-"""Of one message; that is a workflow of thousands of nodes. What lies behind is not searched."""
+"""Searched characters of one message: a workflow of thousands of nodes. Text after them is not
+searched."""
 MOST_DATA_CHARS: Final = 2_000
-"""Of a part that is not words of the chat, such as a source or an activated skill."""
+"""Searched characters of a part that nobody wrote, such as a source or an activated skill."""
 
 _BINARY = re.compile(r"[A-Za-z0-9+/=_-]{257,}")
-"""Base64 and the like: longer than any name."""
+"""Base64 and similar data: longer than any name."""
 
 
 @dataclass(frozen=True, slots=True)
 class PieceText:
-    """A piece of a message: what was said, or one tool call with what came of it. `round` counts
-    the rounds of the message."""
+    """A piece of a message: text, or one tool call with its result. `round` counts the rounds of
+    the message."""
 
     text: str
     round: int

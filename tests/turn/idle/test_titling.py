@@ -12,7 +12,7 @@ import aiohttp
 import pytest
 from plugin.assistant.chats import ChatStore
 from plugin.assistant.config import Settings
-from plugin.assistant.database import Database
+from plugin.assistant.database.sqlite import SqliteDatabase
 from plugin.assistant.llm.client import Client
 from plugin.assistant.llm.provider import Provider
 from plugin.assistant.messages.parts import Message
@@ -72,7 +72,7 @@ class Chat:
 
 @asynccontextmanager
 async def idle_chat(folder: Path, titles: str = "model") -> AsyncIterator[Chat]:
-    database = Database(folder / "assistant.db")
+    database = SqliteDatabase(folder / "assistant.db")
     store = ChatStore(database)
     await store.import_messages("c", (ASKED, SAID), RULE)
     async with ScriptedProvider() as server:

@@ -13,11 +13,8 @@ def upgrade() -> None:
     op.add_column("chats", sa.Column("params", sa.Text, nullable=False, server_default="{}"))
     op.add_column("chats", sa.Column("draft", sa.Text))
     op.add_column("chats", sa.Column("branched_from", sa.Text))
-    op.create_index(
-        "messages_by_branch",
-        "messages",
-        ["chat_id", "run_parent"],
-        sqlite_where=sa.text('"row" = run_start'),
+    op.execute(
+        'CREATE INDEX messages_by_branch ON messages (chat_id, run_parent) WHERE "row" = run_start'
     )
     op.create_table(
         "queue",

@@ -1,19 +1,9 @@
-"""The SQLite file: one writer thread, a few reader threads, an async surface.
+"""The SQLite file: one writer thread and a few reader threads behind the database port.
 
-    database = Database(path)
-    await database.create(metadata)                    tables, by the room that owns them
-    await database.write(lambda connection: ...)       one transaction, in the order of the calls
-    await database.read(lambda connection: ...)        one consistent view, never blocks the writer
-    await database.close()
-
-The functions get a SQLAlchemy Core connection, run in a thread, and must return plain values (no
-cursor, no row iterator). What the tables mean is the business of `chats`, `memory` and
-`user_context`; this module knows none of them.
-
-The file is opened at the first use, not before, so that building a `Database` costs nothing on the
-event loop. When opening fails (a full disk, a missing right) the next call tries again. A file that
-is damaged is renamed, never overwritten, and an empty one takes its place: when it is opened, or as
-soon as SQLite comes upon the damage.
+The file is in WAL mode, so that readers and the writer do not wait for each other, and a commit is
+on the disk when it returns. The file is opened at the first use: building a `SqliteDatabase` costs
+nothing on the event loop. A damaged file is renamed when it is opened, or as soon as SQLite finds
+the damage, and an empty file takes its place.
 """
 
 from __future__ import annotations
@@ -25,40 +15,29 @@ import threading
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from datetime import datetime, timezone
+from datetime import datetime
 from pathlib import Path
-from typing import Any, Final, Protocol, TypeVar
+from typing import Any, Final
 
-from sqlalchemy import Connection, Engine, MetaData
+from sqlalchemy import Connection, Engine
 
-from ..errors import FileFailed, StoreError
+from ...errors import FileFailed, StoreError
+from ..port import Fallback, Result, Work, utc_now
+from ..tables import StoreTables, migrate
+from ..transaction import Transaction
 from .damage import is_damage, is_damaged, is_the_files, sentence, set_aside
-from .engines import BUSY_SECONDS, FAILURES, Result, Work, driver_of, reading_engine, writing_engine
+from .engines import BUSY_SECONDS, FAILURES, driver_of, reading_engine, writing_engine
+from .in_memory import InMemorySqlite
+from .transaction import SqliteTransaction
 from .writer import Job, WriterThread
 
 log = logging.getLogger("comfyui_assistant")
 
-Given = TypeVar("Given")
-
 READERS: Final = 4
 """Reader threads. A page of a chat takes milliseconds, so more would only hold more memory."""
 IMPATIENT_SECONDS: Final = 0.2
-"""How long to wait for another process after a write failed: others are waiting meanwhile."""
+"""How long to wait for another process after a write failed: other callers wait meanwhile."""
 OWNER_ONLY: Final = 0o600
-
-
-def utc_now() -> datetime:
-    return datetime.now(timezone.utc)
-
-
-class Fallback(Protocol):
-    """What a caller does itself while the file fails. Asked in the writer's thread."""
-
-    def elsewhere(self) -> bool:
-        """Whether the file is not to be asked at all."""
-
-    def run(self, work: Work[Any], error: FileFailed | None) -> Any:
-        """The work's result, got elsewhere; `error` says how the file failed, if it was asked."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,14 +46,8 @@ class _Engines:
     reader: Engine
 
 
-class Database:
-    """One SQLite file in WAL mode. All async methods but `close` raise `StoreError` (`FileFailed`
-    where it was the file), and what `work` itself raises after the transaction was rolled back.
-
-    `problem` is None, or the sentence that says why the last write or the opening failed.
-    `set_aside` is where a damaged file went when it was found damaged, or None. `generation` grows
-    whenever another file has taken the place of the one that was open.
-    """
+class SqliteDatabase:
+    """`Database` in one SQLite file."""
 
     def __init__(self, path: Path, *, clock: Callable[[], datetime] = utc_now) -> None:
         self.path = path
@@ -83,65 +56,55 @@ class Database:
         self.generation = 0
         self._clock = clock
         self._engines: _Engines | None = None
-        # The writer's own connection, of those engines; of the writer's thread only.
+        # The writer's own connection and its engines; used in the writer's thread only.
         self._writing: tuple[_Engines, Connection] | None = None
-        # How long that connection waits, if it was told.
+        # The busy timeout of that connection in seconds, None where it was not set.
         self._patience: float | None = None
         self._file: tuple[int, int] | None = None
-        self._tables: list[MetaData] = []
+        self._tables: list[StoreTables] = []
         self._doubted = False
         self._closed = False
         self._opening = threading.Lock()
         self._writer = WriterThread(self._perform)
         self._readers = ThreadPoolExecutor(READERS, thread_name_prefix="assistant-reader")
 
-    async def create(self, metadata: MetaData) -> None:
-        """Create those of the tables that do not exist yet; again in a file that takes the place
-        of a damaged one."""
-        if metadata not in self._tables:
-            self._tables.append(metadata)
-        await self.write(metadata.create_all)
+    @property
+    def folder(self) -> Path:
+        return self.path.parent
+
+    async def migrate(self, tables: StoreTables) -> None:
+        if tables not in self._tables:
+            self._tables.append(tables)
+        await self.write(lambda transaction: migrate(transaction, tables))
+
+    def in_memory(self, make_tables: Work[None]) -> InMemorySqlite:
+        return InMemorySqlite(make_tables, self.folder)
 
     async def write(self, work: Work[Result], fallback: Fallback | None = None) -> Result:
-        """Run `work` in one transaction in the writer thread; durable when this returns.
-
-        Writes happen in the order of the calls, and a write that was handed over happens even if
-        the caller is cancelled meanwhile: half of what a turn did must not be lost with the turn.
-        Several that wait become one transaction, in which each succeeds or fails alone; if the file
-        fails then, each is tried again, so `work` must change nothing but the database."""
         result: Result = await self._hand_over(work, fallback=fallback)
         return result
 
     async def in_writer(self, call: Callable[[], Result]) -> Result:
-        """Run `call` between two transactions in the writer thread, where it may use `write_now`
-        and `read_now`."""
         result: Result = await self._hand_over(call, alone=True)
         return result
 
     async def scrub(self) -> bool:
-        """Fold the write-ahead log into the file and empty it: what was deleted is in neither then.
-
-        Says whether it was done; not while a reader looks at an older state. What is left then is
-        folded by the next call, or when the file is closed."""
+        """Fold the write-ahead log into the file and empty the log, which `close` does too."""
         return await self.in_writer(self._scrub)
 
     async def read(self, work: Work[Result]) -> Result:
-        """Run `work` on one consistent view of all that was written; it cannot write."""
         return await self.in_reader(lambda: self.read_now(work))
 
     async def in_reader(self, call: Callable[[], Result]) -> Result:
-        """Run `call` in a reader thread, where it may use `read_now`."""
         self._check_open()
         return await asyncio.get_running_loop().run_in_executor(self._readers, call)
 
     async def close(self) -> None:
-        """Finish the writes that were handed over, then close the file; again does nothing."""
         self._closed = True
         await asyncio.to_thread(self._close)
 
     def write_now(self, work: Work[Result]) -> Result:
-        """`write`, from the writer's thread itself."""
-        # While the file fails nobody shall wait long for it, again and again.
+        # While the file fails, other callers wait behind each attempt.
         patience = BUSY_SECONDS if self.problem is None else IMPATIENT_SECONDS
         try:
             connection = self._connection()
@@ -149,27 +112,25 @@ class Database:
                 driver_of(connection).execute(f"PRAGMA busy_timeout={int(patience * 1000)}")
                 self._patience = patience
             with connection.begin():
-                result = work(connection)
+                result = work(SqliteTransaction(connection, self.folder))
         except FAILURES as error:
             raise self._failed("written", error) from error
         self.problem = None
         return result
 
     def read_now(self, work: Work[Result]) -> Result:
-        """`read`, in this thread."""
         try:
             with self._open().reader.begin() as connection:
-                return work(connection)
+                return work(SqliteTransaction(connection, self.folder))
         except FAILURES as error:
             raise self._error("read", error) from error
 
     def salvage_now(self, work: Work[Result]) -> Result:
-        """Run `work` on the damaged file that was set aside, which stays as it is."""
         assert self.set_aside is not None, "no file was set aside"
         engine = reading_engine(self.set_aside, 1, as_it_is=True)
         try:
             with engine.begin() as connection:
-                return work(connection)
+                return work(SqliteTransaction(connection, self.folder))
         except FAILURES as error:
             raise FileFailed(sentence(self.set_aside, "read", error), damaged=True) from error
         finally:
@@ -188,7 +149,7 @@ class Database:
             raise StoreError(f"{self.path.name} is closed.")
 
     def _perform(self, jobs: Sequence[Job]) -> None:
-        """In the writer's thread: everything that waits, as few transactions as can be."""
+        """Run all waiting jobs in as few transactions as possible. In the writer's thread."""
         together: list[Job] = []
         for job in jobs:
             if job.alone or (job.fallback is not None and _is_elsewhere(job)):
@@ -218,9 +179,9 @@ class Database:
     def _write_together(self, jobs: Sequence[Job]) -> None:
         if len(jobs) > 1:
             try:
-                self.write_now(lambda connection: _each(connection, jobs))
+                self.write_now(lambda transaction: _each(transaction, jobs))
                 return
-            except Exception as error:  # whose fault it was shows when each is tried alone
+            except Exception as error:  # which job failed shows when each is tried alone
                 log.debug("A group of writes failed: %s", ascii(str(error)))
         for job in jobs:
             job.error = None
@@ -229,7 +190,7 @@ class Database:
     def _connection(self) -> Connection:
         """The writer's connection to the file as it is open now."""
         if self._engines is not None and _identity(self.path) != self._file:
-            # Another process has set the file aside, or somebody has removed it.
+            # Another process has set the file aside, or the file was removed.
             self._let_go()
         engines = self._open()
         if self._writing is None or self._writing[0] is not engines:
@@ -252,7 +213,7 @@ class Database:
         return failed
 
     def _error(self, verb: str, error: Exception) -> StoreError:
-        """What to raise, and whether to look at the file anew."""
+        """The error to raise; after damage the file is closed and checked anew."""
         said = sentence(self.path, verb, error)
         if not is_the_files(error):
             return StoreError(said)
@@ -287,13 +248,13 @@ class Database:
                 if known is not None and self._file != known:
                     self.generation += 1
                     with writer.begin() as connection:
-                        for metadata in self._tables:
-                            metadata.create_all(connection)
+                        for tables in self._tables:
+                            migrate(SqliteTransaction(connection, self.folder), tables)
                 self._engines = _Engines(writer, reading_engine(self.path, READERS + 1))
             return self._engines
 
     def _let_go(self) -> None:
-        """Close the file, so that the next call looks at it anew; it may be damaged."""
+        """Close the file, so that the next call checks it for damage and opens it anew."""
         with self._opening:
             self._doubted = True
             engines, self._engines = self._engines, None
@@ -314,7 +275,7 @@ class Database:
 
 
 def _identity(path: Path) -> tuple[int, int] | None:
-    """Which file has this path, whatever other ones had it before."""
+    """Identifies the file at this path: another file at the same path has another identity."""
     try:
         found = os.stat(path)
     except OSError:
@@ -330,14 +291,14 @@ def _is_elsewhere(job: Job) -> bool:
         return True
 
 
-def _each(connection: Connection, jobs: Sequence[Job]) -> None:
-    """Each piece of work in the one transaction; what one of them raises undoes only its own."""
-    driver = driver_of(connection)
+def _each(transaction: Transaction, jobs: Sequence[Job]) -> None:
+    """Each work in the one transaction; an error of one work undoes only that work."""
+    driver = driver_of(transaction.connection)
     for job in jobs:
         job.error = None
         driver.execute("SAVEPOINT job")
         try:
-            job.result = job.work(connection)
+            job.result = job.work(transaction)
         except FAILURES:
             raise
         except BaseException as error:

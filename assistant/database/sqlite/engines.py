@@ -1,25 +1,21 @@
-"""SQLAlchemy's engines as we use SQLite: we begin transactions, and what is written is durable."""
+"""SQLAlchemy's engines for SQLite: with explicit transactions and durable commits."""
 
 from __future__ import annotations
 
 import sqlite3
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any, Final, TypeVar, cast
+from typing import Any, Final, cast
 
 import sqlalchemy
 from sqlalchemy import Connection, Engine
 from sqlalchemy.exc import SQLAlchemyError
 from sqlalchemy.pool import StaticPool
 
-Result = TypeVar("Result")
-Work = Callable[[Connection], Result]
-
-_FOLDER: Final = "folder"
 BUSY_SECONDS: Final = 5.0
-"""How long SQLite waits for another process that is writing, before it says `locked`."""
+"""How long SQLite waits for another process that writes before it raises `locked`."""
 FAILURES: Final = (SQLAlchemyError, sqlite3.Error, OSError)
-"""What says that the file failed, not that what was asked of it was wrong."""
+"""Errors of the database, as against errors that a work raises itself."""
 
 
 def writing_engine(path: Path) -> Engine:
@@ -28,28 +24,21 @@ def writing_engine(path: Path) -> Engine:
 
 
 def reading_engine(path: Path, connections: int, as_it_is: bool = False) -> Engine:
-    """Connections that cannot write; `as_it_is` leaves the file alone in every other way too."""
+    """Connections that cannot write; `as_it_is` opens the file read-only, for a damaged file."""
     return _engine(path, connections, _reading, "BEGIN", as_it_is)
 
 
-def memory_engine(folder: Path | None = None) -> Engine:
-    """A database that is gone with its one connection; `folder_of` it is `folder`."""
+def memory_engine() -> Engine:
+    """A database that is gone with its one connection."""
     engine = sqlalchemy.create_engine(
         "sqlite://", poolclass=StaticPool, connect_args={"check_same_thread": False}
     )
-    _prepare(engine, _common, "BEGIN", folder)
+    _prepare(engine, _common, "BEGIN")
     return engine
 
 
-def folder_of(connection: Connection) -> Path | None:
-    """The folder in which the database has its file, or would have it."""
-    folder = connection.info.get(_FOLDER)
-    return folder if isinstance(folder, Path) else None
-
-
 def driver_of(connection: Connection) -> sqlite3.Connection:
-    """The driver's connection, for constant statements in hot paths: SQLAlchemy's own work for a
-    statement costs many times what SQLite's does."""
+    """The driver's connection, for SQLite's own commands."""
     return cast(sqlite3.Connection, connection.connection.dbapi_connection)
 
 
@@ -70,19 +59,13 @@ def _engine(
         max_overflow=0,
         connect_args={"timeout": BUSY_SECONDS, "check_same_thread": False},
     )
-    _prepare(engine, prepare, begin, path.parent)
+    _prepare(engine, prepare, begin)
     return engine
 
 
-def _prepare(
-    engine: Engine,
-    prepare: Callable[[sqlite3.Connection], None],
-    begin: str,
-    folder: Path | None,
-) -> None:
+def _prepare(engine: Engine, prepare: Callable[[sqlite3.Connection], None], begin: str) -> None:
     @sqlalchemy.event.listens_for(engine, "connect")
     def connected(connection: Any, record: Any) -> None:
-        record.info[_FOLDER] = folder
         prepare(connection)
 
     @sqlalchemy.event.listens_for(engine, "begin")
@@ -91,7 +74,7 @@ def _prepare(
 
 
 def _common(connection: sqlite3.Connection) -> None:
-    # Python's own transactions begin late and not at all for DDL; we say BEGIN ourselves.
+    # Python's own transactions begin late, and not at all for DDL; `begins` sends BEGIN instead.
     connection.isolation_level = None
     connection.execute("PRAGMA foreign_keys=ON")
 
@@ -104,7 +87,7 @@ def _reading(connection: sqlite3.Connection) -> None:
 def _writing(connection: sqlite3.Connection) -> None:
     _common(connection)
     connection.execute("PRAGMA journal_mode=WAL")
-    # FULL, since the panel is told "stored" only after the commit reached the disk.
+    # FULL: a write is confirmed only after the commit reached the disk.
     connection.execute("PRAGMA synchronous=FULL")
-    # What is deleted is overwritten: a chat's text must not stay in pages that are free.
+    # Deleted content is overwritten: a chat's text must not stay in free pages.
     connection.execute("PRAGMA secure_delete=ON")

@@ -1,7 +1,8 @@
-"""Which process gives an answer: two ComfyUI may have the same chats open.
+"""Leases: which process holds a row, where several processes have one database open.
 
-Each answer in progress carries its process and when that one last said so. What a process left that
-is not there any more was cut by a crash; what another one is giving is not to be touched here.
+A store keeps two columns in a row that one process works on: the owner as text and the time of its
+last write, which renews the lease. A lease ends with its process. Of a process on another machine
+only the time is known: that lease ends when it was not renewed for a while.
 """
 
 from __future__ import annotations
@@ -15,12 +16,10 @@ from typing import Final
 
 import psutil
 
-from ..errors import Conflict
-
 SAME_START_SECONDS: Final = 30.0
-"""Two starts of one process id that are nearer are one: a clock that is set moves them."""
+"""Two starts of one process id that are nearer are one start: setting the clock moves them."""
 SILENT_FOR: Final = timedelta(minutes=10)
-"""Of a process on another machine nothing else can be known than when it last wrote."""
+"""How long the lease of a process on another machine lasts without a write."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +37,7 @@ class Owner:
 
 
 def owner_of(text: str | None) -> Owner | None:
-    """The process of a mark; None where there is none that can be read."""
+    """The owner in a row; None where the row has none that can be read."""
     try:
         return Owner(**json.loads(text)) if text else None
     except (ValueError, TypeError):
@@ -49,15 +48,23 @@ def this_process(address: str | None = None) -> Owner:
     return Owner(os.getpid(), psutil.Process().create_time(), platform.node(), address)
 
 
+def other_owner(row_owner: str | None, renewed: datetime, me: Owner, now: datetime) -> Owner | None:
+    """The process other than `me` that holds a lease now; None where the row is free or mine."""
+    owner = owner_of(row_owner)
+    if owner is None or is_same(owner, me):
+        return None
+    return owner if is_alive(owner, renewed, now) else None
+
+
 def is_same(one: Owner, other: Owner) -> bool:
     near = abs(one.started - other.started) < SAME_START_SECONDS
     return (one.pid, one.machine) == (other.pid, other.machine) and near
 
 
-def is_alive(owner: Owner, beat: datetime, now: datetime) -> bool:
-    """Whether the process is still there; on another machine, whether it wrote lately."""
+def is_alive(owner: Owner, renewed: datetime, now: datetime) -> bool:
+    """Whether the process still runs; on another machine, whether it wrote lately."""
     if owner.machine != platform.node():
-        return now - beat < SILENT_FOR
+        return now - renewed < SILENT_FOR
     try:
         started = psutil.Process(owner.pid).create_time()
     except psutil.NoSuchProcess:
@@ -65,14 +72,3 @@ def is_alive(owner: Owner, beat: datetime, now: datetime) -> bool:
     except psutil.Error:
         return True
     return abs(started - owner.started) < SAME_START_SECONDS
-
-
-def runs_elsewhere(owner: Owner, chat_id: str) -> Conflict:
-    """The refusal of what would change a chat that another process is answering."""
-    where = f" at {owner.address}" if owner.address else ""
-    return Conflict(
-        f"This chat is being answered by another ComfyUI{where} (process {owner.pid} on"
-        f" {owner.machine}); go on there, or wait until it is done.",
-        code="runs_elsewhere",
-        extra={"chat_id": chat_id, "pid": owner.pid, "address": owner.address},
-    )

@@ -1,6 +1,6 @@
-"""The one thread that writes: work is done in the order in which it was handed over.
+"""The one thread that writes: jobs are done in the order in which they were submitted.
 
-What is handed over while a transaction is being committed goes into the next one together, so that
+Jobs that are submitted while a transaction is being committed share the next transaction, so that
 many writers at once cost the disk one commit.
 """
 
@@ -16,12 +16,12 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 MOST_TOGETHER: Final = 64
-"""Pieces of work in one transaction; more would make the first one wait for the last."""
+"""Jobs in one transaction; more jobs would make the first caller wait for the last."""
 
 
 @dataclass(eq=False, slots=True)
 class Job:
-    """A piece of work, and the future of its caller."""
+    """A work, and the future of its caller."""
 
     work: Callable[..., Any]
     future: asyncio.Future[Any]
@@ -30,8 +30,8 @@ class Job:
     result: Any = None
     error: BaseException | None = None
 
-    def tell(self) -> None:
-        """In the caller's loop: what became of it."""
+    def settle(self) -> None:
+        """Set the future. In the caller's loop."""
         if self.future.done():  # the caller was cancelled; the work was done all the same
             return
         if self.error is not None:
@@ -41,7 +41,8 @@ class Job:
 
 
 class WriterThread:
-    """`perform` gets what waits, in order, and sets each one's result or error; never raises."""
+    """`perform` gets the waiting jobs in order, and sets the result or error of each; it never
+    raises."""
 
     def __init__(self, perform: Callable[[Sequence[Job]], None]) -> None:
         self._perform = perform
@@ -55,7 +56,7 @@ class WriterThread:
         self._jobs.put(job)
 
     def close(self) -> None:
-        """Do what was handed over, and end. Nothing may be handed over after."""
+        """Do the submitted jobs, and end. Nothing may be submitted after."""
         with self._starting:
             if self._thread is not None:
                 _end(self._jobs, self._thread)
@@ -63,8 +64,8 @@ class WriterThread:
     def _start(self) -> None:
         with self._starting:
             if self._thread is None:
-                # A daemon, so that a database that nobody closed does not keep Python from ending;
-                # what was handed over by then is still written.
+                # A daemon, so that a database that was not closed does not keep Python from ending;
+                # the jobs that were submitted by then are still done.
                 self._thread = threading.Thread(
                     target=self._run, name="assistant-writer", daemon=True
                 )
@@ -81,21 +82,21 @@ class WriterThread:
             ended = None in jobs
             todo = [job for job in jobs if job is not None]
             self._perform(todo)
-            _tell(todo)
+            _settle(todo)
 
 
-def _tell(jobs: Sequence[Job]) -> None:
-    """Every caller of one loop at once: waking a loop costs more than a statement."""
+def _settle(jobs: Sequence[Job]) -> None:
+    """Wake each loop once for all its callers: waking a loop costs more than a statement."""
     loops = {id(job.future.get_loop()): job.future.get_loop() for job in jobs}
     for identity, loop in loops.items():
         theirs = [job for job in jobs if id(job.future.get_loop()) == identity]
-        with contextlib.suppress(RuntimeError):  # the loop is closed: nobody waits
-            loop.call_soon_threadsafe(_tell_each, theirs)
+        with contextlib.suppress(RuntimeError):  # the loop is closed: no caller waits
+            loop.call_soon_threadsafe(_settle_each, theirs)
 
 
-def _tell_each(jobs: Sequence[Job]) -> None:
+def _settle_each(jobs: Sequence[Job]) -> None:
     for job in jobs:
-        job.tell()
+        job.settle()
 
 
 def _end(jobs: queue.SimpleQueue[Job | None], thread: threading.Thread) -> None:

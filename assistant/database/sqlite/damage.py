@@ -1,4 +1,4 @@
-"""What goes wrong with a SQLite file: in words, and what becomes of a file that is damaged."""
+"""Errors of a SQLite file in words, and what is done with a damaged file."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from pathlib import Path
 from typing import Final
 
 LARGEST_CHECKED: Final = 32_000_000
-"""Bytes of a file that is looked through when it is opened, which takes a tenth of a second. In a
-larger one SQLite comes upon damage when it reads it."""
+"""Bytes of the largest file that is checked when it is opened, which takes a tenth of a second. In
+a larger file SQLite finds damage when it reads the page."""
 _DAMAGED = ("malformed", "not a database")
-# SQLite's and the system's wordings, and what a user can do about them.
+# Messages of SQLite and of the system, and what a user can do.
 _WORDS = (
     ("database or disk is full", "the disk is full; make room and it goes on by itself"),
     ("no space left", "the disk is full; make room and it goes on by itself"),
@@ -29,12 +29,12 @@ _WORDS = (
 
 
 def is_damage(error: Exception) -> bool:
-    """Whether SQLite says by this error that the file is damaged."""
-    return any(wording in _text(error).lower() for wording in _DAMAGED)
+    """Whether this error says that the file is damaged."""
+    return any(wording in reason_of(error).lower() for wording in _DAMAGED)
 
 
 def is_the_files(error: Exception) -> bool:
-    """Whether the file is at fault, and not what was asked of it."""
+    """Whether the file is at fault, and not the statement."""
     cause = getattr(error, "orig", None) or error
     asked_wrongly = (
         sqlite3.IntegrityError,
@@ -47,8 +47,8 @@ def is_the_files(error: Exception) -> bool:
 
 
 def is_damaged(path: Path, busy_seconds: float, thoroughly: bool = False) -> bool:
-    """Whether SQLite finds damage; in a large file only `thoroughly`, since it reads all of it.
-    Raises `sqlite3.OperationalError` when it cannot tell."""
+    """Whether SQLite finds damage. A large file is read as a whole only if `thoroughly`. Raises
+    `sqlite3.OperationalError` when the file cannot be checked."""
     whole = thoroughly or path.stat().st_size <= LARGEST_CHECKED
     with closing(sqlite3.connect(path, timeout=busy_seconds)) as connection:
         try:
@@ -64,7 +64,7 @@ def is_damaged(path: Path, busy_seconds: float, thoroughly: bool = False) -> boo
 
 
 def set_aside(path: Path, now: datetime) -> Path:
-    """Rename the file, with what SQLite keeps beside it, to a name that is free; say which."""
+    """Rename the file and SQLite's files beside it to a name that is free; returns the new path."""
     stem = f"{path.name}.damaged-{now:%Y%m%dT%H%M%SZ}"
     number, target = 1, path.with_name(stem)
     while target.exists():
@@ -78,11 +78,12 @@ def set_aside(path: Path, now: datetime) -> Path:
 
 
 def sentence(path: Path, verb: str, error: Exception) -> str:
-    """What went wrong with the file, and what to do, without SQL and without parameters."""
-    text = _text(error)
+    """The error in words, and what to do about it, without SQL and without parameters."""
+    text = reason_of(error)
     reason = next((words for wording, words in _WORDS if wording in text.lower()), text)
     return f"{path.name} could not be {verb}: {reason}."
 
 
-def _text(error: Exception) -> str:
+def reason_of(error: Exception) -> str:
+    """The driver's own words, without SQL and without values."""
     return str(getattr(error, "orig", None) or error)

@@ -1,0 +1,198 @@
+"""The paths through a chat's log, as ranges of rows.
+
+A path is a tuple of row numbers, root first. It consists of row ranges: rows that follow each other
+by number and by parent. Each row says where its range starts and from which row the range grew
+(`schema`), so a path is read with one look-up for each range.
+
+Functions over a transaction, to be called inside one transaction of `store`.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+from sqlalchemy import bindparam, select
+
+from ...database import Statement, Transaction
+from ...errors import NotFound
+from ...messages.origin import EVENT
+from ..chat import HEAD, Parent
+from ..schema import messages
+
+ROWS_PER_QUERY: Final = 500
+"""Well below the number of values that any database binds in one statement."""
+
+
+def _ranges_statement() -> Statement:
+    columns = (messages.c.run_start, messages.c.row, messages.c.run_parent)
+    in_chat = messages.c.chat_id == bindparam("chat")
+    top = select(*columns).where(in_chat, messages.c.row == bindparam("end"))
+    found: Any = top.cte("row_range", recursive=True)
+    found = found.union_all(select(*columns).where(in_chat, messages.c.row == found.c.run_parent))
+    return Statement(select(found.c.run_start, found.c.row).order_by(found.c.row.desc()))
+
+
+_of_chat = messages.c.chat_id == bindparam("chat")
+_RANGES: Final = _ranges_statement()
+_WITH_ID: Final = Statement(
+    select(messages.c.message_id, messages.c.row).where(
+        _of_chat, messages.c.message_id == bindparam("message")
+    )
+)
+_IDENTITY: Final = Statement(
+    select(messages.c.message_id, messages.c.parent_row).where(
+        _of_chat, messages.c.row == bindparam("at")
+    )
+)
+
+
+_ROLE: Final = Statement(select(messages.c.role).where(_of_chat, messages.c.row == bindparam("at")))
+
+
+@dataclass(frozen=True, slots=True)
+class RowRange:
+    """Rows `first` to `last`, each the parent of the next."""
+
+    first: int
+    last: int
+
+
+def parent_row(
+    transaction: Transaction, chat_id: str, head_row: int | None, parent: Parent
+) -> int | None:
+    """The row that `parent` means: on the current path, else the newest version of that message.
+
+    Raises NotFound for an id that the chat does not have.
+    """
+    if parent is HEAD or parent is None:
+        return head_row if parent is HEAD else None
+    identity = str(parent)
+    on_path = rows_on_path(transaction, chat_id, head_row, [identity])
+    if identity in on_path:
+        return on_path[identity]
+    rows = [row for _, row in _rows_with_ids(transaction, chat_id, [identity])]
+    if not rows:
+        raise NotFound(f"There is no message {identity!r} in this chat.")
+    return max(rows)
+
+
+def parent_of(transaction: Transaction, chat_id: str, row: int) -> int | None:
+    """The row before `row`."""
+    found = transaction.row(_IDENTITY, chat=chat_id, at=row)
+    assert found is not None, "a row of the log"
+    parent: int | None = found[1]
+    return parent
+
+
+def is_version_of(
+    transaction: Transaction, chat_id: str, row: int | None, message_id: str, parent_row: int | None
+) -> bool:
+    """Whether `row` holds a version of the message `message_id` after `parent_row`."""
+    if row is None:
+        return False
+    return transaction.row(_IDENTITY, chat=chat_id, at=row) == (message_id, parent_row)
+
+
+def ranges_after(
+    transaction: Transaction, chat_id: str, head_row: int | None, row: int = 0
+) -> tuple[RowRange, ...]:
+    """The path to `head_row` after its row `row`, the oldest range first."""
+    later = (one for one in _ranges(transaction, chat_id, head_row) if one.last > row)
+    return tuple(reversed([RowRange(max(one.first, row + 1), one.last) for one in later]))
+
+
+def after_events(
+    transaction: Transaction, chat_id: str, head_row: int | None, row: int | None
+) -> int | None:
+    """`row`, or the last of the events that follow it at once on the path to `head_row`."""
+    if row == head_row:
+        return row
+    for later in ranges_after(transaction, chat_id, head_row, row or 0):
+        for number in range(later.first, later.last + 1):
+            if transaction.row(_ROLE, chat=chat_id, at=number) != (EVENT,):
+                return row
+            row = number
+    return row
+
+
+def path(transaction: Transaction, chat_id: str, row: int | None) -> tuple[int, ...]:
+    """All rows from the root to `row`."""
+    return tuple(reversed(list(_downwards(_ranges(transaction, chat_id, row)))))
+
+
+def page(
+    transaction: Transaction, chat_id: str, head_row: int | None, before: str | None, limit: int
+) -> tuple[tuple[int, ...], bool]:
+    """The last `limit` rows of the path before the message `before` (None: from its end), and
+    whether older ones are left. Raises NotFound when `before` is not on the path."""
+    ranges = _ranges(transaction, chat_id, head_row)
+    rows = _downwards(ranges)
+    if before is not None:
+        found_before = rows_on_path(transaction, chat_id, head_row, [before])
+        if before not in found_before:
+            raise NotFound(f"There is no message {before!r} on this chat's current path.")
+        rows = _downwards(_before(ranges, found_before[before]))
+    found = [row for row, _ in zip(rows, range(limit + 1), strict=False)]
+    return tuple(reversed(found[:limit])), len(found) > limit
+
+
+def rows_on_path(
+    transaction: Transaction, chat_id: str, head_row: int | None, message_ids: Sequence[str]
+) -> dict[str, int]:
+    """Those of these messages that are on the path to `head_row`, each with its row there."""
+    candidates = _rows_with_ids(transaction, chat_id, message_ids)
+    if not candidates:
+        return {}
+    ranges = _ranges(transaction, chat_id, head_row)
+    first_rows = [-one.first for one in ranges]
+    found: dict[str, int] = {}
+    for identity, row in candidates:
+        # The newest range comes first: the first range that does not begin after `row` is the only
+        # one that can hold it.
+        place = bisect_left(first_rows, -row)
+        if place < len(ranges) and row <= ranges[place].last:
+            found[identity] = row
+    return found
+
+
+def _ranges(transaction: Transaction, chat_id: str, row: int | None) -> tuple[RowRange, ...]:
+    """The path to `row`, the range with `row` first."""
+    if row is None:
+        return ()
+    return tuple(RowRange(*found) for found in transaction.rows(_RANGES, chat=chat_id, end=row))
+
+
+def _downwards(ranges: Iterable[RowRange]) -> Iterator[int]:
+    for one in ranges:
+        yield from range(one.last, one.first - 1, -1)
+
+
+def _before(ranges: Iterable[RowRange], row: int) -> Iterator[RowRange]:
+    """The part of the ranges that lies before `row`."""
+    for one in ranges:
+        if one.first < row:
+            yield RowRange(one.first, min(one.last, row - 1))
+
+
+def _rows_with_ids(
+    transaction: Transaction, chat_id: str, message_ids: Sequence[str]
+) -> list[tuple[str, int]]:
+    """All versions of these messages, on whichever path."""
+    found: list[tuple[str, int]] = []
+    if len(message_ids) == 1:
+        rows = transaction.rows(_WITH_ID, chat=chat_id, message=message_ids[0])
+        found.extend((identity, row) for identity, row in rows)
+        return found
+    wanted = (
+        select(messages.c.message_id, messages.c.row)
+        .where(messages.c.chat_id == chat_id)
+        .where(messages.c.message_id.in_(bindparam("ids", expanding=True)))
+    )
+    for start in range(0, len(message_ids), ROWS_PER_QUERY):
+        some = list(message_ids[start : start + ROWS_PER_QUERY])
+        versions = transaction.execute(wanted, {"ids": some})
+        found.extend((version.message_id, version.row) for version in versions)
+    return found

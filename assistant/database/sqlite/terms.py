@@ -1,0 +1,61 @@
+"""An index of terms over SQLite's FTS5, in a virtual table of the same file."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterable, Mapping
+from contextlib import closing
+from functools import cache
+from itertools import chain
+from typing import Any
+
+
+@cache
+def has_fts5() -> bool:
+    """Whether this Python's SQLite has FTS5."""
+    with closing(sqlite3.connect(":memory:")) as connection:
+        try:
+            connection.execute("CREATE VIRTUAL TABLE probe USING fts5(terms)")
+        except sqlite3.OperationalError:
+            return False
+    return True
+
+
+class Fts5Terms:
+    """`TermIndex` in the virtual table `name`; a place is a `rowid`."""
+
+    def __init__(self, driver: Any, name: str) -> None:
+        self._driver = driver
+        self._name = name
+
+    def create(self) -> None:
+        self._driver.execute(f"DROP TABLE IF EXISTS {self._name}")
+        # The tokenizer takes the terms as they are. Where in its place a term stands is not kept,
+        # which halves the index.
+        self._driver.execute(
+            f"CREATE VIRTUAL TABLE {self._name} USING fts5(terms, detail=none, columnsize=0,"
+            " tokenize=\"ascii tokenchars '_'\")"
+        )
+
+    def put(self, places: Mapping[int, Iterable[str]]) -> None:
+        delete = f"DELETE FROM {self._name} WHERE rowid = ?"
+        self._driver.executemany(delete, [(place,) for place in places])
+        rows = [(place, " ".join(sorted(terms))) for place, terms in places.items()]
+        self._driver.executemany(f"INSERT INTO {self._name} (rowid, terms) VALUES (?, ?)", rows)
+
+    def remove(self, first: int, last: int) -> None:
+        delete = f"DELETE FROM {self._name} WHERE rowid BETWEEN ? AND ?"
+        self._driver.execute(delete, (first, last))
+
+    def erase_removed(self) -> None:
+        # FTS5 only notes what is deleted; the terms go when it writes its index anew.
+        self._driver.execute(f"INSERT INTO {self._name} ({self._name}) VALUES ('optimize')")
+
+    def places(self, term: str, prefix: bool, first: int, last: int) -> list[int]:
+        # A term holds no quotation mark, so it cannot become anything but a term.
+        match = f'"{term}"*' if prefix else f'"{term}"'
+        query = (
+            f"SELECT rowid FROM {self._name} WHERE {self._name} MATCH ? AND rowid BETWEEN ? AND ?"
+        )
+        found = self._driver.execute(query, (match, first, last)).fetchall()
+        return list(chain.from_iterable(found))

@@ -1,0 +1,69 @@
+"""A transaction of SQLite."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Final
+
+from sqlalchemy import Column, Integer, MetaData, String, Table, select, text
+from sqlalchemy.dialects.sqlite import insert
+from sqlalchemy.ext.compiler import compiles
+
+from ..statement import Statement
+from ..tables import NUMBERS_NEVER_REUSED, LongInteger
+from ..transaction import Transaction
+from .terms import Fts5Terms, has_fts5
+
+_NUMBERED_BY_FILE: Final = "chats"
+"""The store whose version is the file's `user_version`: files of the first versions have it there,
+and had no other store with versions."""
+_versions: Final = Table(
+    "store_versions",
+    MetaData(),
+    Column("store", String, primary_key=True),
+    Column("version", Integer, nullable=False),
+)
+_INSERTS: Final[dict[Table, Statement]] = {}
+
+
+@compiles(LongInteger, "sqlite")
+def _long_integer(*_: Any, **__: Any) -> str:
+    """Every integer has 64 bits, and only a key of the type INTEGER is the table's own."""
+    return "INTEGER"
+
+
+class SqliteTransaction(Transaction):
+    """One transaction of a file, or of a database in memory."""
+
+    def create(self, metadata: MetaData) -> None:
+        for table in metadata.tables.values():
+            if table.info.get(NUMBERS_NEVER_REUSED):
+                table.dialect_options["sqlite"]["autoincrement"] = True
+        metadata.create_all(self.connection)
+
+    def version(self, store: str) -> int:
+        if store == _NUMBERED_BY_FILE:
+            return int(self.execute(text("PRAGMA user_version")).scalar_one())
+        if not self.connection.dialect.has_table(self.connection, _versions.name):
+            return 0
+        query = select(_versions.c.version).where(_versions.c.store == store)
+        return self.scalar(query) or 0
+
+    def set_version(self, store: str, version: int) -> None:
+        if store == _NUMBERED_BY_FILE:
+            self.execute(text(f"PRAGMA user_version = {version:d}"))
+            return
+        _versions.create(self.connection, checkfirst=True)
+        row = {"store": store, "version": version}
+        newer = {"version": version}
+        added = insert(_versions).on_conflict_do_update(index_elements=["store"], set_=newer)
+        self.execute(added, row)
+
+    def insert_missing(self, table: Table, rows: Sequence[Mapping[str, Any]]) -> None:
+        statement = _INSERTS.get(table)
+        if statement is None:
+            statement = _INSERTS[table] = Statement(insert(table).on_conflict_do_nothing())
+        self.run_each(statement, [dict(row) for row in rows])
+
+    def terms(self, name: str) -> Fts5Terms | None:
+        return Fts5Terms(self._driver, name) if has_fts5() else None

@@ -1,0 +1,76 @@
+"""A transaction: portable statements, and the operations that each implementation does its way."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any, Final
+
+from sqlalchemy import Connection, MetaData, Table
+
+from .statement import Statement
+from .terms import TermIndex
+
+
+class Transaction(ABC):
+    """One open transaction. It is used in one thread and is not kept after the work ends.
+
+    `execute` and `scalar` are SQLAlchemy Core's. `folder` is the folder for files that belong to
+    the database, None where there is none. `in_memory` says that the database is not on a disk.
+    """
+
+    def __init__(
+        self, connection: Connection, folder: Path | None, in_memory: bool = False
+    ) -> None:
+        self.connection: Final = connection
+        self.execute: Final = connection.execute
+        self.scalar: Final = connection.scalar
+        self.folder: Final = folder
+        self.in_memory: Final = in_memory
+        self._driver: Final[Any] = connection.connection.dbapi_connection
+
+    def rows(self, statement: Statement, **values: Any) -> list[tuple[Any, ...]]:
+        """Run a statement that returns rows."""
+        cursor = self._driver.cursor()
+        cursor.execute(*statement.bound(self.connection.dialect, values))
+        found: list[tuple[Any, ...]] = cursor.fetchall()
+        return found
+
+    def row(self, statement: Statement, **values: Any) -> tuple[Any, ...] | None:
+        """The first row of a statement, None where there is none."""
+        found = self.rows(statement, **values)
+        return found[0] if found else None
+
+    def run(self, statement: Statement, **values: Any) -> int:
+        """Run a statement that returns no rows; returns how many rows it changed."""
+        cursor = self._driver.cursor()
+        cursor.execute(*statement.bound(self.connection.dialect, values))
+        changed: int = cursor.rowcount
+        return changed
+
+    def run_each(self, statement: Statement, rows: list[dict[str, Any]]) -> None:
+        """Run a statement that returns no rows once with each of `rows`."""
+        if rows:
+            cursor = self._driver.cursor()
+            cursor.executemany(*statement.bound_many(self.connection.dialect, rows))
+
+    @abstractmethod
+    def create(self, metadata: MetaData) -> None:
+        """Create the tables that do not exist."""
+
+    @abstractmethod
+    def version(self, store: str) -> int:
+        """The version of this store's tables in the database; 0 where none was set."""
+
+    @abstractmethod
+    def set_version(self, store: str, version: int) -> None: ...
+
+    @abstractmethod
+    def insert_missing(self, table: Table, rows: Sequence[Mapping[str, Any]]) -> None:
+        """Insert the rows whose primary key is not in the table. Another process that inserts the
+        same row at the same time is no error."""
+
+    @abstractmethod
+    def terms(self, name: str) -> TermIndex | None:
+        """The index of terms with this name; None where the database cannot have one."""

@@ -1,0 +1,180 @@
+"""Events: rows of the log that report what happened; hidden user messages on the wire."""
+
+import dataclasses
+
+import pytest
+from plugin.assistant.chats import ChatStore
+from plugin.assistant.chats.export.archive import Archive
+from plugin.assistant.chats.export.markdown import to_markdown
+from plugin.assistant.chats.log.branches import Branches
+from plugin.assistant.chats.reconcile import Append, Regenerate, Resume, reconcile, replace
+from plugin.assistant.chats.search.history_search import HistorySearch
+from plugin.assistant.database.sqlite import SqliteDatabase
+from plugin.assistant.errors import InvalidRequest
+from plugin.assistant.messages.origin import is_event, origin_of, role_in_log
+from plugin.assistant.messages.parts import Message, TextPart
+from sqlalchemy import text
+
+from .examples import answer, at_panel, user, with_tools
+
+DONE = Message(id="e1", role="user", parts=(TextPart("The run of okapi.json is done."),))
+
+
+async def ids(store: ChatStore, chat_id: str = "c") -> list[str]:
+    return [message.id for message in await store.path(chat_id)]
+
+
+async def anew(database: SqliteDatabase, chat_id: str = "c") -> list[str]:
+    return await ids(ChatStore(database), chat_id)
+
+
+async def test_an_event_is_a_hidden_user_message_at_the_end_of_the_path(
+    store: ChatStore, database: SqliteDatabase
+) -> None:
+    await store.append("c", user("u1"))
+    event = await store.add_event("c", DONE)
+    assert event.role == "user"
+    assert event.metadata == {"origin": "event", "hidden": True}
+    assert is_event(event)
+    assert (await store.path("c"))[-1] == event
+    assert (await store.page("c"))[0][-1] == event
+    assert await anew(database) == ["u1", "e1"]
+    query = text('SELECT role FROM messages ORDER BY "row"')
+    roles = await database.read(lambda c: list(c.execute(query).scalars()))
+    assert roles == ["user", "event"]
+
+
+async def test_an_event_is_not_counted_and_what_follows_is(store: ChatStore) -> None:
+    await store.append("c", user("u1"))
+    await store.add_event("c", DONE)
+    (listed,) = await store.list()
+    assert listed.messages == 1
+    await store.append("c", answer("a1"))
+    await store.append("c", user("u2"))
+    (listed,) = await store.list()
+    assert listed.messages == 3
+    assert await ids(store) == ["u1", "e1", "a1", "u2"]
+
+
+async def test_an_event_first_of_all_leaves_the_chat_without_messages(store: ChatStore) -> None:
+    await store.add_event("c", DONE)
+    (listed,) = await store.list()
+    assert listed.messages == 0
+    await store.append("c", user("u1"))
+    (listed,) = await store.list()
+    assert listed.messages == 1
+
+
+async def test_an_answer_in_progress_follows_an_event_that_comes_meanwhile(
+    store: ChatStore, database: SqliteDatabase
+) -> None:
+    await store.append("c", user("u1"))
+    await store.begin_answer("c", answer("a1", "Hal"))
+    await store.add_event("c", DONE)
+    assert await ids(store) == ["u1", "e1"]
+    await store.finish_answer("c", answer("a1", "Hallo"))
+    assert await ids(store) == ["u1", "e1", "a1"]
+    assert await anew(database) == ["u1", "e1", "a1"]
+
+
+async def test_a_cut_answer_follows_the_event(store: ChatStore, database: SqliteDatabase) -> None:
+    await store.append("c", user("u1"))
+    await store.begin_answer("c", answer("a1", "Hal"))
+    await store.add_event("c", DONE)
+    again = ChatStore(database)
+    await again.recover()
+    assert [message.id for message in await again.path("c")] == ["u1", "e1", "a1"]
+
+
+async def test_an_answer_that_waits_stays_the_last_message(
+    store: ChatStore, database: SqliteDatabase
+) -> None:
+    await store.append("c", user("u1"))
+    await store.append("c", with_tools("a1", at_panel()))
+    await store.add_event("c", DONE)
+    assert await ids(store) == ["u1", "e1", "a1"]
+    assert await anew(database) == ["u1", "e1", "a1"]
+    path = await store.path("c")
+    settled = dataclasses.replace(at_panel(), state="output-available", output="seen")
+    done = with_tools("a1", settled)
+    meant = reconcile(path, [user("u1"), done])
+    assert isinstance(meant, Resume)
+    await store.begin_answer("c", meant.message, meant.parent_id)
+    await store.finish_answer("c", meant.message)
+    assert await ids(store) == ["u1", "e1", "a1"]
+    (listed,) = await store.list()
+    assert listed.messages == 2
+
+
+async def test_another_answer_is_a_version_of_the_one_after_the_event(store: ChatStore) -> None:
+    await store.append("c", user("u1"))
+    await store.add_event("c", DONE)
+    await store.append("c", answer("a1"))
+    meant = reconcile(await store.path("c"), [user("u1")], "regenerate-message")
+    assert meant == Regenerate("u1")
+    await store.begin_answer("c", answer("a2"), meant.parent_id)
+    await store.finish_answer("c", answer("a2"))
+    assert await ids(store) == ["u1", "e1", "a2"]
+    versions = await Branches(store).versions("c", ["a2", "e1"])
+    assert versions["a2"].ids == ("a1", "a2")
+    assert "e1" not in versions
+
+
+@pytest.mark.parametrize("seen", [True, False])
+async def test_a_client_need_not_have_seen_the_event(store: ChatStore, seen: bool) -> None:
+    await store.append_all("c", [user("u1"), answer("a1")])
+    event = await store.add_event("c", DONE)
+    sent = [user("u1"), answer("a1"), *([event] if seen else []), user("u2")]
+    assert reconcile(await store.path("c"), sent) == Append(user("u2"))
+
+
+async def test_an_event_cannot_be_edited(store: ChatStore) -> None:
+    event = await store.add_event("c", DONE)
+    with pytest.raises(InvalidRequest, match="only a user message"):
+        replace([event], "e1", user("e1"))
+
+
+async def test_events_are_not_searched(store: ChatStore, database: SqliteDatabase) -> None:
+    await store.append("c", user("u1", "Where is the zebra?"))
+    await store.add_event("c", DONE)
+    await store.append("c", answer("a1", "There is the zebra."))
+    search = HistorySearch(database)
+    assert await search.search("c", "okapi") == ()
+    hits = await search.search(None, "zebra")
+    assert {p.message_id for hit in hits for p in (hit, *hit.neighbours)} == {"u1", "a1"}
+
+
+async def test_a_branch_has_the_events_of_its_path(store: ChatStore) -> None:
+    await store.append("c", user("u1"))
+    await store.add_event("c", DONE)
+    await store.append_all("c", [answer("a1"), user("u2")])
+    chat = await Branches(store).branch("c", "u2", "d")
+    assert chat.messages == 3
+    assert await ids(store, "d") == ["u1", "e1", "a1", "u2"]
+    changed = await Branches(store).rewrite("c", "u1", user("u1", "Other words"))
+    assert changed.messages == 3
+    await store.append("d", answer("a2"))
+    found = await store.get("d")
+    assert found is not None and found.messages == 4
+
+
+async def test_an_export_has_events_and_its_markdown_has_none(store: ChatStore) -> None:
+    await store.append("c", user("u1"))
+    event = await store.add_event("c", DONE)
+    trajectory = await Archive(store).read("c")
+    assert trajectory.path[-1] == event
+    assert "okapi" not in to_markdown(trajectory)
+
+
+async def test_an_event_with_a_known_id_is_refused(store: ChatStore) -> None:
+    await store.add_event("c", DONE)
+    with pytest.raises(InvalidRequest):
+        await store.add_event("c", DONE)
+
+
+def test_a_message_from_before_is_a_persons() -> None:
+    assert origin_of(user("u1")) == "person"
+    assert origin_of(Message(id="m", role="user", parts=(), metadata={"origin": 7})) == "person"
+    task = Message(id="m", role="user", parts=(), metadata={"origin": "task"})
+    assert origin_of(task) == "task"
+    assert role_in_log(task) == "user"
