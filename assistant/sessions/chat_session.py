@@ -29,6 +29,7 @@ from ..chats.chat_json import entry_json
 from ..chats.identity import message_id as check_message_id
 from ..chats.identity import new_chat_id
 from ..errors import Conflict, InvalidRequest, NotFound, StoreError
+from ..messages.parts import Message
 from ..turn.decisions import Decision, ToolResult
 from ..turn.request import REGENERATE, SUBMIT, TurnRequest
 from ..turn.slash.skill_command import has_content
@@ -129,6 +130,12 @@ class ChatSession:
         """Sends changes that were made outside of the session: title, pinned."""
         async with self._path.lock:
             await self._path.refresh()
+
+    async def add_event(self, event: Message) -> None:
+        """Adds an event to the log, in any state, and sends it to the readers. The model reads it
+        in the tail of the next turn. Raises NotFound for a deleted chat and StoreError."""
+        async with self._path.lock:
+            await self._path.add_event(event)
 
     async def close(self) -> None:
         """Stops the turn at ComfyUI's shutdown (its answer is stored as far as it came) and ends

@@ -87,7 +87,7 @@ class ChatTurns(TurnObserver):
                 # Any panel may decide; the calls still go to the panel that began the turn.
                 client_id = None
             message = addressed(message, client_id)
-            opening = await open_suspended(self._store, self._id, path[:-1], message, _parent(path))
+            opening = await open_suspended(self._store, self._id, path, message)
             self._turn = await self._service.resume(opening, self._id, self.params, self)
 
     async def take_over(self, client_id: str | None) -> None:

@@ -22,7 +22,7 @@ from ..turn.opening import Opening
 from .commands import RetryFromIndex, TruncateMessages, UpdateMessage
 from .live_chat import PAGE, LiveChat, Page
 from .services import SessionServices
-from .states import route
+from .states import STOPPABLE, route
 
 READ: Final = PAGE + 1
 """One more than a snapshot shows: an older version of the streaming answer is left out of it."""
@@ -103,6 +103,15 @@ class ChatPath:
             self._live.added(message, after, versions.get(message.id))
             after = message.id
         await self.refresh()
+
+    async def add_event(self, event: Message) -> None:
+        """Adds an event to the path. An answer that is in progress or waits stays last: then
+        readers get a snapshot. The caller holds the lock."""
+        stored = await self._store.add_event(self._id, event)
+        if self._live.state in STOPPABLE:
+            self._live.replaced(await self.page())
+        else:
+            self._live.added(stored, self._live.end, None)
 
     async def update(self, command: UpdateMessage) -> None:
         """Replaces the text of a message, which keeps its position and its id."""

@@ -23,6 +23,7 @@ from ..chats.chat_json import entry_json
 from ..context.report import Report
 from ..database import utc_now
 from ..errors import NotFound
+from ..messages.parts import Message, TextPart
 from ..turn.request import TurnRequest
 from ..turn.service import TurnService
 from ..turn.stream import TurnStream
@@ -97,6 +98,13 @@ class Sessions:
             self._drop(session)
             raise NotFound(f"There is no chat {identity!r}.")
         return session
+
+    async def add_event(self, identity: str, text: str) -> None:
+        """Adds an event with this text to a chat: something that happened outside of the
+        conversation, such as the end of a workflow's run. Starts no turn. Raises NotFound for an
+        unknown chat, and StoreError."""
+        event = Message(f"event-{uuid.uuid4().hex}", "user", (TextPart(text),))
+        await (await self.of(identity)).add_event(event)
 
     def known(self, identity: str) -> ChatSession | None:
         """The chat's session if it is in memory, else None."""

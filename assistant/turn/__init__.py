@@ -17,7 +17,8 @@ In the order of a turn:
     decisions.py          how a suspended turn goes on or ends
     slash/                slash commands and `/skill` (R12, R41)
     idle/                 work between two turns: titles, summaries
-    recall.py, history.py the chat's log for the tail and for tools (R49)
+    turn_notes.py         events and recalled passages for the tail of the turn's requests
+    history.py            the chat's log, for tools and for recall (R49)
     services.py           what every turn uses
 
 Chunks are those of the UI message stream. Nothing here knows HTTP or a queue (`sessions`).

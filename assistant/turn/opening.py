@@ -31,7 +31,7 @@ from ..chats import (
 )
 from ..errors import InvalidRequest, StoreError
 from ..messages.conversion import to_prompt
-from ..messages.origin import sent_by_a_client
+from ..messages.origin import events_before, sent_by_a_client, without_events
 from ..messages.parts import Message
 from ..user_context.skills import SkillLibrary
 from .request import REGENERATE, TurnRequest
@@ -47,6 +47,7 @@ class Opening:
     when a suspended turn goes on. `reply` is an answer that needs no model, `slash` a command that
     the server answers itself. `parent` is the message that the answer follows in the log, `version`
     the place of the answer among the earlier answers to its question (None: it is the first).
+    `events` came since the user message before; they are not part of the history.
 
     How the chat's path changed: `dropped` messages after the message `after` (None: from the
     beginning) left the path, then `added` came. The answer is not counted. `from_queue` is the
@@ -62,6 +63,7 @@ class Opening:
     after: str | None = None
     dropped: int = 0
     added: tuple[Message, ...] = ()
+    events: tuple[Message, ...] = ()
     from_queue: str | None = None
 
 
@@ -99,13 +101,14 @@ async def open_in_chat(
     stored = await store.path(chat_id) if exists else ()
     messages, kept, parent = _continuation(_intention(request, stored), stored)
     new, answer = _split(messages, new_id)
-    _check((*kept, *new), answer)
+    said = without_events(kept)
+    _check((*said, *new), answer)
     new = sent_by_a_client(new)
-    expanded = [await expand(message, skills) for message in (new or kept[-1:])]
+    expanded = [await expand(message, skills) for message in (new or said[-1:])]
     asked = tuple(item.message for item in expanded)
-    before = kept if new else kept[:-1]
     # A `/skill` that is asked again may name a skill that was unknown then: its text is stored now.
     changed = bool(new) or (asked != kept[-1:] and not answer.parts)
+    before = kept if new else kept[:-1]
     if not exists:
         await store.import_messages(chat_id, asked, _title(asked), _workflow(request))
     elif changed:
@@ -122,7 +125,7 @@ async def open_in_chat(
     # Only a question that was asked before can have earlier answers.
     version = await _version(store, chat_id, asked, answer) if dropped or not added else None
     return Opening(
-        (*_system(request.messages), *before, *asked),
+        (*_system(request.messages), *(said if new else said[:-1]), *asked),
         answer,
         reply,
         HEAD if added else parent,
@@ -131,16 +134,21 @@ async def open_in_chat(
         after=stays[-1].id if stays else None,
         dropped=dropped,
         added=added,
+        events=events_before((*kept, *new)),
         from_queue=from_queue,
     )
 
 
 async def open_suspended(
-    store: ChatStore, chat_id: str, history: tuple[Message, ...], answer: Message, parent: Parent
+    store: ChatStore, chat_id: str, path: tuple[Message, ...], answer: Message
 ) -> Opening:
-    """The opening of a suspended turn that goes on: nothing is added to the log."""
+    """The opening of a suspended turn that goes on with `answer`, the last message of `path` after
+    a decision: nothing is added to the log."""
+    history = without_events(path[:-1])
+    parent = path[-2].id if len(path) > 1 else None
     version = await _version(store, chat_id, history, answer)
-    return Opening(history, answer, parent=parent, version=version)
+    events = events_before(path)
+    return Opening(history, answer, parent=parent, version=version, events=events)
 
 
 async def _version(

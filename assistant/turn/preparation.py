@@ -22,13 +22,12 @@ from ..errors import ContextOverflow, InvalidRequest
 from ..llm.provider import Provider
 from ..llm.request import LLMRequest
 from ..messages.parts import Message
-from ..tools.ports import ChatHistory
 from ..tools.tool import Tool
 from ..tools.toolset import Listing, Toolset
 from ..user_context.skills import SkillSummary
 from .conversation import Conversation
-from .recall import recall_into_tail
 from .services import Services, provider_for, settings_for
+from .turn_notes import NoteSources, begin_tail
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,11 +135,11 @@ async def prepare(
     history: tuple[Message, ...],
     conversation: Conversation,
     params: ChatParams,
-    recall_from: ChatHistory | None = None,
+    notes: NoteSources | None = None,
 ) -> Preparation:
     """The preparation of a turn whose messages are `history`; `params` are the chat's own.
 
-    With `recall_from`, passages of the chat that fit its last message go into the turn's tail.
+    With `notes`, the turn's tail is begun from these sources.
     Raises ProviderError when no provider is configured or found."""
     settings = settings_for(services.settings, params)
     provider = await provider_for(services.providers, params)
@@ -153,8 +152,8 @@ async def prepare(
     if system is None:
         first_turn = conversation.context.first_turn
         system = await _own_system(services, history, settings, window, first_turn, bool(tools))
-    if recall_from is not None:
-        await recall_into_tail(conversation, recall_from, history, settings.recall_tokens)
+    if notes is not None:
+        await begin_tail(conversation, notes, history, settings.recall_tokens)
     count = counter_of(provider.model)
     calibration = services.calibrations.get(provider.model, Calibration())
     return Preparation(

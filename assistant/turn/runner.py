@@ -18,7 +18,6 @@ from ..messages import chunks
 from ..messages.chunks import Chunk
 from ..messages.fold import fold
 from ..messages.parts import StepStart, ToolPart
-from ..tools.ports import ChatHistory
 from .calls import CallRunner, Suspension
 from .decisions import STOPPED
 from .measure import Measure
@@ -28,6 +27,7 @@ from .recorder import Recorder
 from .services import Services
 from .slash.commands import Slash, help_text
 from .turn import Turn
+from .turn_notes import NoteSources
 
 logger = logging.getLogger("comfyui_assistant")
 
@@ -101,7 +101,9 @@ class TurnRunner:
         suspension = await self._go_on()
         if suspension:
             return self._suspend(suspension)
-        preparation = await self._prepare(recall_from=self._turn.tools.history)
+        history = self._turn.tools.history
+        notes = NoteSources(history, self._opening.events) if history is not None else None
+        preparation = await self._prepare(notes)
         provider = preparation.provider
         self._emit(chunks.message_metadata({"model": provider.model, "provider": provider.name}))
         self._requests = ModelRequests(
@@ -109,10 +111,10 @@ class TurnRunner:
         )
         return await self._loop(self._requests)
 
-    async def _prepare(self, recall_from: ChatHistory | None = None) -> Preparation:
+    async def _prepare(self, notes: NoteSources | None = None) -> Preparation:
         turn = self._turn
         return await prepare(
-            self._services, turn.opening.history, turn.conversation, turn.params, recall_from
+            self._services, turn.opening.history, turn.conversation, turn.params, notes
         )
 
     async def _enter(self, state: ChatState) -> None:

@@ -22,6 +22,7 @@ from ..chats import ChatParams, ChatState, ChatStore
 from ..chats.search.history_search import HistorySearch
 from ..context.report import Report
 from ..errors import Conflict, InvalidRequest, ProviderError
+from ..messages.origin import without_events
 from ..tools.tool import ToolContext
 from ..user_context.skills import SkillLibrary
 from ..workflow.view import Snapshot
@@ -118,7 +119,7 @@ class TurnService:
         ProviderError."""
         self._stop_idle_jobs(chat_id)
         conversation = await self._conversations.of_chat(chat_id)
-        path = await self._store.path(chat_id)
+        path = without_events(await self._store.path(chat_id))
         if not any(message.role == "user" for message in path):
             raise Conflict(
                 "There is nothing to compact: nothing was asked yet.", code="nothing_to_compact"
