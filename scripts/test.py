@@ -1,8 +1,8 @@
 """Runs every check of this checkout: python scripts/test.py
 
 Makes the same `.venv` as `run.py`, installs what the tests need, and runs the linters, the type
-checkers, and all tests; with `--fast` without browser and oracle. Each step prints its name and its
-time; the exit code is 1 if one failed.
+checkers, and all tests; with `--fast` without browser, oracle and slow tests. Each step prints its
+name and its time; the exit code is 1 if a step failed.
 """
 
 import sys
@@ -69,7 +69,8 @@ def main() -> int:
 
 def parse_arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description="Run every check of ComfyUI Assistant.")
-    parser.add_argument("--fast", action="store_true", help="without browser and oracle tests")
+    without = "without browser, oracle and slow tests"
+    parser.add_argument("--fast", action="store_true", help=without)
     parser.add_argument("-k", metavar="EXPRESSION", help="only pytest's tests that match")
     return parser.parse_args()
 
@@ -95,8 +96,10 @@ def steps(arguments: argparse.Namespace, environ: Mapping[str, str]) -> list[Ste
     browser_tests = Step("pytest: e2e", pytest("e2e", "--reruns", "2"))
     # By files on all processors: what a file's tests share is made once.
     side_by_side = ("-n", "auto", "--dist", "loadfile")
-    tests = [Step("pytest", pytest("not e2e and not oracle", *side_by_side))]
-    if not arguments.fast:
+    if arguments.fast:
+        tests = [Step("pytest", pytest("not e2e and not oracle and not slow", *side_by_side))]
+    else:
+        tests = [Step("pytest", pytest("not e2e and not oracle", *side_by_side))]
         tests += [Step("pytest: oracle", pytest("oracle")), browser_tests]
     if arguments.k:
         return tests
