@@ -92,15 +92,13 @@ def steps(arguments: argparse.Namespace, environ: Mapping[str, str]) -> list[Ste
         return lambda: run_pytest(["-m", marker, *options, *selected], environ)
 
     python = str(PYTHON)
-    # A browser on a machine that is busy with other things now and then loses a click or a frame.
-    browser_tests = Step("pytest: e2e", pytest("e2e", "--reruns", "2"))
     # By files on all processors: what a file's tests share is made once.
     side_by_side = ("-n", "auto", "--dist", "loadfile")
     if arguments.fast:
         tests = [Step("pytest", pytest("not e2e and not oracle and not slow", *side_by_side))]
     else:
         tests = [Step("pytest", pytest("not e2e and not oracle", *side_by_side))]
-        tests += [Step("pytest: oracle", pytest("oracle")), browser_tests]
+        tests += [Step("pytest: oracle", pytest("oracle")), Step("pytest: e2e", pytest("e2e"))]
     if arguments.k:
         return tests
     scripts = sorted(map(str, (ROOT / "scripts").glob("*.py")))

@@ -26,6 +26,7 @@ WINDOW = {"width": 1280, "height": 800}
 INLINE = ("data", "blob")
 CANVAS_READY = "() => window.app?.rootGraph?.nodes?.length > 0"
 BOOT_LIMIT = 60_000  # milliseconds: a cold start of the front end on a slow machine
+WAIT_LIMIT = 20_000  # milliseconds: a busy machine is slow, a fault is for ever
 
 
 @dataclass
