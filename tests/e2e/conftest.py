@@ -34,7 +34,7 @@ def shared_provider() -> Iterator[ProviderThread]:
 
 @pytest.fixture
 def provider(shared_provider: ProviderThread) -> Iterator[ProviderThread]:
-    """The model behind the shared preview; every script of a test must be asked for."""
+    """The model behind the shared preview; a test fails if it leaves a script unused."""
     shared_provider.start_over()
     yield shared_provider
     shared_provider.check()
@@ -46,7 +46,7 @@ def configured(provider: ProviderThread) -> dict[str, str]:
         "OPENAI_MODEL": "scripted",
         "LLM_CONTEXT_WINDOW": "32768",
         "ASSISTANT_DISCOVER": "0",
-        # Else the scripted model is asked for summaries of idle chats behind a test's back.
+        # Else the scripted model also gets requests for summaries of idle chats.
         "LLM_SUMMARY": "extractive",
     }
 

@@ -1,4 +1,4 @@
-"""The panel as a person meets it: found by roles and names, never by what it is built of."""
+"""The panel for browser tests. Controls are found by role and name, as a person finds them."""
 
 import json
 import re
@@ -30,7 +30,7 @@ SCROLL_STANDS = """async () => {
 
 @dataclass
 class PanelWatch(Watch):
-    """Also what our own scripts complain about."""
+    """Also collects the errors that our own scripts write to the console."""
 
     complaints: list[str] = field(default_factory=list)
 
