@@ -26,6 +26,11 @@ import tools
 from environment import PYTHON, ROOT, SetupError, say
 
 TYPES = ROOT / ".cache" / "types"  # holds a link `plugin` to this checkout, for mypy
+# Without it every process of pytest, and every server that a test starts, compiles all modules.
+BYTECODE_CACHE = {
+    "PYTHONDONTWRITEBYTECODE": "",
+    "PYTHONPYCACHEPREFIX": str(ROOT / ".cache" / "bytecode"),
+}
 LINK_PREFIX = str(TYPES.relative_to(ROOT) / "plugin") + os.sep
 NO_TESTS_COLLECTED = 5  # pytest's exit code
 NODE_COUNT = re.compile(r"^\S+ (pass|fail) (\d+)$", re.MULTILINE)
@@ -80,7 +85,7 @@ def prepare() -> dict[str, str]:
     wanted = [environment.PLUGIN, environment.TESTS, environment.PREVIEW, environment.DEMO]
     environment.install(wanted)
     tools.ensure_npm_packages()
-    return {**os.environ, **tools.test_environment()}
+    return {**os.environ, **BYTECODE_CACHE, **tools.test_environment()}
 
 
 def steps(arguments: argparse.Namespace, environ: Mapping[str, str]) -> list[Step]:
