@@ -1,7 +1,7 @@
-"""A workflow that a benchmark session edits: a real template, its true edits kept in a ledger.
+"""A workflow that a generated session edits: a real template, and a ledger of its edits.
 
-The session generator changes it as a user's assistant would; `Ledger` is the truth that summaries
-are scored against (`score.py`). What the session says about the workflow is left to `sessions.py`.
+`score.py` compares summaries with the `Ledger`. `session.py` writes the messages about the
+workflow.
 """
 
 from __future__ import annotations

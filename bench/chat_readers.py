@@ -1,4 +1,4 @@
-"""How many events a chat's readers get in a second, and what chats cost in memory."""
+"""Events per second that reach the readers of a chat, and the RAM that a chat takes."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""Who takes part in the benchmark of the store: we, a plain JSON Lines file, and a bare SQLite.
+"""The stores that `chats.py` compares: ours, a plain JSON Lines file, and a bare SQLite table.
 
-Each keeps a chat of so many messages and is timed at the same work. What one of them cannot do is
-left out of its figures.
+Each stores a chat of the same number of messages and is timed at the same operations. A store has
+no figure for an operation that it lacks.
 """
 
 from __future__ import annotations

@@ -1,12 +1,12 @@
-"""Kills the server at random moments of running turns, and looks what is left of the chat:
+"""Kills the server at random moments of running turns, and checks what is left of the chat:
 
     python bench/crash.py [--kills 200] [--seed 1] [--folder FOLDER]
 
-Each time a real server process is killed while it answers over HTTP, and started again. Then all
-that the client had been told of must be there: its message as soon as the answer's stream had
-begun, the answer as far as a checkpoint, and whole when its end was seen; a queued message that was
-accepted. The log must be valid, nothing may run any more, and the next turn must work: it is the
-next to be killed.
+Each time a real server process is killed while it answers over HTTP, and started again. Then the
+chat must hold all that the server had acknowledged: the user's message, if the answer's stream had
+begun; the answer up to its last checkpoint, or whole, if its end was sent; a queued message, if it
+was accepted. The log must be valid, no turn may be running, and the next turn must work: the server
+is killed during that turn next.
 """
 
 import runpy

@@ -1,6 +1,6 @@
-"""Each peer in a virtual environment of its own, and its adapter run there.
+"""A virtual environment for each peer, and the run of its adapter in it.
 
-A peer that cannot be installed or fails is reported with the reason, never replaced.
+A peer that cannot be installed or that fails is reported with the reason.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ class Peer:
     packages: tuple[str, ...] = ()
     python: int = 10
     options: tuple[str, ...] = ()
-    """What else the adapter is told, after its usual arguments."""
+    """Further arguments of the adapter."""
 
     @property
     def name(self) -> str:
@@ -42,7 +42,7 @@ class Peer:
 
 
 class PeerUnavailable(Exception):
-    """The peer cannot be had here; the text says why."""
+    """The peer cannot be installed or run here; the text gives the reason."""
 
 
 def ask(

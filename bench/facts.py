@@ -1,7 +1,7 @@
 """Unique values planted in a session, and the questions that should find them again.
 
-A fact is one value that occurs nowhere else in the log. Its question names what a person would
-remember: the turn's topic and the kind of thing, never the value.
+A fact is a value that occurs nowhere else in the log. Its question names what a person would
+remember: the topic of the turn and the kind of the value, never the value itself.
 """
 
 from __future__ import annotations

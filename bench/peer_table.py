@@ -48,7 +48,7 @@ def _table(result: Mapping[str, Any], window: int) -> str:
 def _rules(cost: Mapping[str, Mapping[str, float]]) -> str:
     """What `rules_cost` measured, in a sentence."""
     shares = ", ".join(f"{name}: {_share(one['share'])}" for name, one in cost.items())
-    return f"Priced tokens with all rules in view, as a share of the seed's pipeline: {shares}."
+    return f"Priced tokens with all rules in view, as a share of the fixed rule's: {shares}."
 
 
 def _cells(row: Mapping[str, Any]) -> list[str]:

@@ -32,6 +32,7 @@ from plugin.bench.environments import (  # noqa: E402
     ask,
     version_of,
 )
+from plugin.bench.fixed_rule import request  # noqa: E402
 from plugin.bench.logs import read_log  # noqa: E402
 from plugin.bench.measures import Messages  # noqa: E402
 from plugin.bench.peer_table import markdown  # noqa: E402
@@ -39,13 +40,12 @@ from plugin.bench.recall import index_of  # noqa: E402
 from plugin.bench.replay import MILLISECONDS, points  # noqa: E402
 from plugin.bench.rules_cost import rules_cost  # noqa: E402
 from plugin.bench.score import score_requests, score_search, score_truth  # noqa: E402
-from plugin.bench.seed import request  # noqa: E402
 from plugin.bench.session import Shape, write_session  # noqa: E402
 from plugin.bench.tool_facts import bench_facts  # noqa: E402
 from plugin.bench.truth import Truth  # noqa: E402
 
 BLOCKS, BLOCK_POINTS = 5, 30
-"""150 points of each log, as in issue 3."""
+"""150 points of each log."""
 FIRST_SHARE, LAST_SHARE = 0.04, 0.95
 """Where in the log the first block begins and the last one ends."""
 PEER_SECONDS = 60.0
@@ -55,8 +55,8 @@ SESSIONS = {
     "views": (6, Shape(full_share=0.02, look_weight=60)),
     "giants": (4, Shape(full_share=0.5, giant_share=0.3)),
 }
-"""Name, seed and shape of each generated log: mixed tools; every round looks at the workflow, as in
-the issue's table; results that alone nearly fill the window."""
+"""Name, seed and shape of each generated log: mixed tools; every round looks at the workflow;
+results that alone nearly fill the window."""
 PEERS = (
     Peer("litellm_trim", "litellm `trim_messages`", "litellm", ("litellm", "tiktoken")),
     Peer("supyagent_manager", "supyagent `ContextManager`", "supyagent", ("supyagent==0.5.12",)),
@@ -163,7 +163,7 @@ def _reference(one: Input, window: int) -> dict[str, Any]:
             messages = request(one.log[:at])
             spent = (time.perf_counter() - started) * MILLISECONDS
             lines.append({"at": at, "messages": messages, "ms": round(spent, 3)})
-    row = {"name": "seed", "title": "the seed's literal rule (last 24, drop one orphan)"}
+    row = {"name": "fixed_rule", "title": "the fixed rule (last 24, drop one orphan)"}
     return {**row, "version": "-", **_scored(one, lines, window, {})}
 
 

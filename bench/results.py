@@ -1,6 +1,6 @@
-"""What the reading and running tools of a benchmark session answer, as JSON values or text.
+"""Results of the tools that read or run a workflow in a generated session, as JSON or text.
 
-Each takes a seeded random source and the value to plant, if any.
+Each function takes a random source with a seed and the value to plant, if any.
 """
 
 from __future__ import annotations

@@ -1,7 +1,8 @@
 """What it costs to keep all rules in view: the full system message in front of every request.
 
-The seed sends it once and then a sentence; in `auto` this engine sends it always, because a cache
-reads it for a tenth of the price. Priced on the same log for both.
+The fixed rule (`fixed_rule.py`) sends it once and then a sentence; in `auto` the engine sends it
+with every request, because a cache reads it for a tenth of the price. Both are priced on the same
+log.
 """
 
 from __future__ import annotations
@@ -15,9 +16,9 @@ from plugin.assistant.config import Settings
 from plugin.assistant.context.chat_context import ChatContext
 from plugin.assistant.context.system import SystemText
 from plugin.assistant.context.window import Budget
+from plugin.bench.fixed_rule import request_with_rules
 from plugin.bench.measures import PRICE_MODELS, Messages, steps
 from plugin.bench.replay import points
-from plugin.bench.seed import request_with_rules
 from plugin.user_context_loader import UserContext, load_system_context
 
 SYSTEM_CONTEXT = Path(__file__).resolve().parent.parent / "system_context"
@@ -25,8 +26,9 @@ ENVIRONMENT = "87 packages, 523 node types, 150 models"
 
 
 def rules_cost(log: Messages, window: int) -> dict[str, dict[str, float]]:
-    """Mean priced tokens of a request under each price model: the seed's, ours in `auto` with the
-    rules within `window` tokens, and ours as a share of the seed's."""
+    """Mean priced tokens of a request under each price model: with the fixed rule, with the
+    engine in `auto` within `window` tokens (the rules included), and the second as a share of the
+    first."""
     full = get_system_message(load_system_context(SYSTEM_CONTEXT).text, UserContext(), ENVIRONMENT)
     spoken = [message for message in log if message["role"] != "system"]
     asked = [at for at, row in enumerate(spoken) if at and row["role"] == "assistant"]
@@ -36,12 +38,12 @@ def rules_cost(log: Messages, window: int) -> dict[str, dict[str, float]]:
         SystemText(full.text, "full"),
     )
     ours = steps([line["messages"] for line in points(chat, spoken)])
-    seeds = steps([request_with_rules(spoken[:at], full.text) for at in asked])
+    theirs = steps([request_with_rules(spoken[:at], full.text) for at in asked])
     return {
         model.name: {
-            "seed": round(seed := fmean(step.price(model) for step in seeds), 1),
+            "fixed_rule": round(fixed := fmean(step.price(model) for step in theirs), 1),
             "ours": round(own := fmean(step.price(model) for step in ours), 1),
-            "share": round(own / seed, 3),
+            "share": round(own / fixed, 3),
         }
         for model in PRICE_MODELS
     }

@@ -34,7 +34,7 @@ from typing import Any  # noqa: E402
 from plugin.assistant.search.text_index import TextIndex  # noqa: E402
 
 RECENT = 24
-"""Messages that the seed project sends."""
+"""Messages that the fixed rule (`fixed_rule.py`) sends."""
 DEPTHS = (10, 20)
 UNANSWERABLE = 5
 SIZES = (1_000, 10_000, 100_000)

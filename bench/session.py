@@ -1,8 +1,8 @@
 """One seeded ComfyUI session as a list of OpenAI messages: turns, rounds, edits, errors, facts.
 
 The same seed and shape give the same bytes. It is made of `canvas` (a real template), `wordings`
-(what people, models and ComfyUI say), `results` (what tools answer), `edits` and `facts` (what is
-planted).
+(what people, models and ComfyUI say), `results` (what tools answer), `session_edits` and `facts`
+(what is planted).
 """
 
 from __future__ import annotations
@@ -14,11 +14,10 @@ from typing import Any
 
 from . import results, wordings
 from .canvas import Canvas, templates
-from .edits import Call, Editor, compact
 from .facts import Planted, Planter
+from .session_edits import Call, Editor, compact
 
-MESSAGES = 1_810
-"""The length of the session in the issue's table."""
+MESSAGES = 1_810  # about as many as a long real session has
 MOST_CALLS = 3
 FACT_SHARE = 0.45
 """Of the turns, those with facts in them."""

@@ -1,8 +1,8 @@
-"""Holds what a request shows, and what can be recalled, against what is true of its log.
+"""Compares what a request shows, and what can be recalled, with the facts and edits of its log.
 
 Facts are the planted values; the ledger is the net effect of the edits made before the request
-(`session.py` writes both). Nothing here knows how the engine words a summary: a summary is any user
-message of a request that does not stand in the log.
+(`session.py` writes both). A summary is any user message of a request that is not in the log, so
+this module does not depend on the words of the engine's summaries.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """Runs every check of this checkout: python scripts/test.py
 
 Makes the same `.venv` as `run.py`, installs what the tests need, and runs the linters, the type
-checkers, and all tests; with `--fast` without browser and oracle. Each step prints its name and its
-time; the exit code is 1 if one failed.
+checkers, and all tests; with `--fast` without browser, oracle and slow tests. Each step prints its
+name and its time; the exit code is 1 if a step failed.
 """
 
 import sys
@@ -26,6 +26,11 @@ import tools
 from environment import PYTHON, ROOT, SetupError, say
 
 TYPES = ROOT / ".cache" / "types"  # holds a link `plugin` to this checkout, for mypy
+# Without it every process of pytest, and every server that a test starts, compiles all modules.
+BYTECODE_CACHE = {
+    "PYTHONDONTWRITEBYTECODE": "",
+    "PYTHONPYCACHEPREFIX": str(ROOT / ".cache" / "bytecode"),
+}
 LINK_PREFIX = str(TYPES.relative_to(ROOT) / "plugin") + os.sep
 NO_TESTS_COLLECTED = 5  # pytest's exit code
 NODE_COUNT = re.compile(r"^\S+ (pass|fail) (\d+)$", re.MULTILINE)
@@ -69,7 +74,8 @@ def main() -> int:
 
 def parse_arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description="Run every check of ComfyUI Assistant.")
-    parser.add_argument("--fast", action="store_true", help="without browser and oracle tests")
+    without = "without browser, oracle and slow tests"
+    parser.add_argument("--fast", action="store_true", help=without)
     parser.add_argument("-k", metavar="EXPRESSION", help="only pytest's tests that match")
     return parser.parse_args()
 
@@ -79,7 +85,7 @@ def prepare() -> dict[str, str]:
     wanted = [environment.PLUGIN, environment.TESTS, environment.PREVIEW, environment.DEMO]
     environment.install(wanted)
     tools.ensure_npm_packages()
-    return {**os.environ, **tools.test_environment()}
+    return {**os.environ, **BYTECODE_CACHE, **tools.test_environment()}
 
 
 def steps(arguments: argparse.Namespace, environ: Mapping[str, str]) -> list[Step]:
@@ -91,13 +97,13 @@ def steps(arguments: argparse.Namespace, environ: Mapping[str, str]) -> list[Ste
         return lambda: run_pytest(["-m", marker, *options, *selected], environ)
 
     python = str(PYTHON)
-    # A browser on a machine that is busy with other things now and then loses a click or a frame.
-    browser_tests = Step("pytest: e2e", pytest("e2e", "--reruns", "2"))
     # By files on all processors: what a file's tests share is made once.
     side_by_side = ("-n", "auto", "--dist", "loadfile")
-    tests = [Step("pytest", pytest("not e2e and not oracle", *side_by_side))]
-    if not arguments.fast:
-        tests += [Step("pytest: oracle", pytest("oracle")), browser_tests]
+    if arguments.fast:
+        tests = [Step("pytest", pytest("not e2e and not oracle and not slow", *side_by_side))]
+    else:
+        tests = [Step("pytest", pytest("not e2e and not oracle", *side_by_side))]
+        tests += [Step("pytest: oracle", pytest("oracle")), Step("pytest: e2e", pytest("e2e"))]
     if arguments.k:
         return tests
     scripts = sorted(map(str, (ROOT / "scripts").glob("*.py")))

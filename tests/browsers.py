@@ -1,4 +1,4 @@
-"""A real Chromium for tests, and a watch over what a page does that it should not.
+"""A real Chromium for tests, and a watch for errors in a page and requests to other hosts.
 
 with running_browser(chromium_path) as browser:
     page, watch = watched_page(browser, url)
@@ -13,7 +13,7 @@ from urllib.parse import urlsplit
 
 from playwright.sync_api import Browser, Page, Request, sync_playwright
 
-# Chromium as root in a container, and none of the requests that it makes on its own.
+# Chromium runs as root in a container and makes no requests of its own.
 ARGUMENTS = [
     "--no-sandbox",
     "--disable-gpu",
@@ -26,6 +26,7 @@ WINDOW = {"width": 1280, "height": 800}
 INLINE = ("data", "blob")
 CANVAS_READY = "() => window.app?.rootGraph?.nodes?.length > 0"
 BOOT_LIMIT = 60_000  # milliseconds: a cold start of the front end on a slow machine
+WAIT_LIMIT = 20_000  # milliseconds: long, since a busy machine is slow
 
 
 @dataclass

@@ -1,4 +1,5 @@
-"""A scripted LLM server: real HTTP on loopback, the OpenAI chat API, answers from a queue.
+"""A scripted LLM server: real HTTP on loopback, the OpenAI chat API, answers from a queue. (For a
+scripted model without HTTP see `models.py`.)
 
 In a test, in the same process::
 

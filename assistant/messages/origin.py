@@ -66,6 +66,11 @@ def with_origin(message: Message, origin: Origin) -> Message:
     return replace(message, metadata={**kept, FIELD: origin})
 
 
+def imported(message: Message) -> Message:
+    """A message of an imported chat; an event stays an event."""
+    return message if is_event(message) else with_origin(message, "imported")
+
+
 def sent_by_a_client(messages: tuple[Message, ...]) -> tuple[Message, ...]:
     """New messages of a request: the last user message is a person's, earlier ones are imported."""
     users = [index for index, message in enumerate(messages) if message.role == "user"]

@@ -16,7 +16,7 @@ from typing import Final
 
 from ..chats import Chat, Versions
 from ..errors import InvalidRequest, NotFound, StoreError
-from ..messages.origin import with_origin
+from ..messages.origin import imported, with_origin
 from ..messages.parts import Message
 from ..turn.opening import Opening
 from .commands import RetryFromIndex, TruncateMessages, UpdateMessage
@@ -150,8 +150,8 @@ class ChatPath:
 
     async def restore(self, messages: tuple[Message, ...]) -> None:
         async with self.lock:
-            restored = tuple(with_origin(message, "imported") for message in messages)
-            await self.moved(await self._branches.restore(self._id, restored), None)
+            restored = await self._branches.restore(self._id, tuple(map(imported, messages)))
+            await self.moved(restored, None)
 
     async def moved(self, chat: Chat, before: Page | None = None) -> None:
         """Sends the events after a change of the path. Readers get a snapshot where `before` is

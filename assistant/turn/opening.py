@@ -114,7 +114,7 @@ async def open_in_chat(
     elif changed:
         after = parent if new else (before[-1].id if before else None)
         await store.append_all(chat_id, asked, after, from_queue)
-        if not stored:
+        if not without_events(stored):
             await store.set_title(chat_id, _title(asked), "rule")
     added = asked if changed or not exists else ()
     if from_queue is not None and not added:

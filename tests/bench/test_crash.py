@@ -1,14 +1,16 @@
-"""A server that is killed in the middle of turns loses nothing that a client was told of.
+"""A server that is killed in the middle of turns loses nothing that it has told a client.
 
-`python bench/crash.py` does the same two hundred times."""
+`python bench/crash.py` kills the server two hundred times."""
 
 from pathlib import Path
 
+import pytest
 from plugin.bench.crash import crash
 
 KILLS = 6
 
 
+@pytest.mark.slow
 async def test_what_a_client_was_told_of_survives_kills_in_the_middle_of_turns(
     tmp_path: Path,
 ) -> None:

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from datetime import datetime, timezone
 from typing import Any
 
+import pytest
 from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import initialize, invariant, precondition, rule
@@ -24,6 +25,8 @@ from sqlalchemy import text
 
 from .examples import answer, user
 from .machine import OnDisk
+
+pytestmark = pytest.mark.slow
 
 CHAT = "c"
 NOW = datetime(2026, 1, 2, tzinfo=timezone.utc)

@@ -4,6 +4,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
 from plugin.assistant.chats import ChatStore
 from plugin.assistant.database.sqlite import SqliteDatabase
 
@@ -26,6 +27,7 @@ def _killed(database: Path, after: int) -> list[tuple[str, str, int]]:
     return [(kind, identity, int(length)) for kind, identity, length in whole]
 
 
+@pytest.mark.slow
 async def test_every_acknowledged_write_survives_a_kill(tmp_path: Path) -> None:
     path = tmp_path / "assistant.db"
     least: dict[str, int] = {}

@@ -1,5 +1,6 @@
 """The store against a model in memory: any order of appends, branches, versions and crashes."""
 
+import pytest
 from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import initialize, invariant, precondition, rule
@@ -8,6 +9,8 @@ from plugin.assistant.messages.parts import Message
 
 from .examples import answer, user
 from .machine import OnDisk
+
+pytestmark = pytest.mark.slow
 
 CHAT = "c"
 PAGE = 3

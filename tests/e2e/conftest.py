@@ -10,14 +10,13 @@ from pathlib import Path
 
 import pytest
 from playwright.sync_api import Browser, expect
-from plugin.tests.browsers import running_browser
+from plugin.tests.browsers import WAIT_LIMIT, running_browser
 from plugin.tests.e2e.panel import Panel, opened_panel
 from plugin.tests.e2e.provider import ProviderThread, running_provider
 from plugin.tests.hosts import running_preview
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 AXE = ROOT / ".cache" / "node" / "tools" / "node_modules" / "axe-core" / "axe.min.js"
-WAIT_LIMIT = 20_000  # milliseconds: a busy machine is slow, a fault is for ever
 
 
 @pytest.fixture(scope="package")
@@ -35,7 +34,7 @@ def shared_provider() -> Iterator[ProviderThread]:
 
 @pytest.fixture
 def provider(shared_provider: ProviderThread) -> Iterator[ProviderThread]:
-    """The model behind the shared preview; every script of a test must be asked for."""
+    """The model behind the shared preview; a test fails if it leaves a script unused."""
     shared_provider.start_over()
     yield shared_provider
     shared_provider.check()
@@ -47,7 +46,7 @@ def configured(provider: ProviderThread) -> dict[str, str]:
         "OPENAI_MODEL": "scripted",
         "LLM_CONTEXT_WINDOW": "32768",
         "ASSISTANT_DISCOVER": "0",
-        # Else the scripted model is asked for summaries of idle chats behind a test's back.
+        # Else the scripted model also gets requests for summaries of idle chats.
         "LLM_SUMMARY": "extractive",
     }
 
@@ -93,7 +92,7 @@ def panel(shared_page: SharedPage, provider: ProviderThread) -> Iterator[Panel]:
     panel.new_chat()
     try:
         yield panel
-        panel.idle()
+        panel.at_rest()
         panel.watch.check()
     except BaseException:
         shared_page.close()

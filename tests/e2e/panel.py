@@ -1,20 +1,36 @@
-"""The panel as a person meets it: found by roles and names, never by what it is built of."""
+"""The panel for browser tests. Controls are found by role and name, as a person finds them."""
 
+import json
 import re
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
-from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Locator, Page, expect
+from playwright.sync_api import (
+    Browser,
+    BrowserContext,
+    ConsoleMessage,
+    Locator,
+    Page,
+    Route,
+    expect,
+)
 from plugin.tests.browsers import BOOT_LIMIT, CANVAS_READY, WINDOW, Watch
 
+SUBSCRIBE = re.compile(r"/chats/subscribe\?chat_id=")
 OUR_SCRIPTS = "/extensions/"
+SCROLL_STANDS = """async () => {
+    const log = document.querySelector('.ca-panel [role=log]')
+    const before = [log.scrollTop, log.scrollHeight]
+    for (let frame = 0; frame < 2; frame += 1) await new Promise(requestAnimationFrame)
+    return log.scrollTop === before[0] && log.scrollHeight === before[1]
+}"""
 
 
 @dataclass
 class PanelWatch(Watch):
-    """Also what our own scripts complain about."""
+    """Also collects the errors that our own scripts write to the console."""
 
     complaints: list[str] = field(default_factory=list)
 
@@ -63,28 +79,49 @@ class Panel:
         self.page.wait_for_function(CANVAS_READY, timeout=BOOT_LIMIT)
 
     def open(self) -> None:
+        """Open the tab, where it is closed."""
         if not self.message.is_visible():
             self.tab.click()
         expect(self.message).to_be_visible()
 
     def reload(self) -> None:
-        """F5; the front end opens the side bar again by itself, or we do."""
+        """F5, after which the side bar is closed."""
         self.page.reload()
         self.ready()
         self.open()
 
+    def drawn(self) -> None:
+        """Wait until the page shows what the last key or click changed.
+
+        The panel draws its state in the next animation frame, which a busy machine gives late:
+        until then the page shows the state before.
+        """
+        self.page.evaluate("() => new Promise(requestAnimationFrame)")
+
     def ask(self, text: str) -> None:
         self.message.fill(text)
         self.message.press("Enter")
+        self.drawn()
 
     def idle(self) -> None:
-        """Waits until the answer is done."""
+        """Wait until the last message is an answer that is done."""
+        expect(self.answer).to_have_attribute("aria-busy", "false")
+        self.at_rest()
+
+    def at_rest(self) -> None:
+        """Wait until nothing is being answered; the chat may be empty."""
         expect(self.send).to_be_visible()
         expect(self.stop).to_have_count(0)
 
     def new_chat(self) -> None:
         self.button("New chat").click()
+        # The composer is given the new chat's draft in the next frame, and closes its list then.
+        self.drawn()
         expect(self.articles).to_have_count(0)
+
+    def scroll_end(self) -> None:
+        """Wait until the log has stood still for two frames."""
+        self.page.wait_for_function(SCROLL_STANDS)
 
     def evaluate(self, script: str, argument: Any = None) -> Any:
         return self.page.evaluate(script, argument)
@@ -104,6 +141,21 @@ def opened_panel(browser: Browser, url: str, **context_options: Any) -> Iterator
         watch.check()
     finally:
         context.close()
+
+
+def tell_snapshot(route: Route, **changes: Any) -> None:
+    """Answer a subscription to a chat (`SUBSCRIBE`) with one snapshot, and nothing after it."""
+    snapshot = {
+        "seq": 1,
+        "type": "snapshot",
+        "epoch": "e",
+        "chat": {"id": "c", "title": "A chat"},
+        "messages": [],
+        "has_more": False,
+        **changes,
+    }
+    body = f"id: 1\nevent: snapshot\ndata: {json.dumps(snapshot)}\n\n"
+    route.fulfill(status=200, content_type="text/event-stream", body=body)
 
 
 def texts(locator: Locator) -> Sequence[str]:

@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 
 from plugin.tests.providers import Script, ScriptedProvider, SeenRequest
 
-LIMIT = 30.0  # seconds until something that must happen counts as missing
+LIMIT = 30.0  # seconds until a wait fails the test
 _numbers = itertools.count(1)
 T = TypeVar("T")
 
@@ -31,7 +31,7 @@ class ProviderThread:
 
     @property
     def last_messages(self) -> list[dict[str, Any]]:
-        """What the model was given last."""
+        """The messages of the last request."""
         return self.requests[-1].messages
 
     def queue(self, *scripts: Script | str) -> None:
@@ -47,13 +47,13 @@ class ProviderThread:
         self._wait(self._provider.client_left())
 
     def start_over(self) -> None:
-        """Forget what was asked and what was not; a failed test must not fail the next."""
+        """Forget all requests and scripts, so that a failed test does not fail the next."""
         self._provider.requests.clear()
         self._provider.unexpected = 0
         self._provider._scripts.clear()
 
     def check(self) -> None:
-        """Everything that was scripted was asked for, and nothing else."""
+        """Every script was used, and every request had a script."""
         left = len(self._provider._scripts)
         assert left == 0, f"{left} scripted answers were not asked for"
         assert self._provider.unexpected == 0, "a request came without a script"

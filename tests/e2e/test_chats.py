@@ -194,7 +194,6 @@ def test_a_running_chat_and_a_new_answer_are_marked_in_another_tabs_list(
         library.new_chat()
         provider.release(rest)
         expect(other.button(re.compile("New answer: ?Watch me"))).to_be_visible()
-        row(library, "x").count()
         other.button(re.compile("Watch me")).first.click()
         expect(other.answer).to_contain_text("Wait")
 

@@ -1,7 +1,7 @@
 """The composer: commands and skills by keyboard, the context meter, and the way of the Tab key."""
 
 import pytest
-from playwright.sync_api import expect
+from playwright.sync_api import Route, expect
 from plugin.tests.e2e.panel import Panel, texts
 from plugin.tests.e2e.provider import ProviderThread
 
@@ -28,6 +28,7 @@ def test_a_slash_lists_commands_and_a_command_runs_by_keyboard_alone(panel: Pane
 
 def test_arrows_choose_and_escape_closes_the_list(panel: Panel) -> None:
     panel.message.press("/")
+    expect(panel.options.first).to_be_visible()
     first = panel.evaluate(ACTIVE)
     panel.message.press("ArrowDown")
     assert panel.evaluate(ACTIVE) != first
@@ -54,6 +55,21 @@ def test_a_skill_is_chosen_by_keyboard_and_reaches_the_model(
     asked = str(provider.last_messages[-1]["content"])
     assert "which sampler?" in asked
     assert "Flux" in asked
+
+
+def test_skills_that_come_late_complete_what_was_typed(panel: Panel) -> None:
+    late = "**/api/system-context/skills"
+    held: list[Route] = []
+    panel.page.route(late, lambda route: held.append(route))
+    panel.reload()
+    panel.message.press_sequentially("/flux")
+    while not held:
+        panel.drawn()
+    expect(panel.options).to_have_count(0)
+    held[0].continue_()
+    expect(panel.options).to_have_count(1)
+    panel.page.unroute(late)
+    panel.message.fill("")
 
 
 def test_the_chosen_skill_is_named_with_the_question(

@@ -1,17 +1,15 @@
 """The quiet lines above the composer: no connection, another workflow, a chat that is not saved."""
 
-import json
 import re
 
 import pytest
 from playwright.sync_api import Browser, Route, expect
-from plugin.tests.e2e.panel import Panel, opened_panel
+from plugin.tests.e2e.panel import SUBSCRIBE, Panel, opened_panel, tell_snapshot
 from plugin.tests.e2e.provider import ProviderThread
 
 pytestmark = pytest.mark.e2e
 
 NEW_WORKFLOW = "() => window.app.extensionManager.command.execute('Comfy.NewBlankWorkflow')"
-SUBSCRIBE = re.compile(r"/chats/subscribe\?chat_id=")
 
 
 def test_a_message_without_a_connection_is_sent_when_it_is_back(
@@ -51,26 +49,16 @@ def test_a_chat_says_when_another_workflow_is_open(
 
 
 def unsaved(route: Route) -> None:
-    """What the server says of the chat, but for the file that it cannot write."""
-    snapshot = {
-        "seq": 1,
-        "type": "snapshot",
-        "epoch": "e",
-        "chat": {"id": "c", "title": "Not on disk"},
-        "messages": [
-            {"id": "u", "role": "user", "parts": [{"type": "text", "text": "Keep this."}]}
-        ],
-        "has_more": False,
-        "runtime": {
-            "state": "waiting_client",
-            "client_id": "a panel that is closed",
-            "client_present": False,
-            "waiting": ["t"],
-            "saving": {"ok": False, "message": "the disk is full"},
-        },
+    """A chat that cannot be written to its file, and that waits for a panel that is closed."""
+    said = {"id": "u", "role": "user", "parts": [{"type": "text", "text": "Keep this."}]}
+    runtime = {
+        "state": "waiting_client",
+        "client_id": "a panel that is closed",
+        "client_present": False,
+        "waiting": ["t"],
+        "saving": {"ok": False, "message": "the disk is full"},
     }
-    body = f"id: 1\nevent: snapshot\ndata: {json.dumps(snapshot)}\n\n"
-    route.fulfill(status=200, content_type="text/event-stream", body=body)
+    tell_snapshot(route, messages=[said], runtime=runtime)
 
 
 def test_a_chat_that_is_not_saved_says_why_and_one_that_waits_can_be_taken_over(

@@ -3,8 +3,8 @@
 from typing import Any
 
 import pytest
-from playwright.sync_api import Locator, expect
-from plugin.tests.e2e.panel import Panel
+from playwright.sync_api import Locator, Route, expect
+from plugin.tests.e2e.panel import SUBSCRIBE, Panel, tell_snapshot
 from plugin.tests.e2e.provider import ProviderThread, new_wait
 from plugin.tests.providers import Script, tool_call
 
@@ -89,6 +89,38 @@ def test_nothing_is_saved_before_the_user_allows_it(panel: Panel, provider: Prov
     expect(panel.answer).to_contain_text("Saved it.")
     assert "soft light" in stored_skills(panel)
     expect(card).to_have_count(0)
+
+
+def asking_in_mid_turn(route: Route) -> None:
+    """A chat whose running turn has shown its question and has not paused yet."""
+    call = {
+        "type": "dynamic-tool",
+        "toolName": "createUserSkill",
+        "toolCallId": "t",
+        "state": "approval-requested",
+        "input": skill("early decision"),
+        "approval": {"id": "t"},
+    }
+    message = {"id": "a", "role": "assistant", "parts": [call]}
+    runtime = {"state": "generating", "waiting": [], "saving": {"ok": True}}
+    tell_snapshot(route, stream={"message": message, "chunks": []}, runtime=runtime)
+
+
+def test_a_question_is_decided_only_when_its_turn_has_paused(
+    panel: Panel, provider: ProviderThread
+) -> None:
+    provider.queue("Yes.")
+    panel.ask("A chat of this tab")
+    panel.idle()
+    panel.page.route(SUBSCRIBE, asking_in_mid_turn)
+    try:
+        panel.reload()
+        card = panel.answer.get_by_role("group", name="Save this skill?")
+        for name in ("Save skill", "Not now", "Always in this chat"):
+            expect(card.get_by_role("button", name=name)).to_be_disabled()
+    finally:
+        panel.page.unroute(SUBSCRIBE)
+        panel.reload()
 
 
 def test_what_is_refused_is_not_done_and_the_model_learns_it(

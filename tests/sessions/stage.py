@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import AsyncGenerator, AsyncIterator, Sequence
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
@@ -21,15 +21,6 @@ from plugin.agent_prompts import SystemPrompt
 from plugin.assistant.chats import ChatStore
 from plugin.assistant.config import Settings
 from plugin.assistant.database.sqlite import SqliteDatabase
-from plugin.assistant.llm.provider import Provider
-from plugin.assistant.llm.request import LLMRequest
-from plugin.assistant.llm.stream_events import (
-    Event,
-    Finish,
-    TextDelta,
-    ToolCallDelta,
-    ToolCallStart,
-)
 from plugin.assistant.sessions.chat_session import ChatSession
 from plugin.assistant.sessions.sessions import Sessions
 from plugin.assistant.tools.toolset import Toolset
@@ -38,83 +29,11 @@ from plugin.assistant.turn.service import TurnService
 from plugin.assistant.turn.services import Services
 from plugin.assistant.user_context.skills import SkillLibrary
 from plugin.assistant.user_context.sources import SourceCache
+from plugin.tests.models import Model, OneProvider
 from plugin.tests.sessions.folding import State, fold_event
 from plugin.tests.turn.tools import Bench
 
 QUIET = Settings(summary="off", discover=False)
-
-
-class Model:
-    """Answers when the test says so; `texts` are the user messages that were asked, one for each
-    request that begins a turn."""
-
-    def __init__(self) -> None:
-        self.requests: list[LLMRequest] = []
-        self.providers: list[Provider] = []
-        self._waiting: list[asyncio.Future[Sequence[Event | Exception]]] = []
-        self._asked = asyncio.Event()
-
-    async def stream(self, provider: Provider, request: LLMRequest) -> AsyncGenerator[Event, None]:
-        self.requests.append(request)
-        self.providers.append(provider)
-        answer: asyncio.Future[Sequence[Event | Exception]] = (
-            asyncio.get_running_loop().create_future()
-        )
-        self._waiting.append(answer)
-        self._asked.set()
-        try:
-            events = await answer
-        finally:
-            if answer in self._waiting:
-                self._waiting.remove(answer)
-            if not self._waiting:
-                self._asked.clear()
-        for event in events:
-            if isinstance(event, Exception):
-                raise event
-            yield event
-
-    @property
-    def waits(self) -> bool:
-        """Whether a request waits for its answer."""
-        return bool(self._waiting)
-
-    async def asked(self) -> None:
-        """Waits for a request."""
-        await self._asked.wait()
-
-    def answer(self, *events: Event | Exception) -> None:
-        """The answer of the request that waits longest."""
-        self._waiting.pop(0).set_result(events)
-
-    def say(self, text: str) -> None:
-        self.answer(*(TextDelta(piece) for piece in text.split("|")), Finish("stop"))
-
-    def call(self, name: str, call_id: str, **arguments: Any) -> None:
-        self.answer(
-            ToolCallStart(0, call_id, name),
-            ToolCallDelta(0, json.dumps(arguments)),
-            Finish("tool-calls"),
-        )
-
-    @property
-    def texts(self) -> list[str]:
-        found = []
-        for request in self.requests:
-            if request.messages[-1].role == "user":
-                found.append(str(request.messages[-1].content))
-        return found
-
-
-class OneProvider:
-    async def current(self) -> Provider:
-        return Provider("scripted", "http://127.0.0.1:9/v1", "model")
-
-    async def named(self, name: str) -> Provider:
-        return Provider(name, "http://127.0.0.1:9/v1", f"model of {name}")
-
-    async def window(self, provider: Provider) -> int | None:
-        return 32_768
 
 
 class Prompts:

@@ -12,6 +12,7 @@ from collections.abc import Coroutine
 from pathlib import Path
 from typing import Any, TypeVar
 
+import pytest
 from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
@@ -29,6 +30,8 @@ from plugin.tests.chats.examples import user
 from plugin.tests.sessions.folding import fold_event, shown
 
 from .stage import Reader, Stage, events_in, reading
+
+pytestmark = pytest.mark.slow
 
 Result = TypeVar("Result")
 PLACES = st.integers(0, 30)

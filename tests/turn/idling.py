@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import copy
-from collections.abc import AsyncGenerator, AsyncIterator
+from collections.abc import AsyncIterator
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -16,14 +16,13 @@ from plugin.assistant.context.system import SystemText
 from plugin.assistant.context.window import Window
 from plugin.assistant.llm.client import Client
 from plugin.assistant.llm.provider import Provider
-from plugin.assistant.llm.request import LLMRequest
-from plugin.assistant.llm.stream_events import Event, Finish, TextDelta
 from plugin.assistant.messages.parts import Message
 from plugin.assistant.turn.conversation import Conversation
 from plugin.assistant.turn.idle.job import IdleChat
 from plugin.assistant.turn.idle.summariser import Summariser
 from plugin.assistant.turn.preparation import Preparation
 from plugin.tests.chats.examples import answer, user
+from plugin.tests.models import OneProvider
 from plugin.tests.providers import ScriptedProvider
 
 TOLD = "Goal: a fox in the snow\nNext step: the upscaler"
@@ -40,36 +39,6 @@ class Gate:
     async def sleep(self, seconds: float) -> None:
         self.slept.append(seconds)
         await self.opened.wait()
-
-
-@dataclass
-class OneProvider:
-    """The only provider there is."""
-
-    provider: Provider
-    tokens: int
-
-    async def current(self) -> Provider:
-        return self.provider
-
-    async def named(self, name: str) -> Provider:
-        return self.provider
-
-    async def window(self, provider: Provider) -> int | None:
-        return self.tokens
-
-
-@dataclass
-class Teller:
-    """A model without a network, that gives way to others between two words."""
-
-    text: str
-
-    async def stream(self, provider: Provider, request: LLMRequest) -> AsyncGenerator[Event, None]:
-        for piece in self.text.split(" "):
-            await asyncio.sleep(0)
-            yield TextDelta(f"{piece} ")
-        yield Finish("stop")
 
 
 class IdleScene:

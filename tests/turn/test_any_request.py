@@ -85,6 +85,7 @@ def check(stream: Stream, backend: Backend, sent: Sequence[Message] = ()) -> Non
 LAWS = settings(suppress_health_check=[HealthCheck.too_slow], deadline=None, max_examples=60)
 
 
+@pytest.mark.slow
 @LAWS
 @given(
     messages=CHATS,
@@ -105,6 +106,7 @@ def test_any_list_of_messages_is_answered_or_refused(
         assert answer["id"] == stream.chunks[0]["messageId"]
 
 
+@pytest.mark.slow
 @LAWS
 @given(first=CHATS, second=CHATS)
 def test_any_list_after_any_other_of_a_chat_is_answered_or_refused(

@@ -145,12 +145,8 @@ function createPartView(kind, part, actions) {
   if (kind === "reasoning") return { kind, ...createReasoningView() };
   if (kind === "tool") return { kind, ...createToolStep() };
   if (kind === "notice") return { kind, ...createNotice(part) };
-  const element =
-    kind === "file"
-      ? filePart(part)
-      : kind === "source"
-        ? sourceLine(part)
-        : createApproval(part, actions);
+  if (kind.startsWith("approval ")) return { kind, ...createApproval(part, actions) };
+  const element = kind === "file" ? filePart(part) : sourceLine(part);
   return { kind, element, update: () => undefined };
 }
 

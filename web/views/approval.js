@@ -14,28 +14,34 @@ import { button, h } from "./dom.js";
  */
 
 /**
+ * The buttons are disabled while the turn still runs: until it pauses, the server refuses decisions.
  * @param {ToolPart} part
  * @param {Decisions} decisions
+ * @returns {{element: HTMLElement, update(part: ToolPart, facts: {live: boolean}): void}}
  */
 export function createApproval(part, decisions) {
   const ids = [part.toolCallId];
   const words = wordsOf(part);
+  const allow = button(words.allow, "primary", () => decisions.approve(ids, false));
+  const deny = button(t("approval.deny"), "plain", () => decisions.reject(ids));
   const always = button(t("approval.always"), "quiet", () => decisions.approve(ids, true), {
     class: "ca-button ca-button--quiet ca-approval__always",
   });
-  return createCard({
+  const card = createCard({
     tone: "ask",
     mark: "warn",
     title: words.question,
     role: "group",
     body: [h("p", {}, words.text), words.about && h("p", { class: "ca-quiet" }, words.about)],
-    actions: [
-      button(words.allow, "primary", () => decisions.approve(ids, false)),
-      button(t("approval.deny"), "plain", () => decisions.reject(ids)),
-      always,
-    ],
+    actions: [allow, deny, always],
     details: { label: t("approval.details"), text: words.details },
   });
+  return {
+    element: card,
+    update(_part, { live }) {
+      for (const each of [allow, deny, always]) each.disabled = live;
+    },
+  };
 }
 
 /**

@@ -234,7 +234,10 @@ export function createComposer(actions) {
 
     /** @param {PanelState} next */
     update(next) {
+      const listed = next.skills !== state?.skills || next.commands !== state?.commands;
       state = next;
+      // What was typed before the commands and skills had come is completed now.
+      if (listed && document.activeElement === text && text.value.startsWith("/")) draw();
       busy = isBusy(next.chat);
       drawButtons();
       meter.update(next.chat.report);

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from datetime import datetime
 
 from ...database import Transaction, utc_now
+from ...messages.origin import imported
 from ...messages.parts import Message
 from .. import chat_rows
 from ..chat import Chat
@@ -79,7 +80,7 @@ def _add_rows(
         end = start + 1
         while end < len(rows) and rows[end].parent == rows[end - 1].row:
             end += 1
-        some: list[Message] = [one.message for one in rows[start:end]]
+        some: list[Message] = [imported(one.message) for one in rows[start:end]]
         chars += chat_log.insert_rows(transaction, chat_id, some, rows[start].parent, now).chars
         start = end
     return chars

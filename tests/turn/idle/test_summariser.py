@@ -20,8 +20,9 @@ from plugin.assistant.turn.idle.summariser import (
     Summariser,
 )
 from plugin.tests.chatting import chatting
+from plugin.tests.models import WordByWord
 from plugin.tests.providers import Script, failure, text, tool_call
-from plugin.tests.turn.idling import TOLD, IdleScene, Teller, idle_chat
+from plugin.tests.turn.idling import TOLD, IdleScene, idle_chat
 
 NO_SUMMARY = "I'm sorry, I can't do that."
 REFUSED = failure(400, "no")
@@ -136,7 +137,9 @@ async def test_a_stop_at_any_moment_leaves_all_or_nothing_of_the_text() -> None:
     seen = set()
     for steps in range(40):
         async with idle_chat() as chat:
-            chat.summariser = Summariser(chat.providers, Teller(TOLD), chat.settings, sleep=at_once)
+            chat.summariser = Summariser(
+                chat.providers, WordByWord(TOLD), chat.settings, sleep=at_once
+            )
             chat.talk(14)
             rows = chat.context.rows()
             task = chat.turn_ended()

@@ -22,8 +22,9 @@ from plugin.assistant.turn.idle.job import IdleChat
 from plugin.assistant.turn.idle.titling import IDLE_SECONDS, MOST_READ_CHARS, Titling, prompt_for
 from plugin.tests.chats.examples import answer, user
 from plugin.tests.chatting import chatting
+from plugin.tests.models import OneProvider
 from plugin.tests.providers import Script, ScriptedProvider, failure, text
-from plugin.tests.turn.idling import Gate, OneProvider
+from plugin.tests.turn.idling import Gate
 
 ASKED = user("u1", "How do I sharpen a fox?")
 SAID = answer("a1", "Upscale it.")
@@ -37,7 +38,7 @@ class Chat:
         self.server, self.store = server, store
         self.gate = Gate()
         self.path: tuple[Message, ...] = (ASKED, SAID)
-        self.provider = OneProvider(Provider("scripted", server.base_url, "scripted"), 32_768)
+        self.provider = OneProvider(Provider("scripted", server.base_url, "scripted"))
         self.client = Client(settings, sleep=self.gate.sleep)
         self.titling = Titling(
             self.provider, self.client, settings, store, self.rename, sleep=self.gate.sleep

@@ -1,6 +1,6 @@
-"""The edits of a benchmark session: calls in the vocabularies that models use, and their results.
+"""The edits of a generated session: tool calls under the names that models use, and their results.
 
-An edit that succeeds changes the canvas, whose ledger is the truth; one that fails does not.
+An edit that succeeds changes the canvas and its ledger; an edit that fails changes neither.
 """
 
 from __future__ import annotations

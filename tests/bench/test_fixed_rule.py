@@ -1,9 +1,9 @@
-"""The seed's literal pipeline: what it keeps, replaces and drops."""
+"""The fixed rule: what it keeps, replaces and drops."""
 
 from typing import Any
 
 from plugin.agent_prompts import CONTINUATION
-from plugin.bench.seed import KEPT_MESSAGES, OMITTED, request, request_with_rules
+from plugin.bench.fixed_rule import KEPT_MESSAGES, OMITTED, request, request_with_rules
 from plugin.bench.validity import faults
 
 

@@ -1,8 +1,8 @@
-"""The seed's literal pipeline, as a reference: what the rules cost that this engine replaces.
+"""The fixed rule for shortening a request that many assistants use, as a reference for the engine.
 
-Full system message on the first turn, one sentence after it; results older than the last 2 rounds
-replaced by a placeholder; the last 24 messages; one orphan result at their beginning dropped. It
-knows no token limit.
+The full system message on the first turn, and one sentence after it; a placeholder instead of the
+results before the last 2 rounds; the last 24 messages; where the first of them is a result without
+its call, it is dropped. The rule has no token limit.
 """
 
 from __future__ import annotations
@@ -34,8 +34,8 @@ def request(history: Messages) -> list[Mapping[str, Any]]:
 
 
 def request_with_rules(history: Messages, full: str) -> list[Mapping[str, Any]]:
-    """The same with the seed's system message: `full` until an answer stands before the last user
-    message, then the continuation."""
+    """The same with a system message: `full` until an answer stands before the last user message,
+    then the continuation."""
     spoken = [message for message in history if message["role"] != "system"]
     users = [at for at, message in enumerate(spoken) if message["role"] == "user"]
     before = spoken[: users[-1]] if users else []
