@@ -18,6 +18,7 @@ from plugin.assistant.chats.queue import ChatQueue, Queued
 from plugin.assistant.chats.search.history_search import HistorySearch
 from plugin.assistant.chats.trash import Trash
 from plugin.assistant.database.sqlite import SqliteDatabase
+from plugin.assistant.messages.origin import imported
 from plugin.assistant.messages.parts import FilePart, Message, TextPart
 
 from .examples import answer, user
@@ -145,7 +146,7 @@ async def test_an_export_holds_them_whole_and_an_import_keeps_them(
     assert trajectory.path == (showing("u1"),)
     await archive.add(trajectory)
     await removed(store, database, "c")
-    assert await read_anew(database, "copy") == (showing("u1"),)
+    assert await read_anew(database, "copy") == (imported(showing("u1")),)
 
 
 async def test_a_file_that_other_chats_show_stays(
