@@ -215,6 +215,7 @@ export const ENGLISH = {
   "report.left": "Left out to save room: {names}.",
   "report.cached": "{percent} of this request was cached.",
   "report.emergency": "The request fitted only after more was left out than usual.",
+  "report.events": "What happened since your last message",
   "report.recalled": "Found for your question",
   "report.cost": "This request cost {request}; this chat has cost {chat} so far.",
   "report.next.off": "Summaries are off.",

@@ -96,6 +96,10 @@ export interface Metadata {
   cut?: "aborted" | "cut" | "length" | "steps";
   error?: TurnError;
   workflow?: { id?: string; name?: string };
+  /** Where a user message comes from; the server sets it. */
+  origin?: "person" | "task" | "model" | "hook" | "schedule" | "event" | "imported";
+  /** Whether the message is not shown, as an event. */
+  hidden?: boolean;
 }
 
 export interface UIMessage {
@@ -126,7 +130,7 @@ export interface ContextReport {
   parts: Record<
     "system" | "user_context" | "tool_schemas" | "summary" | "history" | "tool_results" | "current",
     Amount
-  > & { recalled?: Amount };
+  > & { events?: Amount; recalled?: Amount };
   total: Amount;
   window: number;
   reserve: number;

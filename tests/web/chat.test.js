@@ -53,6 +53,15 @@ test("opening a chat shows its stored messages, then new ones", async () => {
   await idle(chat);
 });
 
+test("an event is not shown, and the turn after it is", async () => {
+  const event = { ...said("e", "user", "The run is done."), metadata: { origin: "event", hidden: true } };
+  const { chat, events } = await openChat({ messages: [said("u", "user", "Hi"), event] });
+  assert.deepEqual(texts(chat), ["Hi"]);
+  events.turn("a", "Hello");
+  await says(chat, "Hello");
+  await idle(chat);
+});
+
 test("opening a chat during an answer shows the answer so far and its next chunks", async () => {
   const chunks = answer("a", "Hel").slice(0, 4);
   const { chat, events } = await openChat({

@@ -5,7 +5,7 @@
  */
 
 import { messagesOf } from "./fold-events.js";
-import { before, withDecisions } from "./messages.js";
+import { before, isShown, withDecisions } from "./messages.js";
 
 /** @typedef {import("../types.js").ChatState} ChatState */
 /** @typedef {import("../types.js").UIMessage} UIMessage */
@@ -86,7 +86,7 @@ export function chatState(id, server, local) {
 
 /** @param {ServerChat | null} server @param {Local} local @returns {UIMessage[]} */
 function shownMessages(server, { outgoing, decisions }) {
-  const messages = server ? messagesOf(server) : [];
+  const messages = server ? messagesOf(server).filter(isShown) : [];
   if (!outgoing) return withDecisions(messages, decisions);
   const { message, cut } = outgoing;
   const kept = cut ? before(messages, cut) : messages;
@@ -111,7 +111,7 @@ function statusOf(server, local) {
 function errorOf(server, local) {
   const error = server?.runtime.error;
   if (!server || !error || works(server) || local.outgoing) return null;
-  const last = server.messages.at(-1);
+  const last = server.messages.findLast(isShown);
   if (last?.role === "assistant" && last.metadata?.error) return null;
   return { code: error.code, message: error.message, actions: ["retry"] };
 }

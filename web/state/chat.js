@@ -145,7 +145,9 @@ export function createChat(services, id, { known = false, report = null, hooks =
    * @param {ChatEvent} event
    */
   function carryOut({ type, chunk, message }) {
-    const last = stream.server()?.messages.findLast((each) => each.role === "user");
+    const last = stream.server()?.messages.findLast(
+      (each) => each.role === "user" && list.isShown(each),
+    );
     if (!last || !asked.has(last.id)) return;
     if (type === "stream_delta" && chunk.type === "data-action") hooks.act?.(chunk.data);
     if (type !== "message_added") return;

@@ -25,6 +25,9 @@ export function userMessage(id, text, files, metadata) {
   return { id, role: "user", metadata, parts: [...attached, ...words] };
 }
 
+/** @param {UIMessage} message @returns {boolean} whether the panel shows it; events are hidden */
+export const isShown = (message) => message.metadata?.hidden !== true;
+
 /** @param {UIMessage} message @returns {string} its text parts, joined by blank lines */
 export function textOf(message) {
   return message.parts

@@ -11,7 +11,7 @@ import { t, tn } from "../strings.js";
 
 /**
  * @typedef {object} ReportLine
- * @property {"rules" | "tools" | "summary" | "recalled" | "history" | "current"} kind
+ * @property {"rules" | "tools" | "summary" | "events" | "recalled" | "history" | "current"} kind
  * @property {string} label
  * @property {number} tokens
  */
@@ -45,6 +45,7 @@ export function reportLines(report) {
       label: tn("report.summary", summarised, { count: number(summarised) }),
       tokens: parts.summary.tokens,
     },
+    { kind: "events", label: t("report.events"), tokens: parts.events?.tokens ?? 0 },
     {
       kind: "recalled",
       label: t("report.recalled"),
