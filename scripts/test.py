@@ -98,7 +98,10 @@ def steps(arguments: argparse.Namespace, environ: Mapping[str, str]) -> list[Ste
 
     python = str(PYTHON)
     # By files on all processors: what a file's tests share is made once.
-    side_by_side = ("-n", "auto", "--dist", "loadfile")
+    # By files, since fixtures of a file are made once; more workers than processors, since tests
+    # over HTTP spend half of their time waiting.
+    workers = max(2, (os.cpu_count() or 2) * 3 // 2)
+    side_by_side = ("-n", str(workers), "--dist", "loadfile")
     if arguments.fast:
         tests = [Step("pytest", pytest("not e2e and not oracle and not slow", *side_by_side))]
     else:

@@ -5,11 +5,9 @@ import ast
 import re
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
-
-import pytest
 
 ROOT = Path(__file__).resolve().parent.parent
 ARCHITECTURE = ROOT / "docs" / "architecture.md"
@@ -59,7 +57,20 @@ def read_modules() -> dict[Name, Module]:
 
 
 MODULES = read_modules()
-ALL = pytest.mark.parametrize("module", MODULES.values(), ids=str)
+
+
+def each_module(check: Callable[[Module], None]) -> Callable[[], None]:
+    """One test that makes the check for every module and names the first one that fails."""
+
+    def test() -> None:
+        for module in MODULES.values():
+            try:
+                check(module)
+            except AssertionError as error:
+                raise AssertionError(f"{module}: {error}") from error
+
+    test.__name__, test.__doc__ = check.__name__, check.__doc__
+    return test
 
 
 def read_table() -> dict[str, set[str]]:
@@ -89,7 +100,7 @@ def our_imports(module: Module) -> Iterator[Name]:
             yield deeper if deeper in MODULES else target
 
 
-@ALL
+@each_module
 def test_a_room_imports_only_what_the_table_allows(module: Module) -> None:
     room = room_of(module.name)
     rooms = (room_of(name) for name in our_imports(module))
@@ -114,7 +125,7 @@ def test_no_rooms_are_in_a_circle() -> None:
     assert not left, f"a circle among {sorted(left)}"
 
 
-@ALL
+@each_module
 def test_our_own_modules_are_imported_relatively(module: Module) -> None:
     """ComfyUI gives the package a name of its own, so any other name of it is wrong inside."""
     ours = {name[0] for name in MODULES} | {"plugin"}
@@ -124,7 +135,7 @@ def test_our_own_modules_are_imported_relatively(module: Module) -> None:
     assert not absolute & ours
 
 
-@ALL
+@each_module
 def test_openai_is_imported_when_it_is_needed_only(module: Module) -> None:
     at_import = outside_functions(module.tree)
     assert "openai" not in {
@@ -141,7 +152,7 @@ def test_the_assistant_starts_without_openai() -> None:
     assert subprocess.run([sys.executable, "-c", probe], cwd=ROOT).returncode == 0
 
 
-@ALL
+@each_module
 def test_sqlite_is_known_behind_the_database_port_only(module: Module) -> None:
     """Another database must be able to take its place: no import, no word, no SQL of SQLite's."""
     if module.name[:3] == SQLITE or str(module) in CHOOSE_THE_DATABASE:
@@ -155,7 +166,7 @@ def test_sqlite_is_known_behind_the_database_port_only(module: Module) -> None:
             assert not SQLITE_SQL.search(node.value), f"line {node.lineno}"
 
 
-@ALL
+@each_module
 def test_a_module_prints_nothing_and_logs_under_one_name(module: Module) -> None:
     if str(module) == "assistant.llm.gguf_server":  # a program of its own: it tells its parent
         return
@@ -168,14 +179,14 @@ def test_a_module_prints_nothing_and_logs_under_one_name(module: Module) -> None
             assert [ast.literal_eval(argument) for argument in node.args] == [LOGGER]
 
 
-@ALL
+@each_module
 def test_a_module_can_be_read_in_one_sitting(module: Module) -> None:
     assert ast.get_docstring(module.tree), "a module says what it is for"
     assert len(module.text.splitlines()) <= LONGEST_MODULE
     assert module.name[-1] not in VAGUE_NAMES
 
 
-@ALL
+@each_module
 def test_a_module_leaves_the_import_path_alone(module: Module) -> None:
     assert "sys.path" not in {
         ast.unparse(node) for node in ast.walk(module.tree) if isinstance(node, ast.Attribute)

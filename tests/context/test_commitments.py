@@ -39,6 +39,7 @@ def summary_of(messages: Iterable[PromptMessage]) -> list[PromptMessage]:
     return [message for message in messages if MARKER in message.text]
 
 
+@pytest.mark.slow
 @chat_law
 @given(LONG_LOGS, LIMITS, BUDGETS)
 def test_a_committed_compaction_saves_a_tenth(
@@ -56,6 +57,7 @@ def test_a_committed_compaction_saves_a_tenth(
             assert settings.prompt_cache == "none"
 
 
+@pytest.mark.slow
 @chat_law
 @given(LONG_LOGS, LIMITS, BUDGETS)
 def test_a_summary_has_at_most_nine_tenths_of_what_it_replaces(
@@ -85,6 +87,7 @@ def test_a_summary_is_bounded_however_long_the_chat(seed: int, cache: str, windo
             assert text_tokens(text) <= most.prompt * most.summary_share
 
 
+@pytest.mark.slow
 @chat_law
 @given(LONG_LOGS, st.data())
 def test_editing_inside_a_covered_range_drops_the_projection_and_what_followed(
@@ -104,6 +107,7 @@ def test_editing_inside_a_covered_range_drops_the_projection_and_what_followed(
     assert kept.summary is None or kept.summary.end == kept.end
 
 
+@pytest.mark.slow
 @chat_law
 @given(LONG_LOGS, st.data())
 def test_a_branch_is_planned_as_if_its_own_rows_were_all(
@@ -122,6 +126,7 @@ def test_a_branch_is_planned_as_if_its_own_rows_were_all(
         assert strict_faults(body_of(plan.messages)) == []
 
 
+@pytest.mark.slow
 @chat_law
 @given(LONG_LOGS, LIMITS, BUDGETS, st.data())
 def test_restored_projections_give_the_plan_of_the_running_chat(

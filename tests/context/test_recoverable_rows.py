@@ -3,6 +3,7 @@
 from dataclasses import replace
 from itertools import pairwise
 
+import pytest
 from hypothesis import given
 from plugin.assistant.config import Settings
 from plugin.assistant.context.log import ChatLog
@@ -51,6 +52,7 @@ def test_a_handle_of_a_result_gives_exactly_its_content(log: Messages) -> None:
             assert context.recall(f"r{row}") == message.text
 
 
+@pytest.mark.slow
 @chat_law
 @given(LONG_LOGS, LIMITS, BUDGETS)
 def test_head_cuts_and_tail_together_are_the_log(

@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from plugin.assistant.config import Settings
@@ -53,6 +54,7 @@ def test_what_is_sent_once_stands_earlier_in_the_same_request_with_as_much_of_it
                 shown[whole] = max(shown.get(whole, 0), len(message.text))
 
 
+@pytest.mark.slow
 @chat_law
 @given(REPEATING, LIMITS, BUDGETS)
 def test_sending_once_never_costs_more_and_changes_nothing_else(

@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 
+import pytest
 from hypothesis import example, given
 from plugin.assistant.config import Settings
 from plugin.assistant.context.plan import Budget
@@ -51,6 +52,7 @@ def test_the_current_input_ends_the_last_user_message_where_roles_alternate(
         assert sent.images[len(sent.images) - len(asked.images) :] == asked.images
 
 
+@pytest.mark.slow
 @chat_law
 @given(LONG_LOGS, LIMITS, BUDGETS)
 def test_the_summary_stands_once_before_what_it_does_not_cover_and_after_the_head(

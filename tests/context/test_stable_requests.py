@@ -4,6 +4,7 @@ import copy
 from dataclasses import replace
 from itertools import pairwise
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from plugin.assistant.config import Settings
@@ -50,6 +51,7 @@ def test_the_system_segment_is_the_same_bytes_in_front(
             assert all(message.role != "system" for message in request.messages[1:])
 
 
+@pytest.mark.slow
 @chat_law
 @given(
     st.one_of(
