@@ -1,12 +1,14 @@
 """Fixtures for tests with a real ComfyUI; without COMFYUI_DIR each says why it is skipped."""
 
 import os
+import shutil
 from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
 
 import aiohttp
 import pytest
 from plugin.tests.comfyui.instance import ComfyUI, running_comfyui
+from plugin.tests.comfyui.runner import CLIENT, Runner
 from plugin.tests.hosts import ROOT
 from plugin.tests.providers import ScriptedProvider
 
@@ -24,11 +26,15 @@ def comfyui_dir() -> Path:
 
 @pytest.fixture(scope="session")
 def comfyui(comfyui_dir: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[ComfyUI]:
-    """A ComfyUI with this plugin, one (empty) model file, and no provider."""
+    """A ComfyUI with this plugin, a probe of its port to ComfyUI, one (empty) model file, and no
+    provider."""
     folder = tmp_path_factory.mktemp("comfyui")
     checkpoints = folder / "models" / "checkpoints"
     checkpoints.mkdir(parents=True)
     (checkpoints / MODEL).touch()
+    probe = folder / "custom_nodes" / "port_probe"
+    probe.mkdir(parents=True)
+    shutil.copy(Path(__file__).with_name("port_probe.py"), probe / "__init__.py")
     with running_comfyui(ROOT, folder, {"ASSISTANT_DISCOVER": "0"}) as instance:
         yield instance
 
@@ -46,3 +52,12 @@ async def provider(comfyui: ComfyUI) -> AsyncIterator[ScriptedProvider]:
         yield scripted
         async with session.delete(path) as response:
             assert response.status == 204
+
+
+@pytest.fixture
+async def runner(comfyui: ComfyUI, provider: ScriptedProvider) -> AsyncIterator[Runner]:
+    async with (
+        aiohttp.ClientSession(comfyui.url) as session,
+        session.ws_connect(f"/ws?clientId={CLIENT}") as socket,
+    ):
+        yield Runner(session, socket)

@@ -53,7 +53,7 @@ def running_comfyui(plugin: Path, folder: Path, environ: Mapping[str, str]) -> I
     checkout = Path(os.environ["COMFYUI_DIR"])
     python = os.environ.get("COMFYUI_PYTHON") or str(checkout / "venv" / "bin" / "python")
     nodes = folder / "custom_nodes"
-    nodes.mkdir(parents=True)
+    nodes.mkdir(parents=True, exist_ok=True)
     (nodes / plugin.name).symlink_to(plugin, target_is_directory=True)
     port = free_port()
     command = [python, str(checkout / "main.py"), "--cpu", "--port", str(port)]

@@ -1,82 +1,10 @@
 """*Assistant Prompt* in workflows that a real ComfyUI executes, against the scripted provider."""
 
-import asyncio
-from collections.abc import AsyncIterator
-from typing import Any
-
-import aiohttp
 import pytest
-from plugin.tests.comfyui.instance import ComfyUI
+from plugin.tests.comfyui.runner import Runner
 from plugin.tests.providers import Script, ScriptedProvider, failure
 
 pytestmark = pytest.mark.comfyui
-
-LIMIT = 60.0  # seconds until a run that should end counts as hanging
-CLIENT = "node-test"
-ENDS = ("execution_success", "execution_error", "execution_interrupted")
-
-
-class Runner:
-    """Queues workflows in a ComfyUI and waits on its socket for their end."""
-
-    def __init__(
-        self, session: aiohttp.ClientSession, socket: "aiohttp.ClientWebSocketResponse[bool]"
-    ):
-        self._session = session
-        self._socket = socket
-
-    async def queue(self, prompt: str, seed: int) -> str:
-        """Queues *Assistant Prompt* and a node that shows its text; returns the prompt id."""
-        inputs = {"prompt": prompt, "seed": seed, "system": "Be brief."}
-        workflow = {
-            "1": {"class_type": "AssistantPrompt", "inputs": inputs},
-            "2": {"class_type": "PreviewAny", "inputs": {"source": ["1", 0]}},
-        }
-        body = {"prompt": workflow, "client_id": CLIENT}
-        async with self._session.post("/api/prompt", json=body) as response:
-            assert response.status == 200, await response.text()
-            prompt_id: str = (await response.json())["prompt_id"]
-            return prompt_id
-
-    async def ended(self, prompt_id: str) -> tuple[str, dict[str, Any]]:
-        """Waits until the run is in the history: how it ended, as a message's type and data."""
-        return await asyncio.wait_for(self._end_of(prompt_id), LIMIT)
-
-    async def _end_of(self, prompt_id: str) -> tuple[str, dict[str, Any]]:
-        ended: tuple[str, dict[str, Any]] | None = None
-        async for message in self._socket:
-            if message.type != aiohttp.WSMsgType.TEXT:
-                continue
-            event = message.json()
-            kind, data = event["type"], event.get("data") or {}
-            if data.get("prompt_id") != prompt_id:
-                continue
-            if kind in ENDS:
-                ended = kind, data
-            # ComfyUI says that nothing runs any more when the run is in its history, not before.
-            if ended is not None and kind == "executing" and data.get("node") is None:
-                return ended
-        raise AssertionError("ComfyUI closed its socket.")
-
-    async def text(self, prompt_id: str) -> str:
-        """What the workflow showed, from the history."""
-        async with self._session.get(f"/api/history/{prompt_id}") as response:
-            history = await response.json()
-        (shown,) = history[prompt_id]["outputs"]["2"]["text"]
-        return str(shown)
-
-    async def cancel(self) -> None:
-        async with self._session.post("/api/interrupt", json={}) as response:
-            assert response.status == 200
-
-
-@pytest.fixture
-async def runner(comfyui: ComfyUI, provider: ScriptedProvider) -> AsyncIterator[Runner]:
-    async with (
-        aiohttp.ClientSession(comfyui.url) as session,
-        session.ws_connect(f"/ws?clientId={CLIENT}") as socket,
-    ):
-        yield Runner(session, socket)
 
 
 async def test_the_answer_reaches_the_next_node(runner: Runner, provider: ScriptedProvider) -> None:
