@@ -24,7 +24,7 @@ def test_definitions_and_models_are_those_of_comfyui(comfyui: ComfyUI) -> None:
     ours, theirs = port["definition"], comfyui.read_json("/object_info/KSampler")["KSampler"]
     assert {name: ours[name] for name in FIELDS} == {name: theirs[name] for name in FIELDS}
     assert port["files"] == comfyui.read_json("/models/checkpoints") == [MODEL]
-    assert set(port["folders"]) >= set(comfyui.read_json("/models"))
+    assert {*port["folders"], "configs", "custom_nodes"} >= set(comfyui.read_json("/models"))
 
 
 async def test_runs_end_in_the_state_that_comfyui_says(
