@@ -27,8 +27,8 @@ from .tools.toolset import Toolset
 from .turn.idle.summariser import Summariser
 from .turn.idle.titling import Titling
 from .turn.service import TurnService
-from .turn.services import Model, Providers, Services
 from .turn.slash.replies import SlashReplies
+from .turn.turn_services import Model, Providers, Services
 from .user_context.environment_summary import refresh_environment
 from .user_context.rules import UserContextStore
 from .user_context.skills import SkillLibrary

@@ -13,7 +13,7 @@ from typing import Any
 from plugin.assistant.messages.parts import Message, TextPart
 from plugin.assistant.sessions.event_log import EventLog, new_epoch
 from plugin.assistant.space import UserSpace
-from plugin.assistant.turn.request import TurnRequest
+from plugin.assistant.turn.turn_request import TurnRequest
 from plugin.tests.chatting import ASSISTANT, app_of
 from plugin.tests.providers import Script, ScriptedProvider
 

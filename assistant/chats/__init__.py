@@ -15,7 +15,7 @@ from .failover.failover import Saving
 from .identity import chat_id
 from .log.branches import Branches
 from .queue import ChatQueue, Queued
-from .reconcile import Append, Branch, Import, Intention, Regenerate, Resume, reconcile, replace
+from .reconcile import Append, Branch, Import, Intention, Regenerate, Resume, edited, reconcile
 from .store import ChatStore
 from .titles import title_for
 
@@ -41,7 +41,7 @@ __all__ = [
     "Versions",
     "WorkflowName",
     "chat_id",
+    "edited",
     "reconcile",
-    "replace",
     "title_for",
 ]

@@ -20,6 +20,8 @@ ChatState = Literal[
 """The states of R35."""
 BUSY_STATES: Final[tuple[ChatState, ...]] = ("generating", "executing_tools")
 """States that only a running turn can be in: none of them outlives its process (R35)."""
+WAITING_STATES: Final[tuple[ChatState, ...]] = ("paused", "waiting_client")
+"""States of a suspended turn."""
 
 TitleSource = Literal["rule", "model", "user"]
 """Who gave a chat its title. An earlier source never replaces the title of a later one."""

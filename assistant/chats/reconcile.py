@@ -74,7 +74,7 @@ def reconcile(
     """What the client means. `stored` is the current path, root first, empty for an unknown chat.
 
     `message_id` counts for `regenerate-message` only (the answer, or the message that it answers;
-    None means the last); for an edited message without the whole list there is `replace`.
+    None means the last); for an edited message without the whole list there is `edited`.
     Raises InvalidRequest when there is nothing to answer, NotFound for an unknown `message_id`.
     """
     if trigger not in (SUBMIT, REGENERATE):
@@ -90,7 +90,7 @@ def reconcile(
     return _submit(stored, sent)
 
 
-def replace(stored: Sequence[Message], message_id: str, new: Message) -> Branch:
+def edited(stored: Sequence[Message], message_id: str, new: Message) -> Branch:
     """An edited user message in the place of `message_id`; it may keep that id or bring its own.
 
     Raises NotFound for an unknown id, InvalidRequest when either is no user message.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from aiohttp import web
 
-from ..turn.slash.commands import COMMANDS
+from ..turn.slash.slash_commands import COMMANDS
 from .answers import answer
 from .route import PlainRequest, Route
 

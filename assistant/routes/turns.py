@@ -13,10 +13,11 @@ from aiohttp import web
 from pydantic import Field, PlainValidator
 
 from ..chats import chat_id
+from ..chats.reconcile import REGENERATE, SUBMIT
 from ..errors import InvalidRequest
 from ..messages.parts import Message
 from ..messages.ui import message_from_ui, messages_from_ui
-from ..turn.request import REGENERATE, SUBMIT, TurnRequest
+from ..turn.turn_request import TurnRequest
 from ..validation import OpenBody, Query, schema_named
 from ..workflow.view import Snapshot
 from .answers import nothing

@@ -28,12 +28,13 @@ from ..chats import Chat, ChatState
 from ..chats.chat_json import entry_json
 from ..chats.identity import message_id as check_message_id
 from ..chats.identity import new_chat_id
+from ..chats.reconcile import REGENERATE, SUBMIT
 from ..errors import Conflict, InvalidRequest, NotFound, StoreError
 from ..messages.parts import Message
 from ..turn.decisions import Decision, ToolResult
-from ..turn.request import REGENERATE, SUBMIT, TurnRequest
 from ..turn.slash.skill_command import has_content
 from ..turn.stream import StopReason, TurnStream
+from ..turn.turn_request import TurnRequest
 from ..workflow.view import Snapshot
 from . import commands
 from .chat_turns import ChatTurns
@@ -43,7 +44,7 @@ from .live_chat import LiveChat
 from .message_queue import MessageQueue
 from .path import ChatPath
 from .serialization import Json
-from .services import SessionServices
+from .session_services import SessionServices
 from .states import BUSY, ENDED_WELL
 
 Result = TypeVar("Result")
@@ -262,7 +263,7 @@ class ChatSession:
             raise InvalidRequest(f"the id {message.id!r} is used already", where="message.id")
         if waits or self.live.queue:
             if sender.workflow.graph is not None:
-                self._services.turns.keep_workflow(self.id, sender.workflow)
+                self._services.turns.keep_workflow(self.id, message.id, sender.workflow)
             await self._queue.add(message, command.priority, sender.client_id)
             if not waits:
                 self._queue.release()

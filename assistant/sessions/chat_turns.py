@@ -20,12 +20,12 @@ from ..messages.chunks import Chunk
 from ..messages.parts import Message
 from ..turn.decisions import Decision, ToolResult, decided, stopped
 from ..turn.opening import Opening, addressed, goes_on, open_suspended
-from ..turn.request import TurnRequest
 from ..turn.stream import StopReason, TurnStream
 from ..turn.turn import Turn, TurnObserver
+from ..turn.turn_request import TurnRequest
 from .live_chat import LiveChat
 from .path import ChatPath
-from .services import SessionServices
+from .session_services import SessionServices
 from .states import WAITING, route
 
 Ended = Callable[[ChatState, StopReason | None], None]

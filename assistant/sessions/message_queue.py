@@ -14,10 +14,10 @@ from ..chats import Queued
 from ..chats.queue import FULL_RETRY_SECONDS, MOST_QUEUED
 from ..errors import AssistantError, Refused
 from ..messages.parts import Message
-from ..turn.request import TurnRequest
+from ..turn.turn_request import TurnRequest
 from .chat_turns import ChatTurns
 from .live_chat import LiveChat
-from .services import SessionServices
+from .session_services import SessionServices
 from .states import BUSY, WAITING
 
 logger = logging.getLogger("comfyui_assistant")
@@ -34,6 +34,7 @@ class MessageQueue:
     ) -> None:
         self._id = chat_id
         self._store = services.queue
+        self._service = services.turns
         self._clock = services.clock
         self._live = live
         self._turns = turns
@@ -60,6 +61,7 @@ class MessageQueue:
     async def cancel(self, entry_id: str) -> None:
         """Raises NotFound for an entry that does not wait."""
         await self._store.dequeue(self._id, entry_id)
+        self._service.forget_workflow(self._id, entry_id)
         self._live.left_queue(entry_id)
 
     def hold(self) -> None:

@@ -21,7 +21,7 @@ from ..messages.parts import Message
 from ..turn.opening import Opening
 from .commands import RetryFromIndex, TruncateMessages, UpdateMessage
 from .live_chat import PAGE, LiveChat, Page
-from .services import SessionServices
+from .session_services import SessionServices
 from .states import STOPPABLE, route
 
 READ: Final = PAGE + 1

@@ -24,14 +24,14 @@ from ..context.report import Report
 from ..database import utc_now
 from ..errors import NotFound
 from ..messages.parts import Message, TextPart
-from ..turn.request import TurnRequest
 from ..turn.service import TurnService
 from ..turn.stream import TurnStream
+from ..turn.turn_request import TurnRequest
 from .chat_session import ChatSession, Sender
 from .commands import Command
 from .feed import Feed
 from .serialization import Json
-from .services import SessionServices
+from .session_services import SessionServices
 
 KEPT_SECONDS: Final = 300.0
 """How long an unused session stays in memory."""

@@ -13,12 +13,12 @@ from types import MappingProxyType
 from typing import Final, get_args
 
 from ..chats import ChatState
-from ..chats.chat import BUSY_STATES
+from ..chats.chat import BUSY_STATES, WAITING_STATES
 
 STATES: Final[tuple[ChatState, ...]] = get_args(ChatState)
 BUSY: Final = frozenset(BUSY_STATES)
 """A turn runs."""
-WAITING: Final = frozenset[ChatState](("paused", "waiting_client"))
+WAITING: Final = frozenset(WAITING_STATES)
 """A turn is suspended until the user's decisions or a panel's results come."""
 STOPPABLE: Final = BUSY | WAITING | {"waiting_user_input"}
 """A turn runs or waits for the user or a panel: it may fail, and can be stopped."""

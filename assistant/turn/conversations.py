@@ -60,18 +60,19 @@ class Conversations:
         """A new conversation, for a turn without a chat."""
         return Conversation(self._settings, facts=self._facts)
 
-    async def keep(self, chat_id: str) -> None:
-        """Stores the chat's projections if they changed. A failure is logged only: after a restart
-        the chat is planned anew."""
-        known = self._known.get(chat_id)
-        if known is None or known.context.projections is self._kept.get(chat_id):
+    async def keep(self, chat_id: str, conversation: Conversation) -> None:
+        """Stores the projections of the chat's conversation if they changed, also after it left
+        memory. A failure is logged only: after a restart the chat is planned anew."""
+        projections = conversation.context.projections
+        if projections is self._kept.get(chat_id):
             return
-        projections = known.context.projections
         try:
             await self._store.keep_projections(chat_id, projections)
-            self._kept[chat_id] = projections
         except AssistantError as error:
             logger.warning("Projections were not kept: %s", ascii(error.message)[1:-1])
+            return
+        if chat_id in self._known:
+            self._kept[chat_id] = projections
 
     async def _stored(self, chat_id: str) -> Projections:
         try:

@@ -20,8 +20,8 @@ from .call_ids import CallIds
 from .measure import Measure
 from .preparation import Preparation
 from .recorder import Recorder
-from .services import Services
 from .turn import Turn
+from .turn_services import Services
 from .usage import chat_cost, log_line, report_usage, tokens_of
 
 logger = logging.getLogger("comfyui_assistant")

@@ -6,7 +6,7 @@ from ..config import Settings
 from ..llm import completion
 from ..llm.request import LLMRequest
 from ..messages.prompt import PromptMessage
-from .services import Model, Providers
+from .turn_services import Model, Providers
 
 
 async def one_shot(

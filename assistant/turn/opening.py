@@ -7,9 +7,8 @@ send it again.
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from ..chats import (
     HEAD,
@@ -25,18 +24,19 @@ from ..chats import (
     Resume,
     Versions,
     WorkflowName,
+    edited,
     reconcile,
-    replace,
     title_for,
 )
+from ..chats.reconcile import REGENERATE
 from ..errors import InvalidRequest, StoreError
 from ..messages.conversion import to_prompt
 from ..messages.origin import events_before, sent_by_a_client, without_events
 from ..messages.parts import Message
 from ..user_context.skills import SkillLibrary
-from .request import REGENERATE, TurnRequest
-from .slash.commands import Slash
 from .slash.skill_command import Expanded, expand, has_content
+from .slash.slash_commands import Slash
+from .turn_request import TurnRequest
 
 
 @dataclass(frozen=True, slots=True)
@@ -167,7 +167,7 @@ def addressed(answer: Message, client_id: str | None) -> Message:
     """The answer with the panel that runs its panel tools, in `metadata.client_id`."""
     if client_id is None:
         return answer
-    return dataclasses.replace(answer, metadata={**answer.metadata, "client_id": client_id})
+    return replace(answer, metadata={**answer.metadata, "client_id": client_id})
 
 
 def _title(messages: Sequence[Message]) -> str:
@@ -188,7 +188,7 @@ def _intention(request: TurnRequest, stored: tuple[Message, ...]) -> Intention:
     if message.role != "user":
         raise InvalidRequest("expected a user message", where="message.role")
     if request.message_id is not None:
-        return replace(stored, request.message_id, message)
+        return edited(stored, request.message_id, message)
     if stored and stored[-1].id == message.id:
         # The first request with this message stored it and failed then.
         return reconcile(stored, (*stored[:-1], message))

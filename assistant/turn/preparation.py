@@ -26,8 +26,8 @@ from ..tools.tool import Tool
 from ..tools.toolset import Listing, Toolset
 from ..user_context.skills import SkillSummary
 from .conversation import Conversation
-from .services import Services, provider_for, settings_for
 from .turn_notes import NoteSources, begin_tail
+from .turn_services import Services, provider_for, settings_for
 
 
 @dataclass(frozen=True, slots=True)

@@ -24,10 +24,10 @@ from .measure import Measure
 from .model_request import ModelRequests
 from .preparation import Preparation, prepare
 from .recorder import Recorder
-from .services import Services
-from .slash.commands import Slash, help_text
+from .slash.slash_commands import Slash, help_text
 from .turn import Turn
 from .turn_notes import NoteSources
+from .turn_services import Services
 
 logger = logging.getLogger("comfyui_assistant")
 

@@ -19,11 +19,14 @@ from dataclasses import replace
 from functools import partial
 
 from ..chats import ChatParams, ChatState, ChatStore
+from ..chats.chat import WAITING_STATES
 from ..chats.search.history_search import HistorySearch
 from ..context.report import Report
+from ..context.tool_facts import ToolFacts
 from ..errors import Conflict, InvalidRequest, ProviderError
 from ..messages.origin import without_events
 from ..tools.tool import ToolContext
+from ..tools.toolset import Toolset
 from ..user_context.skills import SkillLibrary
 from ..workflow.view import Snapshot
 from .compaction import Compaction
@@ -34,19 +37,14 @@ from .idle.job import IdleChat, IdleJob
 from .opening import Opening, addressed, open_in_chat, open_stateless
 from .preparation import prepare
 from .recorder import NoStore, Recorder
-from .request import TurnRequest
 from .runner import TurnRunner
-from .services import Services, provider_for
 from .stream import TurnStream
-from .tool_facts import facts_of
 from .turn import Turn, TurnObserver
+from .turn_request import TurnRequest
+from .turn_services import Services, provider_for
+from .waiting_workflows import WaitingWorkflows
 
 logger = logging.getLogger("comfyui_assistant")
-
-MOST_WORKFLOWS = 20
-"""Workflows kept for turns that wait, of all chats; the oldest is dropped. A large workflow has
-megabytes."""
-WAITING: tuple[ChatState, ...] = ("paused", "waiting_client")
 
 
 def _message_id() -> str:
@@ -71,11 +69,10 @@ class TurnService:
         self._skills = skills
         self._idle_jobs = tuple(idle_jobs)
         self._search = search
-        facts = facts_of(services.toolset)
-        self._conversations = Conversations(store, services.settings, facts)
+        self._conversations = Conversations(store, services.settings, _facts_of(services.toolset))
         self._new_id = new_id
         self._stateless: set[Turn] = set()
-        self._workflows: dict[str, Snapshot] = {}
+        self._workflows = WaitingWorkflows()
 
     async def start(
         self,
@@ -96,7 +93,11 @@ class TurnService:
         )
         await observer.opened(opening)
         opening = replace(opening, answer=addressed(opening.answer, request.client_id))
-        return await self._begin(opening, chat_id, params, observer, request.workflow)
+        sent, queued = request.workflow, Snapshot()
+        if from_queue is not None:
+            queued = self._workflows.take(chat_id, from_queue)
+        workflow = sent if sent.graph is not None else queued
+        return await self._begin(opening, chat_id, params, observer, workflow)
 
     async def resume(
         self, opening: Opening, chat_id: str, params: ChatParams, observer: TurnObserver
@@ -129,7 +130,7 @@ class TurnService:
             done = await self._services.compact(preparation, focus)
             conversation.report = await preparation.outlook()
         finally:
-            await self._conversations.keep(chat_id)
+            await self._conversations.keep(chat_id, conversation)
         return done
 
     async def check_provider(self, name: str) -> None:
@@ -144,20 +145,19 @@ class TurnService:
         """The report of the chat's last request; None if it had none since ComfyUI started."""
         return self._conversations.report(chat_id)
 
-    def keep_workflow(self, chat_id: str, workflow: Snapshot) -> None:
-        """Keeps the workflow for a turn of the chat that begins, or goes on, later."""
-        self._workflows[chat_id] = workflow
-        if len(self._workflows) > MOST_WORKFLOWS:
-            del self._workflows[next(iter(self._workflows))]
+    def keep_workflow(self, chat_id: str, message_id: str, workflow: Snapshot) -> None:
+        """Keeps the workflow of a queued message for its turn."""
+        self._workflows.keep(chat_id, message_id, workflow)
 
-    def forget_workflow(self, chat_id: str) -> None:
-        self._workflows.pop(chat_id, None)
+    def forget_workflow(self, chat_id: str, message_id: str | None = None) -> None:
+        """Drops the workflow of a queued message, or of the suspended turn."""
+        self._workflows.take(chat_id, message_id)
 
     def forget(self, chat_id: str) -> None:
         """Drops all that is in memory of a deleted chat."""
         self._stop_idle_jobs(chat_id)
         self._conversations.forget(chat_id)
-        self.forget_workflow(chat_id)
+        self._workflows.forget(chat_id)
 
     async def close(self) -> None:
         """Stops the turns without a chat, and all idle jobs."""
@@ -181,8 +181,8 @@ class TurnService:
         conversation = await self._conversations.of_chat(chat_id)
         await self._store.begin_answer(chat_id, opening.answer, opening.parent)
         await observer.started(opening)
-        if workflow.graph is None:
-            workflow = self._workflows.pop(chat_id, workflow)
+        suspended = self._workflows.take(chat_id)
+        workflow = workflow if workflow.graph is not None else suspended
         tools = self._tool_context(workflow, conversation, chat_id)
         stream = TurnStream(opening.answer, chat_id, observer.chunk)
         turn = Turn(opening, stream, conversation, tools, observer, chat_id, params, allowed)
@@ -196,11 +196,11 @@ class TurnService:
             state = await TurnRunner(self._services, turn, recorder).run()
         except Exception:
             logger.exception("A turn could not be ended as it should")
-        if state in WAITING:
-            self.keep_workflow(chat_id, turn.tools.workflow)
+        if state in WAITING_STATES:
+            self._workflows.keep(chat_id, None, turn.tools.workflow)
         try:
             await turn.observer.ended(turn, state)
-            await self._conversations.keep(chat_id)
+            await self._conversations.keep(chat_id, turn.conversation)
             if state == "idle":
                 self._begin_idle_jobs(turn, chat_id)
         except Exception:
@@ -217,7 +217,7 @@ class TurnService:
     def _begin_idle_jobs(self, turn: Turn, chat_id: str) -> None:
         spoken = (message for message in turn.opening.history if message.role != "system")
         path = (*spoken, turn.stream.message)
-        keep = partial(self._conversations.keep, chat_id)
+        keep = partial(self._conversations.keep, chat_id, turn.conversation)
         chat = IdleChat(chat_id, turn.conversation, path, keep, turn.params)
         for job in self._idle_jobs:
             job.begin(chat)
@@ -231,3 +231,13 @@ class TurnService:
     ) -> ToolContext:
         history = ConversationHistory(conversation, self._search, chat_id)
         return ToolContext(self._skills, workflow, history, self._services.comfyui)
+
+
+def _facts_of(toolset: Toolset) -> ToolFacts:
+    """The parts of a toolset that the context uses."""
+    return ToolFacts(
+        recall=toolset.recall_name,
+        search=toolset.search_name,
+        digest=toolset.digest,
+        changes=toolset.changes,
+    )

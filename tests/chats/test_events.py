@@ -7,7 +7,7 @@ from plugin.assistant.chats import ChatStore
 from plugin.assistant.chats.export.archive import Archive
 from plugin.assistant.chats.export.markdown import to_markdown
 from plugin.assistant.chats.log.branches import Branches
-from plugin.assistant.chats.reconcile import Append, Regenerate, Resume, reconcile, replace
+from plugin.assistant.chats.reconcile import Append, Regenerate, Resume, edited, reconcile
 from plugin.assistant.chats.search.history_search import HistorySearch
 from plugin.assistant.database.sqlite import SqliteDatabase
 from plugin.assistant.errors import InvalidRequest
@@ -131,7 +131,7 @@ async def test_a_client_need_not_have_seen_the_event(store: ChatStore, seen: boo
 async def test_an_event_cannot_be_edited(store: ChatStore) -> None:
     event = await store.add_event("c", DONE)
     with pytest.raises(InvalidRequest, match="only a user message"):
-        replace([event], "e1", user("e1"))
+        edited([event], "e1", user("e1"))
 
 
 async def test_events_are_not_searched(store: ChatStore, database: SqliteDatabase) -> None:

@@ -13,10 +13,10 @@ from plugin.assistant.chats.reconcile import (
     Import,
     Regenerate,
     Resume,
+    edited,
     merge,
     pending,
     reconcile,
-    replace,
 )
 from plugin.assistant.errors import AssistantError, InvalidRequest, NotFound
 from plugin.assistant.messages.parts import Approval, Message, Role, StepStart, TextPart, ToolPart
@@ -306,19 +306,19 @@ def test_regenerating_in_an_unknown_chat_imports_it() -> None:
 
 
 def test_an_edited_message_follows_what_came_before_it() -> None:
-    assert replace(CHAT, "u2", user("u2", "New")) == Branch("a1", (user("u2", "New"),))
-    assert replace(CHAT, "u1", user("u9", "New")) == Branch(None, (user("u9", "New"),))
+    assert edited(CHAT, "u2", user("u2", "New")) == Branch("a1", (user("u2", "New"),))
+    assert edited(CHAT, "u1", user("u9", "New")) == Branch(None, (user("u9", "New"),))
 
 
 def test_only_a_user_message_can_be_edited() -> None:
     with pytest.raises(InvalidRequest):
-        replace(CHAT, "a1", user("u9"))
+        edited(CHAT, "a1", user("u9"))
     with pytest.raises(InvalidRequest):
-        replace(CHAT, "u2", answer("a9"))
+        edited(CHAT, "u2", answer("a9"))
     with pytest.raises(InvalidRequest):
-        replace(CHAT, "u2", user("u1"))
+        edited(CHAT, "u2", user("u1"))
     with pytest.raises(NotFound):
-        replace(CHAT, "nobody", user("u9"))
+        edited(CHAT, "nobody", user("u9"))
 
 
 # Laws

@@ -26,7 +26,7 @@ from plugin.assistant.sessions.sessions import Sessions
 from plugin.assistant.tools.toolset import Toolset
 from plugin.assistant.turn.idle.summariser import Summariser
 from plugin.assistant.turn.service import TurnService
-from plugin.assistant.turn.services import Services
+from plugin.assistant.turn.turn_services import Services
 from plugin.assistant.user_context.skills import SkillLibrary
 from plugin.assistant.user_context.sources import SourceCache
 from plugin.tests.models import Model, OneProvider

@@ -21,7 +21,7 @@ from plugin.assistant.sessions.chat_session import ChatSession, Sender
 from plugin.assistant.sessions.commands import Command, command_from
 from plugin.assistant.sessions.event_log import EventLog
 from plugin.assistant.turn.decisions import Decision, ToolResult
-from plugin.assistant.turn.request import TurnRequest
+from plugin.assistant.turn.turn_request import TurnRequest
 from plugin.tests.chats.examples import answer, user
 from plugin.tests.sessions.folding import EVENT_TYPES, shown
 

@@ -36,7 +36,7 @@ from ...llm.request import LLMRequest
 from ..compaction import Compaction
 from ..conversation import Conversation
 from ..preparation import Preparation
-from ..services import Model, Providers, provider_for
+from ..turn_services import Model, Providers, provider_for
 from .job import IdleChat
 from .scheduler import IdleScheduler
 

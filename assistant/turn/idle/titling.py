@@ -21,7 +21,7 @@ from ...llm.completion import complete
 from ...llm.request import LLMRequest
 from ...messages.parts import Message
 from ...messages.prompt import PromptMessage
-from ..services import Model, Providers, provider_for
+from ..turn_services import Model, Providers, provider_for
 from .job import IdleChat
 from .scheduler import IdleScheduler
 

@@ -19,9 +19,9 @@ from ...chats.search.history_search import HistorySearch
 from ...errors import AssistantError, ProviderError
 from ...messages.parts import Message
 from ...user_context.skills import SkillLibrary, SkillSummary
-from ..services import Providers, Reply, provider_for
 from ..turn import NO_PARAMS
-from .commands import Slash, help_text, tokens_text
+from ..turn_services import Providers, Reply, provider_for
+from .slash_commands import Slash, help_text, tokens_text
 
 LISTED: Final = 20
 """Chats, messages or results in one answer."""

@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 from ....agent_prompts import skill_activation, skill_list_answer
 from ...messages.parts import DataPart, FilePart, Message, TextPart
 from ...user_context.skills import Match, SkillLibrary, Unknown
-from .commands import Slash, slash_in
+from .slash_commands import Slash, slash_in
 
 COMMAND = re.compile(r"\s*/skill(?:[ \t]+(?P<argument>[^\n]*))?(?:\n(?P<rest>.*))?\Z", re.DOTALL)
 

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from plugin.assistant.turn.slash.commands import COMMANDS, slash_in
+from plugin.assistant.turn.slash.slash_commands import COMMANDS, slash_in
 from plugin.tests.chatting import Chatting, chatting
 
 ROW = (

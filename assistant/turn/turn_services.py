@@ -19,7 +19,7 @@ from ..messages.parts import Message
 from ..tools.toolset import Toolset
 from ..user_context.skills import SkillSummary
 from .compaction import Compaction
-from .slash.commands import Slash
+from .slash.slash_commands import Slash
 
 if TYPE_CHECKING:
     from .preparation import Preparation

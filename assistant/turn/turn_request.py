@@ -3,14 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Final
 
+from ..chats.reconcile import SUBMIT
 from ..messages.parts import Message
 from ..workflow.view import Snapshot
-
-SUBMIT: Final = "submit-message"
-REGENERATE: Final = "regenerate-message"
-"""Triggers of the AI SDK: answer the last user message, or give an earlier answer again."""
 
 
 @dataclass(frozen=True, slots=True)

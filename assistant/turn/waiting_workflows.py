@@ -1,0 +1,40 @@
+"""The workflows of turns that wait: for their place in the queue, or for a decision.
+
+They are in memory only: after a restart a turn goes on without the workflow that it began with.
+"""
+
+from __future__ import annotations
+
+from ..workflow.view import Snapshot
+
+MOST_WORKFLOWS = 20
+"""Of all chats; the oldest is dropped. A large workflow has megabytes."""
+
+Key = tuple[str, str | None]
+"""A chat, and its queued message; None stands for the chat's suspended turn."""
+
+
+class WaitingWorkflows:
+    """For one event loop."""
+
+    def __init__(self) -> None:
+        self._workflows: dict[Key, Snapshot] = {}
+
+    def __len__(self) -> int:
+        return len(self._workflows)
+
+    def keep(self, chat_id: str, message_id: str | None, workflow: Snapshot) -> None:
+        """Keeps the workflow of a queued message or, without an id, of the suspended turn."""
+        self._workflows.pop((chat_id, message_id), None)
+        self._workflows[chat_id, message_id] = workflow
+        if len(self._workflows) > MOST_WORKFLOWS:
+            del self._workflows[next(iter(self._workflows))]
+
+    def take(self, chat_id: str, message_id: str | None = None) -> Snapshot:
+        """Removes the workflow and returns it; an empty one where none is kept."""
+        return self._workflows.pop((chat_id, message_id), Snapshot())
+
+    def forget(self, chat_id: str) -> None:
+        """Drops all workflows of a chat."""
+        for key in [key for key in self._workflows if key[0] == chat_id]:
+            del self._workflows[key]
