@@ -103,12 +103,11 @@ class AnswerWriter:
         elif isinstance(event, Finish):
             self.finish = event.reason
 
-    def finished(self) -> tuple[Call, ...]:
-        """Closes the answer and returns its calls, each announced as available or as an error."""
+    def finish_calls(self) -> None:
+        """Closes the answer and announces each of its calls, as available or as an error."""
         self._close()
         for call in self._calls.values():
             self._announce(call)
-        return tuple(self._calls.values())
 
     def cut(self) -> None:
         """Closes an answer that ended early; its calls do not run."""

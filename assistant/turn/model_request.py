@@ -138,7 +138,7 @@ class ModelRequests:
                 writer.add(event)
                 self._recorder.grew(lambda: self._stream.message)
         self._writer = None
-        writer.finished()
+        writer.finish_calls()
         self._account(made.report, writer)
         _check_answer(preparation.provider, writer)
         return writer.finish or "other"

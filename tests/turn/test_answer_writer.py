@@ -35,7 +35,7 @@ def written(*events: Event, cut: bool = False) -> list[Chunk]:
     if cut:
         writer.cut()
     else:
-        writer.finished()
+        writer.finish_calls()
     return sent
 
 
