@@ -2,12 +2,12 @@
 
 `route.served` wraps all routes. Checked in this order: the Host header (against DNS rebinding), the
 page that sends the request (against other sites), the token (of peers on other machines). `body`
-checks bodies; the store checks ids. The wrapper also turns errors into JSON, so that a handler just
-raises.
+checks bodies; the store checks ids. The wrapper also turns errors into JSON, so that a handler only
+raises exceptions.
 
 The peer is the other end of the connection; `X-Forwarded-For` is not read, because any client can
 send it. Behind a reverse proxy on this machine every peer is therefore loopback and needs no token:
-the proxy has to check its visitors, and the Host check still wants the proxy's name in
+the proxy has to check its visitors, and the Host check still requires the proxy's name in
 ASSISTANT_ALLOWED_HOSTS.
 """
 
@@ -47,7 +47,7 @@ FETCH_HEADERS = ("Sec-Fetch-Site", "Sec-Fetch-Mode", "Sec-Fetch-Dest", "Sec-Fetc
 CLIENT_GONE = 499
 """Status in the access log for a client that left before its answer was complete."""
 RETRY_STREAM_SECONDS = 5
-"""When a client may try again that found the limit of open streams reached."""
+"""Seconds until a client that exceeded the limit of open streams may try again."""
 
 HOSTS = "ASSISTANT_ALLOWED_HOSTS"
 ORIGINS = "ASSISTANT_ALLOWED_ORIGINS"

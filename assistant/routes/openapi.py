@@ -1,4 +1,4 @@
-"""The OpenAPI 3.1 document: what this HTTP API takes and answers.
+"""The OpenAPI 3.1 document: the requests and the answers of this HTTP API.
 
 Paths, request bodies and queries come from the routes and the models that check them; the YAML
 files of `api/` hold the schemas of answers, events and messages. The document is made when a client
@@ -56,7 +56,7 @@ _VARIABLE: Final = re.compile(r"\{(\w+)\}")
 
 
 def document(routes: Iterable[Route]) -> Json:
-    """The whole document. Raises ValueError for a name that stands for two things."""
+    """The whole document. Raises ValueError for a schema name that is defined twice."""
     whole = _read(FILES / HEAD)
     whole["info"]["version"] = __version__
     additions: Json = {}
