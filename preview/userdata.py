@@ -25,7 +25,7 @@ FIRST_SETTINGS: dict[str, Any] = {
 
 
 class UserData:
-    """Files below `folder`. A name from outside is resolved and must lie below it."""
+    """Files below `folder`. The path of a name that a client sends must lie below `folder`."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder.resolve()
