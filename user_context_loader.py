@@ -6,8 +6,8 @@ a file is read again only after it changed. The user's own files lie in the user
 
     SOUL.md  goals.md  skills/<slug>/SKILL.md  environment/summary.json
 
-The plugin's own `user_context/` may hold the same files but the last; they are defaults for users
-that have no file of that name. Async callers run these functions in a thread.
+The plugin's own `user_context/` may hold the same files except `summary.json`; they are defaults
+for users who have no file of the same name. Async callers run these functions in a thread.
 """
 
 from __future__ import annotations
