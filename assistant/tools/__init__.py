@@ -2,7 +2,7 @@
 
 tool.py         a tool as data, and the context that it runs in
 parameters.py   its arguments: a JSON schema, and the function that checks JSON against it
-toolset.py     all tools: which tools a request offers, and how a tool is called
-ports.py       protocols of the parts of other rooms that tools use
+toolset.py      all tools: which tools a request offers, and how a tool is called
+ports.py        protocols of the parts of other rooms that tools use
 *_tools.py      the tools, one topic each
 """

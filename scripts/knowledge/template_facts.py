@@ -1,7 +1,7 @@
 """The values, links and model files in ComfyUI's official workflow templates.
 
-A value that comes through a link is followed through primitives and switches; both sides of a
-switch count.
+A value that comes through a link is followed through primitives and switches; the values of both
+sides of a switch count.
 """
 
 import importlib.util
