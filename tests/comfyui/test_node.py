@@ -11,7 +11,7 @@ from plugin.tests.providers import Script, ScriptedProvider, failure
 
 pytestmark = pytest.mark.comfyui
 
-LIMIT = 60.0  # seconds until a run that should end counts as hanging
+LIMIT = 60.0  # seconds; a run that takes longer counts as hanging
 CLIENT = "node-test"
 ENDS = ("execution_success", "execution_error", "execution_interrupted")
 
@@ -59,7 +59,7 @@ class Runner:
         raise AssertionError("ComfyUI closed its socket.")
 
     async def text(self, prompt_id: str) -> str:
-        """What the workflow showed, from the history."""
+        """The text that the workflow showed, from the history."""
         async with self._session.get(f"/api/history/{prompt_id}") as response:
             history = await response.json()
         (shown,) = history[prompt_id]["outputs"]["2"]["text"]

@@ -4,8 +4,8 @@
     async with api.checking(client) as checked:
         await checked.call("POST", "/api/chats", {"id": "c"})
 
-A call asserts that its body and its answer are described. Objects are closed here: a field that the
-document does not name is a fault, although clients have to pass over unknown fields.
+A call asserts that the document describes its body and its answer. Objects are closed here: a field
+that the document does not name is a fault, although clients have to pass over unknown fields.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from jsonschema import Draft202012Validator, FormatChecker
 
 METHODS = ("get", "post", "put", "patch", "delete")
 EXPLICIT = (400, 404, 409)
-"""Errors that belong to a route, so that `default` does not do for them."""
+"""Errors that a route must describe by itself, instead of by `default`."""
 
 Json = Any
 
@@ -135,7 +135,7 @@ class Checked:
         return described["content"][response.content_type]["schema"], response.content_type
 
     def missed(self) -> list[str]:
-        """The described answers of success that no call got."""
+        """The successful answers of the document that no call got."""
         return [
             f"{method} {path} {status}"
             for method, path, operation in self.api.operations()
