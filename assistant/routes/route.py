@@ -37,7 +37,7 @@ class Installation:
     """The parts of the assistant that handlers use.
 
     `space_of` gives the space of the user who sends a request, and raises `Refused` for a user that
-    ComfyUI does not know. `secrets` are the texts that no export may hold. `problems` returns the
+    ComfyUI does not have. `secrets` are the texts that no export may hold. `problems` returns the
     faults found at the start; a function, since the start ends after the routes are made.
     """
 

@@ -1,6 +1,6 @@
 """/assistant/settings, providers and models: the LLM servers, without their keys.
 
-The provider book checks the values of a provider, the resolver says which provider answers.
+The provider book checks the values of a provider, the resolver chooses the provider in use.
 """
 
 from __future__ import annotations

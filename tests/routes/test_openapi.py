@@ -130,7 +130,7 @@ def _enum(schema: dict[str, Any]) -> list[str]:
     return values
 
 
-# The answers of a running server
+# The responses of a running server
 
 
 async def test_every_success_is_as_it_is_described(tmp_path: Path) -> None:
