@@ -221,7 +221,8 @@ def load_user_context(
 def load_defaults(
     defaults_path: Path, user_path: Path, skills: SkillLibrary, cache: SourceCache | None = None
 ) -> Defaults:
-    """The defaults in the plugin's `user_context/`, also those that the user's own replace."""
+    """The defaults in the plugin's `user_context/`, also the defaults that the user's own files
+    replace."""
     cache = cache or SourceCache()
     files = (SOUL_FILE, GOALS_FILE)
     found = [name for name in files if cache.read(defaults_path / name, str.strip) is not None]

@@ -73,7 +73,7 @@ async def memory_per_chat() -> dict[str, Any]:
             for number in range(IDLE_CHATS):
                 await space.sessions.of(f"idle-{number}")
             idle = (_memory() - before) / IDLE_CHATS
-            await _begin(space, provider, "warm")  # Loads modules that only a first turn loads.
+            await _begin(space, provider, "warm")  # Loads the modules that a first turn loads.
             before = _memory()
             for number in range(ACTIVE_CHATS):
                 await _begin(space, provider, f"active-{number}")

@@ -19,7 +19,7 @@ ADAPTERS = Path(__file__).resolve().parent / "adapters"
 INSTALL_SECONDS = 900
 GRACE_SECONDS = 240
 """Seconds for starting, converting and the first points of a slow peer, in addition to its time for
-answers."""
+the points."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -57,7 +57,7 @@ def read_lines(path: Path) -> list[Any]:
 
 
 def message_of(row: Mapping[str, Any]) -> PromptMessage:
-    """One row of a log. Raises `ValueError` for a role that no provider knows."""
+    """One row of a log. Raises `ValueError` for a role that no provider accepts."""
     role = ROLES.get(str(row.get("role")))
     if role is None:
         raise ValueError(f"expected a role of {sorted(ROLES)}, got {row.get('role')!r}")

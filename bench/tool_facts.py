@@ -123,7 +123,7 @@ class _Reader:
 
 
 def _operations(arguments: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
-    """The edits in a call: those of a batch, or the call itself."""
+    """The edits in a call: the edits of a batch, or the call itself."""
     for name in BATCH_FIELDS:
         batch = arguments.get(name)
         if isinstance(batch, list):

@@ -1,6 +1,6 @@
 """The routes of the engine that the preview lacks: an empty queue, no models, an error for a run.
 
-The front end requests these routes when it starts and when the user presses Run. The answers have
+The front end requests these routes when it starts and when the user presses Run. The responses have
 the shapes of ComfyUI 0.33. `userdata` has the routes of files and settings, `catalog` the node
 definitions.
 """
@@ -31,9 +31,9 @@ MODEL_FOLDERS = (
     "vae",
 )
 UPLOAD_LIMIT = 100 * 1024 * 1024  # bytes; ComfyUI's own default, which the front end shows
-JOBS_PER_PAGE = 200  # as the front end requests; it refuses an answer without a number
+JOBS_PER_PAGE = 200  # as the front end requests; it refuses a page without a number
 EMPTY_QUEUE = {"exec_info": {"queue_remaining": 0}}
-# Routes whose answer is always the same here: nothing is installed and nothing has run.
+# Routes whose response is constant here: nothing is installed and nothing has run.
 CONSTANT: dict[str, Any] = {
     "/prompt": EMPTY_QUEUE,
     "/queue": {"queue_running": [], "queue_pending": []},

@@ -168,7 +168,7 @@ async def json_body(request: web.Request) -> Any:
 
 
 def files_below(folder: Path, deep: bool) -> list[Path]:
-    """All files in `folder`, sorted; with `deep` also those of its folders."""
+    """All files in `folder`, sorted; with `deep` also the files of its folders."""
     return sorted(path for path in folder.glob("**/*" if deep else "*") if path.is_file())
 
 

@@ -154,7 +154,7 @@ class ScriptedProvider:
         self._released[name].set()
 
     async def reached(self, name: str) -> None:
-        """Wait until an answer has come to the step `{"wait": name}`."""
+        """Wait until a script has come to the step `{"wait": name}`."""
         await asyncio.wait_for(self._reached[name].wait(), 10)
 
     async def client_left(self) -> None:

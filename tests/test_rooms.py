@@ -17,7 +17,7 @@ FACES = {"agent_prompts": "prompts", "user_context_loader": "user_context", "nod
 VAGUE_NAMES = {"utils", "util", "helpers", "helper", "manager", "misc", "common"}
 LONGEST_MODULE = 400  # lines
 SQLITE = ("assistant", "database", "sqlite")
-# The module that makes the database, and the port's own, which says what implements it.
+# The module that makes the database, and the port's own module, which names its implementation.
 CHOOSE_THE_DATABASE = {"assistant.space", "assistant.database"}
 SQLITE_WORDS = re.compile(r"\w*sqlite\w*|PRAGMA|FTS5|\browid\b", re.IGNORECASE)
 PAST_THE_PORT = re.compile(r"dbapi_connection|driver_connection|exec_driver_sql")

@@ -53,7 +53,7 @@ class Runner:
                 continue
             if kind in ENDS:
                 ended = kind, data
-            # ComfyUI says that nothing runs any more when the run is in its history, not before.
+            # ComfyUI reports that nothing runs only after the run is in its history.
             if ended is not None and kind == "executing" and data.get("node") is None:
                 return ended
         raise AssertionError("ComfyUI closed its socket.")
