@@ -48,7 +48,7 @@ _IDENTITY = re.compile(r"^# IDENTITY AND PURPOSE[ \t]*$", re.MULTILINE)
 _TOOL_RULES = re.compile(r"^# TOOL USAGE RULES[ \t]*$", re.MULTILINE)
 _USER_HEADING = "\n\n# USER CONTEXT\n\n"
 _LEAST_BLOCK_CHARS = 80
-"""In fewer characters than this the user context would be a heading without content."""
+"""With fewer characters than this the user context would be a heading without content."""
 
 _TEMPLATES = jinja2.Environment(
     loader=jinja2.FileSystemLoader(Path(__file__).parent / "assistant" / "prompts"),

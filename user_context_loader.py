@@ -6,8 +6,8 @@ a file is read again only after it changed. The user's own files lie in the user
 
     SOUL.md  goals.md  skills/<slug>/SKILL.md  environment/summary.json
 
-The plugin's own `user_context/` may hold the same files but the last; they are defaults for users
-that have no file of that name. Async callers run these functions in a thread.
+The plugin's own `user_context/` may hold the same files except `summary.json`; they are defaults
+for users who have no file of the same name. Async callers run these functions in a thread.
 """
 
 from __future__ import annotations
@@ -221,7 +221,8 @@ def load_user_context(
 def load_defaults(
     defaults_path: Path, user_path: Path, skills: SkillLibrary, cache: SourceCache | None = None
 ) -> Defaults:
-    """The defaults in the plugin's `user_context/`, also those that the user's own replace."""
+    """The defaults in the plugin's `user_context/`, also the defaults that the user's own files
+    replace."""
     cache = cache or SourceCache()
     files = (SOUL_FILE, GOALS_FILE)
     found = [name for name in files if cache.read(defaults_path / name, str.strip) is not None]

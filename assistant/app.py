@@ -94,7 +94,7 @@ class Assistant:
         return served(ROUTES, installation)
 
     def space(self, request: web.Request) -> UserSpace:
-        """The space of the user who asks; made on that user's first request."""
+        """The space of the user who sends the request; made on that user's first request."""
         space = self.space_of(self.host.user_of(request))
         if (address := _address(request)) is not None:
             space.reached_at(address)
@@ -119,7 +119,8 @@ class Assistant:
         return space
 
     async def start(self) -> None:
-        """Opens what exists already. Never raises for a folder that cannot be read or written."""
+        """Opens the spaces that requests have made already. Never raises for a folder that cannot
+        be read or written."""
         self._loop = asyncio.get_running_loop()
         for problem in self.problems:
             logger.warning("%s", ascii(problem.message)[1:-1])
@@ -143,7 +144,8 @@ class Assistant:
         return asyncio.wrap_future(asyncio.run_coroutine_threadsafe(work, self._loop))
 
     async def close(self) -> None:
-        """Stops the turns (what they wrote is kept) and closes files, clients and children."""
+        """Stops the turns (their unfinished answers are kept), and closes files, clients and child
+        processes."""
         for task in self._tasks:
             task.cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)
@@ -152,7 +154,8 @@ class Assistant:
         await self.resolver.close()
 
     def _secrets(self) -> frozenset[str]:
-        """What no export may hold: the token, and the keys of the environment and the panel."""
+        """The texts that no export may hold: the token, and the API keys of the environment and the
+        panel."""
         keys = (provider.api_key for provider in self._book.list())
         known = (self.settings.token, self.settings.openai_api_key, *keys)
         return frozenset(key for key in known if key and len(key) >= SHORTEST_SECRET)
@@ -176,13 +179,14 @@ class Assistant:
 
 
 def _address(request: web.Request) -> str | None:
-    """Where the request came in, such as `127.0.0.1:8188`."""
+    """The server's own address on which the request arrived, such as `127.0.0.1:8188`."""
     found = request.transport.get_extra_info("sockname") if request.transport else None
     return f"{found[0]}:{found[1]}" if isinstance(found, tuple) else None
 
 
 def folder_name(user: str) -> str:
-    """A ComfyUI user's id as the name of one folder; ids with other characters get a stable one."""
+    """The name of the folder of a ComfyUI user: the user's id, or a hash of an id that has
+    characters which a folder's name may not have."""
     if PLAIN_USER.fullmatch(user):
         return user
     return "user-" + hashlib.sha256(user.encode("utf-8", "replace")).hexdigest()[:24]

@@ -25,7 +25,7 @@ class Queue:
 @dataclass(frozen=True, slots=True)
 class Run:
     """One run of a workflow. `position` counts the runs before it while it waits, else 0. `outputs`
-    maps node addresses to what they gave, as ComfyUI's history has it."""
+    maps addresses of nodes to their outputs, as ComfyUI's history has them."""
 
     id: str
     state: RunState
@@ -34,7 +34,7 @@ class Run:
 
 
 class ComfyPort(Protocol):
-    """What ComfyUI has and does."""
+    """The nodes, models, runs and log of a ComfyUI."""
 
     def node_definitions(self) -> Mapping[str, Any]:
         """All node definitions by type, in the shape of `/object_info`."""
@@ -43,10 +43,11 @@ class ComfyPort(Protocol):
         """The folders on disk of each kind of model, such as "loras"."""
 
     def model_files(self, kind: str) -> Sequence[str]:
-        """Names of the model files of a kind, letter by letter; empty for an unknown kind."""
+        """Names of the model files of a kind, spelled as in ComfyUI's own choices; empty for an
+        unknown kind."""
 
     def queue(self) -> Queue:
-        """The runs that run or wait now."""
+        """The ids of the runs that ComfyUI executes now, and of the runs that wait."""
 
     def run(self, run_id: str) -> Run | None:
         """A run that is in the queue or in ComfyUI's history; None for any other."""

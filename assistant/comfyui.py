@@ -20,11 +20,11 @@ from .errors import Refused
 log = logging.getLogger("comfyui_assistant")
 
 USER_FOLDER = "assistant"
-# Older ComfyUI has no system user folders; its routes do not know this name either.
+# An older ComfyUI has no system user folders; its routes do not serve a folder of this name either.
 OLDER_USER_FOLDER = "__assistant"
 CHAT_PATH = "/chat"
 NO_MODEL_FOLDERS = frozenset({"configs", "custom_nodes"})
-# The attributes of a node class that a definition is made of, and the names it gives them.
+# Fields of a node's definition; for each field the attribute of the node's class, and a default.
 OLDER_NODE_FACTS = {
     "category": ("CATEGORY", ""),
     "description": ("DESCRIPTION", ""),
@@ -77,7 +77,7 @@ class ComfyUI:
 
 
 def _end(entry: Mapping[str, Any]) -> RunState:
-    """How a run of ComfyUI's history ended."""
+    """How the run of an entry in ComfyUI's history ended."""
     status = entry.get("status") or {}
     if any(name == "execution_interrupted" for name, _ in status.get("messages") or ()):
         return "interrupted"
@@ -87,7 +87,8 @@ def _end(entry: Mapping[str, Any]) -> RunState:
 def connect(root: Path, comfyui: ComfyUI, environ: Mapping[str, str]) -> Assistant:
     """Build the assistant of the plugin at `root` and register its routes.
 
-    ComfyUI itself adds `/api` to them. The assistant starts when ComfyUI's server does.
+    ComfyUI itself adds `/api` to the routes' paths. The assistant starts when ComfyUI's server
+    does.
     """
     server = comfyui.server
     host = Host(
@@ -119,7 +120,7 @@ def connect(root: Path, comfyui: ComfyUI, environ: Mapping[str, str]) -> Assista
 
 
 def log_failure(what: str, error: BaseException) -> None:
-    """One line of ASCII in ComfyUI's log: what failed, and why."""
+    """Writes one line of ASCII to ComfyUI's log: `what` failed, and the `error`."""
     reason = " ".join(f"{type(error).__name__}: {error}".split())
     log.error("ComfyUI Assistant %s: %s", what, reason.encode("ascii", "replace").decode())
     log.debug("Details", exc_info=error)
@@ -143,7 +144,8 @@ def model_folders(folder_paths: Any) -> dict[str, list[Path]]:
 
 
 def user_of(server: Any, request: web.Request) -> str:
-    """The ComfyUI user who asks; "default" without --multi-user. Raises `Refused` if unknown."""
+    """The ComfyUI user who sends the request; "default" without --multi-user. Raises `Refused` if
+    unknown."""
     try:
         return str(server.user_manager.get_request_user_id(request))
     except KeyError as error:

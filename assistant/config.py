@@ -61,11 +61,11 @@ def _setting(
 
 
 MOST = 10_000_000
-"""The upper bound of limits that have no natural one."""
+"""The upper bound of limits that have no natural upper bound."""
 
 
 def _limit(variable: str, default: int, about: str, unit: str) -> Any:
-    """A limit of what the model is sent, in `unit`; 0 switches it off."""
+    """A limit on the content of requests to the model, in `unit`; 0 switches the limit off."""
     return _setting(CONTEXT, variable, default, integer(0, MOST), about, unit)
 
 

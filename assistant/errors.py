@@ -51,7 +51,7 @@ class InvalidRequest(AssistantError):
 class Refused(AssistantError):
     """A request that is not allowed.
 
-    `extra` are further fields of the answer's error object; `retry_after` is in seconds.
+    `extra` are further fields of the response's error object; `retry_after` is in seconds.
     """
 
     code = "refused"
@@ -82,7 +82,7 @@ class NotFound(AssistantError):
 class Conflict(AssistantError):
     """The thing exists already, or its state does not allow the request.
 
-    `extra` are further fields of the answer's error object.
+    `extra` are further fields of the response, beside its error object.
     """
 
     code = "conflict"
@@ -114,7 +114,7 @@ class FileFailed(StoreError):
 
 
 class ToolError(AssistantError):
-    """A tool failed. The model reads the message, so the message says what would work."""
+    """A tool failed. The model reads the message, so the message names a call that would work."""
 
     code = "tool_failed"
 

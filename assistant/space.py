@@ -98,7 +98,7 @@ class UserSpace:
         self.sessions = Sessions(turns, self.chats)
 
     async def _name(self, chat_id: str, title: str) -> None:
-        """A title that a model found."""
+        """Gives the chat a title that a model wrote."""
         if await self.chats.set_title(chat_id, title, "model"):
             chat = await self.chats.get(chat_id)
             if chat is not None:
@@ -109,8 +109,8 @@ class UserSpace:
         return load_defaults(self._defaults_path, self.folder, self.skills, self._cache)
 
     async def open(self) -> None:
-        """Makes the tables, and turns what a crash cut into cut messages. Raises nothing: a
-        database that fails says so when it is used, and in health."""
+        """Creates the tables, and marks the answers that a crash interrupted as cut. Raises
+        nothing: a database that fails raises errors when it is used, and health reports it."""
         try:
             await self.user_context.open()
             await self.chats.recover()
@@ -119,12 +119,14 @@ class UserSpace:
             logger.error("%s", ascii(error.message)[1:-1])
 
     def reached_at(self, address: str) -> None:
-        """Where this ComfyUI answers, for another one that has the same chats open."""
+        """Stores the `address` of this ComfyUI, which another ComfyUI with the same database names
+        in its errors about a chat that is answered here."""
         if self.chats.owner.address != address:
             self.chats.owner = replace(self.chats.owner, address=address)
 
     async def scan(self, node_types: int, model_folders: Sequence[Path]) -> None:
-        """Counts what this ComfyUI has, for the environment line (R7)."""
+        """Counts the packages, node types and models of this ComfyUI for the environment line
+        (R7)."""
         try:
             await refresh_environment(self.folder, node_types, model_folders)
         except OSError as error:

@@ -27,8 +27,8 @@ from .errors import InvalidRequest
 LONGEST_SHOWN: Final = 80
 """Characters of a client's own field name that an error repeats."""
 SCHEMA_NAME: Final = "x-schema"
-"""Stands for a `$ref` until the OpenAPI document is put together: pydantic resolves `$ref` itself
-and does not know the schemas that are written by hand."""
+"""Stands for a `$ref` until the OpenAPI document is put together: pydantic resolves `$ref` itself,
+and does not have the schemas that are written by hand."""
 
 NOT_GIVEN: Any = None
 """Default of a field of `Changes`; a client cannot send null for it."""
@@ -131,9 +131,11 @@ def adapter(shape: Any) -> TypeAdapter[Any]:
 
 
 def parsed(shape: Any, value: Any) -> Any:
-    """`value` in this shape. Raises InvalidRequest that says where, and what was expected there.
+    """`value` in this shape. Raises InvalidRequest that names the wrong field and the value that
+    was expected there.
 
-    An unknown field is named before other faults, since it is mostly a misspelt one.
+    An unknown field is named before other faults, since an unknown field is mostly a misspelt
+    field.
     """
     try:
         return adapter(shape).validate_python(value)

@@ -1,4 +1,4 @@
-"""A workflow that a generated session edits: a real template, and a ledger of its edits.
+"""The workflow that a generated session edits: a real template, with a ledger of the edits.
 
 `score.py` compares summaries with the `Ledger`. `session.py` writes the messages about the
 workflow.
@@ -17,7 +17,8 @@ from plugin.assistant.workflow.view import widget_values
 
 TEMPLATES_PACKAGE = "comfyui_workflow_templates_json"
 FEWEST_NODES, MOST_NODES = 9, 24
-"""Nodes of a template that a long session is about: enough to edit, few enough to talk about."""
+"""Bounds of the number of nodes in a session's template: enough nodes to edit, few enough to
+discuss."""
 CORE_WIDGETS = {
     "KSampler": ("seed", "control", "steps", "cfg", "sampler_name", "scheduler", "denoise"),
     "CLIPTextEncode": ("text",),
@@ -31,9 +32,9 @@ CORE_WIDGETS = {
     "ModelSamplingSD3": ("shift",),
     "LoadImage": ("image", "upload"),
 }
-"""Widget names of older templates, which do not tell them."""
+"""Widget names of core nodes, since the workflows of older templates have no widget names."""
 LONGEST_TEXT = 1_200
-"""Characters of a template's widget text; some carry whole prompts for video models."""
+"""Characters of a template's widget text; some texts are whole prompts for video models."""
 
 
 def templates() -> Iterator[tuple[str, dict[str, Any]]]:
@@ -107,7 +108,8 @@ class Canvas:
         ]
 
     def set(self, at: int, node: int, name: str, value: Any) -> Any:
-        """Set a widget; gives the old value. `at` is the message that asked for it."""
+        """Sets a widget and returns its old value. `at` is the index of the message that has the
+        edit's call."""
         values = self._nodes[node]["widgets_values"]
         old, values[name] = values.get(name), value
         self.ledger.widgets[f"{node}.{name}"] = value
@@ -115,7 +117,7 @@ class Canvas:
         return old
 
     def add(self, at: int, kind: str, values: dict[str, Any]) -> int:
-        """Add a node; gives its id."""
+        """Adds a node and returns its id."""
         node = self._next
         self._next += 1
         self._nodes[node] = {"id": node, "type": kind, "widgets_values": dict(values), "mode": 0}
@@ -124,7 +126,7 @@ class Canvas:
         return node
 
     def remove(self, at: int, node: int) -> str:
-        """Remove a node; gives its type."""
+        """Removes a node and returns its type."""
         kind = self.kind(node)
         self._note(at, "remove", node)
         del self._nodes[node]

@@ -1,4 +1,4 @@
-"""Messages for the benchmark of the store: seeded sessions, one after the other, without end."""
+"""Messages for the benchmark of the store: an endless sequence of generated sessions."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from .session import Shape, write_session
 
 SESSION_MESSAGES = 1_000
 LONGEST_CHARS = 2_000
-"""Of a text; the median is near 100."""
+"""Characters of a text; the median is near 100."""
 QUERIES = (
     "golden vineyard",
     "pearl dovecote foreground",
@@ -24,11 +24,12 @@ QUERIES = (
     "brass abbey",
     "upscale model",
 )
-"""What people would look for in these sessions: rare names, and words of every other message."""
+"""Queries like those of users: rare names, and words that many messages have."""
 
 
 def texts() -> Iterator[tuple[str, str]]:
-    """Roles (user, assistant) and texts; each session of a seed of its own."""
+    """Yields the role (user, assistant) and the text of each message; each session has its own
+    random seed."""
     seed = 0
     while True:
         seed += 1
@@ -39,7 +40,7 @@ def texts() -> Iterator[tuple[str, str]]:
 
 
 def messages(source: Iterator[tuple[str, str]], count: int, start: int = 0) -> list[Message]:
-    """The next messages, with ids from `m<start>` on."""
+    """The next `count` messages, with ids from `m<start>` on."""
     made = []
     for number in range(start, start + count):
         role, text = next(source)

@@ -19,7 +19,8 @@ from plugin.tests.providers import Script, ScriptedProvider
 
 EVENTS = 20_000
 AT_ONCE = 50
-"""Events between two breaths of the loop: what a fast model sends in a few milliseconds."""
+"""Events between two yields to the event loop: as many as a fast model sends in a few
+milliseconds."""
 DELTA = {"message_id": "m1", "chunk": {"type": "text-delta", "id": "t1", "delta": " word"}}
 IDLE_CHATS, ACTIVE_CHATS = 200, 20
 QUESTION, ANSWER = "Why is my picture black? " * 4, "Let me see what the sampler says. " * 20
@@ -72,7 +73,7 @@ async def memory_per_chat() -> dict[str, Any]:
             for number in range(IDLE_CHATS):
                 await space.sessions.of(f"idle-{number}")
             idle = (_memory() - before) / IDLE_CHATS
-            await _begin(space, provider, "warm")  # What the first turn alone loads.
+            await _begin(space, provider, "warm")  # Loads the modules that a first turn loads.
             before = _memory()
             for number in range(ACTIVE_CHATS):
                 await _begin(space, provider, f"active-{number}")
@@ -85,7 +86,7 @@ async def memory_per_chat() -> dict[str, Any]:
 
 
 async def _begin(space: UserSpace, provider: ScriptedProvider, chat: str) -> None:
-    """A turn that is in the middle of its answer when this returns."""
+    """Starts a turn; returns when the turn is in the middle of its answer."""
     provider.queue(Script([{"text": ANSWER}, {"wait": chat}]))
     question = Message("u1", "user", (TextPart(QUESTION),))
     await space.sessions.start(TurnRequest(message=question, chat_id=chat))

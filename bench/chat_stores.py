@@ -31,7 +31,8 @@ PAGE = 50
 APPENDS = 300
 READS = 60
 OTHER_CHATS_SHARE = 100
-"""One more chat for each so many messages, for the list; with as many messages as follow."""
+"""The list has one further chat, of `OTHER_CHAT_MESSAGES` messages, for each so many messages of
+the long chat."""
 OTHER_CHAT_MESSAGES = 4
 IMPORTED_AT_ONCE = 5_000
 
@@ -46,7 +47,8 @@ _BARE_INSERT = "INSERT INTO messages VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
 
 
 class Bare:
-    """The same row in the same table, and nothing else: what a commit costs on this disk."""
+    """A bare SQLite table with the columns of our store: its time for a commit is the cost of the
+    disk."""
 
     def __init__(self, path: Path) -> None:
         self._connection = sqlite3.connect(path, isolation_level=None)
@@ -68,7 +70,7 @@ class Bare:
 
 
 async def ours(folder: Path, size: int) -> dict[str, Any]:
-    """Our store with a chat of `size` messages, and others beside it."""
+    """The figures of our store with a chat of `size` messages and further chats."""
     path = folder / "assistant.db"
     database = SqliteDatabase(path)
     store = ChatStore(database)
@@ -105,7 +107,8 @@ async def ours(folder: Path, size: int) -> dict[str, Any]:
 
 
 def json_lines(folder: Path, size: int) -> dict[str, Any]:
-    """A file to which each message is appended and synced; to read is to read all of it."""
+    """The figures of a JSON Lines file: an append is synced, and each reading reads the whole
+    file."""
     path = folder / "long.jsonl"
     source = texts()
     with path.open("w", encoding="utf-8") as file:
@@ -154,7 +157,8 @@ async def _fill(store: ChatStore, source: Iterator[tuple[str, str]], size: int) 
 async def _appends(
     store: ChatStore, source: Iterator[tuple[str, str]], size: int, folder: Path
 ) -> dict[str, Any]:
-    """Appends in turns with bare commits of the same text, so that both meet the same disk."""
+    """Times appends and bare commits of the same texts alternately, so that both run under the same
+    load of the disk."""
     bare = Bare(folder / "bare.db")
     added: Sequence[Message] = messages(source, APPENDS, size)
     appends, commits = [], []
@@ -177,7 +181,8 @@ async def _appends(
     return {
         **_spread("append", appends),
         "commit_ms": _middle(commits),
-        # Of the quicker halves' middles: other programs' syncs fall on either by chance.
+        # The quotient of the lower quartiles, since syncs of other programs delay single appends or
+        # commits at random.
         "append_per_commit": round(percentile(appends, 0.25) / percentile(commits, 0.25), 2),
         "ten_at_once_ms": round(spent, 3),
     }

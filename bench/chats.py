@@ -1,11 +1,11 @@
-"""How fast chats are kept, found and followed, beside others on the same work:
+"""Times of storing, finding and following chats, compared with other stores at the same work:
 
     python bench/chats.py [--sizes 10 1000 100000] [--out FOLDER] [--only ours jsonl agents events]
 
 For a chat of each size: appending a message (durable when it returns), opening the first page,
 listing and searching all chats; an append also as a multiple of a bare SQLite commit of the same
 row at the same `synchronous` setting, taken in turns. Then events per second that reach 1 and 100
-readers of a chat, and what a chat costs in memory. FOLDER (`.cache/bench`) gets `chats.json` and
+readers of a chat, and the RAM that a chat takes. FOLDER (`.cache/bench`) gets `chats.json` and
 `chats.md`.
 """
 
@@ -84,7 +84,7 @@ def main() -> None:
 
 
 def measure(name: str, size: int, folder: Path) -> dict[str, Any]:
-    """One participant's figures for a chat of `size` messages."""
+    """The figures of the store `name` for a chat of `size` messages."""
     with tempfile.TemporaryDirectory(dir=folder) as own:
         if name == "ours":
             return {"name": "ours", **asyncio.run(ours(Path(own), size))}

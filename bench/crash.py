@@ -1,4 +1,4 @@
-"""Kills the server at random moments of running turns, and checks what is left of the chat:
+"""Kills the server at random moments of running turns, and checks the stored chat:
 
     python bench/crash.py [--kills 200] [--seed 1] [--folder FOLDER]
 
@@ -38,9 +38,11 @@ CHAT = "c1"
 WORDS = 30
 WORD_SECONDS = 0.004
 MOST_CHUNKS = 55
-"""More than a turn's; some kills come after its end, or in the queued message's turn."""
+"""More chunks than a turn has, so some kills come after the turn's end, or in the turn of the
+queued message."""
 AT_ONCE_SHARE = 0.1
-"""Kills that come by the clock, most of them before the message is stored."""
+"""Share of the kills that come after a random time instead of a chunk, most of them before the
+message is stored."""
 AT_ONCE_SECONDS = 0.1
 LITTLE_SECONDS = 0.02
 QUEUED_SHARE = 0.3
@@ -49,7 +51,7 @@ START_SECONDS = 60
 
 @dataclass
 class Told:
-    """What the client knows of a turn. `said` is the answer's text that it has read."""
+    """The data of a turn that the client has received. `said` is the text of the answer so far."""
 
     user: str
     stored: bool = False
@@ -62,7 +64,7 @@ class Told:
     moved: asyncio.Event = field(default_factory=asyncio.Event)
 
     async def reach(self, chunks: int) -> None:
-        """Waits until so many chunks were read, or no more will be."""
+        """Waits until the client has read `chunks` chunks, or the turn is over."""
         while self.chunks < chunks and not self.over:
             self.moved.clear()
             await self.moved.wait()
@@ -70,7 +72,8 @@ class Told:
 
 @dataclass
 class Result:
-    """What came of all kills. `lost` has a sentence for each thing that should have been there."""
+    """The result of all kills. `lost` has a sentence for each acknowledged thing that the chat no
+    longer has."""
 
     kills: int = 0
     moments: Counter[str] = field(default_factory=Counter)
@@ -78,7 +81,7 @@ class Result:
 
 
 class Server:
-    """The process, as long as it lives."""
+    """The server's process, which can be started again after it was killed."""
 
     def __init__(self, folder: Path, provider: str) -> None:
         self._command = [sys.executable, str(SERVER), str(folder), provider]
@@ -101,8 +104,8 @@ class Server:
 
 
 async def crash(kills: int, folder: Path, seed: int) -> Result:
-    """Kill the server so many times, each time in another turn of one chat."""
-    logging.getLogger("aiohttp.server").setLevel(logging.CRITICAL)  # clients die all the time
+    """Kills the server `kills` times, each time in another turn of one chat."""
+    logging.getLogger("aiohttp.server").setLevel(logging.CRITICAL)  # each kill logs errors
     pick, result = random.Random(seed), Result()
     provider = ScriptedProvider()
     await provider.start()
@@ -134,7 +137,8 @@ async def crash(kills: int, folder: Path, seed: int) -> Result:
 
 
 def _scripts(number: int) -> list[Script]:
-    """A turn of two requests: words, a call, words."""
+    """The scripts of a turn of two requests (words and a call, then words), and of the queued
+    message's turn."""
     words = [f"{number}.{word} " for word in range(WORDS)]
     steps: list[dict[str, Any]] = []
     for word in words[: WORDS // 2]:
@@ -146,7 +150,7 @@ def _scripts(number: int) -> list[Script]:
 
 
 async def _killed_turn(server: Server, told: Told, pick: random.Random) -> None:
-    """A turn whose server dies at a random moment: after any chunk, and a little time."""
+    """Starts a turn and kills the server at a random moment: a short time after any chunk."""
     at_once, queues = pick.random() < AT_ONCE_SHARE, pick.random() < QUEUED_SHARE
     chunks = 0 if at_once else pick.randint(1, MOST_CHUNKS)
     seconds = pick.uniform(0, AT_ONCE_SECONDS if at_once else LITTLE_SECONDS)
@@ -162,7 +166,7 @@ async def _killed_turn(server: Server, told: Told, pick: random.Random) -> None:
 
 
 async def _say(client: aiohttp.ClientSession, url: str, told: Told) -> None:
-    """A message and its answer, noted in `told`."""
+    """Sends a message and reads its answer into `told`."""
     try:
         await _read(client, url, told)
     finally:
@@ -193,7 +197,7 @@ async def _read(client: aiohttp.ClientSession, url: str, told: Told) -> None:
 
 
 async def _queue(client: aiohttp.ClientSession, url: str, told: Told) -> None:
-    """A message that waits for the end of the turn, which it does not live to see."""
+    """Queues a message during the turn."""
     await told.reach(1)
     identity = f"{told.user}-queued"
     command = {"type": "user_message", "message": _message(identity)}
@@ -215,7 +219,7 @@ def _moment(told: Told) -> str:
 
 
 async def _missing(url: str, history: list[Told], folder: Path) -> list[str]:
-    """What should be there and is not."""
+    """A sentence for each acknowledged thing that the chat no longer has."""
     async with aiohttp.ClientSession() as client:
         chat = await _chat(client, url)
         if chat is None:
@@ -272,7 +276,7 @@ async def _chat(client: aiohttp.ClientSession, url: str) -> dict[str, Any] | Non
 
 
 async def _waiting(client: aiohttp.ClientSession, url: str) -> dict[str, str]:
-    """What waits in the queue: ids of entries and of their messages."""
+    """The queue: ids of its entries, and of their messages."""
     async with client.get(f"{url}/chats/subscribe?chat_id={CHAT}") as response:
         async for line in response.content:
             if line.startswith(b"data: "):
@@ -282,7 +286,7 @@ async def _waiting(client: aiohttp.ClientSession, url: str) -> dict[str, str]:
 
 
 def _invalid(folder: Path) -> list[str]:
-    """What is wrong with the file."""
+    """A sentence for each fault of the database file."""
     path = next(folder.glob("user/*/assistant.db"))
     with closing(sqlite3.connect(path)) as connection:
         wrong = [

@@ -18,7 +18,8 @@ ENVIRONMENTS = ROOT / ".cache" / "peers"
 ADAPTERS = Path(__file__).resolve().parent / "adapters"
 INSTALL_SECONDS = 900
 GRACE_SECONDS = 240
-"""For starting, converting and the first points of a slow peer, beside its time for answers."""
+"""Seconds for starting, converting and the first points of a slow peer, in addition to its time for
+the points."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +60,7 @@ def ask(
 
 
 def version_of(peer: Peer) -> str:
-    """What is installed of the peer's first package, such as `litellm 1.80.0`."""
+    """Name and installed version of the peer's first package, such as `litellm 1.80.0`."""
     if not peer.packages:
         return "-"
     package = peer.packages[0].split("==")[0]
@@ -68,7 +69,8 @@ def version_of(peer: Peer) -> str:
 
 
 def python_of(peer: Peer) -> Path:
-    """The Python of the peer's environment, made when it is missing. Raises PeerUnavailable."""
+    """The Python of the peer's environment; a missing environment is made. Raises
+    PeerUnavailable."""
     folder = ENVIRONMENTS / peer.environment
     python = folder / ("Scripts/python.exe" if sys.platform == "win32" else "bin/python")
     done = folder / "installed.txt"

@@ -1,7 +1,7 @@
-"""Unique values planted in a session, and the questions that should find them again.
+"""Unique values planted in a session, and the questions that a search should answer with them.
 
-A fact is a value that occurs nowhere else in the log. Its question names what a person would
-remember: the topic of the turn and the kind of the value, never the value itself.
+A fact is a value that occurs nowhere else in the log. Its question has the words that a person
+would remember: the topic of the turn and the kind of the value, never the value itself.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ class Fact:
 
 @dataclass(frozen=True, slots=True)
 class Planted:
-    """A value that is about to be planted, and what kind of thing it is."""
+    """A value before it is planted, and its kind."""
 
     value: str
     kind: str
@@ -52,7 +52,7 @@ class Planted:
 
     @property
     def phrase(self) -> str:
-        """As a tool's result tells it."""
+        """The value as a sentence of a tool's result."""
         return f"{self.kind} of the {self.topic}: {self.value}"
 
     @property
@@ -63,7 +63,7 @@ class Planted:
 
 
 class Planter:
-    """Makes values from a seeded random source and remembers where each went."""
+    """Makes values from a random source, and records the message that has each value."""
 
     def __init__(self, random_source: random.Random) -> None:
         self._random = random_source
@@ -71,7 +71,7 @@ class Planter:
         self.facts: list[Fact] = []
 
     def value(self, topic: str) -> Planted:
-        """A new value; it is a fact once it is placed."""
+        """A new value; `place` makes it a fact."""
         while True:
             value, kind = self._candidate(topic)
             if value not in self._used:

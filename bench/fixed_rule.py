@@ -1,8 +1,8 @@
 """The fixed rule for shortening a request that many assistants use, as a reference for the engine.
 
-The full system message on the first turn, and one sentence after it; a placeholder instead of the
-results before the last 2 rounds; the last 24 messages; where the first of them is a result without
-its call, it is dropped. The rule has no token limit.
+The rule sends the full system message on the first turn, and one sentence on later turns; a
+placeholder instead of the results before the last 2 rounds; and the last 24 messages, without a
+first message that is a result without its call. The rule has no token limit.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ OMITTED = '{"_omitted": true, "note": "Earlier tool result omitted to save conte
 
 
 def request(history: Messages) -> list[Mapping[str, Any]]:
-    """The messages that are sent after `history`; its own system messages stay."""
+    """The messages that the rule sends after `history`; system messages of `history` stay."""
     rounds = [at for at, message in enumerate(history) if message.get("tool_calls")]
     kept_from = rounds[-KEPT_ROUNDS] if len(rounds) >= KEPT_ROUNDS else 0
     replaced = [
@@ -34,8 +34,8 @@ def request(history: Messages) -> list[Mapping[str, Any]]:
 
 
 def request_with_rules(history: Messages, full: str) -> list[Mapping[str, Any]]:
-    """The same with a system message: `full` until an answer stands before the last user message,
-    then the continuation."""
+    """The request with a system message: `full` while no assistant message stands before the last
+    user message, then the continuation."""
     spoken = [message for message in history if message["role"] != "system"]
     users = [at for at, message in enumerate(spoken) if message["role"] == "user"]
     before = spoken[: users[-1]] if users else []

@@ -1,12 +1,12 @@
-"""Plans generated chats and counts what must never be:
+"""Plans generated chats and counts requests that break a rule:
 
     python bench/fuzz_plans.py [--cases N] [--seed S] [--jobs J]
 
 A case is one chat of `tests/context/wild.py` with settings, window and provider of its own, planned
-request by request. Each request is checked by `validity.py` and by what stands here: invalid, over
-its window (characters / 4, and the exact count where `toktok-rs` is installed), a row that is
-neither sent nor behind a handle, a last message that is not the current input. Prints a JSON
-object; the exit code is 1 when any count is not 0.
+request by request. The faults that are counted: a request that `validity.py` finds invalid, or that
+exceeds its window (characters / 4, and the exact count where `toktok-rs` is installed); a row that
+is neither sent nor behind a handle; a last message that is not the current input; an unexpected
+exception. Prints a JSON object; the exit code is 1 when any count is not 0.
 """
 
 import runpy
@@ -42,9 +42,9 @@ SYSTEM = SystemText("You are ComfyUI Assistant. " * 8, "full")
 WINDOWS = (1_024, 2_048, 4_096, 8_192, 16_384, 32_768)
 MOST_TURNS = 16
 BATCH = 100
-"""Cases that a process gets at once."""
+"""Cases that a process gets in one batch."""
 NAMED = 10
-"""Faulty cases that are named, to look at them."""
+"""Number of faulty cases whose seeds are printed."""
 NEVER = ("invalid", "over_window", "over_window_exact", "lost_rows", "input_not_last", "crashed")
 
 
@@ -68,7 +68,7 @@ def main() -> int:
 
 
 def run(seeds: range) -> tuple[Counter[str], set[int]]:
-    """What was found in the cases of these seeds, and the seeds of the faulty ones."""
+    """The counts of the cases with these seeds, and the seeds of the faulty cases."""
     counts, bad = Counter[str](), set()
     for seed in seeds:
         found = Counter(case(seed))
@@ -80,7 +80,7 @@ def run(seeds: range) -> tuple[Counter[str], set[int]]:
 
 
 def case(seed: int) -> Iterator[str]:
-    """One chat: a word for each request and for each fault."""
+    """Plans one chat; yields a word for each request and for each fault."""
     random = Random(-seed)
     log = wild_log(seed, random.randint(1, MOST_TURNS))
     budget = Budget(
@@ -138,7 +138,7 @@ def _request(chat: ChatContext, log: tuple[PromptMessage, ...], budget: Budget) 
 
 
 def _without_images(message: PromptMessage) -> PromptMessage:
-    """An image's URL is not what it costs."""
+    """The message without its images, since the length of an image's URL is not its cost."""
     return replace(message, content=message.text) if message.images else message
 
 

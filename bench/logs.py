@@ -1,8 +1,8 @@
-"""Reads a log of OpenAI messages as other programs write them, into our own values.
+"""Reads a log of OpenAI messages, as other programs write such logs, into our own values.
 
-Liberal on purpose: benchmarks are also run on logs that are not ours. Content may be a string, a
-list of parts or null; arguments text or an object; `developer` counts as system, `function` as
-tool.
+The reader is liberal, since benchmarks are also run on logs of other programs. Content may be a
+string, a list of parts or null; arguments text or an object; `developer` counts as system,
+`function` as tool.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ def read_lines(path: Path) -> list[Any]:
 
 
 def message_of(row: Mapping[str, Any]) -> PromptMessage:
-    """One row of a log. Raises `ValueError` for a role that no provider knows."""
+    """One row of a log. Raises `ValueError` for a role that no provider accepts."""
     role = ROLES.get(str(row.get("role")))
     if role is None:
         raise ValueError(f"expected a role of {sorted(ROLES)}, got {row.get('role')!r}")
@@ -73,7 +73,8 @@ def message_of(row: Mapping[str, Any]) -> PromptMessage:
 
 
 def reports_failure(text: str) -> bool:
-    """True for a result that says of itself that it failed; a log has no other sign of it."""
+    """True for a result whose own text says that the call failed; a log has no other sign of a
+    failure."""
     if not text.lstrip().startswith("{"):
         return text.startswith(("Error:", "Traceback (most recent call last)"))
     try:

@@ -1,7 +1,7 @@
-"""Figures of requests: tokens, the part that stays the same, and what they cost.
+"""Figures of requests: tokens, the prefix that stays the same, and prices.
 
-A request is its messages as compact JSON, since that is what a provider's cache sees. Sizes are
-characters / 4, and exact tokens of `o200k_base` where `toktok-rs` is installed.
+A request is measured as the compact JSON of its messages, since a provider's cache compares that
+text. Sizes are characters / 4, and exact tokens of `o200k_base` where `toktok-rs` is installed.
 """
 
 from __future__ import annotations
@@ -26,7 +26,8 @@ Messages = Sequence[Mapping[str, Any]]
 
 @dataclass(frozen=True, slots=True)
 class PriceModel:
-    """What a token costs, as a share of the plain input price: read from the cache, or not."""
+    """The price of a token that is read from the cache, and of other tokens, as shares of the plain
+    input price."""
 
     name: str
     read: float
@@ -43,8 +44,7 @@ PRICE_MODELS = (
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """One request beside the one before it: its tokens, and how many of them are the same
-    beginning."""
+    """A request and the request before it: their tokens, and the tokens of the common beginning."""
 
     tokens: float
     same: float
@@ -72,7 +72,7 @@ def request_tokens(messages: Messages) -> float:
 
 
 def steps(requests: Iterable[Messages]) -> list[Step]:
-    """Each of consecutive requests beside the one before it; the first has none and is left out."""
+    """A step for each of the consecutive requests but the first."""
     found: list[Step] = []
     before: list[str] | None = None
     for messages in requests:
@@ -98,7 +98,7 @@ def _same_beginning(before: list[str], texts: list[str]) -> int:
 
 
 def text_of(message: Mapping[str, Any]) -> str:
-    """What a model reads of a message: content, call names and arguments."""
+    """The text of a message that a model reads: content, call names and arguments."""
     content = message.get("content")
     parts = [content] if isinstance(content, str) else []
     for part in content if isinstance(content, list) else ():
@@ -110,7 +110,8 @@ def text_of(message: Mapping[str, Any]) -> str:
 
 
 def exact_tokens(messages: Messages) -> int | None:
-    """Tokens of what a model reads, with `MESSAGE_TOKENS` each; None without `toktok-rs`."""
+    """Exact tokens of the messages, each with `MESSAGE_TOKENS` for role and separators; None
+    without `toktok-rs`."""
     if toktok is None:
         return None
     counts: list[int] = toktok.batch_count(

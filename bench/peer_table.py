@@ -22,7 +22,8 @@ HEAD = (
 def markdown(results: Sequence[Mapping[str, Any]], window: int) -> str:
     """One table for each log. Tokens are exact where they could be counted, else characters / 4;
     `over` is the share of requests over the window; the stable prefix is a share of the previous
-    request, in brackets of the request itself; priced tokens are means for a request."""
+    request, and in brackets a share of the request itself; priced tokens are means for a
+    request."""
     return "\n".join(_table(result, window) for result in results)
 
 
@@ -46,7 +47,7 @@ def _table(result: Mapping[str, Any], window: int) -> str:
 
 
 def _rules(cost: Mapping[str, Mapping[str, float]]) -> str:
-    """What `rules_cost` measured, in a sentence."""
+    """The figures of `rules_cost` as a sentence."""
     shares = ", ".join(f"{name}: {_share(one['share'])}" for name, one in cost.items())
     return f"Priced tokens with all rules in view, as a share of the fixed rule's: {shares}."
 

@@ -47,7 +47,8 @@ from plugin.bench.truth import Truth  # noqa: E402
 BLOCKS, BLOCK_POINTS = 5, 30
 """150 points of each log."""
 FIRST_SHARE, LAST_SHARE = 0.04, 0.95
-"""Where in the log the first block begins and the last one ends."""
+"""Places in the log, as shares of its length, where the first block begins and the last block
+ends."""
 PEER_SECONDS = 60.0
 HITS = 10
 SESSIONS = {
@@ -89,7 +90,7 @@ PEERS = (
 
 @dataclass(frozen=True, slots=True)
 class Input:
-    """A log, where it lies, and the truth about it where there is one."""
+    """A log and its path; a generated log also has its facts, queries and edits."""
 
     name: str
     path: Path
@@ -124,7 +125,7 @@ def main() -> None:
 
 
 def inputs(given: Sequence[Path], folder: Path) -> Iterator[Input]:
-    """The generated logs, then the given ones."""
+    """The generated logs, then the given logs."""
     for name, (seed, shape) in SESSIONS.items():
         session = write_session(seed, shape)
         path = folder / f"{name}.json"
@@ -168,7 +169,7 @@ def _reference(one: Input, window: int) -> dict[str, Any]:
 
 
 def _searched(one: Input) -> dict[str, Any] | None:
-    """Of the facts, those that a question about them finds in the first ten hits."""
+    """The share of the facts whose question finds them among the first ten hits."""
     if not one.queries:
         return None
     index = index_of(one.log)
@@ -193,7 +194,8 @@ def _peer(peer: Peer, one: Input, window: int, folder: Path) -> dict[str, Any]:
 def _scored(
     one: Input, lines: Sequence[Mapping[str, Any]], window: int, contents: Mapping[str, str]
 ) -> dict[str, Any]:
-    """Figures at the points that peers are asked at; our own lines are of all points."""
+    """The figures at the points of the blocks, the same for all peers; our own lines have all
+    points."""
     at = {line["at"]: line for line in lines}
     asked = [[at[index] for index in block if index in at] for block in blocks_of(one.log)]
     errors = [line["error"] for line in at.values() if line.get("error")]

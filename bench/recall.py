@@ -41,8 +41,8 @@ def main() -> None:
 
 
 def index_of(log: Sequence[Mapping[str, Any]]) -> TextIndex:
-    """The log's messages, a tool's results in the round of their call. System messages are in no
-    chat's log."""
+    """The search index of the log's messages; a tool's results belong to the round of their call.
+    System messages are in no chat's log, and are left out."""
     messages = [message_of(row) for row in log]
     begins = (message.role != "tool" for message in messages)
     texts = [text_of_prompt(m) if m.role != "system" else "" for m in messages]

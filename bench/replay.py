@@ -7,7 +7,7 @@ LOG is a list of OpenAI messages. For each point before an assistant message OUT
 `{"at", "messages", "tokens", "ms", "left_out", "report"}`; a plan that is refused has `error` and
 no messages. N is the limit of `messages` in tokens. H gets one line `{"handle", "content"}` for
 every handle that occurs, its content as `recall_result` gives it. `ms` is the time of the plan and
-of taking in the messages since the last one.
+of appending the messages since the last plan.
 """
 
 import runpy
@@ -71,7 +71,8 @@ def run(
 
 
 def points(chat: ChatContext, log: Iterable[Mapping[str, Any]]) -> Iterator[dict[str, Any]]:
-    """The line of each point before an assistant message, while the chat takes in the log."""
+    """Yields the line of each point before an assistant message, and appends the log's messages to
+    the chat."""
     spent = 0.0
     for index, row in enumerate(log):
         message = message_of(row)

@@ -1,6 +1,6 @@
 """Results of the tools that read or run a workflow in a generated session, as JSON or text.
 
-Each function takes a random source with a seed and the value to plant, if any.
+Each function takes a random source, and the value to plant in the result, if any.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ FOUND_NODES = (3, 7)
 LISTED_MODELS = (8, 40)
 DOCUMENT_PARAGRAPHS = (4, 14)
 GIANT_PARAGRAPHS = 260
-"""About 25,000 characters: alone nearly a whole window of 8,000 tokens."""
+"""About 25,000 characters, which nearly fill a window of 8,000 tokens."""
 
 
 def found_nodes(pick: random.Random, query: str, planted: Planted | None) -> dict[str, Any]:

@@ -1,8 +1,8 @@
-"""What it costs to keep all rules in view: the full system message in front of every request.
+"""The cost of the full system message in every request, compared with the fixed rule.
 
-The fixed rule (`fixed_rule.py`) sends it once and then a sentence; in `auto` the engine sends it
-with every request, because a cache reads it for a tenth of the price. Both are priced on the same
-log.
+The fixed rule (`fixed_rule.py`) sends the full system message on the first turn and one sentence on
+later turns; in `auto` the engine sends the full message with every request, because a cached token
+costs a tenth of the price. Both are priced on the same log.
 """
 
 from __future__ import annotations

@@ -1,11 +1,11 @@
-"""How long a plan takes in chats of any length:
+"""The time of a plan in chats of any length:
 
     python bench/scale.py [--window 8000] [--cache none|auto] [--sizes 100 1000 10000 100000]
 
-For each size a chat of so many messages goes on for 100 more requests; printed are the time to take
-in the whole log and plan once (a chat that is opened again), and p50 and p95 of the plans after
-that, each with the messages that came since the last one: of the clock, and of the processor alone,
-which other programs on the machine do not disturb.
+For each size a chat of so many messages goes on for 100 more requests. The figures are the time to
+append the whole log and plan once (a chat that is opened again), and p50 and p95 of the later
+plans, each with the messages since the last plan. The time of the processor is given beside that of
+the clock, because other programs on the machine do not change it.
 """
 
 import runpy
@@ -85,7 +85,8 @@ def _at(times: list[float], share: int) -> float:
 
 
 def endless(messages: list[dict[str, Any]]) -> Iterator[dict[str, Any]]:
-    """The session over and over, each time with call ids of its own; its system message once."""
+    """Repeats the session without end, each time with new call ids; the system message comes
+    once."""
     round_number = 0
     while True:
         for message in messages:

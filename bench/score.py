@@ -1,10 +1,11 @@
-"""Scores what `replay.py` wrote:
+"""Scores the output of `replay.py`:
 
     python bench/score.py --input LOG.json --replay OUT.jsonl [--handles H.jsonl] [--window N]
         [--facts FACTS.jsonl] [--edits EDITS.json] [--recalled RECALL.jsonl] [--out SCORE.json]
 
 Prints a JSON object: validity (a check of its own), sizes, the stable prefix, times, prices, and,
-where the truth about the log is given, what of it is shown, recallable or lost.
+where the truth about the log is given, the shares of facts and edits that are shown, recallable or
+lost.
 """
 
 import runpy
@@ -36,9 +37,9 @@ from plugin.bench.truth import Tally, Truth  # noqa: E402
 from plugin.bench.validity import faults  # noqa: E402
 
 NAMED = 20
-"""Lost or missed facts that are named, to look at them."""
+"""Number of lost or missed facts whose ids are printed."""
 TRUTH_POINTS = 60
-"""Points at which the truth is asked for; the last one always."""
+"""Number of points at which facts and edits are looked up; the last point is always among them."""
 
 
 def main() -> None:
@@ -72,7 +73,8 @@ def score_requests(
     """The figures that need no truth about the log. Each block is a run of consecutive points.
 
     `prefix_of_previous` and `prefix_of_current` are means over consecutive requests of the common
-    beginning, divided by the length of the former or the latter; prices are means over the same.
+    beginning, divided by the length of the former or the latter; prices are means over the same
+    requests.
     """
     lines = [line for block in blocks for line in block]
     sent = [line for line in lines if line["messages"]]
@@ -120,7 +122,8 @@ def _read_tokens(messages: Messages) -> float:
 
 
 def score_truth(lines: Sequence[Mapping[str, Any]], truth: Truth) -> dict[str, Any]:
-    """Facts and net edits, over points spread evenly; `at_end` is the last point alone."""
+    """Counts where facts and net edits are, at evenly spread points; `at_end` is the last point
+    alone."""
     stride = max(1, len(lines) // TRUTH_POINTS)
     chosen = [line for line in reversed(lines) if line["messages"]][::stride]
     over_all, where_lost, edits = Tally(), Counter[str](), Tally()
@@ -149,7 +152,7 @@ def score_truth(lines: Sequence[Mapping[str, Any]], truth: Truth) -> dict[str, A
 def score_search(
     log: Messages, facts: Sequence[Mapping[str, Any]], recalled: Sequence[Mapping[str, Any]]
 ) -> dict[str, Any]:
-    """Of the facts, those whose value stands in a message that their query returned."""
+    """Counts the facts whose value stands in a message that the fact's query returned."""
     found = {row["id"]: row["indexes"] for row in recalled}
     tally, missed = Tally(), []
     for fact in facts:

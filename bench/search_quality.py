@@ -1,4 +1,5 @@
-"""How good the search over a chat is, against plain full-text search, on public conversations:
+"""The quality of the search over a chat, compared with plain full-text search, on public
+conversations:
 
     python bench/search_quality.py --data LOCOMO.json [--data CHAT.json ...] [--speed]
         [--out O.json]
@@ -6,11 +7,12 @@
 LOCOMO.json is `data/locomo10.json` of github.com/snap-research/locomo (Maharana et al., 2024): ten
 long conversations, with the messages that hold the evidence for each question. The conversations of
 github.com/danny911kr/REALTALK (`data/Chat_*.json`, real people) have the same form. A question
-counts as `any` when one of its messages is among what a search returns, as `all` when each is.
+counts as `any` when a search returns one of its evidence messages, as `all` when the search returns
+all of them.
 
 The rows: the last 24 messages; FTS5's bm25 over Porter stems, all words of the question joined by
-OR, with the message before and after each hit; ours. Question types 1 to 4 have an answer, 5 is
-about what was never said. `--speed` measures ours at 1,000, 10,000 and 100,000 messages.
+OR, with the message before and after each hit; ours. Question types 1 to 4 have an answer, type 5
+asks about things that nobody said. `--speed` measures ours at 1,000, 10,000 and 100,000 messages.
 """
 
 import runpy
@@ -135,7 +137,7 @@ def last(conversation: Conversation) -> Search:
 
 
 def plain(conversation: Conversation, depth: int) -> Search:
-    """What one gets from SQLite without further thought."""
+    """Searches with SQLite's FTS5, as the module describes."""
     index = sqlite3.connect(":memory:")
     index.execute("CREATE VIRTUAL TABLE t USING fts5(x, tokenize='porter unicode61')")
     index.executemany("INSERT INTO t (rowid, x) VALUES (?, ?)", enumerate(conversation.texts))
@@ -156,8 +158,8 @@ def ours(conversation: Conversation, depth: int) -> Search:
 
 
 def speed(conversations: Sequence[Conversation], size: int) -> dict[str, Any]:
-    """Milliseconds per search and to index, in a log of `size` messages: all conversations, over
-    and over, so that words are as frequent as in the real ones."""
+    """Milliseconds per search and to index, in a log of `size` messages: all conversations,
+    repeated, so that words are as frequent as in the real conversations."""
     texts = [text for one in conversations for text in one.texts]
     texts = (texts * (size // len(texts) + 1))[:size]
     asked = [question.text for one in conversations for question in one.questions]

@@ -1,8 +1,8 @@
 """One seeded ComfyUI session as a list of OpenAI messages: turns, rounds, edits, errors, facts.
 
 The same seed and shape give the same bytes. It is made of `canvas` (a real template), `wordings`
-(what people, models and ComfyUI say), `results` (what tools answer), `session_edits` and `facts`
-(what is planted).
+(texts of people, models and ComfyUI), `results` (results of tools), `session_edits` and `facts`
+(planted values).
 """
 
 from __future__ import annotations
@@ -17,13 +17,13 @@ from .canvas import Canvas, templates
 from .facts import Planted, Planter
 from .session_edits import Call, Editor, compact
 
-MESSAGES = 1_810  # about as many as a long real session has
+MESSAGES = 1_810  # about the length of a long real session
 MOST_CALLS = 3
 FACT_SHARE = 0.45
-"""Of the turns, those with facts in them."""
+"""Share of the turns that have facts."""
 FOREIGN_SHARE = 0.12
 FAILURE_SHARE = 0.28
-"""Of the runs, those that fail."""
+"""Share of the runs that fail."""
 BATCH_SHARE = 0.4
 
 
@@ -32,9 +32,9 @@ class Shape:
     """How long a session is and how large its results are.
 
     `full_share` is the share of looks at the workflow that give the whole UI-format JSON, as plain
-    assistants do; `giant_share` that of documents that alone nearly fill a small window.
-    `look_weight` says how much more often a round looks at the workflow than it reads other things
-    (which has the weight 3).
+    assistants do; `giant_share` is the share of documents that alone nearly fill a small window.
+    `look_weight` is the weight of rounds that look at the workflow; rounds that read other things
+    have the weight 3.
     """
 
     messages: int = MESSAGES
@@ -45,7 +45,7 @@ class Shape:
 
 @dataclass(frozen=True, slots=True)
 class Session:
-    """The log and the truth about it."""
+    """The log, its planted facts with their queries, and its true edits."""
 
     messages: list[dict[str, Any]]
     facts: list[dict[str, Any]]
@@ -132,7 +132,7 @@ def _turn(writer: Writer) -> None:
 
 
 def _ask(writer: Writer) -> int | None:
-    """The user's message; gives the number of the foreign language it is in."""
+    """Writes the user's message; returns the number of its foreign language."""
     pick = writer.random
     topic = writer.topic
     if writer.planting and pick.random() < FOREIGN_SHARE:

@@ -17,12 +17,13 @@ from .facts import Planted
 
 FAILURE_SHARE = 0.12
 TEXT_FACT_SHARE = 0.5
-"""Of the text widgets that are set while facts are planted, those set to a fact."""
+"""Share of the text widgets whose new value is a fact, while facts are planted."""
 
 
 @dataclass(frozen=True, slots=True)
 class Call:
-    """A call with its answer; `value` is a fact in it, and `where` says on which side."""
+    """A call with its result; `value` is a planted fact, and `where` says whether the call or the
+    result has it."""
 
     name: str
     arguments: dict[str, Any]
@@ -102,7 +103,7 @@ class Editor:
         return Call(tool, {name: node}, compact({"ok": True, "removed": node, "type": kind}))
 
     def _removable(self) -> int | None:
-        """A node that may go: the workflow never loses all that a session can edit."""
+        """A node that may be removed: the workflow always keeps nodes that a session can edit."""
         editable = {node for node, _ in self.canvas.editable()}
         added = [node for node in self.canvas.ids if str(node) in self.canvas.ledger.added]
         if added:

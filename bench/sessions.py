@@ -1,7 +1,7 @@
 """Writes a benchmark log: `python bench/sessions.py --seed 1 --out FOLDER`.
 
 FOLDER gets `log.json` (OpenAI messages), `facts.jsonl` (the planted values), `queries.jsonl` (a
-question for each) and `edits.json` (the true net ledger and each step).
+question for each) and `edits.json` (the true net changes, and each edit).
 """
 
 import runpy

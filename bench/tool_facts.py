@@ -1,6 +1,6 @@
-"""What the tools of benchmark sessions and of public logs hand in to the context.
+"""The facts that the context gets about tools of benchmark sessions and of public logs.
 
-The product's own tools hand in their facts. The sessions' editing tools are invented, and the tools
+The product's own tools supply their facts. The sessions' editing tools are invented, and the tools
 of public logs are unknown; each spells an edit differently, so the changes are found by the field
 names that editors of node graphs use.
 """
@@ -21,7 +21,7 @@ from plugin.assistant.tools.toolset import standard_toolset
 NODE_FIELDS = ("node_id", "nodeId", "node", "id", "target", "target_id", "targetId")
 TYPE_FIELDS = ("class_type", "node_type", "nodeType", "classType", "node_class", "type")
 INPUT_FIELDS = ("widget", "widget_name", "widgetName", "input", "input_name", "inputName")
-"""An edit with one of these is of a widget, whatever else its name says."""
+"""Fields of an edit that sets a widget; they decide, whatever the name of the edit."""
 WIDGET_FIELDS = (*INPUT_FIELDS, "field", "property", "parameter", "param", "name", "key")
 VALUE_FIELDS = ("value", "new_value", "newValue", "to", "new")
 OLD_FIELDS = ("old_value", "oldValue", "old", "from", "previous")
@@ -35,13 +35,13 @@ _REMOVE = re.compile(r"remove|delete", re.IGNORECASE)
 _READ = re.compile(r"^(get|list|search|read|find|show|describe|run|queue|recall|history)", re.I)
 _MADE = re.compile(r"\b(?:added|created)\s+(?:node\s+)?#?(\d[\w:]*)", re.IGNORECASE)
 _CHANGED = re.compile(r"#?(\w[\w:]*)\.(\w+): (.*?) -> ", re.DOTALL)
-"""What answers say of a batch: `added #81 KSampler`, `#80.width: 1024 -> 1020`."""
+"""Lines of a batch's result: `added #81 KSampler`, `#80.width: 1024 -> 1020`."""
 _SET = re.compile(r"set|update|change|edit|modify|write|replace|configure", re.IGNORECASE)
 _NOTHING = object()
 
 
 def changes_of(call: ToolCall, value: Any) -> Iterator[Change]:
-    """What a call that succeeded changed, by its field names; nothing for a tool that reads."""
+    """The changes of a successful call, found by its field names; none for a tool that reads."""
     arguments = _parsed(call.arguments)
     if _READ.match(call.name) or not isinstance(arguments, Mapping):
         return
@@ -58,8 +58,8 @@ def bench_facts() -> ToolFacts:
 
 @dataclass(frozen=True, slots=True)
 class _Answer:
-    """What a result says of the edits of its call: the nodes it made, in order, and the values that
-    widgets had, `single` where it is of one edit."""
+    """The facts in a call's result: `made` are the ids of new nodes, in order; `old` are earlier
+    values by node and widget; `single` is the earlier value where the call is one edit."""
 
     made: tuple[str, ...] = ()
     old: Mapping[tuple[str, str], str] = field(default_factory=dict)
@@ -82,7 +82,7 @@ class _Answer:
 
 
 class _Reader:
-    """Reads the edits of one call, whose result made nodes in their order."""
+    """Reads the edits of one call; new nodes get their ids from the result, in order."""
 
     def __init__(self, answer: _Answer) -> None:
         self._answer = answer
@@ -123,7 +123,7 @@ class _Reader:
 
 
 def _operations(arguments: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
-    """The edits in a call: those of a batch, or the call itself."""
+    """The edits in a call: the edits of a batch, or the call itself."""
     for name in BATCH_FIELDS:
         batch = arguments.get(name)
         if isinstance(batch, list):

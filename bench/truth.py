@@ -1,4 +1,4 @@
-"""Compares what a request shows, and what can be recalled, with the facts and edits of its log.
+"""Compares the content of a request, and of its handles, with the facts and edits of the log.
 
 Facts are the planted values; the ledger is the net effect of the edits made before the request
 (`session.py` writes both). A summary is any user message of a request that is not in the log, so
@@ -16,14 +16,15 @@ from typing import Any
 from plugin.bench.measures import Messages, text_of
 
 LONGEST_EDIT = 2_000
-"""Characters of a message that may tell an edit: in a whole workflow anything can be found."""
+"""Characters of a message that counts as naming an edit: a longer message, such as a whole
+workflow, has any value."""
 SHOWN_OF_LONG = 40
 """Characters of a long widget text that a summary must show at least."""
 
 
 @dataclass
 class Tally:
-    """How many of the things that should be there were found, and where."""
+    """Counts facts or edits by the place where they were found."""
 
     counts: dict[str, int] = field(default_factory=dict)
     total: int = 0
@@ -62,7 +63,7 @@ class Truth:
         return "\n".join(text for text in users if text not in self._texts)
 
     def place_of_facts(self, line: Mapping[str, Any]) -> dict[str, str]:
-        """Where each fact from before the point is: id to `visible`, `summary`, `handle` or
+        """The place of each fact from before the point: id to `visible`, `summary`, `handle` or
         `lost`."""
         summary = self.summary_of(line["messages"])
         shown = "\n".join(map(text_of, line["messages"]))
@@ -85,8 +86,8 @@ class Truth:
         return places
 
     def place_of_edits(self, line: Mapping[str, Any]) -> Tally:
-        """Where the net edits from before the point are: `summary`, `visible` (in the rest of the
-        request), `handle`, `stale` (only an older value is shown) or `lost`."""
+        """The places of the net edits from before the point: `summary`, `visible` (in the rest of
+        the request), `handle`, `stale` (only an older value is shown) or `lost`."""
         tally = Tally()
         summary = self.summary_of(line["messages"]).split("\n")
         texts = map(text_of, line["messages"])
@@ -118,7 +119,7 @@ def _holds(content: str, value: str) -> bool:
 
 
 def _net(steps: Iterable[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
-    """The last step of each widget, and the additions and removals that still hold."""
+    """The last step of each widget, and the additions and removals that no later step reversed."""
     last: dict[tuple[str, ...], Mapping[str, Any]] = {}
     for step in steps:
         node = str(step["node"])

@@ -1,8 +1,8 @@
 """A strict check of a request, written apart from the engine's own validator.
 
-What OpenAI-compatible servers refuse: an unanswered call, a result without its call or away from
-it, an id used twice, an unknown role, an assistant message with nothing in it. Besides that, the
-order of parallel results must be that of their calls.
+OpenAI-compatible servers refuse an unanswered call, a result without its call or away from it, an
+id used twice, an unknown role, an assistant message with nothing in it. Besides that, the order of
+parallel results must be that of their calls.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ ROLES = frozenset(("system", "developer", "user", "assistant", "tool"))
 
 
 def faults(messages: Sequence[Mapping[str, Any]]) -> list[str]:
-    """What is wrong with the messages of a request; empty for a valid one."""
+    """The faults of a request; empty for a valid request."""
     found = _shape_faults(messages)
     expected: list[str] = []
     seen: set[str] = set()

@@ -1,4 +1,4 @@
-"""What people, models and ComfyUI say in a benchmark session. Data only."""
+"""The texts of people, models and ComfyUI in a benchmark session. Data only."""
 
 from __future__ import annotations
 

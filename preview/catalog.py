@@ -1,8 +1,8 @@
 """Node definitions of ComfyUI's own nodes for the preview, in the shape of `/object_info`.
 
 `scripts/make_catalog.py` makes the file and leaves out usual values, which this module restores.
-The preview has no model files, so choices of files are empty, but for the files of the front end's
-first workflow: without them the front end would mark its nodes as invalid.
+The preview has no model files, so choices of files are empty, except for the files of the front
+end's first workflow: without them the front end would mark its nodes as invalid.
 """
 
 import gzip
@@ -21,7 +21,8 @@ FIRST_WORKFLOW_FILES = {
 
 @dataclass(frozen=True)
 class Catalog:
-    """`nodes` in the shape of `/object_info`, and the `version` of the ComfyUI that gave them."""
+    """`nodes` in the shape of `/object_info`, and the `version` of the ComfyUI that they come
+    from."""
 
     version: str
     nodes: dict[str, Any]

@@ -1,7 +1,8 @@
-"""Stands where ComfyUI's engine would be: no queue, no models, and a clear word about that.
+"""The routes of the engine that the preview lacks: an empty queue, no models, an error for a run.
 
-The front end asks these routes while it boots and when the user presses Run. Shapes are those that
-ComfyUI 0.33 answers with. Files and settings are `userdata`'s, node definitions `catalog`'s.
+The front end requests these routes when it starts and when the user presses Run. The responses have
+the shapes of ComfyUI 0.33. `userdata` has the routes of files and settings, `catalog` the node
+definitions.
 """
 
 import json
@@ -30,10 +31,9 @@ MODEL_FOLDERS = (
     "vae",
 )
 UPLOAD_LIMIT = 100 * 1024 * 1024  # bytes; ComfyUI's own default, which the front end shows
-QUEUE_COMMANDS = ("/interrupt", "/queue", "/history", "/free")
-JOBS_PER_PAGE = 200  # what the front end asks for; it refuses an answer without a number
+JOBS_PER_PAGE = 200  # as the front end requests; it refuses a page without a number
 EMPTY_QUEUE = {"exec_info": {"queue_remaining": 0}}
-# Routes whose answer is always the same here: nothing is installed and nothing has run.
+# Routes whose response is constant here: nothing is installed and nothing has run.
 CONSTANT: dict[str, Any] = {
     "/prompt": EMPTY_QUEUE,
     "/queue": {"queue_running": [], "queue_pending": []},
@@ -55,7 +55,7 @@ OPEN_SOCKETS = web.AppKey("open_sockets", set[web.WebSocketResponse])
 
 
 async def connect(request: web.Request) -> web.WebSocketResponse:
-    """ComfyUI's socket: one `status`, and an answer to the front end's feature flags."""
+    """ComfyUI's socket: sends one `status`, and answers the front end's feature flags."""
     socket = web.WebSocketResponse(heartbeat=HEARTBEAT)
     await socket.prepare(request)
     request.app[OPEN_SOCKETS].add(socket)
@@ -75,7 +75,7 @@ async def converse(request: web.Request, socket: web.WebSocketResponse) -> None:
 
 
 async def close_sockets(app: web.Application) -> None:
-    """When the server stops: an open page must not hold it up."""
+    """Closes all sockets when the server stops, so that an open page does not delay the stop."""
     for socket in app[OPEN_SOCKETS].copy():
         await socket.close(code=WSCloseCode.GOING_AWAY)
 
@@ -89,7 +89,7 @@ def asks_for_features(text: str) -> bool:
 
 
 async def refuse_to_run(request: web.Request) -> web.Response:
-    """What the front end shows as the error of a run, in ComfyUI's own shape."""
+    """Answers every run with the error that the front end shows, in ComfyUI's own shape."""
     error = {
         "type": "preview_has_no_engine",
         "message": NO_ENGINE,
@@ -105,7 +105,8 @@ async def list_jobs(request: web.Request) -> web.Response:
 
 
 async def list_models(request: web.Request) -> web.Response:
-    """A known folder is empty; an unknown one is 404, as in ComfyUI."""
+    """The model files of a folder: no files in a known folder, 404 for an unknown folder, as in
+    ComfyUI."""
     if request.match_info["folder"] not in MODEL_FOLDERS:
         raise web.HTTPNotFound
     return web.json_response([])
@@ -116,7 +117,7 @@ async def nothing_to_stop(request: web.Request) -> web.Response:
 
 
 def system_stats(comfyui_version: str) -> dict[str, Any]:
-    """What the front end's About page shows. There is no compute device."""
+    """The facts for the front end's About page. The preview has no compute device."""
     memory = psutil.virtual_memory()
     return {
         "system": {

@@ -25,7 +25,7 @@ FIRST_SETTINGS: dict[str, Any] = {
 
 
 class UserData:
-    """Files below `folder`. A name from outside is resolved and must lie below it."""
+    """Files below `folder`. The path of a name that a client sends must lie below `folder`."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder.resolve()
@@ -168,7 +168,7 @@ async def json_body(request: web.Request) -> Any:
 
 
 def files_below(folder: Path, deep: bool) -> list[Path]:
-    """All files in `folder`, sorted; with `deep` also those of its folders."""
+    """All files in `folder`, sorted; with `deep` also the files of its folders."""
     return sorted(path for path in folder.glob("**/*" if deep else "*") if path.is_file())
 
 

@@ -49,7 +49,7 @@ def link_package() -> None:
         return
     TYPES.mkdir(parents=True, exist_ok=True)
     if os.name == "nt":
-        # A junction needs no rights; a symbolic link does.
+        # A junction needs no administrator's rights; a symbolic link needs them.
         subprocess.run(["cmd", "/c", "mklink", "/J", str(link), str(ROOT)], check=True)
     else:
         link.symlink_to(ROOT, target_is_directory=True)

@@ -1,9 +1,9 @@
 """Starts the user's own ComfyUI with this plugin, for `run.py`.
 
 That ComfyUI's folder is not changed: if the plugin is not in its `custom_nodes/`, ComfyUI gets a
-temporary folder with a link to the plugin as a further one. Missing requirements are installed into
-ComfyUI's Python; the demo model is installed into a cache folder of this checkout. Standard library
-only.
+temporary folder with a link to the plugin as a further folder of custom nodes. Missing requirements
+are installed into ComfyUI's Python; the demo model is installed into a cache folder of this
+checkout. Standard library only.
 """
 
 import json

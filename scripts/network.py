@@ -59,7 +59,7 @@ def url_of(host: str, port: int) -> str:
 
 
 def wait_until_answers(url: str, is_alive: Callable[[], bool]) -> bool:
-    """Wait for any HTTP answer of `url` while the server runs. True when it answered."""
+    """Wait for any HTTP response of `url` while the server runs. True when a response came."""
     while is_alive():
         if status_of(url) is not None:
             return True
@@ -68,7 +68,7 @@ def wait_until_answers(url: str, is_alive: Callable[[], bool]) -> bool:
 
 
 def status_of(url: str) -> int | None:
-    """The HTTP status of `url`; None when nothing answers."""
+    """The HTTP status of `url`; None without a response."""
     # Without a proxy: the server runs on this computer.
     opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))
     try:

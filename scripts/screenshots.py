@@ -36,15 +36,16 @@ from plugin.tests.providers import Script, text, tool_call  # noqa: E402
 IMAGES = ROOT / "docs" / "images"
 WINDOW = {"width": 1360, "height": 850}
 SIDE_BAR = 420  # pixels
-THINKING = 1.8  # seconds, which the picture tells
+THINKING = 1.8  # seconds; the picture shows this time
 SCALE = 2  # the pictures are read on dense screens
-COLOURS = 256  # of a palette: a user interface needs no more, and the file a third of the bytes
+COLOURS = 256  # of a palette: enough for a user interface, in a third of the bytes
 PATIENCE = 60_000  # milliseconds for a step of a scene
 MODEL = "qwen3:8b"
 PORT = 11435  # beside Ollama's own, which may be in use; the same in every picture
 WINDOW_TOKENS = 16384
 LONG = 1000  # turns of the long chat
-# The whole workflow in what the panel leaves of the canvas: the front end's "fit" ignores panels.
+# Fits the workflow into the part of the canvas beside the panel: the front end's "fit" ignores
+# panels.
 CENTRE_WORKFLOW = """() => {
     const {canvas, rootGraph} = window.app
     const shown = canvas.canvas.getBoundingClientRect()
@@ -100,7 +101,8 @@ SKILL = {
 
 @dataclass(frozen=True)
 class Scene:
-    """A picture: what happens before it is taken, what is on it, and who answers."""
+    """A picture: `play` makes the panel's state, the flags say how much of the page the picture
+    shows, its theme, and whether the demo model, no model or the scripted provider answers."""
 
     name: str
     play: Callable[[Panel, ProviderThread], None]
@@ -147,7 +149,7 @@ def meter(panel: Panel, provider: ProviderThread) -> None:
 
 
 def context(panel: Panel, provider: ProviderThread) -> None:
-    """Long after the beginning, with what a question brought back, and the meter open."""
+    """A long chat whose last answer recalls an early message, with the meter open."""
     provider.queue(text("Then keep it, and raise the steps."))
     import_chat(panel.url.rstrip("/"), "long", picture_session(LONG))
     open_chat(panel, "long")
@@ -193,7 +195,7 @@ def chats(panel: Panel, provider: ProviderThread) -> None:
 
 
 def versions(panel: Panel, provider: ProviderThread) -> None:
-    """A question asked in other words, its answer on its way, and a message that waits for it."""
+    """An edited question, an unfinished answer to it, and a queued message."""
     explained(panel, provider)
     panel.root.get_by_role("article").first.hover()
     panel.button("Edit").first.click()
@@ -250,7 +252,7 @@ def running_host(scene: Scene, provider: ProviderThread) -> Iterator[str]:
 
 
 def use_provider(panel: Panel, address: str) -> None:
-    """As the user would in the settings, under a name that people know."""
+    """Stores the provider at `address` as the settings would, under a name that people know."""
     body = json.dumps({"base_url": address, "model": MODEL, "context_window": WINDOW_TOKENS})
     panel.evaluate(
         """async body => {
@@ -264,7 +266,7 @@ def use_provider(panel: Panel, address: str) -> None:
 
 
 def set_the_stage(panel: Panel, scene: Scene) -> None:
-    """Theme, side bar and canvas as in every picture."""
+    """Sets the theme, the side bar and the canvas to the state that all pictures share."""
     chosen = {**QUIET, "Comfy.ColorPalette": "light" if scene.light else "dark"}
     for name, value in chosen.items():
         panel.evaluate(
@@ -294,7 +296,7 @@ def take(scene: Scene, browser: Browser) -> bytes:
             panel.reload()
         set_the_stage(panel, scene)
         scene.play(panel, provider)
-        panel.page.mouse.move(0, 0)  # what shows when pointed at tells the time
+        panel.page.mouse.move(0, 0)  # texts that a pointer shows have times
         panel.page.evaluate("() => document.activeElement?.blur()")
         target = panel.page if scene.whole_page else panel.root
         return target.screenshot(animations="disabled", caret="hide")

@@ -7,7 +7,7 @@ name and its time; the exit code is 1 if a step failed.
 
 import sys
 
-if sys.version_info < (3, 10):  # noqa: UP036  An older Python must get to this sentence.
+if sys.version_info < (3, 10):  # noqa: UP036  An older Python must be able to print this.
     sys.exit(f"The tests need Python 3.10 or newer; this is {sys.version.split()[0]}.")
 
 import argparse
@@ -97,9 +97,8 @@ def steps(arguments: argparse.Namespace, environ: Mapping[str, str]) -> list[Ste
         return lambda: run_pytest(["-m", marker, *options, *selected], environ)
 
     python = str(PYTHON)
-    # By files on all processors: what a file's tests share is made once.
-    # By files, since fixtures of a file are made once; more workers than processors, since tests
-    # over HTTP spend half of their time waiting.
+    # A worker gets whole files, since the fixtures of a file are made once. There are more workers
+    # than processors, since tests over HTTP spend half of their time waiting.
     workers = max(2, (os.cpu_count() or 2) * 3 // 2)
     side_by_side = ("-n", str(workers), "--dist", "loadfile")
     if arguments.fast:

@@ -30,7 +30,7 @@ ASSISTANT = web.AppKey("assistant", Assistant)
 
 @dataclass(frozen=True)
 class Stream:
-    """An answer as a client got it: the raw bytes and its chunks."""
+    """The bytes and the chunks of an answer that a client got."""
 
     status: int
     raw: bytes
@@ -79,7 +79,7 @@ class Chatting:
         }
 
     async def say(self, text: str, chat: str | None = "c1", **more: Any) -> Stream:
-        """One new user message in a chat."""
+        """Sends one new user message to a chat; returns its answer."""
         body = {"message": self.user(text), **more}
         if chat is not None:
             body["id"] = chat
@@ -97,7 +97,7 @@ class Chatting:
         return await self.client.post(f"/api/chats/{chat}/commands", json=command)
 
     async def stored(self, chat: str = "c1") -> dict[str, Any]:
-        """The chat as it is stored, without the number of its last event."""
+        """The stored chat, without the number of its last event."""
         async with self.client.get(f"/api/chats/{chat}") as response:
             assert response.status == 200, await response.text()
             body: dict[str, Any] = await response.json()

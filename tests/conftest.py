@@ -1,7 +1,7 @@
-"""What every test needs: the package under the name `plugin`, and where the outside tools are.
+"""Makes the package importable as `plugin`, and finds the tools outside Python for all tests.
 
 `scripts/test.py` installs the tools and sets CHROMIUM, NODE24, AI_V6 and AI_V7; a bare `pytest`
-finds what that left in the usual places.
+finds the installed tools in the usual places.
 """
 
 import importlib.util

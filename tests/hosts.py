@@ -30,7 +30,7 @@ STOP_LIMIT = 15.0  # seconds
 def running_preview(environ: Mapping[str, str], folder: Path, port: int = 0) -> Iterator[str]:
     """Serve the preview; yields its URL and stops it, with all that it started.
 
-    `port` 0 is a free one; the port of an instance that stopped makes this its next start.
+    `port` 0 chooses a free port; the port of a stopped preview makes this preview its restart.
     """
     root = plugin_without_settings(folder / "plugin")
     ready: Future[int] = Future()
@@ -65,7 +65,8 @@ def running_preview(environ: Mapping[str, str], folder: Path, port: int = 0) -> 
 
 
 def plugin_without_settings(root: Path) -> Path:
-    """A plugin folder with what is served or read of this checkout, and without its `.env`."""
+    """A plugin folder with the files of this checkout that the preview serves or reads, without its
+    `.env`."""
     root.mkdir(parents=True, exist_ok=True)
     for name in SERVED:
         link = root / name

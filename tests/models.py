@@ -1,5 +1,5 @@
-"""Scripted models in the same process, without HTTP: what a turn or an idle job asks instead of a
-`Client`. Tests of the client itself, and of all that lies behind it, use `providers.py`.
+"""Scripted models in the same process, without HTTP, which a turn or an idle job uses instead of a
+`Client`. Tests of the client itself, and of the HTTP behind it, use `providers.py`.
 
     model = Model()
     ...                                           the code under test is given `model`
@@ -48,7 +48,7 @@ class OneProvider:
 
 
 class Model:
-    """Answers when the test says so, the request that waits longest first."""
+    """Answers a request when the test calls `answer`, the request that waits longest first."""
 
     def __init__(self) -> None:
         self.requests: list[LLMRequest] = []

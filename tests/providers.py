@@ -145,7 +145,8 @@ class ScriptedProvider:
         self._scripts.extend(text(s) if isinstance(s, str) else s for s in scripts)
 
     def long_answer(self, pause: float = 0.02) -> None:
-        """From now on, answer at length where no script is left, a word every `pause` seconds."""
+        """From now on, a request without a script gets a long answer, a word every `pause`
+        seconds."""
         self._long_pause = pause
 
     def release(self, name: str) -> None:
@@ -153,7 +154,7 @@ class ScriptedProvider:
         self._released[name].set()
 
     async def reached(self, name: str) -> None:
-        """Wait until an answer has come to the step `{"wait": name}`."""
+        """Wait until a script has come to the step `{"wait": name}`."""
         await asyncio.wait_for(self._reached[name].wait(), 10)
 
     async def client_left(self) -> None:
@@ -294,7 +295,8 @@ class ScriptedProvider:
         return {**envelope, "choices": [choice], "usage": usage}
 
     def _usage(self, body: Mapping[str, Any], script: Script) -> dict[str, Any]:
-        """At four characters a token; what begins like the last request counts as cached."""
+        """The usage, at four characters a token; the beginning that the last request had too counts
+        as cached."""
         prompt = json.dumps([body.get("tools", []), body.get("messages", [])])
         pairs = enumerate(zip(prompt, self._last_prompt, strict=False))
         shorter = min(len(prompt), len(self._last_prompt))

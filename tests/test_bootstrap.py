@@ -22,7 +22,7 @@ print(__version__)
 
 
 def copy_of_skeleton(folder: Path) -> Path:
-    """A clone with the files that an import and a collection by pytest need."""
+    """A copy of the files that an import and a collection by pytest need."""
     for name in ("scripts/bootstrap.py", "tests/conftest.py", "assistant/__init__.py"):
         target = folder / name
         target.parent.mkdir(parents=True, exist_ok=True)

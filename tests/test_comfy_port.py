@@ -35,7 +35,8 @@ class NewerNode:
 
 
 class PromptQueue:
-    """As ComfyUI's: entries are (number, id, prompt, ...), the waiting ones in no order."""
+    """A queue like ComfyUI's: entries are (number, id, prompt, ...), waiting entries in no
+    order."""
 
     def get_current_queue(self) -> tuple[list[Any], list[Any]]:
         return [(1, "now", {})], [(3, "later", {}), (2, "next", {})]
@@ -99,7 +100,7 @@ def test_the_log_is_lines_or_none(port: ComfyPort) -> None:
     assert lines is None or all("\n" not in line for line in lines)
 
 
-# What only ComfyUI has
+# Nodes, files, runs and log of ComfyUI alone
 
 
 def test_files_queue_and_log_of_comfyui() -> None:

@@ -1,4 +1,5 @@
-"""Settings from the environment and `.env`: every one parses, and nothing wrong stops anything."""
+"""Settings from the environment and `.env`: each variable is parsed, and an invalid value stops
+nothing."""
 
 import dataclasses
 from pathlib import Path
@@ -11,7 +12,7 @@ from plugin.assistant.formats import Rates
 FIELDS = {field.metadata["variable"]: field for field in dataclasses.fields(Settings)}
 KEY = "sk-Ab12Cd34Ef56Gh78Ij90Kl12"
 
-# Variable -> a text that it takes, and the value that it means.
+# Variable -> a valid text, and the value of that text.
 GOOD: dict[str, tuple[str, Any]] = {
     "OPENAI_API_KEY": (KEY, KEY),
     "OPENAI_BASE_URL": ("http://127.0.0.1:11434/v1/", "http://127.0.0.1:11434/v1"),
@@ -55,7 +56,7 @@ GOOD: dict[str, tuple[str, Any]] = {
     "ASSISTANT_MAX_STREAMS": ("8", 8),
 }
 
-# Variable -> texts that it does not take.
+# Variable -> invalid texts.
 BAD: dict[str, tuple[str, ...]] = {
     "OPENAI_BASE_URL": ("localhost:11434", "ftp://host/v1", "http://", "http://[::1"),
     "LLM_TEMPERATURE": ("hot", "-1", "3", "nan", "inf"),
@@ -92,7 +93,7 @@ BAD: dict[str, tuple[str, ...]] = {
     "ASSISTANT_TITLES": ("auto", "on"),
     "ASSISTANT_MAX_STREAMS": ("0",),
 }
-# These take any text, or (the two lists) are checked entry by entry where they are used.
+# These variables allow any text; the entries of the two lists are checked where they are used.
 TAKES_ANYTHING = {
     "OPENAI_API_KEY",
     "OPENAI_MODEL",

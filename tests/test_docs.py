@@ -1,5 +1,5 @@
-"""The documents are true: links lead somewhere, and what they name exists with these names, values
-and shapes. Sections "Not built yet" and requirement rows that are not whole are left out."""
+"""Checks the documents: links have targets, and the names, values and shapes in them are those of
+the code. Sections "Not built yet" and requirement rows that are not fully built are left out."""
 
 import dataclasses
 import importlib.util
@@ -47,7 +47,7 @@ def read(document: Path) -> str:
 
 
 def claims(document: Path) -> str:
-    """The text of a document that says what the code does today."""
+    """The text of a document about the code of today, without planned parts."""
     return INCOMPLETE.sub("", read(document).partition("\n## Not built yet\n")[0])
 
 

@@ -18,11 +18,11 @@ from plugin.tests.hosts import NO_COMFYUI
 from plugin.tests.providers import Script, ScriptedProvider, failure, text
 
 KEY = "sk-Ab12Cd34Ef56Gh78Ij90Kl12"
-LIMIT = 10.0  # seconds until something that should happen counts as missing
+LIMIT = 10.0  # seconds until an expected event counts as missing
 
 
 class Cancelled(BaseException):
-    """In place of ComfyUI's own exception, which is no subclass of Exception either."""
+    """Stands for ComfyUI's own exception, which is no subclass of Exception either."""
 
 
 @pytest.fixture
@@ -158,7 +158,7 @@ async def test_cancelling_the_run_closes_the_stream(
     with pytest.raises(Cancelled):
         await asyncio.wait_for(run, LIMIT)
     await provider.client_left()
-    assert POLL_SECONDS <= 0.5  # so that it is done within a second
+    assert POLL_SECONDS <= 0.5  # so that the request is cancelled within a second
 
 
 async def test_a_run_that_ended_elsewhere_closes_the_stream(

@@ -1,5 +1,5 @@
-"""The walls of the house: who may import whom (the table in `docs/architecture.md`), and what no
-module does. Reads the source, runs none of it."""
+"""The limits between rooms: which room may import which (the table in `docs/architecture.md`), and
+rules for all modules. Most tests read the source and do not run it."""
 
 import ast
 import re
@@ -17,7 +17,7 @@ FACES = {"agent_prompts": "prompts", "user_context_loader": "user_context", "nod
 VAGUE_NAMES = {"utils", "util", "helpers", "helper", "manager", "misc", "common"}
 LONGEST_MODULE = 400  # lines
 SQLITE = ("assistant", "database", "sqlite")
-# The module that makes the database, and the port's own, which says what implements it.
+# The module that makes the database, and the port's own module, which names its implementation.
 CHOOSE_THE_DATABASE = {"assistant.space", "assistant.database"}
 SQLITE_WORDS = re.compile(r"\w*sqlite\w*|PRAGMA|FTS5|\browid\b", re.IGNORECASE)
 PAST_THE_PORT = re.compile(r"dbapi_connection|driver_connection|exec_driver_sql")
@@ -82,14 +82,15 @@ TABLE = read_table()
 
 
 def room_of(name: Name) -> str | None:
-    """None for the packages `assistant` and `preview` themselves: all may know the version."""
+    """The room of a module; None for the packages `assistant` and `preview` themselves, since all
+    rooms may import the version."""
     if name[0] != "assistant":
         return FACES.get(name[0], name[0])
     return name[1] if len(name) > 1 else None
 
 
 def our_imports(module: Module) -> Iterator[Name]:
-    """Every module of ours that this one imports, anywhere in it."""
+    """Every module of ours that `module` imports, also inside functions."""
     for node in ast.walk(module.tree):
         if not isinstance(node, ast.ImportFrom) or not node.level:
             continue
@@ -144,7 +145,7 @@ def test_openai_is_imported_when_it_is_needed_only(module: Module) -> None:
 
 
 def test_the_assistant_starts_without_openai() -> None:
-    """Its import takes longer than ComfyUI's start may be held up."""
+    """The import of openai takes too long for ComfyUI's start."""
     probe = (
         "import sys; sys.path.insert(0, 'scripts'); from bootstrap import register; register();"
         "import plugin.assistant.app, plugin.nodes; sys.exit('openai' in sys.modules)"
@@ -154,7 +155,8 @@ def test_the_assistant_starts_without_openai() -> None:
 
 @each_module
 def test_sqlite_is_known_behind_the_database_port_only(module: Module) -> None:
-    """Another database must be able to take its place: no import, no word, no SQL of SQLite's."""
+    """Another database must be able to replace SQLite: no other module has its imports, its name or
+    its SQL."""
     if module.name[:3] == SQLITE or str(module) in CHOOSE_THE_DATABASE:
         return
     imported = {name for _, name in absolute_imports(ast.walk(module.tree))}
@@ -168,7 +170,7 @@ def test_sqlite_is_known_behind_the_database_port_only(module: Module) -> None:
 
 @each_module
 def test_a_module_prints_nothing_and_logs_under_one_name(module: Module) -> None:
-    if str(module) == "assistant.llm.gguf_server":  # a program of its own: it tells its parent
+    if str(module) == "assistant.llm.gguf_server":  # a program: its parent reads its output
         return
     for node in ast.walk(module.tree):
         if not isinstance(node, ast.Call):
@@ -203,7 +205,7 @@ def absolute_imports(nodes: Iterator[ast.AST]) -> Iterator[tuple[int, str]]:
 
 
 def outside_functions(tree: ast.AST) -> Iterator[ast.AST]:
-    """What runs when the module is imported (types for the checker left out)."""
+    """The nodes that run when the module is imported, without imports for the type checker."""
     for node in ast.iter_child_nodes(tree):
         if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)):
             continue

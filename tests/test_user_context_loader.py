@@ -353,7 +353,7 @@ def test_the_names_of_all_defaults_are_given_also_of_replaced_ones(tmp_path: Pat
     assert found.names == ("goals.md", "skills/grain", "skills/poster")
 
 
-# Skills where they are aggregated (R11)
+# Several skills as one text (R11)
 
 
 def test_skills_stand_in_full_while_they_are_short_together() -> None:

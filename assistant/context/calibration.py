@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 SLOWNESS = 0.25
 """The share of a new count in the factor."""
 LEAST, MOST = 0.6, 1.6
-"""Bounds of the factor; a count beyond them is not of the same messages."""
+"""Bounds of the factor; a count beyond the bounds was not made of the same messages."""
 STEP = 0.05
 LEAST_TOKENS = 200
 """Smaller requests are ignored: the chat template's own tokens are too large a part of them."""

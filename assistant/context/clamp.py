@@ -24,7 +24,7 @@ DEEPEST = 12
 
 def clamp_text(text: str, limit: int, whole: str = "") -> str:
     """`text` itself when it has at most `limit` characters, else its beginning, a note and its end
-    within `limit`. The note says `whole`: how the whole text can be had, such as by a tool and a
+    within `limit`. The note says `whole`: how to get the whole text, such as by a tool and a
     handle."""
     if limit <= 0 or len(text) <= limit:
         return text

@@ -1,9 +1,9 @@
 """Decides when a mask or a cut is due, and how many groups it covers (R15, R21, R50).
 
-Where prompts are not cached, the limits always hold, and a cut goes well below them. Where prompts
-are cached, a change of the prefix makes the provider read the rest again; so masks and cuts wait
-until the window is full, and come earlier only when they save more over the coming requests than
-the second reading costs.
+Where prompts are not cached, the limits always hold, and a cut goes well below the limits. Where
+prompts are cached, a change of the prefix makes the provider read the rest of the request again; so
+masks and cuts wait until the window is full, and come earlier only when they save more over the
+coming requests than the second reading costs.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """A tool call and its result in one line, when the result itself is no longer sent (R14).
 
 The line names the tool, the outcome, the ids and names in the result, the error word for word, and
-the handle that gives the whole result; so the model need not call the tool again. A tool may hand
-in what its own line says (`ToolFacts.digest`). No model is asked.
+the handle that gives the whole result; so the model need not call the tool again. A tool may supply
+the content of its line (`ToolFacts.digest`). No model is asked.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ LONGEST_ERROR = 400
 """Characters; ComfyUI's own error messages are shorter, tracebacks are longer."""
 LONGEST_VALUE = 80
 LONGEST_ABOUT = 160
-"""Characters of a text that a tool hands in."""
+"""Characters of a text that a tool supplies."""
 MOST_FACTS = 6
 FACTS = ("id", "slug", "name", "title", "type", "status", "path", "count", "prompt_id", "workflow")
 """Fields that identify the object of a result."""

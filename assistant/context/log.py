@@ -107,7 +107,7 @@ class ChatLog:
 
     @property
     def repairs(self) -> int:
-        """The number of repairs, those of an open round included."""
+        """The number of repairs, including repairs in an open round."""
         added = 0
         if self._open is not None:
             added = sum(row is None for row in self._open.group(len(self._rows)).rows)

@@ -104,7 +104,7 @@ class Note:
 
     def within(self, tokens: int) -> Note | None:
         """The note with as many whole items as fit `tokens`, and the next item shortened to the
-        rest; None when not even that fits."""
+        rest; None when not even one shortened item fits."""
         kept: tuple[str, ...] = ()
         for item in self.items:
             if replace(self, items=(*kept, item)).tokens <= tokens:

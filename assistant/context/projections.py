@@ -135,14 +135,14 @@ def _pinned(groups: Sequence[Group], most_tokens: int) -> int | None:
 
 
 def _summary(last: Summary | None, groups: Sequence[Group], first: int, end: int) -> Summary:
-    """The summary `last` extended by those `groups` that the cut from `first` covers; system
-    messages are always sent and never summarised."""
+    """The summary `last` extended by the `groups` that the cut from `first` covers; system messages
+    are always sent and never summarised."""
     spoken = (group for group in groups if group.first >= first and group.role != "system")
     return extended(last, spoken, first, end)
 
 
 def valid(projections: Projections, log: ChatLog) -> Projections:
-    """The projections whose hashes fit the log: those before the first range that was edited."""
+    """The projections whose hashes fit the log: the projections before the first edited range."""
     cuts: list[Covered] = []
     for cut in projections.cuts:
         if not cut.fits(log):

@@ -56,7 +56,7 @@ class Repeats:
         )
 
     def forget(self, before: int) -> None:
-        """Drops what was kept of groups that end before the row `before`."""
+        """Drops the cached data of groups that end before the row `before`."""
         self._made = {first: kept for first, kept in self._made.items() if kept[0].end > before}
         self._lines = {row: line for row, line in self._lines.items() if row >= before}
 

@@ -1,5 +1,4 @@
-"""What a plan did, in figures for people: sizes, limits, messages left out, the next summary
-(R32)."""
+"""Figures about a plan, for people: sizes, limits, messages left out, the next summary (R32)."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
-"""What the context is given about tools, since it has no tool's name: names for its texts, digests,
-and changes of the workflow."""
+"""Facts about tools that the context receives, since it names no tool itself: names for its texts,
+digests, and changes of the workflow."""
 
 from __future__ import annotations
 
@@ -25,8 +25,8 @@ class ToolFacts:
     that searches the chat; "" without one.
 
     Both functions get a call and its result, as JSON where it is JSON, else as text. `digest`
-    returns what the line says that stands for the result, None for the general line. `changes`
-    returns what a call that succeeded changed in the workflow, in order.
+    returns the content of the line that replaces the result in later requests, None for the general
+    content. `changes` returns the changes that a successful call made to the workflow, in order.
     """
 
     recall: str = ""

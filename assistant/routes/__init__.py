@@ -2,5 +2,5 @@
 
 `table` lists all routes, `route` says how a request gets to its handler, `guard` refuses requests,
 `openapi` describes the API. A handler gets parsed values, calls one part of the assistant, and
-returns an answer. Paths are given without `/api`, which ComfyUI adds.
+returns a response. Paths are given without `/api`, which ComfyUI adds.
 """

@@ -50,5 +50,5 @@ def error_answer(error: AssistantError) -> web.Response:
 
 
 def internal_error() -> web.Response:
-    """The answer to an unexpected exception: its text stays on the server."""
+    """The response to an unexpected exception, without the exception's text."""
     return web.json_response({"error": {"code": "internal", "message": INTERNAL}}, status=500)

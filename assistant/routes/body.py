@@ -31,8 +31,8 @@ _SURROGATE_ESCAPE = re.compile(r"\\u[dD][89a-fA-F]")
 async def read_body(request: web.Request, shape: Any) -> Any:
     """The body in this shape (`validation.parsed`).
 
-    Raises `Refused` for another media type (415) and for more than 32 MB (413), `InvalidRequest`
-    for what is no JSON object or has another shape, saying what is wrong and where. Half a
+    Raises `Refused` for another media type (415) and for more than 32 MB (413), `InvalidRequest`,
+    with the place of the fault, for a body that is no JSON object or has another shape. Half a
     character (`"\\ud83d"` alone) becomes U+FFFD, as browsers encode it.
     """
     if shape is NoFields and not request.can_read_body:

@@ -21,7 +21,8 @@ from .route import PlainRequest, Request, Route
 DEFAULT_PAGE = 50
 MOST_DIGITS = 6
 PLACES = ("before", "around", "after")
-"""Where a page of a chat may be, other than at its end; each names a message."""
+"""Query parameters that name the message at which a page lies; without them the page is the end of
+the path."""
 
 
 def _whole_number(text: str) -> int:
@@ -66,7 +67,8 @@ async def read_chat(request: Request[None, PageQuery]) -> web.Response:
     chat = await space.chats.get(identity)
     if chat is None:
         raise NotFound(f"There is no chat {identity!r}.")
-    # Read before the messages: an event that happens meanwhile comes twice, and is not missed.
+    # `seq` is read before the messages: an event that happens in between reaches the client twice,
+    # and is never missed.
     session = space.sessions.known(identity)
     seq = session.log.seq if session is not None else 0
     messages, paging = await _page(space.chats, identity, request.query)
@@ -98,7 +100,7 @@ ROUTES = (
 async def _page(
     store: ChatStore, identity: str, query: PageQuery
 ) -> tuple[tuple[Message, ...], dict[str, bool]]:
-    """The messages of the page, and whether there are others before and after them."""
+    """The messages of the page, and whether the path has messages before and after the page."""
     asked = {name: found for name in PLACES if (found := getattr(query, name)) is not None}
     if len(asked) > 1:
         raise InvalidRequest(f"expected at most one of {', '.join(PLACES)}", where="before")

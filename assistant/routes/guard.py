@@ -2,12 +2,12 @@
 
 `route.served` wraps all routes. Checked in this order: the Host header (against DNS rebinding), the
 page that sends the request (against other sites), the token (of peers on other machines). `body`
-checks bodies; the store checks ids. The wrapper also turns errors into JSON, so that a handler just
-raises.
+checks bodies; the store checks ids. The wrapper also turns errors into JSON, so that a handler only
+raises exceptions.
 
 The peer is the other end of the connection; `X-Forwarded-For` is not read, because any client can
 send it. Behind a reverse proxy on this machine every peer is therefore loopback and needs no token:
-the proxy has to check its visitors, and the Host check still wants the proxy's name in
+the proxy has to check its visitors, and the Host check still requires the proxy's name in
 ASSISTANT_ALLOWED_HOSTS.
 """
 
@@ -45,9 +45,9 @@ OWN_SITES = frozenset(("same-origin", "none"))
 """Values of Sec-Fetch-Site: our own page, and the user without a page (address bar, bookmark)."""
 FETCH_HEADERS = ("Sec-Fetch-Site", "Sec-Fetch-Mode", "Sec-Fetch-Dest", "Sec-Fetch-User")
 CLIENT_GONE = 499
-"""Status in the access log for a client that left before its answer was complete."""
+"""Status in the access log for a client that left before its response was complete."""
 RETRY_STREAM_SECONDS = 5
-"""When a client may try again that found the limit of open streams reached."""
+"""Seconds until a client that exceeded the limit of open streams may try again."""
 
 HOSTS = "ASSISTANT_ALLOWED_HOSTS"
 ORIGINS = "ASSISTANT_ALLOWED_ORIGINS"
@@ -169,7 +169,7 @@ class Gate:
 
 
 def guarded(handler: Handler, gate: Gate, *, token_needed: bool = True) -> Handler:
-    """`handler` behind `gate`, with its errors as JSON; no answer is cached.
+    """`handler` behind `gate`, with its errors as JSON; no response is cached.
 
     Without `token_needed` another machine is served before it has sent the token.
     """
@@ -181,11 +181,11 @@ def guarded(handler: Handler, gate: Gate, *, token_needed: bool = True) -> Handl
             response = await handler(request)
         except Exception as error:
             if isinstance(error, ConnectionError) and _gone(request):
-                # No client reads the answer. aiohttp would log the exception of each closed tab.
+                # No client reads the response. aiohttp would log the exception of each closed tab.
                 return web.Response(status=CLIENT_GONE)
             response = _answer_to(error, request)
             if _has_begun(request):
-                # The status is sent already: closing the connection is the only sign left.
+                # The status is sent already, so only a closed connection can show the error.
                 raise ConnectionResetError("The answer broke off.") from None
         if not response.prepared:
             response.headers.setdefault("Cache-Control", "no-store")
@@ -211,7 +211,7 @@ def _answer_to(error: Exception, request: web.Request) -> web.Response:
 
 
 def _has_begun(request: web.Request) -> bool:
-    """Whether part of an answer has been sent."""
+    """Whether part of a response has been sent."""
     return request.writer.output_size > 0
 
 

@@ -47,7 +47,7 @@ ROUTES = (Route("GET", "/assistant/health", read_health, {200: "Health"}),)
 
 
 async def _provider_json(providers: Resolver) -> tuple[dict[str, Any] | None, list[Problem]]:
-    """The provider that answers now, or None and the problem why there is none.
+    """The provider in use, or None and the problem why no provider is in use.
 
     `context_window`, in tokens, is the window for which requests are planned.
     """

@@ -28,7 +28,7 @@ LONGEST_TITLE: Final = 200
 LONGEST_QUERY: Final = 1_000
 """Characters; of a question as long as this, the words that count are looked for."""
 RESULTS: Final = 20
-"""Results of a search that does not say how many it wants."""
+"""Results of a search without a `limit`."""
 MOST_DAYS: Final = 36_500
 
 
@@ -164,7 +164,8 @@ ROUTES = (
 
 
 async def _delete_all(space: UserSpace, identities: Sequence[str]) -> tuple[str, ...]:
-    """Deletes the chats of these that are not being answered; returns the ids of those deleted."""
+    """Deletes the chats with these ids, except chats that are being answered; returns the ids of
+    the deleted chats."""
     sessions, trash = space.sessions, space.trash
     used = [identity for identity in identities if sessions.known(identity) is not None]
     deleted: list[str] = []

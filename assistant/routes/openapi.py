@@ -1,8 +1,8 @@
-"""The OpenAPI 3.1 document: what this HTTP API takes and answers.
+"""The OpenAPI 3.1 document: the requests and the responses of this HTTP API.
 
 Paths, request bodies and queries come from the routes and the models that check them; the YAML
-files of `api/` hold the schemas of answers, events and messages. The document is made when a client
-asks for it the first time.
+files of `api/` hold the schemas of responses, events and messages. The document is made when a
+client asks for it the first time.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ HEAD: Final = "document.yaml"
 """The head of the document. The other files have `components` and additions to `operations`."""
 SCHEMAS: Final = "#/components/schemas/"
 ANSWERED: Final = (Rule, Preference)
-"""Dataclasses that answers show field by field."""
+"""Dataclasses that responses show field by field."""
 ERRORS: Final[Mapping[int, str]] = {
     400: "InvalidRequest",
     404: "NotFound",
@@ -56,7 +56,7 @@ _VARIABLE: Final = re.compile(r"\{(\w+)\}")
 
 
 def document(routes: Iterable[Route]) -> Json:
-    """The whole document. Raises ValueError for a name that stands for two things."""
+    """The whole document. Raises ValueError for a schema name that is defined twice."""
     whole = _read(FILES / HEAD)
     whole["info"]["version"] = __version__
     additions: Json = {}

@@ -4,8 +4,8 @@
     ROUTES = (Route("POST", "/chats", create_chat, {201: "Chat"}, errors=(409,)),)
 
 `served` puts every route behind the guard and parses its body and query, so that a handler gets
-values. A handler's annotation says which shapes they have; its docstring and the rest of the route
-are its description in the OpenAPI document.
+values. A handler's annotation gives the shapes of body and query; its docstring and the rest of the
+route are its description in the OpenAPI document.
 """
 
 from __future__ import annotations
@@ -37,8 +37,8 @@ class Installation:
     """The parts of the assistant that handlers use.
 
     `space_of` gives the space of the user who sends a request, and raises `Refused` for a user that
-    ComfyUI does not know. `secrets` are the texts that no export may hold. `problems` are those of
-    the start, which ends after the routes are made.
+    ComfyUI does not have. `secrets` are the texts that no export may hold. `problems` returns the
+    faults found at the start; a function, since the start ends after the routes are made.
     """
 
     gate: Gate

@@ -47,5 +47,6 @@ ROUTES = (
 
 
 def _encrypted(request: web.Request) -> bool:
-    """Whether the browser speaks TLS, to us or to a proxy before us (the Origin was checked)."""
+    """Whether the browser uses TLS, to us or to a proxy in front of us (the guard has checked the
+    Origin)."""
     return request.secure or request.headers.get("Origin", "").lower().startswith("https://")

@@ -1,6 +1,6 @@
 """/assistant/settings, providers and models: the LLM servers, without their keys.
 
-The provider book checks the values of a provider, the resolver says which provider answers.
+The provider book checks the values of a provider, the resolver chooses the provider in use.
 """
 
 from __future__ import annotations
@@ -23,9 +23,9 @@ from .answers import answer, nothing
 from .route import PlainRequest, Request, Route
 
 LONGEST_NAME: Final = 200
-"""Characters; names of providers that we find ourselves are longer than those that users give."""
+"""Characters; names of providers that we find ourselves are longer than names that users give."""
 UNSAVED: Final = "this provider"
-"""How sentences call a provider that is tested before it has a name."""
+"""The name in messages about a provider that is tested before the user gives it a name."""
 
 
 class ProviderFields(Body):
@@ -126,7 +126,7 @@ ROUTES = (
 
 
 def provider_json(provider: Provider) -> dict[str, Any]:
-    """A provider as clients see it: whether there is a key, and nothing of it."""
+    """A provider as JSON for clients, with `has_key` instead of the key."""
     return {
         "name": provider.name,
         "base_url": provider.base_url,
@@ -145,7 +145,8 @@ def model_json(model: ModelInfo) -> dict[str, Any]:
 
 
 def active_name(known: Sequence[Provider], chosen: str | None) -> str | None:
-    """The user's choice while it exists, else the first provider that needs no choosing."""
+    """The provider that the user chose, while it exists; else the first provider that is used
+    without a choice."""
     if any(provider.name == chosen for provider in known):
         return chosen
     return next((p.name for p in known if p.source != "settings"), None)

@@ -33,7 +33,7 @@ from .route import PlainRequest, Route
 
 async def read_open_api(request: PlainRequest) -> web.Response:
     """This document."""
-    # In a thread: it is made from a few thousand lines, when it is asked for the first time.
+    # In a thread: the first request makes the document, from a few thousand lines of YAML.
     content = await asyncio.to_thread(_document)
     return web.Response(body=content, content_type="application/json", charset="utf-8")
 

@@ -1,4 +1,4 @@
-"""/chat: a turn is started by its message, and answered by the stream of its chunks.
+"""/chat: a message starts a turn, and the response is the stream of the turn's chunks.
 
 POST /api/chat?debug=context          {id?, messages | message, trigger?, messageId?, workflow?,
                                        client_id?} -> UI message stream v1

@@ -1,4 +1,4 @@
-"""What tools need of other rooms, as protocols: the user's skills and the chat's whole log.
+"""Protocols of the parts of other rooms that tools use: the user's skills and the chat's whole log.
 
 ComfyUI's port is `comfy_port`, which rooms below `tools` implement.
 """

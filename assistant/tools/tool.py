@@ -20,7 +20,7 @@ Place = Literal["server", "panel"]
 Role = Literal["chat"]
 """The kind of chat that a turn belongs to."""
 ToolGroup = Literal["lookup", "edit", "run", "memory", "tasks", "supply", "skills"]
-"""What `loadTools` loads at once."""
+"""A set of tools that `loadTools` loads together."""
 
 EVERY_WINDOW = 0
 SMALL_WINDOW = 8_192
@@ -30,8 +30,8 @@ FULL_WINDOW = 16_384
 
 @dataclass(frozen=True, slots=True)
 class ToolContext:
-    """What a tool may look at while it runs: the user's skills, the turn's workflow, the chat's
-    whole log (None without one), and ComfyUI (None where nothing stands for it)."""
+    """The data that a tool may read while it runs: the user's skills, the turn's workflow, the
+    chat's whole log (None without a log), and ComfyUI (None without a ComfyUI)."""
 
     skills: Skills
     workflow: Snapshot = field(default_factory=Snapshot)
@@ -41,20 +41,21 @@ class ToolContext:
 
 Run = Callable[[Any, ToolContext], Awaitable[Any]]
 Digest = Callable[[ToolCall, Any], Any]
-"""(call, its result as JSON) -> what the one line says that stands for the result later; None: the
-general line serves."""
+"""(call, its result as JSON) -> content of the line that replaces the result in later requests
+(`context.digest`); None: the line has the general content."""
 Changes = Callable[[ToolCall, Any], Iterable[Change]]
-"""(call, its result as JSON) -> what a call that succeeded changed in the workflow."""
+"""(call, its result as JSON) -> the changes that a successful call made to the workflow."""
 
 
 @dataclass(frozen=True, slots=True)
 class Tool:
-    """`title` is what people read while it runs ("Read the workflow"); `run` is None in the panel.
+    """`title` is the text that the panel shows while the tool runs ("Read the workflow"); `run` is
+    None for a tool that the panel runs.
 
     `parallel`: a read that may run at the same time as the reads next to it. `window`: the smallest
     window, in tokens, from which the tool is offered without being loaded. `roles`: the kinds of
-    chat that it is offered in. A result is JSON or text. `run` raises ToolError for what the model
-    can do something about.
+    chat that it is offered in. A result is JSON or text. `run` raises ToolError for a fault that
+    the model can correct.
     """
 
     name: str

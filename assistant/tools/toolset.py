@@ -1,11 +1,12 @@
-"""The tools of an installation: which of them a request offers, and how one is called.
+"""The tools of an installation: which tools a request offers, and how a tool is called.
 
     offered = toolset.list(Listing(window=8_192))       what a request offers
     output = await toolset.call(tool, arguments, context)
 
 A window that is too small for all schemas gets the smaller sets of
-docs/contracts/workflow-tools.md, and `loadTools`, which loads a group of the others for the rest of
-the turn. A tool that is known but not offered may be called all the same: that loads its group.
+docs/contracts/workflow-tools.md, and `loadTools`, which loads a group of the remaining tools for
+the rest of the turn. The model may also call a tool that the request does not offer: the call loads
+the tool's group.
 """
 
 from __future__ import annotations
@@ -34,7 +35,7 @@ GROUPS = {
     "supply": "gets models and packages",
     "skills": "lists, reads and saves skills",
 }
-"""Each group of tools, and what it is for."""
+"""Each group of tools, and its purpose."""
 EVERY_KIND: frozenset[Kind] = frozenset(("reads", "edits", "acts"))
 
 
@@ -71,8 +72,8 @@ class Toolset:
         return self._loader(tuple(GROUPS)) if name == LOAD_TOOLS else self._tools.get(name)
 
     def list(self, listing: Listing) -> tuple[Tool, ...]:
-        """The tools to offer, in a stable order: those of the window, `loadTools` where it lacks
-        any, and the loaded groups in the order of loading."""
+        """The tools to offer, in a stable order: the tools for the window, `loadTools` where the
+        window leaves out tools, and the loaded groups in the order of loading."""
         known = [
             tool
             for tool in self._tools.values()
@@ -95,34 +96,37 @@ class Toolset:
             if tool is not None and tool.window > window:
                 found[tool.group] = None
             elif part.tool_name == LOAD_TOOLS and part.state == "output-available":
-                # A client without a chat sends its past itself, so the input may be anything.
+                # A client without a stored chat sends the earlier messages itself, so a call's
+                # input may be any value.
                 group = part.input.get("group") if isinstance(part.input, Mapping) else None
                 if isinstance(group, str):
                     found[group] = None
         return tuple(found)
 
     async def call(self, tool: Tool, arguments: Any, context: ToolContext) -> Any:
-        """The result of a tool of the server. Raises ToolError for what the model can mend."""
+        """The result of a tool of the server. Raises ToolError for a fault that the model can
+        correct."""
         assert tool.run is not None, f"{tool.name} has no code for the server"
         return await tool.run(tool.parse(arguments), context)
 
     @property
     def recall_name(self) -> str:
-        """The tool that gives back what a handle stands for; "" without one."""
+        """The name of the tool that returns the content of a handle; "" without such a tool."""
         return RECALL_RESULT if RECALL_RESULT in self._tools else ""
 
     @property
     def search_name(self) -> str:
-        """The tool that searches the chat; "" without one."""
+        """The name of the tool that searches the chat; "" without such a tool."""
         return HISTORY_SEARCH if HISTORY_SEARCH in self._tools else ""
 
     def digest(self, call: ToolCall, value: Any) -> Any:
-        """What the line says that stands for a result; None where the tool hands in nothing."""
+        """The content of the line that replaces a result in later requests; None for the general
+        content."""
         tool = self._tools.get(call.name)
         return tool.digest(call, value) if tool and tool.digest else None
 
     def changes(self, call: ToolCall, value: Any) -> Iterable[Change]:
-        """What a call that succeeded changed in the workflow; nothing for an unknown tool."""
+        """The changes that a successful call made to the workflow; none for an unknown tool."""
         tool = self._tools.get(call.name)
         return tool.changes(call, value) if tool and tool.changes else ()
 

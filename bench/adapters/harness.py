@@ -3,9 +3,9 @@
     python bench/adapters/<peer>.py LOG.json BLOCKS.json LIMIT SECONDS OUT.jsonl
 
 BLOCKS is a list of lists of indexes, each a run of consecutive points; OUT gets a line `{"at",
-"messages", "ms"}` for each, or `error`. Only the peer's own trimming is timed, not the conversion
-to and from its message types. A peer that needs more than SECONDS in all is asked at fewer points
-of each block, two at least.
+"messages", "ms"}` for each point, or `error` instead of messages. Only the peer's own trimming is
+timed, not the conversion to and from its message types. A peer that needs more than SECONDS in all
+is asked at fewer points of each block, two at least.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ def _ask(trim: Any, into: Any, back: Any, history: list[Row], limit: int) -> Row
     started = time.perf_counter()
     try:
         result = trim(history, limit)
-    except Exception as problem:  # whatever a peer raises is its answer
+    except Exception as problem:  # an exception of a peer is reported as the peer's result
         return {"messages": [], "error": f"{type(problem).__name__}: {problem}"[:300]}
     spent = time.perf_counter() - started
     return {"messages": back(result), "ms": round(spent * 1_000, 3)}

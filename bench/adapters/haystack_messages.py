@@ -1,4 +1,4 @@
-"""OpenAI messages as haystack's and back, and a compactor asked for each request anew."""
+"""Converts OpenAI messages to haystack's and back, and runs a compactor anew for each request."""
 
 from typing import Any
 

@@ -1,6 +1,6 @@
-"""headroom's `compress` without its downloaded model. It knows no hard limit."""
+"""headroom's `compress` without its downloaded model. `compress` has no hard limit."""
 
-import offline_encodings  # noqa: F401  before what it is for
+import offline_encodings  # noqa: F401  must come before the peer
 from harness import Row, serve
 from headroom import compress
 

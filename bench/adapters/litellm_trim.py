@@ -1,6 +1,7 @@
-"""litellm `trim_messages` with the limit as it is. It fails on a content of null, so none is."""
+"""litellm `trim_messages` with the limit as it is. litellm fails on a content of null, so null
+becomes an empty text."""
 
-import offline_encodings  # noqa: F401  before what it is for
+import offline_encodings  # noqa: F401  must come before the peer
 from harness import Row, serve
 from litellm.utils import trim_messages
 

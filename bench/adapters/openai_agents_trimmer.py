@@ -1,4 +1,4 @@
-"""openai-agents' `ToolOutputTrimmer` with its defaults. It knows no token limit."""
+"""openai-agents' `ToolOutputTrimmer` with its defaults. The trimmer has no token limit."""
 
 from agents.extensions.tool_output_trimmer import ToolOutputTrimmer
 from agents.run_config import CallModelData, ModelInputData

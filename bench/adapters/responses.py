@@ -1,4 +1,5 @@
-"""OpenAI chat messages as Responses items and back, for peers that know only those."""
+"""Converts OpenAI chat messages to Responses items and back, for peers that accept only Responses
+items."""
 
 from harness import Row
 

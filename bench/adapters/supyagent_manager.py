@@ -1,6 +1,6 @@
 """supyagent 0.5's `ContextManager`, without a model to write its summary."""
 
-import offline_encodings  # noqa: F401  before what it is for
+import offline_encodings  # noqa: F401  must come before the peer
 from harness import Row, serve
 from supyagent.core.context_manager import ContextManager
 

@@ -1,7 +1,7 @@
 """The values, links and model files in ComfyUI's official workflow templates.
 
-A value that comes through a link is followed through primitives and switches; both sides of a
-switch count.
+A value that comes through a link is followed through primitives and switches; the values of both
+sides of a switch count.
 """
 
 import importlib.util
@@ -99,7 +99,8 @@ def _sources(
     nodes: Mapping[int, Mapping[str, Any]],
     feeding: Mapping[tuple[int, int], int],
 ) -> tuple[Any, ...]:
-    """The values of an input: those of the node that feeds it, or else the widget's own."""
+    """The values of an input: the values of the node that feeds it, or else the widget's own
+    value."""
     slots = [slot for slot, item in enumerate(node.get("inputs") or ()) if item["name"] == name]
     origin = feeding.get((node["id"], slots[0]), SUBGRAPH_INPUT) if slots else SUBGRAPH_INPUT
     if origin not in nodes:

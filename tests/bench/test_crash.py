@@ -1,4 +1,5 @@
-"""A server that is killed in the middle of turns loses nothing that it has told a client.
+"""A server that is killed in the middle of turns loses nothing that it has acknowledged to a
+client.
 
 `python bench/crash.py` kills the server two hundred times."""
 

@@ -1,4 +1,4 @@
-"""The fixed rule: what it keeps, replaces and drops."""
+"""The fixed rule: which messages it keeps, replaces and drops."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""Logs of other programs: read whatever form their messages have."""
+"""Logs of other programs are read in every form that their messages have."""
 
 import json
 from pathlib import Path

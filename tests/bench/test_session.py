@@ -1,4 +1,5 @@
-"""Benchmark sessions: the same seed gives the same log, and the truth about it is true."""
+"""Benchmark sessions: the same seed gives the same log, and its facts and edits are those of the
+log."""
 
 import json
 from typing import Any

@@ -1,4 +1,4 @@
-"""The edits of benchmark sessions and public logs, found however their tools spell them."""
+"""Edits are found in benchmark sessions and public logs, in every spelling of their tools."""
 
 import json
 from collections.abc import Mapping

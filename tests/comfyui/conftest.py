@@ -41,7 +41,7 @@ def comfyui(comfyui_dir: Path, tmp_path_factory: pytest.TempPathFactory) -> Iter
 
 @pytest.fixture
 async def provider(comfyui: ComfyUI) -> AsyncIterator[ScriptedProvider]:
-    """A scripted provider, which that ComfyUI uses while the test runs."""
+    """A scripted provider, which the running ComfyUI uses during the test."""
     path = "/api/assistant/providers/scripted"
     async with ScriptedProvider() as scripted, aiohttp.ClientSession(comfyui.url) as session:
         body = {"base_url": scripted.base_url, "model": "scripted", "context_window": 32768}

@@ -24,7 +24,7 @@ STOP_LIMIT = 20.0  # seconds
 ANSWER_LIMIT = 60.0  # seconds: the first /object_info reads every node
 READY = "To see the GUI go to"
 OWN_VARIABLES = ("OPENAI_", "LLM_", "ASSISTANT_")
-# ComfyUI imports these at its start. They are large, and no test needs what they do.
+# ComfyUI imports these at its start. They are large, and no test uses them.
 STAND_INS = {
     "torchaudio": ("functional", "transforms"),
     "torchvision": ("ops", "transforms"),
@@ -88,7 +88,7 @@ def running_comfyui(plugin: Path, folder: Path, environ: Mapping[str, str]) -> I
 
 
 def follow(process: "subprocess.Popen[str]", log: list[str], ready: threading.Event) -> None:
-    """Keep the log; say when ComfyUI serves, or when it has ended."""
+    """Collects the log; sets `ready` when ComfyUI serves, or when it has ended."""
     assert process.stdout is not None
     for line in process.stdout:
         log.append(line)
@@ -98,7 +98,7 @@ def follow(process: "subprocess.Popen[str]", log: list[str], ready: threading.Ev
 
 
 def process_environment(python: str, folder: Path, environ: Mapping[str, str]) -> dict[str, str]:
-    """The variables ComfyUI starts with: none of the developer's own settings for the plugin."""
+    """The environment of ComfyUI, without the developer's own settings for the plugin."""
     inherited = {
         name: value for name, value in os.environ.items() if not name.startswith(OWN_VARIABLES)
     }

@@ -1,4 +1,5 @@
-"""The chat in a real ComfyUI: a streamed answer, and what the model learns of this ComfyUI."""
+"""The chat in a real ComfyUI: a streamed answer, and the facts about this ComfyUI that the model
+gets."""
 
 import re
 import time
@@ -57,7 +58,7 @@ async def test_the_model_is_told_what_this_comfyui_has(
 ) -> None:
     summary = comfyui.folder / "user" / "__assistant" / "default" / "environment" / "summary.json"
     deadline = time.monotonic() + LIMIT
-    while not summary.exists():  # counted in the background from the user's first request on
+    while not summary.exists():  # the user's first request starts the count in the background
         comfyui.read_json("/api/assistant/health")
         assert time.monotonic() < deadline, "ComfyUI was not counted."
     provider.queue("Hello")

@@ -37,7 +37,8 @@ def test_a_person_asks_about_the_canvas_and_reads_the_answer(
     with running_provider() as provider, running_browser(chromium_path) as browser:
         use(comfyui, provider)
         page = browser.new_page(viewport=WINDOW)  # type: ignore[arg-type]
-        # ComfyUI's own front end asks other hosts; of the page only what our scripts say counts.
+        # ComfyUI's own front end makes requests to other hosts, so only the errors of our scripts
+        # count.
         watch = PanelWatch(comfyui.url)
         page.on("console", watch.see_message)
         panel = Panel(page, comfyui.url, watch)

@@ -22,9 +22,10 @@ law = settings(
     max_examples=80,
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
 )
-"""For properties. There is no deadline, since a busy machine is no failure."""
+"""Settings of hypothesis for properties. There is no deadline, since a busy machine is no
+failure."""
 chat_law = settings(law, max_examples=30)
-"""For properties of a whole chat, which is planned dozens of times in each example."""
+"""Settings for properties of a whole chat, which each example plans dozens of times."""
 
 
 def system(text: str = "You help.") -> PromptMessage:
@@ -53,7 +54,7 @@ def a_round(*ids: str, text: str = "{}") -> Messages:
 
 
 def rounds(count: int, text: str = "{}") -> Messages:
-    """That many rounds of one call each, with ids c0, c1, ..."""
+    """`count` rounds of one call each, with ids c0, c1, ..."""
     return joined(a_round(f"c{number}", text=text) for number in range(count))
 
 
@@ -87,7 +88,8 @@ def with_repeats(turns: int, seed: int) -> Messages:
     )
 
 
-# Few ids, so that they collide; all planes and lone surrogates in the texts.
+# There are few ids, so that they collide; the texts have characters of all planes, and lone
+# surrogates.
 IDS = st.sampled_from(["a", "b", "c", "call_0", "call_1", "call-2", "a-2", ""])
 CHARACTERS = st.characters(exclude_categories=())
 GIANTS = st.builds(
@@ -138,7 +140,7 @@ PROMPT_MESSAGES = st.one_of(
 
 @st.composite
 def _round(draw: st.DrawFn) -> Messages:
-    """A call or more with most of their results, in any order."""
+    """An assistant message with one or more calls, and most of the results, in any order."""
     calls = draw(CALLS.filter(bool))
     results = [
         PromptMessage("tool", draw(TEXTS), tool_call_id=call.id, failed=draw(st.booleans()))
@@ -159,4 +161,5 @@ ORDERLY = st.builds(
     st.lists(st.one_of(_round(), _round(), ANSWERING), max_size=5),
 )
 HISTORIES = st.one_of(ORDERLY, ORDERLY, ORDERLY, st.lists(PROMPT_MESSAGES, max_size=9).map(tuple))
-"""Anything: results without calls, calls without results, ids used twice, any system message."""
+"""Logs with any fault: results without calls, calls without results, ids used twice, any system
+message."""

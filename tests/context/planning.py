@@ -1,4 +1,4 @@
-"""A chat planned request by request, as it would run, for the tests of the laws."""
+"""Plans a chat request by request, as a running chat does, for the tests of the laws."""
 
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -37,7 +37,7 @@ OFF = Settings(
     summary_max_turns=0,
     summary_trigger=1.0,
 )
-"""Every limit switched off but the window."""
+"""Settings with every limit switched off; only the window limits the request."""
 CACHED = Settings(prompt_cache="auto")
 SMALL = Budget(Window(2_048, known=True))
 HUGE = Window(100_000_000, known=True)
@@ -64,16 +64,16 @@ LOGS: st.SearchStrategy[Messages] = st.one_of(
     st.builds(wild_log, st.integers(0), st.integers(1, 9)),
 )
 LONG_LOGS: st.SearchStrategy[Messages] = st.builds(wild_log, st.integers(0), st.just(25))
-"""Long enough for cuts upon cuts."""
+"""A log that is long enough for several cuts."""
 
 
 def numbered(log: Iterable[PromptMessage]) -> Messages:
-    """The log with each row's number as its source, to know it again in a request."""
+    """The log with each row's number as its `source`, so that a test finds the row in a request."""
     return tuple(replace(message, source=str(row)) for row, message in enumerate(log))
 
 
 def row_of(message: PromptMessage) -> int | None:
-    """The row that a message of a request came from; None for what the plan made up."""
+    """The row of a request's message; None for a message that the plan made."""
     return None if message.source is None else int(message.source)
 
 
@@ -87,7 +87,7 @@ def a_context(
 
 
 def plan_of(context: ChatContext, tail: Tail | None = None) -> Plan | None:
-    """The plan, or None where the law allows to refuse. Any other exception fails the test."""
+    """The plan, or None where a plan may be refused. Any other exception fails the test."""
     try:
         return context.plan(tail)
     except (InvalidRequest, ContextOverflow):
@@ -95,7 +95,7 @@ def plan_of(context: ChatContext, tail: Tail | None = None) -> Plan | None:
 
 
 def planned(log: Iterable[PromptMessage], settings: Settings, budget: Budget) -> Plan | None:
-    """The plan of a log that has no chat yet."""
+    """The first plan of a new chat with this log."""
     return plan_of(a_context(settings, budget, log))
 
 
@@ -148,12 +148,13 @@ def body_of(messages: Iterable[PromptMessage]) -> list[dict[str, Any]]:
 
 
 def text_of(messages: Iterable[PromptMessage]) -> str:
-    """The bytes that a provider would get, as a text."""
+    """The JSON that a provider would get."""
     return json.dumps(body_of(messages), ensure_ascii=False, allow_nan=False)
 
 
 def strict_faults(body: Sequence[Mapping[str, Any]], *, alternation: bool = False) -> list[str]:
-    """What an exacting provider would say about `messages`; written apart from the validator."""
+    """The faults that a strict provider would find in `messages`; written apart from the
+    validator."""
     found = []
     ids: set[str] = set()
     position = 0
@@ -197,7 +198,7 @@ def _turn_faults(body: Sequence[Mapping[str, Any]]) -> list[str]:
 def drafted(
     request: Request, projections: Projections, settings: Settings, budget: Budget
 ) -> Draft:
-    """The request as these projections alone would make it."""
+    """The request that these projections give without a new commitment."""
     limits = limits_of(settings, budget)
     summary = None
     if projections.summary is not None:

@@ -1,4 +1,4 @@
-"""A chat's next request: the parts together, and their report."""
+"""`ChatContext`: the next request of a chat, with all steps of a plan, and its report."""
 
 import json
 
@@ -237,7 +237,7 @@ def test_any_chat_gives_a_valid_request_or_a_clear_refusal(
 def test_a_chat_broken_anywhere_is_read_or_refused(
     chat: list[Message], data: st.DataObject
 ) -> None:
-    """Any value in the place of any other: no exception but InvalidRequest."""
+    """Any value of the JSON is replaced by any other value: no exception but InvalidRequest."""
     body = [message_to_ui(message) for message in chat]
     place: object = body
     while True:

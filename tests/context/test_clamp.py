@@ -1,4 +1,4 @@
-"""Long text made short."""
+"""Clamped texts and results: the beginning and the end stay, and JSON stays valid."""
 
 import json
 import re

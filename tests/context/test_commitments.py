@@ -45,7 +45,8 @@ def summary_of(messages: Iterable[PromptMessage]) -> list[PromptMessage]:
 def test_a_committed_compaction_saves_a_tenth(
     log: Messages, settings: Settings, budget: Budget
 ) -> None:
-    """Of the tokens; the limit by number, which always holds, asks for messages."""
+    """It saves a tenth of the tokens; where the number of messages exceeds its limit, a tenth of
+    the messages."""
     for request in requests(log, settings, replace(budget, alternation=False)):
         if request.after is request.before:
             continue
@@ -63,7 +64,7 @@ def test_a_committed_compaction_saves_a_tenth(
 def test_a_summary_has_at_most_nine_tenths_of_what_it_replaces(
     log: Messages, settings: Settings, budget: Budget
 ) -> None:
-    """Its introduction alone always stands."""
+    """The introduction of a summary is sent whatever its length."""
     least = 0
     for request in requests(log, settings, replace(budget, alternation=False)):
         for message in summary_of(request.messages):
@@ -113,7 +114,7 @@ def test_editing_inside_a_covered_range_drops_the_projection_and_what_followed(
 def test_a_branch_is_planned_as_if_its_own_rows_were_all(
     log: Messages, data: st.DataObject
 ) -> None:
-    """Projections of a longer or another path leave no trace but those cuts that still fit."""
+    """Of the projections of a longer or another path only the cuts that still fit remain."""
     settings = Settings(prompt_cache=data.draw(st.sampled_from(["none", "auto"])))
     context = a_context(settings, SMALL)
     for _ in requests(log, settings, SMALL, context):

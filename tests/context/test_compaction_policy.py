@@ -1,4 +1,4 @@
-"""When more is left out, and how much."""
+"""When a mask or a cut is due, and how many groups it covers."""
 
 from dataclasses import replace
 

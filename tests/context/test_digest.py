@@ -1,4 +1,4 @@
-"""A call and its result in one line."""
+"""A digest: a call and its result in one line."""
 
 import json
 from typing import Any

@@ -1,4 +1,4 @@
-"""A request made to fit by force."""
+"""Emergencies: a request is shortened by force until it fits."""
 
 from plugin.assistant.config import Settings
 from plugin.assistant.context.draft import Draft, compose

@@ -1,4 +1,4 @@
-"""Exact counts, where the optional package is installed."""
+"""Exact counts of tokens, where the optional package is installed."""
 
 import sys
 

@@ -1,4 +1,4 @@
-"""Handles, and what stands behind them."""
+"""Handles, and the content that they give."""
 
 import json
 

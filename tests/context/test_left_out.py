@@ -1,4 +1,4 @@
-"""What a request does not send in full, by handle."""
+"""The handles of rows that a request does not send in full."""
 
 from plugin.assistant.context.left_out import cut_ranges, unsent_rows
 from plugin.assistant.context.log import ChatLog

@@ -1,4 +1,4 @@
-"""What a model is asked for a summary, and which answers are taken (R24, R25, R27)."""
+"""The request for an LLM summary, and which answers are accepted (R24, R25, R27)."""
 
 import re
 

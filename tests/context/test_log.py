@@ -1,4 +1,4 @@
-"""The log: its groups, and rows that no provider would accept, mended (R14, R53)."""
+"""The log: its groups, and the repair of rows that no provider would accept (R14, R53)."""
 
 import pytest
 from hypothesis import given
@@ -27,7 +27,7 @@ def groups(*messages: PromptMessage) -> tuple[Group, ...]:
 
 
 def sent(*messages: PromptMessage) -> Messages:
-    """What a request could have of these rows."""
+    """The messages that a request may have of these rows."""
     return joined(group.messages for group in groups(*messages))
 
 

@@ -25,7 +25,7 @@ from .wild import wild_log
 def test_a_long_chat_is_opened_with_what_looking_at_all_of_it_would_give(
     monkeypatch: pytest.MonkeyPatch, cache: str, seed: int
 ) -> None:
-    """Rows that are sure to be cut are not shaped first."""
+    """Rows that are sure to be cut are not reduced to a fidelity first."""
     settings = Settings(prompt_cache=cache, repeat_min_chars=0)
     log = numbered(wild_log(seed, 400))
     context = a_context(settings, SMALL, log)
@@ -40,7 +40,8 @@ def test_a_long_chat_is_opened_with_what_looking_at_all_of_it_would_give(
 def test_one_more_request_of_a_long_chat_counts_no_more_than_of_a_short_one(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """Counted in messages whose tokens are estimated, the costliest of the small steps."""
+    """The test counts the messages whose tokens are estimated, since the estimate is the costliest
+    step."""
     from plugin.assistant.context import log as module
 
     counted = 0

@@ -1,4 +1,4 @@
-"""Projections as JSON: the same again, and never an error."""
+"""Projections as JSON: reading gives the same projections, and damaged JSON gives no error."""
 
 import json
 from itertools import pairwise

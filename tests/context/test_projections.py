@@ -1,4 +1,4 @@
-"""What a chat has committed to leave out, and whether it still fits the log."""
+"""Projections: the ranges that requests leave out, and whether they still fit the log."""
 
 from dataclasses import replace
 

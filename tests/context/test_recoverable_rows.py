@@ -1,4 +1,4 @@
-"""Every row that a request leaves out can be had back by its handle (R49, R51)."""
+"""The handle of every row that a request leaves out gives the row's content (R49, R51)."""
 
 from dataclasses import replace
 from itertools import pairwise

@@ -1,4 +1,4 @@
-"""The chosen messages as a strict server wants them."""
+"""The order of messages for servers that require alternating roles."""
 
 from dataclasses import replace
 

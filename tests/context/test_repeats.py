@@ -1,4 +1,4 @@
-"""Content that came twice is sent once (R18)."""
+"""Content that a request would have twice is sent once (R18)."""
 
 import json
 
@@ -66,7 +66,8 @@ def test_short_texts_and_failures_are_sent_each_time() -> None:
 
 
 def test_a_copy_whose_first_one_is_shortened_is_sent_as_it_would_be() -> None:
-    """The first one is outside the newest round, so it is clamped; the newest shows more."""
+    """The first copy is outside the newest round, so it is clamped; the copy in the newest round
+    shows more."""
     long = VIEW * 4
     messages = (user(), *a_round("a", text=long), *a_round("b", text=long))
     made = plan(messages, Settings())

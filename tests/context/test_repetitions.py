@@ -1,4 +1,4 @@
-"""A content that comes again is sent once, in any chat (R18)."""
+"""Properties of any chat: repeated content is sent once (R18)."""
 
 from dataclasses import replace
 
@@ -26,7 +26,8 @@ REPEATING: st.SearchStrategy[Messages] = st.one_of(
 
 
 def skill_of(message: PromptMessage) -> str:
-    """What a message has that may be repeated: a result, or a skill without the user's words."""
+    """The text of a message that may be a repetition: a result, or a skill without the user's
+    words."""
     return (
         message.text.partition("\n\n[The user's message]")[0]
         if message.role == "user"
@@ -39,7 +40,7 @@ def skill_of(message: PromptMessage) -> str:
 def test_what_is_sent_once_stands_earlier_in_the_same_request_with_as_much_of_it(
     log: Messages, settings: Settings, budget: Budget
 ) -> None:
-    """So nothing points to what is masked, cut or dropped, in the newest round or elsewhere."""
+    """So no line names a copy that is masked, cut or dropped."""
     for request in requests(log, settings, replace(budget, alternation=False)):
         shown: dict[str, int] = {}
         for message in request.messages:

@@ -1,4 +1,4 @@
-"""What a plan did, for people."""
+"""The report of a plan, in words and as JSON."""
 
 import json
 from dataclasses import fields

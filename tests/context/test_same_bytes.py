@@ -32,7 +32,7 @@ print(fingerprint())
 
 
 def fingerprint() -> str:
-    """Of the requests and reports of chats that meet every stage."""
+    """A hash of the requests and reports of chats that use every stage."""
     digest = hashlib.sha256()
     settings = (Settings(), CACHED, Settings(summary="off"))
     for each in settings:

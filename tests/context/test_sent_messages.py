@@ -72,7 +72,8 @@ def test_the_summary_stands_once_before_what_it_does_not_cover_and_after_the_hea
 def test_what_is_sent_of_a_row_is_byte_for_byte_the_row_or_named_as_left_out(
     log: Messages, settings: Settings, budget: Budget
 ) -> None:
-    """Ids may be renamed, reasoning goes with its turn; all else that differs has a handle."""
+    """Ids may be renamed, and reasoning is left out after its turn; every other difference has a
+    handle."""
     for request in requests(log, settings, replace(budget, alternation=False)):
         named = {row for item in request.plan.left_out for row in item.indexes}
         for message in request.messages:
@@ -92,7 +93,8 @@ def test_what_is_sent_of_a_row_is_byte_for_byte_the_row_or_named_as_left_out(
 def test_rows_are_sent_once_and_in_the_order_of_the_log(
     log: Messages, settings: Settings, budget: Budget
 ) -> None:
-    """But for results, which follow the order of their calls, and system messages before a cut."""
+    """Exceptions: results follow the order of their calls, and system messages before a cut stand
+    first."""
     for request in requests(log, settings, replace(budget, alternation=False)):
         rows = [row_of(m) for m in request.messages if m.role in ("user", "assistant")]
         known = [row for row in rows if row is not None]

@@ -64,7 +64,8 @@ def test_the_system_segment_is_the_same_bytes_in_front(
 def test_without_a_commitment_the_next_request_extends_the_last_one(
     log: Messages, summary: str, budget: Budget
 ) -> None:
-    """Byte for byte: within a turn all of it, from turn to turn up to the turn's tail (R50)."""
+    """The bytes are the same: within a turn the whole request, from turn to turn up to the turn's
+    tail (R50)."""
     settings = Settings(prompt_cache="auto", summary=summary)
     orderly = [message for message in log if message.role != "system"]
     chat = requests(tuple(orderly), settings, replace(budget, alternation=False))
@@ -83,7 +84,7 @@ def test_without_a_commitment_the_next_request_extends_the_last_one(
 @chat_law
 @given(LOGS, LIMITS, BUDGETS)
 def test_planning_twice_changes_nothing(log: Messages, settings: Settings, budget: Budget) -> None:
-    """Nor is anything committed twice without new input (R27)."""
+    """The second plan commits nothing, since there is no new input (R27)."""
     context = a_context(settings, budget)
     for request in requests(log, settings, budget, context):
         assert plan_of(context) == request.plan
@@ -117,7 +118,7 @@ def test_the_log_is_never_changed(log: Messages, settings: Settings, budget: Bud
 def test_a_plan_of_a_plan_changes_nothing(
     log: Messages, settings: Settings, budget: Budget
 ) -> None:
-    """Where it could be brought within its limits, that is; else there is still something to do."""
+    """This holds for requests within their limits; other requests are shortened further."""
     made = planned(log, settings, budget)
     trigger = made.report.next_trigger if made is not None else None
     if made is None or (trigger and trigger["share"] > 1):

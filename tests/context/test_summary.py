@@ -1,4 +1,4 @@
-"""The extractive summary: what it takes from a chat, and how that is told (R24, R26)."""
+"""The extractive summary: the facts that it takes from a chat, and its message (R24, R26)."""
 
 import json
 from collections.abc import Iterator, Mapping
@@ -27,7 +27,7 @@ Arguments = Mapping[str, Any]
 
 
 def changes(call: ToolCall, value: Any) -> Iterator[Change]:
-    """What the tools of these tests hand in."""
+    """The changes that the tools of these tests report."""
     given = json.loads(call.arguments)
     if call.name == "setWidget":
         old = value.get("old")
@@ -99,7 +99,7 @@ def test_a_node_that_was_there_and_is_removed_is_told() -> None:
     assert dict(made.removed) == {"4": "LoadImage"}
 
 
-# What is extracted
+# Values, corrections and decisions
 
 
 def test_exact_values_are_found() -> None:

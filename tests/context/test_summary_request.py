@@ -1,4 +1,5 @@
-"""A chat's context and what a model tells of it: what is asked, when it shows, when it goes."""
+"""LLM summaries of a chat: when they are requested, when requests have them, and when they are
+dropped."""
 
 from dataclasses import replace
 
@@ -25,7 +26,7 @@ TOOLS = ({"type": "function", "function": {"name": "x", "parameters": {}}},)
 
 
 def talk(turns: int, words: int = 40, start: int = 0) -> list[PromptMessage]:
-    """So many questions with their answers, each of `words` words and different."""
+    """`turns` different questions with their answers, each of `words` words."""
     said = (user, answer)
     return [
         said[n % 2](f"Number {n}: " + f"word{n} " * words)
@@ -44,7 +45,7 @@ def context_of(
 
 
 def cut(messages: list[PromptMessage], settings: Settings = PLAIN) -> ChatContext:
-    """The context of a chat after so many messages that the plan had to cut."""
+    """The context of a chat with a cut: more messages than the limit allows."""
     context = context_of(messages, settings)
     context.append(user("And now?"))
     context.plan()
@@ -137,7 +138,7 @@ def near_its_cut() -> ChatContext:
 
 
 def fill(context: ChatContext) -> None:
-    """Goes on until there is a cut more."""
+    """Appends turns until there is one more cut."""
     cuts = len(context.projections.cuts)
     for turn in range(40, 400):
         for message in talk(1, start=turn):

@@ -1,4 +1,4 @@
-"""The notes of one turn: where they stand, and how they share one budget."""
+"""The notes of one turn: their places, and the budget that they share."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -62,7 +62,7 @@ def events(*texts: str) -> Note:
 
 
 def positions_of(plan: Plan, kinds: Sequence[NoteKind]) -> list[int]:
-    """Where the background notes of these kinds stand in a request."""
+    """The positions of the background notes of these kinds in a request."""
     return [
         next(n for n, message in enumerate(plan.messages) if message.text.startswith(kind.heading))
         for kind in kinds

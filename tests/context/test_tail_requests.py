@@ -31,7 +31,8 @@ from .planning import (
 
 
 class Turns:
-    """Gives each turn background notes, and the reminder from its second request on."""
+    """Makes the tail of each turn: background notes, and the reminder from the second request
+    on."""
 
     def __init__(self, notes: tuple[Note, ...]) -> None:
         self._notes, self._tail = notes, Tail()

@@ -1,4 +1,4 @@
-"""The last look at a request."""
+"""The validator: the faults that a server would refuse."""
 
 import pytest
 from plugin.assistant.context.validator import faults

@@ -1,4 +1,4 @@
-"""The model's window and what of it a prompt may use."""
+"""The model's window, and the part that a prompt may use."""
 
 import pytest
 from plugin.assistant.context.window import DEFAULT_WINDOW, Window, window_of

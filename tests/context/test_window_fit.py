@@ -26,7 +26,7 @@ from .planning import (
 
 
 def json_size(plan: Plan) -> int:
-    """Characters of the request as JSON; of images only that they are there."""
+    """Characters of the request as JSON, without the content of images."""
     bodies = [replace(m, content=m.text) if m.images else m for m in plan.messages]
     return sum(len(json_text(to_openai(message))) for message in bodies) + len(json_text(TOOLS))
 
@@ -47,7 +47,7 @@ def test_what_is_sent_fits_a_window_that_is_known(
 def test_no_more_messages_than_the_limit_but_for_the_protected_ones(
     log: Messages, settings: Settings, budget: Budget
 ) -> None:
-    """Those are the message to answer, the newest group, what is pinned, and a summary's place."""
+    """Protected are the message to answer, the newest group, the pinned request and the summary."""
     if settings.prompt_cache == "auto" or not settings.history_max_messages:
         return
     for request in requests(log, settings, replace(budget, alternation=False)):

@@ -1,4 +1,4 @@
-"""Logs that nobody would write by hand, each from a seed: what clients, models and tools may send.
+"""Random logs with the faults that clients, models and tools may send; a seed determines a log.
 
 Parallel calls 0 to 5, results that are missing, late, doubled, out of order or orphans, ids used
 twice, empty and multimodal content, giants, system messages in between, CJK, lone surrogates,
@@ -32,11 +32,12 @@ GIANT = 40_000
 """Characters, at most."""
 
 LEAST_SEEN, MOST_SEEN = 200, 4
-"""Characters of a result that comes again, and how many of the last ones do."""
+"""Characters of a result that may be repeated, and the number of recent results that are kept for
+it."""
 
 
 class WildLog(tuple[PromptMessage, ...]):
-    """A log that shows itself by where it comes from."""
+    """A log whose `repr` shows its seed."""
 
     origin: str
 
@@ -45,8 +46,8 @@ class WildLog(tuple[PromptMessage, ...]):
 
 
 def wild_log(seed: int, turns: int) -> WildLog:
-    """A log of so many turns that ends with a message of the user, or with what was done for it.
-    Most of it is orderly; how much is not differs from log to log."""
+    """A log of `turns` turns that ends with a user message, or with rounds after it. Most messages
+    are valid; the share of faulty messages differs from log to log."""
     random = Random(seed)
     log = WildLog(_Author(random, random.choice((0.0, 0.02, 0.2))).log(turns))
     log.origin = f"wild_log({seed}, {turns})"
@@ -54,7 +55,7 @@ def wild_log(seed: int, turns: int) -> WildLog:
 
 
 class _Author:
-    """Writes a log; `disorder` is the share of what goes wrong."""
+    """Writes a log; `disorder` is the share of faults."""
 
     def __init__(self, random: Random, disorder: float) -> None:
         self._random = random
@@ -78,7 +79,8 @@ class _Author:
         return self._random.random() < self._disorder
 
     def _skill(self) -> PromptMessage:
-        """One of two skills, as `/skill` has it sent; with a request of the user or without."""
+        """The message of one of two skills, as `/skill` sends it, with or without a request of the
+        user."""
         random = self._random
         name = random.choice(("moon", "water"))
         said = f'[The user activated the skill "{name}" (`{name}`). Follow it.]\n\n'
@@ -88,7 +90,7 @@ class _Author:
         return PromptMessage("user", text, skill_chars=len(said.rstrip()))
 
     def _asking(self, *, last: bool) -> PromptMessage:
-        """What the user says; the last message is never empty."""
+        """A user message; the last user message is never empty."""
         if self._wrong() and not last:
             nothing: Content = self._random.choice(("", ()))
             return PromptMessage("user", nothing)
@@ -147,7 +149,7 @@ class _Author:
             size = random.randint(9_000, GIANT)
         text = self._text(size)
         if self._seen and random.random() < 0.2:
-            # Looking at the same thing again gives the same text.
+            # The same look at the workflow gives the same text again.
             return PromptMessage("tool", random.choice(self._seen), tool_call_id=call.id)
         if random.random() < 0.6:
             rows = [text[n : n + 150] for n in range(0, len(text), 150)]
@@ -160,7 +162,7 @@ class _Author:
         return PromptMessage("tool", text, tool_call_id=call.id, failed=failed)
 
     def _text(self, size: int) -> str:
-        """About so many characters; long texts repeat a passage, as real ones do."""
+        """A text of about `size` characters; long texts repeat a passage, as real texts do."""
         if size == 0:
             return ""
         passage = "".join(self._random.choices(PIECES, k=min(40, size // 6 + 1)))

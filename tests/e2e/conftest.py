@@ -1,4 +1,4 @@
-"""One browser, one preview and one page for all tests that leave nothing behind.
+"""One browser, one preview and one page for all tests that change nothing but their own chat.
 
 `panel` is that page with a new chat. A test that changes more (settings, storage, the size of the
 window) opens its own with `opened_panel`.
@@ -46,7 +46,7 @@ def configured(provider: ProviderThread) -> dict[str, str]:
         "OPENAI_MODEL": "scripted",
         "LLM_CONTEXT_WINDOW": "32768",
         "ASSISTANT_DISCOVER": "0",
-        # Else the scripted model also gets requests for summaries of idle chats.
+        # Without this setting the scripted model also gets requests for summaries of idle chats.
         "LLM_SUMMARY": "extractive",
     }
 
@@ -58,7 +58,7 @@ def url(shared_provider: ProviderThread, tmp_path_factory: pytest.TempPathFactor
 
 
 class SharedPage:
-    """Opened when it is first needed, and again after a test that failed."""
+    """The shared page: opened for the first test, and opened again after a test that failed."""
 
     def __init__(self, browser: Browser, url: str) -> None:
         self._browser = browser

@@ -1,4 +1,4 @@
-"""Chats of any length that the server has never seen, and a page that opens them."""
+"""Imports chats of any length into a server, and opens them in the panel."""
 
 import json
 from collections.abc import Iterator, Sequence
@@ -8,8 +8,8 @@ from urllib.request import Request, urlopen
 from plugin.tests.e2e.panel import Panel
 
 SEED = 834_021_557_019
-"""Named once, on the first page, far above what any later request holds."""
-NAMED = 7  # the turn that names it
+"""A value that one early message names, far before the messages of later requests."""
+NAMED = 7  # the turn that names the value
 FIRST_SEED = 100_000_000_000
 EVERY = 5  # turns between two looks at the workflow
 THINGS = ("fox", "lighthouse", "teapot", "glass city", "harbour", "meadow", "raven", "violin")
@@ -18,7 +18,7 @@ OPEN_LAST = "chat => localStorage.setItem('comfyui-assistant.chat', chat)"
 
 
 def import_chat(url: str, chat: str, messages: Sequence[dict[str, Any]]) -> None:
-    """A chat that the server has never seen, sent whole; its last message is answered."""
+    """Sends a whole chat that the server does not have; the server answers its last message."""
     body = json.dumps({"id": chat, "messages": list(messages)}).encode()
     request = Request(f"{url}/api/chat", body, {"Content-Type": "application/json", "Origin": url})
     with urlopen(request) as response:
@@ -26,7 +26,7 @@ def import_chat(url: str, chat: str, messages: Sequence[dict[str, Any]]) -> None
 
 
 def open_chat(panel: Panel, chat: str) -> None:
-    """As after a reload: the chat that was open last."""
+    """Opens the chat as a reload does: the panel opens the chat that was open last."""
     panel.evaluate(OPEN_LAST, chat)
     panel.reload()
 

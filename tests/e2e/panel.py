@@ -115,7 +115,7 @@ class Panel:
 
     def new_chat(self) -> None:
         self.button("New chat").click()
-        # The composer is given the new chat's draft in the next frame, and closes its list then.
+        # The composer gets the new chat's draft in the next frame, and then closes its list.
         self.drawn()
         expect(self.articles).to_have_count(0)
 
@@ -144,7 +144,7 @@ def opened_panel(browser: Browser, url: str, **context_options: Any) -> Iterator
 
 
 def tell_snapshot(route: Route, **changes: Any) -> None:
-    """Answer a subscription to a chat (`SUBSCRIBE`) with one snapshot, and nothing after it."""
+    """Answers a subscription to a chat (`SUBSCRIBE`) with one snapshot and no further event."""
     snapshot = {
         "seq": 1,
         "type": "snapshot",

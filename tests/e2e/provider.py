@@ -15,7 +15,7 @@ T = TypeVar("T")
 
 
 class ProviderThread:
-    """`ScriptedProvider`, as plain calls. See there for what a script is."""
+    """`ScriptedProvider` with plain calls; its docstring describes scripts."""
 
     def __init__(self, provider: ScriptedProvider, loop: asyncio.AbstractEventLoop) -> None:
         self._provider = provider

@@ -1,4 +1,4 @@
-"""For everybody: a screen reader, a narrow side bar, reduced motion, both themes."""
+"""Accessibility: a screen reader, a narrow side bar, reduced motion, both themes."""
 
 import re
 from collections.abc import Iterator
@@ -35,7 +35,7 @@ RICH_ANSWER = """## Two ways
 """
 
 
-# A text that fades in has too little contrast until it is there.
+# A text that fades in has too little contrast until the animation ends.
 FADES_END = """() => Promise.all(document.getAnimations()
     .filter(animation => animation instanceof CSSTransition)
     .map(animation => animation.finished.catch(() => undefined)))"""

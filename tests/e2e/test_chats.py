@@ -1,4 +1,4 @@
-"""The list of chats: found by a word, renamed, pinned, deleted and back, and live in every tab."""
+"""The list of chats: search, rename, pin, delete, restore, and updates in every tab."""
 
 import json
 import re

@@ -1,4 +1,5 @@
-"""The composer: commands and skills by keyboard, the context meter, and the way of the Tab key."""
+"""The composer: commands and skills by keyboard, the context meter, and the order of the Tab
+key."""
 
 import pytest
 from playwright.sync_api import Route, expect
@@ -106,7 +107,8 @@ def test_the_meter_opens_the_report_in_words(panel: Panel, provider: ProviderThr
     expect(meter).to_be_focused()
 
 
-# The control with the focus, and whether it or what it stands in looks different because of it.
+# The control with the focus, and whether the focus changes the look of the control or of an element
+# around it.
 FOCUS = """() => {
     const at = document.activeElement
     const look = () => {

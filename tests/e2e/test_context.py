@@ -1,4 +1,5 @@
-"""A chat of 1,000 turns: what was kept, summarised and looked up, as the panel shows it."""
+"""A chat of 1,000 turns: the kept messages, the summary and the look-ups, as the panel shows
+them."""
 
 import re
 from collections.abc import Iterator
@@ -15,8 +16,8 @@ from plugin.tests.providers import Script, tool_call
 pytestmark = pytest.mark.e2e
 
 TURNS = 1000
-ROWS = 2 * TURNS + 2 * TURNS // EVERY  # a look is two more messages: the call and its result
-MOST_RECENT = 60  # of them
+ROWS = 2 * TURNS + 2 * TURNS // EVERY  # a look is two messages: a call, its result
+MOST_RECENT = 60  # of the rows
 
 
 @pytest.fixture(scope="module")

@@ -1,4 +1,4 @@
-"""A conversation in the panel: asking, watching the answer come, and what can be done with it."""
+"""A conversation in the panel: a question, its streamed answer, and the actions on messages."""
 
 import base64
 import json

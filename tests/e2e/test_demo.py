@@ -1,4 +1,4 @@
-"""The demo model, for real: a newcomer types, and an answer streams into the panel."""
+"""The real demo model: a user types a message, and an answer streams into the panel."""
 
 from pathlib import Path
 

@@ -1,4 +1,5 @@
-"""Nothing interrupts a turn and nothing is lost: reload, closed tab, other chat, server restart."""
+"""A turn goes on, and its chat is kept, through reload, closed tab, other chat and server
+restart."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -18,7 +19,7 @@ pytestmark = pytest.mark.e2e
 
 @contextmanager
 def answer_in_halves(panel: Panel, provider: ProviderThread) -> Iterator[None]:
-    """The first half is on the screen; the second comes when the block ends."""
+    """The first half of the answer is on the screen; the second half comes when the block ends."""
     rest = new_wait()
     provider.queue(Script([{"text": "First half,"}, {"wait": rest}, {"text": " second half."}]))
     panel.ask("Two halves, please")
@@ -89,7 +90,7 @@ def test_what_was_typed_survives_a_reload(panel: Panel) -> None:
 def test_a_chat_survives_the_servers_restart(
     browser: Browser, provider: ProviderThread, tmp_path: Path
 ) -> None:
-    """ComfyUI stops in mid-answer and starts again; the open page finds its way back by itself."""
+    """ComfyUI stops during an answer and starts again; the open page reconnects by itself."""
     never = new_wait()
     environ = configured(provider)
     with running_preview(environ, tmp_path) as url:

@@ -1,4 +1,4 @@
-"""The quiet lines above the composer: no connection, another workflow, a chat that is not saved."""
+"""The notes above the composer: no connection, another workflow, a chat that is not saved."""
 
 import re
 
@@ -49,7 +49,7 @@ def test_a_chat_says_when_another_workflow_is_open(
 
 
 def unsaved(route: Route) -> None:
-    """A chat that cannot be written to its file, and that waits for a panel that is closed."""
+    """Answers with a chat that is not saved, and whose tool call waits for a closed panel."""
     said = {"id": "u", "role": "user", "parts": [{"type": "text", "text": "Keep this."}]}
     runtime = {
         "state": "waiting_client",

@@ -1,4 +1,5 @@
-"""What is said while the chat answers waits in sight, can be taken back, and is never lost."""
+"""Messages that are sent during an answer: the queue shows them, can cancel them, and never loses
+them."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -18,7 +19,7 @@ def waiting(panel: Panel) -> Locator:
 
 @contextmanager
 def a_busy_chat(panel: Panel, provider: ProviderThread) -> Iterator[None]:
-    """The answer to the first message ends when the block does."""
+    """A chat whose first answer ends when the block ends."""
     rest = new_wait()
     provider.queue(Script([{"text": "Busy"}, {"wait": rest}, {"text": " no more."}]))
     panel.ask("First")

@@ -1,4 +1,4 @@
-"""What a model, a tool or a user writes is text: nothing in it runs, restyles the page or loads."""
+"""Text of a model, a tool or a user stays text: no part of it runs, restyles the page or loads."""
 
 import base64
 import json
@@ -109,7 +109,7 @@ def test_what_the_user_a_tool_and_a_file_say_is_text(
 def test_a_remote_picture_is_fetched_only_when_the_user_says_so(
     browser: Browser, url: str, provider: ProviderThread
 ) -> None:
-    """The address is answered here: nothing leaves the machine even when it is allowed."""
+    """The test itself answers the address, so no request leaves the machine."""
     asked: list[str] = []
 
     def answer(route: Route) -> None:
@@ -137,7 +137,8 @@ def test_a_remote_picture_is_fetched_only_when_the_user_says_so(
 
 
 def test_a_whole_conversation_asks_no_other_host(panel: Panel, provider: ProviderThread) -> None:
-    """Beside the watch that every test here has: also what a service worker or a frame would do."""
+    """In addition to the watch of every test, this test sees requests of service workers and
+    frames."""
     provider.queue("Done.")
     panel.ask("Hello")
     panel.idle()

@@ -1,4 +1,5 @@
-"""Long chats and long answers: what changed is drawn, and nothing else. Counted, never timed."""
+"""Long chats and long answers: the panel draws only the changed parts. The tests count, and never
+measure time."""
 
 from typing import Any
 
@@ -14,7 +15,7 @@ pytestmark = pytest.mark.e2e
 MESSAGES = 10_000
 MOST_SHOWN = 200  # articles in the document
 CHUNKS = 10_000
-# Changes in the log outside of the last answer, and how often anything was drawn.
+# Counts changes in the log outside of the last answer, and all drawings.
 COUNT_CHANGES = """() => {
     const counts = window.changes = {elsewhere: 0, drawings: 0}
     const log = document.querySelector('.ca-panel [role=log]')
@@ -48,7 +49,7 @@ def conversation(length: int) -> list[dict[str, Any]]:
     ]
 
 
-# How many messages are in the document, and what the first of them says.
+# The number of messages in the document, and the text of the first message.
 SHOWN = """() => {
     const articles = [...document.querySelectorAll('.ca-panel [role=log] article')]
     const [first] = articles
@@ -73,12 +74,12 @@ def test_a_chat_of_10000_messages_opens_at_its_end_and_keeps_few_in_the_document
     expect(panel.answer).to_contain_text("The last of all.")
     expect(panel.answer).to_be_in_viewport()
     first = MESSAGES
-    # Page after page comes from the server, until some that came first must have left again.
+    # Loads page after page from the server, until the panel must have removed the first pages.
     while first > MESSAGES - 3 * MOST_SHOWN:
         panel.evaluate(SCROLL_UP)
         shown = panel.evaluate(SHOWN)
         assert shown["count"] <= MOST_SHOWN
-        if words := shown["first"].split():  # else it is being built
+        if words := shown["first"].split():  # else the article is being built
             first = int(words[1])
     panel.button("Jump to latest").click()
     expect(panel.answer).to_contain_text("The last of all.")
@@ -86,7 +87,7 @@ def test_a_chat_of_10000_messages_opens_at_its_end_and_keeps_few_in_the_document
     assert panel.evaluate(SHOWN)["count"] <= MOST_SHOWN
 
 
-# Scrolls near the top, and remembers what is read there and where it stands.
+# Scrolls near the top, and keeps the text at the top and its position.
 READ_NEAR_THE_TOP = """async () => {
     const log = document.querySelector('.ca-panel [role=log]')
     const articles = [...log.querySelectorAll('article')]
@@ -165,6 +166,6 @@ def test_10000_chunks_are_drawn_frame_by_frame_and_none_is_lost(
     panel.idle()
     words = panel.answer.locator(".ca-markdown").inner_text().replace(".", " ").split()
     assert words == [f"w{number}" for number in range(CHUNKS)]
-    # Where many chunks come between two frames, a block gets its end after the next has begun.
+    # When many chunks come between two frames, a block ends after the next block has begun.
     assert changes["elsewhere"] <= CHUNKS / 20
     assert changes["drawings"] < CHUNKS / 4

@@ -1,4 +1,5 @@
-"""Who answers: the first run, a refused key, a provider's form and its test, another model.
+"""Providers and models: the first start, a refused key, a provider's form and its test, another
+model.
 
 Each test has a preview of its own, since settings belong to the whole installation.
 """
@@ -29,7 +30,7 @@ def fresh_panel(browser: Browser, folder: Path, environ: dict[str, str]) -> Iter
 
 @pytest.fixture
 def locked_provider() -> Iterator[ProviderThread]:
-    """A provider that wants `KEY`."""
+    """A provider that requires `KEY`."""
     with running_provider(key=KEY) as running:
         yield running
 

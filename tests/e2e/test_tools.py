@@ -1,4 +1,4 @@
-"""Tools in the panel: what was done as one line, and what asks before it is done."""
+"""Tools in the panel: the line of a finished call, and the card that asks for a decision."""
 
 from typing import Any
 
@@ -28,7 +28,7 @@ def stored_skills(panel: Panel) -> list[str]:
 
 
 def ask_for_a_skill(panel: Panel, provider: ProviderThread, name: str, answer: str) -> Locator:
-    """The card that asks; `answer` is what the model says after the decision."""
+    """The card that asks for the decision; `answer` is the model's text after the decision."""
     provider.queue(Script([tool_call("createUserSkill", skill(name))]), answer)
     panel.ask(f"Remember how I work with {name}")
     card = panel.answer.get_by_role("group", name="Save this skill?")
@@ -92,7 +92,7 @@ def test_nothing_is_saved_before_the_user_allows_it(panel: Panel, provider: Prov
 
 
 def asking_in_mid_turn(route: Route) -> None:
-    """A chat whose running turn has shown its question and has not paused yet."""
+    """Answers with a chat whose running turn shows a card, and is not paused yet."""
     call = {
         "type": "dynamic-tool",
         "toolName": "createUserSkill",

@@ -1,4 +1,5 @@
-"""Branches: another question, another answer, the way between them, and a chat of its own."""
+"""Branches: an edited question, another answer, switching between versions, and a branch as a new
+chat."""
 
 import pytest
 from playwright.sync_api import expect

@@ -1,11 +1,12 @@
-"""What real clients make of our bytes: the `ai` package, v6 and v7, and the panel's own reader.
+"""Reads streams with real clients: the `ai` package, v6 and v7, and the panel's own reader.
 
     oracle = Oracle(node24, ai_package_dirs)  # fixtures of tests/conftest.py
     reading = oracle.read("v7", [Stream(body)])[0]
     reading.message, reading.errors
     oracle.final_message(body, "v6")  # the message; fails the test on any error
 
-`comparable` brings a message of any reader, or our own `message_to_ui`, to what all must agree on.
+`comparable` brings a message of any reader, or our own `message_to_ui`, to the parts that all
+readers must agree on.
 """
 
 import base64
@@ -73,7 +74,7 @@ class Oracle:
     def final_message(
         self, body: bytes, reader: str, message: Mapping[str, Any] | None = None
     ) -> dict[str, Any]:
-        """The message that a reader ends up with; an error of the stream fails the test."""
+        """The message that a reader has at the end; an error of the stream fails the test."""
         reading = self.read(reader, [Stream(body, message=message)])[0]
         assert not reading.errors, f"{reader}: {reading.errors}"
         assert reading.message is not None, f"{reader} read no message"
@@ -88,7 +89,7 @@ def encoded(sent: Sequence[Chunk]) -> bytes:
 
 
 def pieces(body: bytes, lengths: Sequence[int]) -> tuple[int, ...]:
-    """`lengths`, again and again, until `body` is used up."""
+    """Pieces of `body` with the lengths `lengths`, repeated until the end of `body`."""
     ends = takewhile(lambda end: end < len(body), accumulate(cycle(lengths)))
     starts = [0, *ends]
     return tuple(after - before for before, after in pairwise(starts))

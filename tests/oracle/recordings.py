@@ -38,7 +38,7 @@ async def _recorded(
 
 
 def _says(*scripts: Script | str, fails: bool = False, words: str = "Hi") -> Scene:
-    """One question, answered by these scripts."""
+    """A scene: one question, which these scripts answer."""
 
     async def scene(chat: Chatting) -> Recording:
         chat.provider.queue(*scripts)
@@ -59,7 +59,8 @@ async def _asks(chat: Chatting) -> Recording:
 
 
 def _decided(approved: bool) -> Scene:
-    """The AI SDK's way: the list comes again with the decision in it."""
+    """A scene with the AI SDK's way: the client sends the list of messages again, with the decision
+    in it."""
 
     async def scene(chat: Chatting) -> Recording:
         _, asked = await _asked(chat, "Well then.")
@@ -74,7 +75,7 @@ def _decided(approved: bool) -> Scene:
 
 
 async def _commanded(chat: Chatting) -> Recording:
-    """The panel's way: a command decides, and the stream is joined."""
+    """A scene with the panel's way: a command has the decision, and the panel joins the stream."""
     _, asked = await _asked(chat, Script([{"wait": "go"}, {"text": "Saved."}]))
     (part,) = (part for part in asked["parts"] if part["type"] == "dynamic-tool")
     await chat.command(type="approve_tools", ids=[part["toolCallId"]])
@@ -97,7 +98,7 @@ async def _joined(chat: Chatting) -> Recording:
 
 
 async def _stopped(chat: Chatting) -> Recording:
-    """Stopped within the arguments of a call."""
+    """A scene: the user stops the turn within the arguments of a call."""
     call = {"index": 0, "id": "c", "function": {"name": "getUserSkill", "arguments": '{"sl'}}
     begun = {"choices": [{"index": 0, "delta": {"tool_calls": [call]}, "finish_reason": None}]}
     chat.provider.queue(Script([{"text": "So"}, {"chunk": begun}, {"wait": "never"}]))
@@ -108,7 +109,7 @@ async def _stopped(chat: Chatting) -> Recording:
 
 
 def _escaped(piece: str) -> Step:
-    """A piece of text as ASCII on the wire, which is how half a pair travels."""
+    """A piece of text as ASCII JSON, since only so half a surrogate pair can be sent."""
     choice = {"index": 0, "delta": {"content": piece}, "finish_reason": None}
     return {"raw": f"data: {json.dumps({'choices': [choice]})}\n\n"}
 
@@ -170,5 +171,5 @@ async def _record(folder: Path) -> dict[str, Recording]:
 
 
 def record(folder: Path) -> dict[str, Recording]:
-    """Plays all scenes; each has a backend of its own below `folder`."""
+    """Plays all scenes, each with a backend of its own below `folder`."""
     return asyncio.run(_record(folder))

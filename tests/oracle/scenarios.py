@@ -1,4 +1,5 @@
-"""Answers as chunks, one for each thing that a stream can say (contracts: UI message stream v1)."""
+"""Answers as chunks, one scenario for each feature of the UI message stream v1
+(`docs/contracts`)."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -25,7 +26,7 @@ class Scenario:
 
     @property
     def expected(self) -> Message:
-        """Our own fold of it."""
+        """The message that our own fold makes of the chunks."""
         return fold(self.base or Message("m1", "assistant", ()), self.chunks)
 
 

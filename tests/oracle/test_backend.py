@@ -1,4 +1,4 @@
-"""What the backend sends is, for every client, the message that the log keeps."""
+"""Every client reads the backend's streams as the messages that the log keeps."""
 
 import pytest
 

@@ -1,7 +1,7 @@
-"""Turns that wait, stop and cannot be saved: for every client the message that the log keeps.
+"""Turns that wait, stop or cannot be saved: every client reads the message that the log keeps.
 
-The scenes of `recordings` are those that one request plays; here are those that need a panel, a
-second command or a database that fails.
+`recordings` has the scenes of a single request; this module has the scenes that need a panel, a
+second command or a failing database.
 """
 
 import asyncio
@@ -48,7 +48,8 @@ def part(message: dict[str, Any], call_id: str) -> dict[str, Any]:
 
 
 async def resent(chat: Chatting, message: dict[str, Any]) -> Answer:
-    """The AI SDK's way: the list again, its last message with what was decided."""
+    """Sends the list of messages again, as the AI SDK does, with the decision in its last
+    message."""
     messages = (await chat.stored())["messages"]
     return await chat.post({"id": "c1", "messages": [*messages[:-1], message]})
 
@@ -123,7 +124,7 @@ async def waits_for_a_rate_limit(chat: Chatting, bench: Bench) -> Recording:
 
 
 async def cannot_be_saved(chat: Chatting, bench: Bench) -> Recording:
-    """What the client reads besides is the sentence that says so."""
+    """The client also reads the notice that the answer is not saved."""
     store = chat.assistant.space_of("default").chats
     finish = store.finish_answer
 

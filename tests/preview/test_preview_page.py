@@ -14,7 +14,7 @@ from plugin.tests.hosts import running_preview
 pytestmark = pytest.mark.e2e
 
 BROWSE_TEMPLATES = "() => void window.app.extensionManager.command.execute('Comfy.BrowseTemplates')"
-CARD = "template-workflow-"  # and the template's name
+CARD = "template-workflow-"  # followed by the template's name
 NODE_TYPES = "() => window.app.rootGraph.nodes.map(node => node.type)"
 
 
@@ -52,7 +52,7 @@ def test_running_a_workflow_says_that_the_preview_cannot(first_page: tuple[Page,
 
 
 def first_open_template() -> dict[str, Any]:
-    """A template of open models; a template of a paid service asks for an account first."""
+    """The first template of open models; a template of a paid service requires an account first."""
     index = json.loads((templates_folder() / "index.json").read_text(encoding="utf-8"))
     templates: list[dict[str, Any]] = [item for group in index for item in group["templates"]]
     return next(template for template in templates if template["openSource"])
@@ -67,7 +67,7 @@ def test_a_template_opens_on_the_canvas(browser: Browser, url: str) -> None:
     cards = page.get_by_test_id(re.compile(f"^{CARD}"))
     expect(cards.first).not_to_have_attribute("data-testid", wanted)
     page.get_by_placeholder("Search").last.fill(template["title"])
-    # The search draws its list late, and a click on a card of the list before would be lost.
+    # The search draws its list late, and a click on a card of the old list would be lost.
     expect(cards.first).to_have_attribute("data-testid", wanted)
     cards.first.click()
     changed = f"before => ({NODE_TYPES})().join() !== before"

@@ -1,11 +1,11 @@
-"""Checks requests and answers against the OpenAPI document.
+"""Checks requests and responses against the OpenAPI document.
 
     api = Described(document(ROUTES))
     async with api.checking(client) as checked:
         await checked.call("POST", "/api/chats", {"id": "c"})
 
-A call asserts that its body and its answer are described. Objects are closed here: a field that the
-document does not name is a fault, although clients have to pass over unknown fields.
+A call asserts that the document describes its body and its response. Objects are closed here: a
+field that the document does not name is a fault, although clients have to pass over unknown fields.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from jsonschema import Draft202012Validator, FormatChecker
 
 METHODS = ("get", "post", "put", "patch", "delete")
 EXPLICIT = (400, 404, 409)
-"""Errors that belong to a route, so that `default` does not do for them."""
+"""Errors that a route must describe by itself, instead of by `default`."""
 
 Json = Any
 
@@ -87,17 +87,17 @@ class Described:
 
 @dataclass
 class Checked:
-    """A client that checks every answer against the document. `seen` holds the method, pattern and
-    status of each answer."""
+    """A client that checks every response against the document. `seen` holds the method, pattern
+    and status of each response."""
 
     api: Described
     client: Any
     seen: set[tuple[str, str, int]] = field(default_factory=set)
     status: int = 0
-    """Of the last answer."""
+    """Status of the last response."""
 
     async def call(self, method: str, path: str, body: Json = None, **more: Any) -> Json:
-        """The answer's JSON, text, or the data of its events."""
+        """The response's JSON, text, or the data of its events."""
         given = {} if body is None else {"json": body}
         async with self.client.request(method, path, **given, **more) as response:
             schema, media = self.described(method, path, response, body)
@@ -117,7 +117,7 @@ class Checked:
     def described(
         self, method: str, path: str, response: aiohttp.ClientResponse, body: Json = None
     ) -> tuple[Json, str]:
-        """The schema and the media type of an answer; the schema is None for an empty answer."""
+        """The schema and the media type of a response; the schema is None for an empty response."""
         pattern, operation = self.api.operation(method, path.partition("?")[0])
         status, responses = response.status, operation["responses"]
         where = f"{method} {pattern} {status}"
@@ -135,7 +135,7 @@ class Checked:
         return described["content"][response.content_type]["schema"], response.content_type
 
     def missed(self) -> list[str]:
-        """The described answers of success that no call got."""
+        """The successful responses of the document that no call got."""
         return [
             f"{method} {path} {status}"
             for method, path, operation in self.api.operations()

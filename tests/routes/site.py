@@ -101,7 +101,7 @@ async def serving(*routes: web.RouteDef) -> AsyncIterator[Client]:
 
 
 async def raw(client: Client, request: bytes) -> bytes:
-    """The server's answer to these bytes, until it closes the connection."""
+    """The server's response to these bytes, until it closes the connection."""
     reader, writer = await asyncio.open_connection(client.host, client.port)
     writer.write(request)
     try:
@@ -112,7 +112,7 @@ async def raw(client: Client, request: bytes) -> bytes:
 
 
 def error_of(body: object) -> dict[str, str]:
-    """The error object of an answer; fails for any other shape."""
+    """The error object of a response; fails for any other shape."""
     assert isinstance(body, dict) and isinstance(body["error"], dict)
     error = body["error"]
     assert isinstance(error["code"], str) and error["code"]

@@ -1,4 +1,4 @@
-"""Chats as files, over HTTP."""
+"""Export and import of chats over HTTP."""
 
 import json
 from collections.abc import AsyncIterator

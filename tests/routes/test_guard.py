@@ -22,8 +22,6 @@ from plugin.assistant.errors import (
 from plugin.assistant.routes.guard import CLIENT_GONE, Gate, guarded, peer_is_local
 from plugin.tests.routes.site import Client, error_of, raw, serving
 
-HOST = {"Host": "localhost:8188"}
-
 
 def request(
     method: str = "GET", peer: object = ("127.0.0.1", 50_000), **headers: str

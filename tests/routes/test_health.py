@@ -85,7 +85,7 @@ async def test_a_damaged_database_is_told(tmp_path: Path) -> None:
 
 
 async def test_what_is_not_being_saved_is_told(tmp_path: Path) -> None:
-    (tmp_path / USER / "assistant.db").mkdir(parents=True)  # where the file should be
+    (tmp_path / USER / "assistant.db").mkdir(parents=True)  # the file cannot be made here
     async with site(tmp_path, LOCAL) as ours:
         added = await ours.client.post("/api/user-context/rules", json={"text": "x"})
         assert added.status == 503

@@ -130,7 +130,7 @@ def _enum(schema: dict[str, Any]) -> list[str]:
     return values
 
 
-# What is really answered
+# The responses of a running server
 
 
 async def test_every_success_is_as_it_is_described(tmp_path: Path) -> None:
@@ -221,7 +221,7 @@ async def the_turns(checked: Checked, chat: Chatting) -> None:
 
 
 async def released(chat: Chatting, identity: str) -> None:
-    """Lets the slow tool of the bench return."""
+    """Releases the slow tool, so that its call returns."""
     for tool in chat.assistant.toolset:
         if tool.name == "slow":
             assert tool.run is not None

@@ -26,8 +26,7 @@ CUTS = 200
 LONG = "The sampler of the portrait is euler and its steps are twenty. " * 12
 WORDS = ("a ", "fox ", "\u00fcber ", "\n\n")
 LONGEST_READ = 3_000
-"""Bytes that a client reads before its connection is cut; an event has some 150 to 1,500."""
-LIST_EVENTS = ("chat_created", "chat_changed", "chat_deleted")
+"""Bytes that a client reads before its connection is cut; an event has 150 to 1,500 bytes."""
 
 
 @pytest.fixture
@@ -37,7 +36,7 @@ async def chat(tmp_path: Path) -> AsyncIterator[Chatting]:
 
 
 class Panel:
-    """A client of the events; it remembers the last number that it has seen."""
+    """A client of the events; it keeps the number of the last event that it read."""
 
     def __init__(self, chat: Chatting, identity: str | None = "c1", **query: str) -> None:
         self._client = chat.client
@@ -49,7 +48,7 @@ class Panel:
 
     @contextlib.asynccontextmanager
     async def connected(self, *, again: bool = True) -> AsyncIterator[aiohttp.ClientResponse]:
-        """A connection; with `again` it goes on where the last connection was cut."""
+        """Opens a connection; with `again` it resumes after the last event that was read."""
         headers = {}
         query = dict(self._query)
         if again and self.seen:
@@ -122,7 +121,7 @@ async def test_a_turn_of_the_other_route_is_told_too(chat: Chatting) -> None:
 
 
 async def test_text_survives_two_hundred_cuts(chat: Chatting) -> None:
-    """The connection is cut at random places of the stream, in the middle of events too; at times
+    """The connection is cut at random places of the stream, also in the middle of an event, and
     before the first number."""
     chance = random.Random(7)
     cuts = 0
@@ -167,7 +166,7 @@ async def test_what_was_missed_is_replayed_and_another_time_begins_anew(chat: Ch
 async def test_a_number_without_its_epoch_is_not_taken_for_one_of_a_new_epoch(
     tmp_path: Path,
 ) -> None:
-    """A browser reconnects like this after a restart of the server."""
+    """A browser sends the old number without its epoch after a restart of the server."""
     async with chatting(tmp_path) as chat:
         await chat.client.post("/api/chats", json={"id": "c1"})
         panel = Panel(chat)

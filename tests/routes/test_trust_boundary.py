@@ -191,7 +191,7 @@ async def test_every_route_refuses_a_wrong_body(ours: Site, method: str, path: s
     headers = {"Content-Type": "application/json"}
     for body in WRONG_BODIES:
         if path.endswith(("/activate", "/restore")) and not body:
-            continue  # they take no fields, so no body is right
+            continue  # these routes take no fields, so an empty body is valid
         answer = await ours.client.request(method, path, data=body, headers=headers)
         assert answer.status == 400, (path, body[:20])
         error = error_of(await answer.json())
@@ -312,7 +312,7 @@ def test_no_json_body_gives_a_500(
                 answer = await ours.client.request(method, path, data=content, headers=headers)
                 assert answer.status < 500, (method, path, body, await answer.text())
 
-    # A provider's test reaches a closed port at most: no server of this machine listens on 9.
+    # The test of a provider connects to a closed port: no server of this machine listens on port 9.
     asyncio.run(ask())
 
 

@@ -47,7 +47,7 @@ def test_wrong_arguments_are_named_one_by_one(name: str, value: Any, said: str) 
 
 
 def test_any_schema_with_a_function_that_parses_makes_a_tool() -> None:
-    """As a server of tools would give it, without a pydantic model."""
+    """Another server describes its tools by a schema, without a pydantic model."""
 
     def parse(value: Any) -> list[str]:
         if not isinstance(value.get("names"), list):

@@ -1,4 +1,4 @@
-"""The toolset: which tools there are, which of them a request offers, and how one is called."""
+"""The toolset: its tools, the tools that a request offers, and the call of a tool."""
 
 from typing import Any
 
@@ -30,7 +30,7 @@ def called(name: str, state: ToolState = "output-available", **arguments: Any) -
     return ToolPart("c1", name, state, input=arguments)
 
 
-# Which tools there are
+# The tools of an installation
 
 
 def test_the_knowledge_checker_knows_exactly_these_tools() -> None:
@@ -120,7 +120,7 @@ def test_only_tools_of_the_role_and_of_allowed_kinds_are_offered() -> None:
     assert Toolset((hidden,)).list(Listing()) == ()
 
 
-# What calls load
+# Groups that calls load
 
 
 def test_a_group_is_loaded_by_the_loader_or_by_calling_one_of_its_tools() -> None:
@@ -165,7 +165,7 @@ async def test_a_group_that_there_is_not_is_an_error_that_names_them(value: Any)
         await toolset.call(loader, value, CONTEXT)
 
 
-# What tools hand in
+# Digests and changes
 
 
 def test_a_list_of_skills_hands_in_its_slugs() -> None:

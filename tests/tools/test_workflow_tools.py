@@ -1,4 +1,4 @@
-"""The workflow tool: what it says of the turn's workflow, and that it takes no arguments."""
+"""The workflow tool: it shows the turn's workflow, and takes no arguments."""
 
 from pathlib import Path
 

@@ -1,4 +1,5 @@
-"""The compact view of a workflow: complete for official templates, unbreakable by anything else."""
+"""The compact view of a workflow: complete for official templates, and without an exception for any
+other JSON."""
 
 import json
 from collections.abc import Iterator, Mapping
@@ -13,7 +14,8 @@ from plugin.assistant.workflow.view import LONGEST_VALUE, Snapshot, view, widget
 from plugin.scripts.knowledge.template_facts import installed_templates
 
 MOST_OF_THE_FILE = 0.15
-"""The mean share of a template's characters that its view may have; it was 0.12."""
+"""The most that a view may have of its template's characters, on average; the measured share was
+0.12."""
 
 
 @cache

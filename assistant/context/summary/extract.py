@@ -41,7 +41,7 @@ _DECISION = re.compile(
 _SENTENCE_END = re.compile(r"(?<=[.!?])\s+|(?<=[。！？])|\n+")
 """A dot within a name or number ends no sentence."""
 _NAME = re.compile(r"[a-z_]+")
-"""Mostly the name of a widget or a field."""
+"""A text that is only such a word is mostly the name of a widget or a field, and no value."""
 LONGEST_SENTENCE = 240
 SHORT_SENTENCE = 30
 """Characters of a sentence such as "No.", which means little without the next sentence."""

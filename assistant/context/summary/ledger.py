@@ -1,6 +1,6 @@
-"""What tool calls changed in the workflow: the net of it, one entry for each widget and node.
+"""The net changes that tool calls made to the workflow, one entry for each widget and node.
 
-A model's account of its own edits is not trusted. The tools hand in what each call changed
+A model's account of its own edits is not trusted. The tools supply the changes of each call
 (`ToolFacts.changes`); a call of an unknown tool, as in an imported chat, changed nothing.
 """
 
