@@ -30,7 +30,10 @@ async def test_two_queued_messages_read_their_own_workflows(chat: Chatting) -> N
     saying = asyncio.create_task(chat.say("Hi"))
     await chat.provider.reached("go")
     for node_type in ("KSampler", "VAEDecode"):
-        command = {"message": chat.user("Explain it"), "workflow": workflow(node_type)}
+        command: dict[str, Any] = {
+            "message": chat.user("Explain it"),
+            "workflow": workflow(node_type),
+        }
         assert (await chat.command(type="user_message", **command)).status == 202
     chat.provider.release("go")
     await saying
