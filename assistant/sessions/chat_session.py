@@ -30,6 +30,7 @@ from ..chats.identity import message_id as check_message_id
 from ..chats.identity import new_chat_id
 from ..chats.reconcile import REGENERATE, SUBMIT
 from ..errors import Conflict, InvalidRequest, NotFound, StoreError
+from ..messages.origin import without_events
 from ..messages.parts import Message
 from ..turn.decisions import Decision, ToolResult
 from ..turn.slash.skill_command import has_content
@@ -81,7 +82,8 @@ class ChatSession:
         client has asked for it since the restart."""
         if chat is not None:
             queue = await self._services.queue.queue(self.id)
-            self.live.load(chat, queue, await self._path.last())
+            last, end = await self._path.last(), await self._path.end()
+            self.live.load(chat, queue, last, end)
             self._turns.params = chat.params
 
     @property
@@ -255,7 +257,7 @@ class ChatSession:
         check_message_id(message.id)
         if self._queue.holds(message.id):
             return
-        path = await self._path.messages()
+        path = without_events(await self._path.messages())
         asked = next((other for other in reversed(path) if other.role == "user"), None)
         if asked is not None and asked.id == message.id and (waits or asked is not path[-1]):
             return  # Sent again by a client that did not get the answer to its first request.

@@ -83,12 +83,16 @@ class LiveChat:
         self._known = PAGE
         self._runtime: Json = self._runtime_json()
 
-    def load(self, chat: Chat, queue: Sequence[Queued], last: Message | None) -> None:
-        """Takes over the stored chat; sends no event."""
+    def load(
+        self, chat: Chat, queue: Sequence[Queued], last: Message | None, end: str | None
+    ) -> None:
+        """Takes over the stored chat; sends no event. `last` is the last message of the
+        conversation, `end` the id of the last message of the path, which may be an event."""
         self.state, self.draft = chat.state, chat.draft
         self.queue, self.held = tuple(queue), bool(queue)
         self._chat = chat_json(chat)
         self._about(last)
+        self.end = end
         self._runtime = self._runtime_json()
 
     @property
@@ -260,9 +264,11 @@ class LiveChat:
     def updated(self, message: Message) -> None:
         self.log.add("message_updated", {"message": message_to_ui(message)})
 
-    def ends_with(self, message: Message | None) -> None:
-        """The path ends with this version of a message."""
+    def ends_with(self, message: Message | None, end: str | None = None) -> None:
+        """The conversation ends with this version of a message, the path with the message `end`
+        (None: with the same)."""
         self._about(message)
+        self.end = end or self.end
         self.tell_runtime()
 
     def removed(self, message_id: str) -> None:

@@ -16,7 +16,7 @@ from typing import Final
 
 from ..chats import Chat, Versions
 from ..errors import InvalidRequest, NotFound, StoreError
-from ..messages.origin import imported, with_origin
+from ..messages.origin import imported, with_origin, without_events
 from ..messages.parts import Message
 from ..turn.opening import Opening
 from .commands import RetryFromIndex, TruncateMessages, UpdateMessage
@@ -41,6 +41,8 @@ class ChatPath:
         self._branches = services.branches
         self._live = live
         self.lock = asyncio.Lock()
+        self.has_new_event = False
+        """Whether an event was added since the running turn began."""
 
     async def page(self) -> Page:
         """The end of the path. The caller holds the lock."""
@@ -50,8 +52,15 @@ class ChatPath:
         return Page(messages, more, versions)
 
     async def last(self) -> Message | None:
+        """The last message of the conversation: events after it are passed over."""
+        messages, _ = await self._store.page(self._id, None, READ)
+        said = without_events(messages)
+        return said[-1] if said else None
+
+    async def end(self) -> str | None:
+        """The id of the last message of the path, which may be an event."""
         messages, _ = await self._store.page(self._id, None, 1)
-        return messages[-1] if messages else None
+        return messages[-1].id if messages else None
 
     async def messages(self) -> tuple[Message, ...]:
         return await self._store.path(self._id)
@@ -109,9 +118,13 @@ class ChatPath:
         readers get a snapshot. The caller holds the lock."""
         stored = await self._store.add_event(self._id, event)
         if self._live.state in STOPPABLE:
+            # The answer may be stored already although its stream has not ended: see
+            # `ChatTurns.ended`.
+            self.has_new_event = True
             self._live.replaced(await self.page())
         else:
             self._live.added(stored, self._live.end, None)
+        await self.refresh()
 
     async def update(self, command: UpdateMessage) -> None:
         """Replaces the text of a message, which keeps its position and its id."""
@@ -150,20 +163,31 @@ class ChatPath:
 
     async def restore(self, messages: tuple[Message, ...]) -> None:
         async with self.lock:
-            restored = await self._branches.restore(self._id, tuple(map(imported, messages)))
-            await self.moved(restored, None)
+            restored = _restored(await self.messages(), messages)
+            await self.moved(await self._branches.restore(self._id, restored), None)
 
     async def moved(self, chat: Chat, before: Page | None = None) -> None:
         """Sends the events after a change of the path. Readers get a snapshot where `before` is
         None, and where messages have other versions than on the page `before`."""
-        last = await self.last()
+        last, end = await self.last(), await self.end()
         page = await self.page()
         for state in route(self._live.state, chat.state):
             self._live.enter(state)
         self._live.chat_is(chat)
-        self._live.ends_with(last)
+        self._live.ends_with(last, end)
         if before is None or not _same_versions(before, page):
             self._live.replaced(page)
+
+
+def _restored(path: tuple[Message, ...], messages: tuple[Message, ...]) -> tuple[Message, ...]:
+    """The messages to restore: the beginning that they share with the path as it is stored, the
+    others as imported ones."""
+    same = 0
+    for stored, message in zip(path, messages, strict=False):
+        if imported(stored) != imported(message):
+            break
+        same += 1
+    return (*path[:same], *map(imported, messages[same:]))
 
 
 def _same_versions(before: Page, after: Page) -> bool:

@@ -29,7 +29,7 @@ class Conversation:
     waits for it is stopped: so each of them holds `lock`, the innermost lock of a turn (the others
     are in `sessions.chat_session`). `report` is of the last answered request, or of the request
     that would be sent after a compaction. `tail` is text that stands in the current turn's
-    requests only; it stays the same until the next turn.
+    requests only; it stays the same until the next turn. `tail_of` is the id of that turn's answer.
     """
 
     def __init__(
@@ -45,6 +45,7 @@ class Conversation:
         self.lock = threading.Lock()
         self.report: Report | None = None
         self.tail = Tail()
+        self.tail_of: str | None = None
         self.context = ChatContext(settings, Budget(), facts=facts)
 
     def feed(self, messages: Sequence[Message]) -> ChatContext:

@@ -31,7 +31,7 @@ from ..chats import (
 from ..chats.reconcile import REGENERATE
 from ..errors import InvalidRequest, StoreError
 from ..messages.conversion import to_prompt
-from ..messages.origin import events_before, sent_by_a_client, without_events
+from ..messages.origin import events_before, is_event, sent_by_a_client, without_events
 from ..messages.parts import Message
 from ..user_context.skills import SkillLibrary
 from .slash.skill_command import Expanded, expand, has_content
@@ -121,9 +121,9 @@ async def open_in_chat(
         await ChatQueue(store).dequeue(chat_id, from_queue)
     reply, slash = _without_model(expanded[-1], answer)
     stays = before if added else kept
-    dropped = sum(message.id != answer.id for message in stored[len(stays) :])
+    gone = tuple(message for message in stored[len(stays) :] if message.id != answer.id)
     # Only a question that was asked before can have earlier answers.
-    version = await _version(store, chat_id, asked, answer) if dropped or not added else None
+    version = await _version(store, chat_id, asked, answer) if gone or not added else None
     return Opening(
         (*_system(request.messages), *(said if new else said[:-1]), *asked),
         answer,
@@ -132,9 +132,10 @@ async def open_in_chat(
         slash,
         version,
         after=stays[-1].id if stays else None,
-        dropped=dropped,
+        dropped=len(gone),
         added=added,
-        events=events_before((*kept, *new)),
+        # No turn has read the events that leave the path with the answer before them.
+        events=(*events_before((*kept, *new)), *filter(is_event, gone)),
         from_queue=from_queue,
     )
 
@@ -189,12 +190,13 @@ def _intention(request: TurnRequest, stored: tuple[Message, ...]) -> Intention:
         raise InvalidRequest("expected a user message", where="message.role")
     if request.message_id is not None:
         return edited(stored, request.message_id, message)
-    if stored and stored[-1].id == message.id:
+    said = without_events(stored)
+    if said and said[-1].id == message.id:
         # The first request with this message stored it and failed then.
-        return reconcile(stored, (*stored[:-1], message))
+        return reconcile(stored, (*said[:-1], message))
     if any(message.id == earlier.id for earlier in stored):
         raise InvalidRequest(f"the id {message.id!r} is used already", where="message.id")
-    return Append(message) if stored else Import((message,))
+    return Append(message) if said else Import((message,))
 
 
 def _continuation(
@@ -202,7 +204,7 @@ def _continuation(
 ) -> tuple[tuple[Message, ...], tuple[Message, ...], Parent]:
     """The messages to add, the stored ones before them, and the parent of the first."""
     if isinstance(intention, Import):
-        return intention.messages, (), HEAD
+        return intention.messages, stored, HEAD
     if isinstance(intention, Append):
         return (intention.message,), stored, HEAD
     if isinstance(intention, Regenerate):

@@ -102,7 +102,9 @@ class TurnRunner:
         if suspension:
             return self._suspend(suspension)
         history = self._turn.tools.history
-        notes = NoteSources(history, self._opening.events) if history is not None else None
+        notes = None
+        if history is not None:
+            notes = NoteSources(history, self._opening.answer.id, self._opening.events)
         preparation = await self._prepare(notes)
         provider = preparation.provider
         self._emit(chunks.message_metadata({"model": provider.model, "provider": provider.name}))

@@ -30,10 +30,11 @@ LONGEST_QUERY = 1_000
 
 @dataclass(frozen=True, slots=True)
 class NoteSources:
-    """Where a turn's notes come from: the chat's log, and the events since the user message
-    before."""
+    """Where the notes of a turn come from: the chat's log, and the events since the user message
+    before. `answer_id` is the message that the turn writes."""
 
     history: ChatHistory
+    answer_id: str
     events: tuple[Message, ...] = ()
 
 
@@ -46,9 +47,9 @@ async def begin_tail(
     """Begins the tail of the turn whose messages are `history`, unless it has a tail already: a
     turn that was suspended keeps its notes."""
     asked = conversation.context.asked_row
-    if conversation.tail.asked == asked:
+    if conversation.tail_of == sources.answer_id and conversation.tail.asked == asked:
         return
-    conversation.tail = Tail(asked)
+    conversation.tail_of, conversation.tail = sources.answer_id, Tail(asked)
     events = events_note([event.text for event in sources.events])
     passages = await _recalled(conversation, sources.history, history, recall_tokens)
     conversation.tail = conversation.tail.with_note(events).with_note(passages)

@@ -7,8 +7,9 @@ from __future__ import annotations
 
 from ..workflow.view import Snapshot
 
-MOST_WORKFLOWS = 20
-"""Of all chats; the oldest is dropped. A large workflow has megabytes."""
+MOST_WORKFLOWS = 40
+"""Of all chats. Beyond it the oldest workflow of a queued message is dropped, then that of a
+suspended turn. A large workflow has megabytes."""
 
 Key = tuple[str, str | None]
 """A chat, and its queued message; None stands for the chat's suspended turn."""
@@ -28,7 +29,9 @@ class WaitingWorkflows:
         self._workflows.pop((chat_id, message_id), None)
         self._workflows[chat_id, message_id] = workflow
         if len(self._workflows) > MOST_WORKFLOWS:
-            del self._workflows[next(iter(self._workflows))]
+            oldest = next(iter(self._workflows))
+            queued = (key for key in self._workflows if key[1] is not None)
+            del self._workflows[next(queued, oldest)]
 
     def take(self, chat_id: str, message_id: str | None = None) -> Snapshot:
         """Removes the workflow and returns it; an empty one where none is kept."""

@@ -104,3 +104,55 @@ async def test_an_event_is_in_no_history_search_or_count(chat: Chatting) -> None
 async def test_an_unknown_chat_has_no_events(chat: Chatting) -> None:
     with pytest.raises(NotFound):
         await happened(chat, chat_id="nowhere")
+
+
+async def test_a_message_that_is_sent_again_after_an_event_changes_nothing(chat: Chatting) -> None:
+    chat.provider.queue("Hello")
+    await chat.post({"id": "c1", "message": {**chat.user("Hi"), "id": "u1"}})
+    await happened(chat)
+    again = {"id": "u1", "role": "user", "parts": [{"type": "text", "text": "Hi"}]}
+    assert (await chat.command(type="user_message", message=again)).status == 202
+    assert len(chat.provider.requests) == 1
+
+
+async def test_a_question_without_an_answer_may_be_sent_again_after_an_event(
+    chat: Chatting,
+) -> None:
+    chat.provider.queue("Hello", "One", "Two")
+    await chat.say("Hi")
+    question = {**chat.user("What?"), "id": "q"}
+    await chat.post({"id": "c1", "message": question})
+    answer = (await chat.stored())["messages"][-1]["id"]
+    await chat.command(type="truncate_messages", message_id=answer)
+    await happened(chat)
+    await chat.post({"id": "c1", "message": question})
+    assert (await chat.stored())["messages"][-1]["parts"][-1]["text"] == "Two"
+
+
+async def test_another_answer_to_the_question_before_reads_the_event(chat: Chatting) -> None:
+    chat.provider.queue("Hello", "Hello again")
+    await chat.say("Hi")
+    await happened(chat)
+    await chat.command(type="regenerate")
+    await chat.idle()
+    assert DONE in notes(chat)[0]
+
+
+async def test_a_question_in_the_place_of_another_reads_the_event(chat: Chatting) -> None:
+    chat.provider.queue("Hello", "One", "Two")
+    await chat.say("Hi")
+    await chat.post({"id": "c1", "message": {**chat.user("What?"), "id": "q"}})
+    await chat.command(type="truncate_messages", message_id="q")
+    await happened(chat)
+    await chat.say("And?")
+    assert DONE in notes(chat)[0]
+
+
+async def test_a_restored_chat_keeps_what_it_has(chat: Chatting) -> None:
+    chat.provider.queue("Hello")
+    await chat.say("Hi")
+    response = await chat.client.get("/api/chats/c1/export?format=trajectory")
+    trajectory = await response.json()
+    assert (await chat.command(type="restore_from_trajectory", trajectory=trajectory)).status == 202
+    again = await (await chat.client.get("/api/chats/c1/export?format=trajectory")).json()
+    assert again == trajectory

@@ -48,8 +48,12 @@ async def test_a_restored_trajectory_is_imported(chat: Chatting) -> None:
     await chat.say("Hi")
     response = await chat.client.get("/api/chats/c1/export?format=trajectory")
     trajectory = await response.json()
-    assert (await chat.command(type="restore_from_trajectory", trajectory=trajectory)).status == 202
-    assert await origins(chat) == ["imported"]
+    chat.provider.queue("Good day")
+    await chat.say("Hello", "c2")
+    command = {"type": "restore_from_trajectory", "trajectory": trajectory}
+    assert (await chat.command("c2", **command)).status == 202
+    assert await origins(chat, "c2") == ["imported"]
+    assert await origins(chat) == ["person"]
 
 
 async def test_a_client_that_sends_its_list_again_continues_the_chat(chat: Chatting) -> None:
