@@ -50,8 +50,8 @@ class Opening:
     `events` came since the user message before; they are not part of the history.
 
     How the chat's path changed: `dropped` messages after the message `after` (None: from the
-    beginning) left the path, then `added` came. The answer is not counted. `from_queue` is the
-    queue's entry that the request was.
+    beginning) left the path, then `added` came. The answer is not counted. `from_queue` is the id
+    of the request's entry in the chat's queue.
     """
 
     history: tuple[Message, ...]
@@ -106,7 +106,8 @@ async def open_in_chat(
     new = sent_by_a_client(new)
     expanded = [await expand(message, skills) for message in (new or said[-1:])]
     asked = tuple(item.message for item in expanded)
-    # A `/skill` that is asked again may name a skill that was unknown then: its text is stored now.
+    # A `/skill` message that is asked again may name a skill that did not exist the first time: the
+    # skill's text is stored now.
     changed = bool(new) or (asked != kept[-1:] and not answer.parts)
     before = kept if new else kept[:-1]
     if not exists:
@@ -154,11 +155,12 @@ async def open_suspended(
 async def _version(
     store: ChatStore, chat_id: str, history: Sequence[Message], answer: Message
 ) -> Versions | None:
-    """The answer among all answers to the last message of `history`; None where it is the only."""
+    """The answer among all answers to the last message of `history`; None without another
+    answer."""
     try:
         ids = await Branches(store).answers_to(chat_id, history[-1].id) if history else ()
     except StoreError:
-        return None  # The number of versions is not worth the answer.
+        return None  # An answer must not fail because its versions cannot be read.
     every = ids if answer.id in ids else (*ids, answer.id)
     return Versions(every.index(answer.id), every) if len(every) > 1 else None
 

@@ -78,7 +78,8 @@ class TurnStream:
     async def follow(self, silence: float | None = None) -> AsyncIterator[Chunk | None]:
         """All chunks from the beginning, then live ones, until the turn has ended.
 
-        None stands for `silence` seconds without a chunk; with no `silence` it never comes.
+        Yields None after `silence` seconds without a chunk; without `silence` it yields chunks
+        only.
         """
         position = 0
         while True:

@@ -1,4 +1,4 @@
-"""What a toolset hands in to the context."""
+"""The facts about tools that the context needs, made from a toolset."""
 
 from __future__ import annotations
 

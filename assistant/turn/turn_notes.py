@@ -23,7 +23,7 @@ from .conversation import Conversation
 logger = logging.getLogger("comfyui_assistant")
 
 MOST_PASSAGES = 10
-"""Passages that are looked at; most of them are still sent, or do not fit."""
+"""Passages that are considered; most of them are in the requests already, or do not fit."""
 LONGEST_QUERY = 1_000
 """Characters of the user's message that are searched for."""
 
@@ -57,7 +57,8 @@ async def begin_tail(
 async def _recalled(
     conversation: Conversation, log: ChatHistory, history: Sequence[Message], most_tokens: int
 ) -> Note | None:
-    """The passages that fit the user's message. A failing search is logged and gives none."""
+    """The passages that fit the user's message. A failing search is logged and gives no
+    passages."""
     query = next((m.text for m in reversed(history) if m.role == "user"), "")[:LONGEST_QUERY]
     if not most_tokens or not conversation.context.projections.cuts or not query.strip():
         return None

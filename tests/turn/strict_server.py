@@ -28,8 +28,9 @@ TURN_TAKING = "Conversation roles must alternate user/assistant/user/assistant/.
 
 
 class StrictServer(ScriptedProvider):
-    """`refused` lists what was wrong with the requests so far. Turn-taking alone is refused as
-    servers do, so that the client can ask again in turns."""
+    """`refused` lists what was wrong with the requests so far. A request with no other fault than
+    roles that do not alternate gets a real server's refusal, so that the client can ask again with
+    alternating roles."""
 
     def __init__(self) -> None:
         super().__init__()

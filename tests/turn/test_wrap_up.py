@@ -1,4 +1,4 @@
-"""A turn that fills the window is told to finish (R30)."""
+"""The model reads a note to finish when a turn fills the window (R30)."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ async def chat(tmp_path: Path) -> AsyncIterator[Chatting]:
 
 
 def looking(used: int, output: int = 5) -> Script:
-    """An answer that calls a tool; its request had so many tokens."""
+    """An answer that calls a tool; its request had `used` tokens."""
     usage = {"prompt_tokens": used, "completion_tokens": output}
     return Script([tool_call("listUserSkills")], usage=usage)
 

@@ -1,4 +1,4 @@
-"""When a model is asked to summarise an idle chat, and what becomes of its answer (R21-R27)."""
+"""When a model is asked to summarise an idle chat, and how its summary is used (R21-R27)."""
 
 from __future__ import annotations
 
@@ -379,7 +379,7 @@ async def test_one_model_is_asked_at_a_time() -> None:
 async def test_a_chat_past_24_messages_is_told_when_idle_and_remembers_it(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The whole way: over HTTP, with the store, and again after a restart."""
+    """Over HTTP, with the store, and again after a restart."""
     monkeypatch.setattr("plugin.assistant.turn.idle.summariser.IDLE_SECONDS", 0)
     told = asyncio.Event()
     keep = ChatStore.keep_projections
