@@ -129,7 +129,7 @@ class LiveChat:
         stream = self._stream
         shown = [message for message in page.messages if message.id != self.streams]
         kept = shown[-PAGE:]
-        # The new reader has these messages only, though readers since earlier may have more.
+        # The new reader has these messages only; readers that came before may have more.
         self._known = min(self._known, PAGE)
         found = {message.id: page.versions.get(message.id) for message in kept}
         if stream is not None:
@@ -237,7 +237,7 @@ class LiveChat:
             self.log.add("pause_required", {"calls": calls})
 
     def compacted(self, report: Json | None, text: str | None = None) -> None:
-        """From now on a summary is sent instead of older messages."""
+        """Sends that from now on the model reads a summary instead of older messages."""
         self._context = report
         body: Json = {"report": report}
         if text is not None:

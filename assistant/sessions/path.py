@@ -25,7 +25,8 @@ from .services import SessionServices
 from .states import STOPPABLE, route
 
 READ: Final = PAGE + 1
-"""One more than a snapshot shows: an older version of the streaming answer is left out of it."""
+"""One message more than a snapshot shows, since a snapshot leaves out an older version of the
+streaming answer."""
 
 
 class ChatPath:

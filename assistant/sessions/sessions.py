@@ -85,8 +85,8 @@ class Sessions:
     async def command(
         self, identity: str, command: Command, sender: Sender
     ) -> tuple[int, str | None]:
-        """Carries out a command; returns how many wait in the queue now, and the id of the chat
-        that it made. Raises NotFound for an unknown chat, and what the command raises."""
+        """Carries out a command; returns how many messages wait in the queue now, and the id of the
+        chat that it made. Raises NotFound for an unknown chat, and what the command raises."""
         session = await self.of(identity)
         made = await session.command(command, sender)
         return len(session.live.queue), made

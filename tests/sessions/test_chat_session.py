@@ -62,11 +62,11 @@ async def refused(session: ChatSession, command: Command) -> Conflict:
 
 
 async def nothing_is_hidden() -> None:
-    """A deletion that nobody refuses."""
+    """A `hide` that never fails."""
 
 
 async def news(log: EventLog, seq: int) -> AsyncIterator[bytes]:
-    """What was told after `seq`."""
+    """The events after `seq`, up to now."""
     async for events in log.follow(seq, silence=0):
         if events is None:
             break
@@ -594,7 +594,7 @@ async def test_who_came_late_to_a_chat_that_grew_gets_a_snapshot_where_it_needs_
     for number in range(3):
         await say(scene, session, f"u{number}")
     late = await reading(session)
-    # Of the old ones it has m16 and what follows it.
+    # Of the imported messages it has m16 and later messages.
     await send(session, commands.TruncateMessages(message_id="m12"))
     later = await reading(session)
     state = await late.read()

@@ -1,4 +1,4 @@
-"""The log of events: numbers, readers, and those that are too slow."""
+"""The log of events: numbers, readers, and readers that are too slow."""
 
 import asyncio
 from typing import Any
@@ -13,7 +13,7 @@ def log(**limits: int) -> EventLog:
 
 
 async def all_after(events: EventLog, seq: int) -> list[dict[str, Any]]:
-    """What a reader gets that has `seq`, up to now."""
+    """The events that a reader after `seq` gets, up to now."""
     found: list[dict[str, Any]] = []
     async for piece in events.follow(seq, silence=0):
         if piece is None:

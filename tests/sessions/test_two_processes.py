@@ -1,4 +1,5 @@
-"""A second ComfyUI on the same chats, over HTTP: 409 and where, and everything else works."""
+"""A second ComfyUI on the same chats: 409 for a chat that the first one answers; other chats
+work."""
 
 import asyncio
 from pathlib import Path
