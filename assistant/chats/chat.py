@@ -50,7 +50,7 @@ class WorkflowName:
 
 @dataclass(frozen=True, slots=True)
 class ChatParams:
-    """The parameters of one chat; None is the value of the settings."""
+    """The parameters of one chat; None means the value of the settings."""
 
     provider: str | None = None
     model: str | None = None
@@ -82,7 +82,7 @@ class Versions:
 @dataclass(frozen=True, slots=True)
 class ChatSummary:
     """A chat in a list. `messages` is the number of messages on the current path, without events;
-    times are UTC; `unread` says that an answer ended while nobody looked."""
+    times are UTC; `unread` says that an answer ended while no reader followed the chat."""
 
     id: str
     title: str

@@ -43,7 +43,8 @@ chats = Table(
     Column("title_source", String, nullable=False),
     Column("created", String, nullable=False),
     Column("updated", String, nullable=False),
-    # Grows by one with each change of any chat: the order of the list, which no clock can disturb.
+    # Grows by one with each change of any chat. It orders the list of chats, because a clock that
+    # is set back would disturb an order by time.
     Column("activity", Integer, nullable=False),
     Column("head_row", Integer),
     Column("state", String, nullable=False),
@@ -51,7 +52,7 @@ chats = Table(
     Column("workflow", Text),
     Column("log_chars", Integer, nullable=False),
     Column("pinned", Boolean, nullable=False, server_default="0"),
-    # An answer ended while nobody looked.
+    # An answer ended while no reader followed the chat.
     Column("unread", Boolean, nullable=False, server_default="0"),
     # The parameters of the chat, as JSON.
     Column("params", Text, nullable=False, server_default="{}"),
@@ -80,8 +81,8 @@ messages = Table(
     Column("body", Text, nullable=False),
     Index("messages_by_id", "chat_id", "message_id"),
 )
-# The first rows of row ranges, by what they grew from: an entry for each branch, not for each row.
-# As DDL, since SQLAlchemy has another word for WHERE in each dialect.
+# The first row of each row range, by the row that the range grew from: an entry for each branch,
+# not for each row. As DDL, since SQLAlchemy has another word for WHERE in each dialect.
 event.listen(
     messages,
     "after_create",
@@ -156,6 +157,6 @@ TABLES = StoreTables("chats", metadata, SCHEMA_VERSION, VERSIONS)
 
 
 def prepare(transaction: Transaction) -> None:
-    """Make the tables that are missing, and bring older ones up to date. Raises StoreError for
+    """Make the tables that are missing, and bring older tables up to date. Raises StoreError for
     tables of a newer version."""
     migrate(transaction, TABLES)

@@ -130,9 +130,9 @@ class ChatStore(ChatTransactions):
     ) -> int:
         """Add a message after `parent`; it ends the current path then. Returns its row.
 
-        A message with the id of one that already follows `parent` is its newer version; an id that
-        is used earlier on the path raises InvalidRequest, a full chat Refused (`chat_full`), a chat
-        whose answer is in progress Conflict (`turn_running`)."""
+        A message with the id of a message that already follows `parent` is its newer version.
+        Raises InvalidRequest for an id that is used earlier on the path, Refused (`chat_full`) for
+        a full chat, and Conflict (`turn_running`) while an answer is in progress."""
         return (await self.append_all(chat_id, (message,), parent, from_queue))[-1]
 
     async def append_all(
@@ -177,7 +177,8 @@ class ChatStore(ChatTransactions):
         """Begin an answer after `parent`, with the parts that `message` has; state `generating`.
 
         The current path ends at `parent` until the answer is finished, unless it ends with an older
-        version of this message. Raises Conflict (`turn_running`) while another is in progress."""
+        version of this message. Raises Conflict (`turn_running`) while another answer is in
+        progress."""
         self.check_not_answering(chat_id)
         now = self.now()
 
@@ -252,7 +253,7 @@ class ChatStore(ChatTransactions):
         await self.change_row(chat_id, lambda c: chat_rows.set_draft(c, chat_id, draft or None))
 
     async def set_unread(self, chat_id: str, unread: bool) -> None:
-        """Set whether an answer ended while nobody looked."""
+        """Set whether an answer ended while no reader followed the chat."""
         await self.change_row(chat_id, lambda c: chat_rows.set_unread(c, chat_id, unread))
 
     async def keep_projections(self, chat_id: str, committed: Projections) -> None:

@@ -1,5 +1,5 @@
-"""Titles of chats: by rule from the first user message, without a call to any model; or one line of
-what a model or a person wrote."""
+"""Titles of chats: by rule from the first user message, without a call to any model; or as one line
+of a text by a model or a person."""
 
 from __future__ import annotations
 

@@ -30,7 +30,7 @@ def history(
 
 
 async def told(store: ChatStore, chat_id: str, *texts: str) -> None:
-    """A chat in which user and assistant said these in turn."""
+    """Adds a chat with these texts, by the user and the assistant alternately."""
     messages = [
         (answer if number % 2 else user)(f"m{number}", said) for number, said in enumerate(texts)
     ]

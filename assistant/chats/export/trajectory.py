@@ -28,7 +28,7 @@ FORMATS: Final[tuple[Format, ...]] = get_args(Format)
 KIND: Final = "comfyui-assistant-trajectory"
 VERSION: Final = 1
 MOST_MESSAGES: Final = 100_000
-"""Of one import, so that the writer is free again within seconds."""
+"""Messages of one import, so that the writer is free again within seconds."""
 REPLACEMENT: Final = "[key]"
 LONGEST_NAME: Final = 200
 """Characters of a workflow's id and name."""
@@ -46,7 +46,7 @@ class LogRow:
 @dataclass(frozen=True, slots=True)
 class Trajectory:
     """A chat with its log. `head` is the row that ends the current path, None for an empty one;
-    `id` and `created` are None where a file does not say."""
+    `id` and `created` are None where the file lacks them."""
 
     id: str | None
     title: str
@@ -69,7 +69,7 @@ class Trajectory:
 
 
 def to_text(trajectory: Trajectory, form: Format) -> str:
-    """The chat as text that `from_text` reads back equal; of JSON Lines, its current path."""
+    """The chat as text that `from_text` reads back equal; JSON Lines hold its current path only."""
     if form == "jsonl":
         lines = [
             canonical(_header(trajectory)),
@@ -166,7 +166,7 @@ def _repaired(
     head = header.get("head")
     ends = numbers.get(head) if _is_number(head) else None
     if "head" not in header or head is not None:
-        # Only a file that says so has a path without messages.
+        # The path is empty only if the file has a `head` that is null.
         ends = ends or (len(rows) or None)
     return Trajectory(
         id=header["id"] if isinstance(header.get("id"), str) else None,
@@ -187,7 +187,7 @@ def _with_unique_ids(rows: list[LogRow]) -> list[LogRow]:
     ids = {one.row: one.message.id for one in rows}
     every = set(ids.values())
     on_path: set[str] = set()
-    # Down and up each branch: a negative number leaves the row that it stands for.
+    # Walks down and up each branch: a negative number means that its row leaves the path.
     steps = list(reversed(children.get(None, ())))
     while steps:
         row = steps.pop()

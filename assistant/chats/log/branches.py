@@ -1,4 +1,4 @@
-"""The paths of a chat: another version, a shorter path, a changed message, a chat of its own.
+"""The paths of a chat: another version, a shorter path, a changed message, a new chat.
 
     branches = Branches(store)
     await branches.versions("c1", ids)                 the versions of these messages
@@ -39,8 +39,9 @@ class Branches:
         self._store = store
 
     async def versions(self, chat_id: str, message_ids: Sequence[str]) -> dict[str, Versions]:
-        """Those of these messages of the current path that have more than one version. The cost
-        grows with the branches at these messages, not with the length of the chat."""
+        """The versions of these messages of the current path, without messages that have only one
+        version. The cost grows with the branches at these messages, not with the length of the
+        chat."""
 
         def work(transaction: Transaction) -> dict[str, Versions]:
             head = chat_rows.require(transaction, chat_id).head_row
@@ -55,8 +56,8 @@ class Branches:
         )
 
     async def switch_version(self, chat_id: str, message_id: str) -> Chat:
-        """The current path goes through this message, and on to the newest end of its branch; one
-        that goes through it already stays."""
+        """The current path goes through this message, and on to the newest end of its branch; a
+        path that goes through it already stays."""
 
         def move(transaction: Transaction, chat: Chat, now: datetime) -> None:
             if paths.rows_on_path(transaction, chat.id, chat.head_row, [message_id]):

@@ -23,7 +23,7 @@ from .chat_log import Added
 
 
 def as_event(message: Message) -> Message:
-    """The message as an event is sent: a hidden user message."""
+    """The message in the form in which an event is sent: a hidden user message."""
     return replace(message, role="user", metadata={**message.metadata, **EVENT_METADATA})
 
 

@@ -142,7 +142,7 @@ def page(
 def rows_on_path(
     transaction: Transaction, chat_id: str, head_row: int | None, message_ids: Sequence[str]
 ) -> dict[str, int]:
-    """Those of these messages that are on the path to `head_row`, each with its row there."""
+    """The row of each of these messages that is on the path to `head_row`."""
     candidates = _rows_with_ids(transaction, chat_id, message_ids)
     if not candidates:
         return {}

@@ -31,7 +31,7 @@ def canonical(value: Any) -> str:
 
 
 def encode(message: Message) -> str:
-    """The text of a message. Raises InvalidRequest for one that JSON cannot hold."""
+    """The text of a message. Raises InvalidRequest for a message that JSON cannot hold."""
     return canonical_message(message_to_ui(message))
 
 

@@ -63,7 +63,8 @@ _ANSWERS: Final = text(
 def of_messages(
     transaction: Transaction, chat_id: str, head_row: int | None, message_ids: Sequence[str]
 ) -> dict[str, Versions]:
-    """Those of these messages of the path to `head_row` that have more than one version."""
+    """The versions of these messages of the path to `head_row`, without messages that have only one
+    version."""
     on_path = paths.rows_on_path(transaction, chat_id, head_row, message_ids)
     by_row = {row: identity for identity, row in on_path.items()}
     first_rows: dict[str, dict[str, int]] = {identity: {} for identity in on_path}

@@ -79,14 +79,14 @@ def text_of_prompt(message: PromptMessage) -> str:
 
 
 def clean(text: str) -> str:
-    """`text` without binary data, cut to a sane length."""
+    """`text` without binary data, cut to MOST_CHARS characters."""
     return _BINARY.sub(" ", text[: 4 * MOST_CHARS])[:MOST_CHARS]
 
 
 def value_text(value: Any) -> str:
     """A JSON value as words: `{"seed": 7, "on": [1, 2]}` is `seed: 7, on: 1, 2`.
 
-    Text that is JSON itself, as many tools answer, is read as such."""
+    Text that is JSON itself, as many tools return, is read as such."""
     return ", ".join(_leaves(value, "", DEEPEST))
 
 
