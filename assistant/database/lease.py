@@ -49,7 +49,8 @@ def this_process(address: str | None = None) -> Owner:
 
 
 def other_owner(row_owner: str | None, renewed: datetime, me: Owner, now: datetime) -> Owner | None:
-    """The process other than `me` that holds a lease now; None where the row is free or mine."""
+    """The process other than `me` that holds a lease now; None where `me` or no process holds the
+    row."""
     owner = owner_of(row_owner)
     if owner is None or is_same(owner, me):
         return None

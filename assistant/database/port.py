@@ -1,4 +1,4 @@
-"""What a store may ask of a database, whichever it is.
+"""The operations that every database offers to the stores.
 
     await database.migrate(tables)                     tables, by the store that owns them
     await database.write(lambda transaction: ...)      one transaction, in the order of the calls
@@ -30,7 +30,7 @@ def utc_now() -> datetime:
 
 
 class Fallback(Protocol):
-    """What a caller does itself while the database fails. Called in the writer's thread."""
+    """Runs a caller's works elsewhere while the database fails. Called in the writer's thread."""
 
     def elsewhere(self) -> bool:
         """Whether the database is not to be asked at all."""
@@ -50,8 +50,8 @@ class Transactions(Protocol):
         lost with the turn."""
 
     async def read(self, work: Work[Result]) -> Result:
-        """Run `work` on one consistent view of all that was written. Raises StoreError when it
-        tries to write."""
+        """Run `work` on one consistent state of the written data. Raises StoreError when it tries
+        to write."""
 
 
 class InMemory(Transactions, Protocol):
@@ -70,9 +70,9 @@ class Database(Protocol):
     the database itself is at fault), and what `work` raises after the transaction was rolled back.
 
     `problem` is None, or the sentence that says why the last write or the opening failed.
-    `set_aside` is where a damaged database went when the damage was found, or None. `generation`
-    grows whenever another database has taken the place of the one that was open. `folder` is where
-    files lie that belong to the database.
+    `set_aside` is the place that a damaged database was moved to, or None. `generation` grows
+    whenever another database takes the place of the open database. `folder` is where files lie that
+    belong to the database.
 
     Nothing is opened before the first use. When opening fails (a full disk, a missing right) the
     next call tries again. Damaged data are set aside, never overwritten, and an empty database
@@ -121,7 +121,7 @@ class Database(Protocol):
 
     async def scrub(self) -> bool:
         """Remove what was deleted from all files of the database, logs included. Returns whether
-        that was done; while a reader looks at an older state it waits for the next call."""
+        that was done; while a reader reads an older state, the removal waits for the next call."""
 
     async def close(self) -> None:
         """Finish the writes that were called, then close; again does nothing."""
