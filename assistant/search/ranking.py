@@ -23,7 +23,7 @@ REACH: Final = len(NEAR) - 1
 WIDEST: Final = 6
 """Messages on each side whose terms count; a round of many parallel calls is longer."""
 NEIGHBOURS: Final = 2
-"""Messages that a hit brings along."""
+"""The largest number of messages around a hit that are shown with it."""
 MOST_SEEDS: Final = 100
 """Messages that are scored with the messages around them, chosen by their rarest terms. So the
 effort does not grow with the length of the chat."""
@@ -33,8 +33,8 @@ LENGTH_SHARE: Final = 0.4
 since short messages ("Great!") say little."""
 SHORTEST_PREFIX: Final = 3
 PREFIX_SHARE: Final = 0.7
-"""A term with no place is taken as the beginning of longer terms, if it has this many characters,
-and has this share of their weight."""
+"""A term that no message has is taken as the beginning of longer terms if it has at least
+SHORTEST_PREFIX characters; it gets the share PREFIX_SHARE of their weight."""
 PAIR_SHARE: Final = 0.4
 """The extra weight of two terms that are side by side in the query, where both are in one message,
 as in "azure yacht" (Metzler and Croft, 2005, without the order)."""
@@ -93,7 +93,7 @@ class _Open:
 
 
 ROUNDING: Final = 1e-9
-"""More than the order of the terms changes a sum of weights."""
+"""Sums of weights that differ by less are equal: the order of the terms changes a sum by less."""
 
 
 def rank(terms: Sequence[str], postings: Postings, hits: int) -> tuple[Window, ...]:

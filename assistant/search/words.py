@@ -116,7 +116,7 @@ def _pairs(name: str) -> list[str]:
 
 @lru_cache(maxsize=KNOWN_NAMES)
 def _terms(name: str) -> tuple[str, ...]:
-    """The terms of one name, the most telling first, each once."""
+    """The terms of one name, the most specific first, each once."""
     if _SCRIPTS.match(name):
         return tuple(dict.fromkeys([*_pairs(name), *name]))
     found = [_whole(name)]
