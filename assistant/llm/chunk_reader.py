@@ -59,7 +59,7 @@ class ChunkReader:
         self.understood = False
         """True once a chunk had the shape of an answer."""
         self.spoke = False
-        """True once there was visible text, reasoning or a tool call."""
+        """True once the answer has visible text, reasoning or a tool call."""
 
     @property
     def finished(self) -> bool:

@@ -80,7 +80,7 @@ class Resolver:
         )
 
     async def providers(self) -> tuple[Provider, ...]:
-        """All providers that could answer now; those of the panel come first."""
+        """All providers that could answer now; the providers of the panel come first."""
         saved = await asyncio.to_thread(self._book.list)
         others = [p async for p in self._candidates() if p.source != "settings"]
         return (*saved, *others)

@@ -44,8 +44,8 @@ def without_events(messages: Iterable[Message]) -> tuple[Message, ...]:
 
 
 def events_before(messages: Sequence[Message]) -> tuple[Message, ...]:
-    """The events between the last user message and the user message before it: those that the turn
-    of the last user message is the first to answer."""
+    """The events between the last user message and the user message before it: the turn of the last
+    user message is the first turn that reads them."""
     found: list[Message] = []
     last_seen = False
     for message in reversed(messages):

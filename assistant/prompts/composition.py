@@ -43,7 +43,8 @@ log = logging.getLogger("comfyui_assistant")
 WINDOW_SHARE = 4
 """The system message gets at most a quarter of the window."""
 USER_SHARE = 3
-"""The user context gets at most a third of that, so that our own text keeps its place."""
+"""The user context gets at most a third of the system message, so that our own text keeps its
+place."""
 CHARS_PER_TOKEN = 4
 """Characters of a token in English: a first estimate, which `_within` corrects."""
 

@@ -1,4 +1,4 @@
-"""The skills of one user (R11, R12): the user's own, the installation's defaults, and ours.
+"""The skills of one user (R11, R12): the user's own, the defaults, and the system skills.
 
 `SkillLibrary` lists, finds, writes and deletes skills. It reads and writes files, so async callers
 run it in a thread; several threads may use it at once. `user_context_loader` loads the sections of
@@ -292,7 +292,7 @@ def _begins(skill: Skill, wanted: str) -> bool:
 
 
 def _checked(name: object, description: object, instructions: object) -> dict[str, Any]:
-    """Those fields of a `SkillFile` that are not None. Raises `InvalidRequest`."""
+    """The arguments that are not None, as fields of a `SkillFile`. Raises `InvalidRequest`."""
     fields: dict[str, Any] = {}
     if name is not None:
         fields["name"] = _text(name, "name", MAX_NAME_CHARS)
