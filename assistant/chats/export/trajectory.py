@@ -24,7 +24,6 @@ from ..chat import TitleSource, WorkflowName
 from ..log.record import canonical, parse_time, time_text
 
 Format = Literal["trajectory", "jsonl"]
-FORMATS: Final[tuple[Format, ...]] = get_args(Format)
 KIND: Final = "comfyui-assistant-trajectory"
 VERSION: Final = 1
 MOST_MESSAGES: Final = 100_000
@@ -45,7 +44,7 @@ class LogRow:
 
 @dataclass(frozen=True, slots=True)
 class Trajectory:
-    """A chat with its log. `head` is the row that ends the current path, None for an empty one;
+    """A chat with its log. `head` is the row that ends the current path, None for an empty path;
     `id` and `created` are None where the file lacks them."""
 
     id: str | None
@@ -84,8 +83,8 @@ def to_text(trajectory: Trajectory, form: Format) -> str:
 
 
 def from_text(content: str, form: Format) -> Trajectory:
-    """The chat in such a text, repaired. Raises InvalidRequest for what cannot be understood, with
-    the place where it is wrong."""
+    """The chat in a text of this form, repaired. Raises InvalidRequest with the place of the fault
+    for a text that cannot be understood."""
     if form == "trajectory":
         body = _object(_parsed(content, "content"), "content")
         if body.get("type") != KIND or body.get("version") != VERSION:
@@ -180,7 +179,7 @@ def _repaired(
 
 
 def _with_unique_ids(rows: list[LogRow]) -> list[LogRow]:
-    """The rows; one with the id of a message before it on its path gets another id."""
+    """The rows; a row with the id of a message before it on its path gets another id."""
     children: dict[int | None, list[int]] = {}
     for one in rows:
         children.setdefault(one.parent, []).append(one.row)
