@@ -22,7 +22,8 @@ BUSY_STATES: Final[tuple[ChatState, ...]] = ("generating", "executing_tools")
 """States that only a running turn can be in: none of them outlives its process (R35)."""
 
 TitleSource = Literal["rule", "model", "user"]
-"""Who gave a chat its title. An earlier source never replaces the title of a later one."""
+"""The source of a chat's title. A source never replaces the title of a source after it in this
+list."""
 
 MOST_PER_PAGE: Final = 200
 """Chats or messages; a longer page helps no panel."""

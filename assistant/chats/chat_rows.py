@@ -287,6 +287,6 @@ def _branch_point(text: str | None) -> BranchPoint | None:
 
 
 def next_activity() -> Any:
-    """An expression for `activity`: the chat becomes the last changed one."""
+    """An expression for `activity`: the chat becomes the last changed chat."""
     counted = chats.alias()
     return select(func.coalesce(func.max(counted.c.activity), 0) + 1).scalar_subquery()

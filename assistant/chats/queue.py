@@ -5,7 +5,7 @@
     await queue.queue("c1")                            the entries, the next one first
     await store.append("c1", message, from_queue=id)   in the log and out of the queue, or neither
 
-`sessions` decides which commands wait and when the next one runs.
+`sessions` decides which commands wait and when the next command is carried out.
 """
 
 from __future__ import annotations

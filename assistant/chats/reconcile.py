@@ -5,7 +5,7 @@ log is one of five intentions (`docs/decisions/0006-a-turn-belongs-to-the-server
 stored version of a message counts wherever a client could have rewritten the message. Pure: `turn`
 carries the intention out with the store.
 
-System messages in what was sent are passed over: they hold for their request and are not stored.
+System messages of the request are passed over: they hold for their request and are not stored.
 Events are passed over in both lists: a client may not have seen them, and none of them is answered.
 """
 
@@ -71,7 +71,8 @@ def reconcile(
     trigger: str = SUBMIT,
     message_id: str | None = None,
 ) -> Intention:
-    """What the client means. `stored` is the current path, root first, empty for an unknown chat.
+    """The intention of a request. `stored` is the current path, root first, empty for an unknown
+    chat.
 
     `message_id` counts for `regenerate-message` only (the answer, or the message that it answers;
     None means the last); for an edited message without the whole list there is `replace`.

@@ -2,7 +2,7 @@
 
 `messages` is the log: rows are added, never changed and never removed. A row's parent is an older
 row of the same chat, so a path runs from a head downwards with falling row numbers, and a branch is
-a row whose parent is not the newest one. A row with the message id of an older sibling is a newer
+a row whose parent is not the newest row. A row with the message id of an older sibling is a newer
 version of that message.
 
 A path is stored as *row ranges*: rows that follow each other by number and by parent. Each row says
@@ -58,7 +58,7 @@ chats = Table(
     Column("params", Text, nullable=False, server_default="{}"),
     # The text that the user typed and has not sent.
     Column("draft", Text),
-    # The chat and the message that this one was branched from, as JSON.
+    # The chat and the message that this chat was branched from, as JSON.
     Column("branched_from", Text),
     # When the user deleted the chat: it is hidden from then on, and removed a while later (trash).
     Column("deleted", String),

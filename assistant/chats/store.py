@@ -111,8 +111,8 @@ class ChatStore(ChatTransactions):
         self, chat_id: str, before: str | None = None, limit: int = 50
     ) -> tuple[tuple[Message, ...], bool]:
         """The last `limit` messages of the current path that come before the message `before`
-        (None: the last of all), and whether older ones are left. The cost does not grow with the
-        length of the chat.
+        (None: from the end of the path), and whether older messages are left. The cost does not
+        grow with the length of the chat.
 
         Raises NotFound when `before` is not on the path."""
         bounded = max(1, min(limit, MOST_PER_PAGE))
@@ -257,8 +257,8 @@ class ChatStore(ChatTransactions):
         await self.change_row(chat_id, lambda c: chat_rows.set_unread(c, chat_id, unread))
 
     async def keep_projections(self, chat_id: str, committed: Projections) -> None:
-        """Replace the chat's projections: what its context leaves out (R28). The cost grows with
-        the difference, not with the length of the chat."""
+        """Replace the chat's projections: the messages that its context leaves out (R28). The cost
+        grows with the difference, not with the length of the chat."""
         await self.change_row(chat_id, lambda c: projection_rows.keep(c, chat_id, committed))
 
     async def projections(self, chat_id: str) -> Projections:

@@ -2,7 +2,8 @@
 
 Each transaction runs on the database or, while that fails, in memory (`failover`). This module
 refuses the changes that are not allowed while this or another process gives the chat's answer.
-`store` adds what the chats' clients call; the other modules of this room use only this.
+`store` adds the methods that other rooms call; the other modules of this room use
+`ChatTransactions` alone.
 """
 
 from __future__ import annotations
@@ -120,7 +121,7 @@ class ChatTransactions:
         capacity.check_room(chat, added_chars, self._most_log_chars)
 
     def forget(self, chat_id: str) -> None:
-        """Drop what is in memory of the chat; for a chat that is deleted."""
+        """Drop the cached rows of a chat that is deleted."""
         self._cache.forget(chat_id)
 
     def _recover(self, transaction: Transaction) -> tuple[str, ...]:

@@ -37,7 +37,8 @@ logger = logging.getLogger("comfyui_assistant")
 UNDO: Final = timedelta(minutes=1)
 """How long a deleted chat can be brought back (the panel's undo)."""
 REMOVED_TOGETHER: Final = 20
-"""Chats in one transaction, so that a clean-up of thousands lets others write in between."""
+"""Chats in one transaction, so that a clean-up of thousands of chats lets turns write in
+between."""
 REMOVED_FROM: Final = (
     schema.messages,
     schema.running,

@@ -88,7 +88,7 @@ LARGE = "word " * 20_000
 
 
 async def damage(database: SqliteDatabase, keep_pages: int = 1) -> None:
-    """Write garbage over the file, but for its first pages; what is in the WAL goes there first."""
+    """Write garbage over the file, but for its first pages; the pages of the WAL go there first."""
     await database.scrub()
     content = await asyncio.to_thread(database.path.read_bytes)
     kept = PAGE * keep_pages

@@ -1,7 +1,7 @@
 """The laws of paths and of the queue, under any order of operations.
 
-The model reads the log's rows as they are and computes by brute force what the store finds with row
-ranges and indexes.
+The model reads the log's rows as they are and computes paths by brute force, which the store finds
+with row ranges and indexes.
 """
 
 from dataclasses import dataclass

@@ -1,4 +1,5 @@
-"""Search over stored chats: when rows are indexed, which are found, what a hit shows."""
+"""Search over stored chats: when rows are indexed, which rows are found, and the passages of a
+hit."""
 
 import logging
 

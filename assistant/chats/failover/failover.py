@@ -1,10 +1,10 @@
 """Where each chat is kept: in the file or, while that fails, in memory (R33).
 
-When the file rejects a write, the whole chat is copied into memory and the write is done there;
-so are the chat's further reads and writes. As soon as the file takes writes again, the rows that it
-lacks are added to it and the chat leaves memory. Only `saving` shows the difference: it says what
-is not saved and why. After damage, the new file gets every chat that can be read in the damaged
-file.
+When the file rejects a write, the whole chat is copied into memory and the write is done there; so
+are the chat's further reads and writes. As soon as the file takes writes again, the rows that it
+lacks are added to it and the chat leaves memory. Only `saving` shows the difference: it says that
+chats are not saved, and why. After damage, the new file gets every chat that can be read in the
+damaged file.
 
 Only the writer's thread moves chats; a reader looks where a chat is at that moment.
 """

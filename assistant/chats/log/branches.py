@@ -7,8 +7,8 @@
 
 Nothing is changed or removed in the log: the rows of a new path are added, and the old path stays
 as other versions of its messages. While the chat is being answered, only reading and branching into
-another chat are allowed. Afterwards the chat's state is what the last message of the path waits
-for.
+another chat are allowed. A change of the path also sets the chat's state, by the last message of
+the new path.
 """
 
 from __future__ import annotations
@@ -165,7 +165,7 @@ def _row_on_path(transaction: Transaction, chat: Chat, message_id: str) -> int:
 
 
 def _set_state(transaction: Transaction, chat_id: str) -> None:
-    """Set the chat's state to what the last message of its path waits for."""
+    """Set the chat's state by the last message of its path: it waits, or it is idle."""
     row = chat_rows.require(transaction, chat_id).head_row
     stored = chat_log.read_rows(transaction, chat_id, [] if row is None else [row])
     state = "idle" if row is None else state_after(stored[row].message)

@@ -1,7 +1,7 @@
 """The log of a chat: rows that are only ever added.
 
-Functions over a transaction, to be called inside one transaction of `store`. What a row's number
-and parent are: `schema`. How rows make a path: `paths`.
+Functions over a transaction, to be called inside one transaction of `store`. `schema` explains the
+number and the parent of a row, `paths` how rows make a path.
 """
 
 from __future__ import annotations

@@ -2,7 +2,7 @@
 
 An event stands at the end of the current path, but before an answer that is not done: an answer
 that is given now, or that waits for a decision or a result, goes on after it. So the answer stays
-the last message, and what continues it need not pass over events.
+the last message, and a decision or a result that continues it need not pass over events.
 
 Functions over a transaction, as in `chat_log`.
 """

@@ -25,7 +25,8 @@ def canonical(value: Any) -> str:
     try:
         text.encode("utf-8")
     except UnicodeEncodeError:
-        # Half a surrogate pair, as a client may cut one: no UTF-8, but JSON can escape it.
+        # A client may cut a surrogate pair in half. UTF-8 cannot encode the half, but JSON can
+        # escape it.
         return json.dumps(value, sort_keys=True, separators=(",", ":"), default=_plain)
     return text
 

@@ -3,7 +3,7 @@
 Two messages are versions of each other when both are the user's (or both answers) and ever followed
 the same message. A message is known by its id: rows with one id are one message, of which the
 newest counts, so that rows that are added anew on another path keep their versions. Functions over
-a transaction, as in `chat_log`; what a row range is: `schema`.
+a transaction, as in `chat_log`; `schema` explains row ranges.
 """
 
 from __future__ import annotations

@@ -30,7 +30,8 @@ MOST_CHARS: Final = 1_000_000
 """Searched characters of one message: a workflow of thousands of nodes. Text after them is not
 searched."""
 MOST_DATA_CHARS: Final = 2_000
-"""Searched characters of a part that nobody wrote, such as a source or an activated skill."""
+"""Searched characters of a part that neither user nor model wrote, such as a source or an activated
+skill."""
 
 _BINARY = re.compile(r"[A-Za-z0-9+/=_-]{257,}")
 """Base64 and similar data: longer than any name."""
