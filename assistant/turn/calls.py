@@ -139,7 +139,7 @@ class CallRunner:
 
     async def _run(self, calls: Sequence[_Runnable]) -> None:
         """Runs the calls at the same time and emits their results in the calls' order. Calls that
-        run at the same time differ, so only the first may be the repetition of an earlier one."""
+        run at the same time differ, so only the first may repeat an earlier call."""
         if calls and self._repetition.stuck(calls[0].tool.name, calls[0].part.input):
             call_id = calls[0].part.tool_call_id
             self._emit(chunks.tool_output_error(call_id, REPEATED, on_server=True))

@@ -202,7 +202,8 @@ def _intention(request: TurnRequest, stored: tuple[Message, ...]) -> Intention:
 def _continuation(
     intention: Intention, stored: tuple[Message, ...]
 ) -> tuple[tuple[Message, ...], tuple[Message, ...], Parent]:
-    """The messages to add, the stored ones before them, and the parent of the first."""
+    """The messages to add, the stored messages before them, and the parent of the first added
+    message."""
     if isinstance(intention, Import):
         return intention.messages, (), HEAD
     if isinstance(intention, Append):
@@ -224,7 +225,8 @@ def _up_to(stored: tuple[Message, ...], message_id: str | None) -> tuple[Message
 
 
 def _split(messages: tuple[Message, ...], new_id: str) -> tuple[tuple[Message, ...], Message]:
-    """The messages before the answer, and the answer: the last message where it is one."""
+    """The messages before the answer, and the answer: the last message if that is the
+    assistant's."""
     if messages and messages[-1].role == "assistant":
         return messages[:-1], messages[-1]
     return messages, Message(new_id, "assistant", ())

@@ -115,7 +115,8 @@ class Recorder:
         return self._saving is not None and not self._saving.done()
 
     async def _saved(self) -> None:
-        """Waits for the checkpoint that is being written, so that none comes after a newer one."""
+        """Waits for the checkpoint that is being written, so that no older checkpoint is written
+        after a newer checkpoint."""
         if self._saving is not None:
             await asyncio.wait([self._saving])
 

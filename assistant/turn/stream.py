@@ -76,7 +76,7 @@ class TurnStream:
         return await asyncio.shield(self._first_report)
 
     async def follow(self, silence: float | None = None) -> AsyncIterator[Chunk | None]:
-        """All chunks from the beginning, then live ones, until the turn has ended.
+        """All chunks from the beginning, then live chunks, until the turn has ended.
 
         Yields None after `silence` seconds without a chunk; without `silence` it yields chunks
         only.

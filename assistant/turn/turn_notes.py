@@ -1,8 +1,8 @@
 """The notes of a turn: texts that its requests have beside the chat's messages (R54, R56).
 
 They are made once for a turn and then stay in the conversation's tail, so that each request of the
-turn extends the one before. Events come from the log; passages are searched among the messages that
-requests leave out, with `LLM_RECALL_TOKENS` as their limit (0 switches recall off).
+turn extends the request before. Events come from the log; passages are searched among the messages
+that requests leave out, with `LLM_RECALL_TOKENS` as their limit (0 switches recall off).
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What a chat sends, and `/compact`, as messages in the chat and over HTTP (R32, R41)."""
+"""`/context` and `/compact`, as messages in the chat and over HTTP (R32, R41)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Turns that wait: for the user's decision, for a panel's result, and what ends the wait."""
+"""Turns that wait for the user's decision or for a panel's result, and the ends of such a wait."""
 
 from __future__ import annotations
 
