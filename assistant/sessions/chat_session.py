@@ -96,14 +96,14 @@ class ChatSession:
 
     async def start(self, request: TurnRequest) -> TurnStream:
         """Starts the turn of a `POST /api/chat`. Raises Conflict (`turn_running`) while a turn
-        runs, and what the opening of a turn raises."""
+        runs, and the errors of `turn.opening`."""
         return await self._unbroken(self._start(request))
 
     async def command(self, command: commands.Command, sender: Sender) -> str | None:
         """Carries out a command or queues it. Returns the id of the chat that it made, if any.
 
-        Raises NotFound for an unknown chat, Conflict with `state` and `reason` for what the state
-        refuses, and what the command itself raises."""
+        Raises NotFound for an unknown chat, Conflict with `state` and `reason` for a command that
+        the state refuses, and the errors of the command itself."""
         return await self._unbroken(self._command(command, sender))
 
     @asynccontextmanager

@@ -33,7 +33,7 @@ Ended = Callable[[ChatState, StopReason | None], None]
 
 
 class ChatTurns(TurnObserver):
-    """The turns of one chat. Methods raise what the store and the opening of a turn raise."""
+    """The turns of one chat. Methods raise the errors of the store and of `turn.opening`."""
 
     def __init__(
         self,
@@ -106,7 +106,7 @@ class ChatTurns(TurnObserver):
 
     async def stop(self, reason: StopReason = "user") -> None:
         """Stops the running turn (its answer is stored as far as it came), or ends the wait of a
-        suspended one."""
+        suspended turn."""
         if self._turn is not None:
             await self._turn.stream.stop(reason)
         elif self._live.state in WAITING:

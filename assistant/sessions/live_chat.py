@@ -6,7 +6,7 @@
     live.finished(message, "idle")
 
 This is the only module that sends a chat's events. Each change is sent at once, so a reader that
-applies all events has what `snapshot` returns. Nothing is stored here.
+applies all events has the state that `snapshot` returns. Nothing is stored here.
 """
 
 from __future__ import annotations
@@ -282,8 +282,8 @@ class LiveChat:
         self.log.add("snapshot", self.snapshot(page))
 
     def _about(self, message: Message | None, state: ChatState | None = None) -> None:
-        """Takes over from the last message what the runtime shows: the waiting calls and their
-        panel and, in the state `error`, the error."""
+        """Takes over the runtime's fields from the last message: the waiting calls and their panel
+        and, in the state `error`, the error."""
         self.end = message.id if message is not None else None
         answer = message if message is not None and message.role == "assistant" else None
         metadata: Mapping[str, Any] = answer.metadata if answer is not None else {}

@@ -1,4 +1,4 @@
-"""One chat's session: what it does with commands, and what its readers see."""
+"""One chat's session: how it carries out commands, and the events that its readers get."""
 
 import asyncio
 from collections.abc import AsyncIterator
@@ -567,7 +567,7 @@ async def test_nothing_that_waits_begins_in_a_chat_that_is_deleted(scene: Stage)
     await send(session, commands.UserMessage(user("u2")))
     running = session.running
     assert running is not None
-    running.close()  # The answer is being kept already: it ends well, and what waits goes on.
+    running.close()  # The answer is being kept already: it ends well, and the queue goes on.
     deleting = asyncio.create_task(scene.sessions.delete("c1", nothing_is_hidden))
     await asyncio.sleep(0)
     scene.model.say("Yes")

@@ -1,5 +1,5 @@
-"""A second ComfyUI on the same chats: 409 for a chat that the first one answers; other chats
-work."""
+"""A second ComfyUI on the same chats, over HTTP: 409 and the place for a chat that the other
+process answers; all other chats work."""
 
 import asyncio
 from pathlib import Path
