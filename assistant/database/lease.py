@@ -17,7 +17,8 @@ from typing import Final
 import psutil
 
 SAME_START_SECONDS: Final = 30.0
-"""Two starts of one process id that are nearer are one start: setting the clock moves them."""
+"""Seconds. Two times of start of one process id that differ by less mean one start, since setting
+the clock moves these times."""
 SILENT_FOR: Final = timedelta(minutes=10)
 """How long the lease of a process on another machine lasts without a write."""
 

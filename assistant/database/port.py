@@ -2,7 +2,7 @@
 
     await database.migrate(tables)                     tables, by the store that owns them
     await database.write(lambda transaction: ...)      one transaction, in the order of the calls
-    await database.read(lambda transaction: ...)       one consistent view, never blocks a writer
+    await database.read(lambda transaction: ...)       one consistent state, never blocks a writer
     await database.close()
 
 A work is a function that gets a `Transaction`, runs in a thread of the database and returns plain
@@ -41,7 +41,7 @@ class Fallback(Protocol):
 
 
 class Transactions(Protocol):
-    """Transactions on tables, wherever these are. Every method raises what `work` raises, after a
+    """Transactions on tables, wherever these are. Every method raises the errors of `work`, after a
     rollback."""
 
     async def write(self, work: Work[Result]) -> Result:
@@ -59,7 +59,7 @@ class InMemory(Transactions, Protocol):
     It is gone with its object."""
 
     def run(self, work: Work[Result]) -> Result:
-        """`write` in the calling thread, whichever that is."""
+        """`write` in the calling thread, which may be any thread."""
 
     def clear(self) -> None:
         """Drop everything, and free the memory."""
@@ -67,7 +67,8 @@ class InMemory(Transactions, Protocol):
 
 class Database(Protocol):
     """A database on a disk. All async methods but `close` raise `StoreError` (`FileFailed` where
-    the database itself is at fault), and what `work` raises after the transaction was rolled back.
+    the database itself is at fault), and the errors of `work`, after the transaction was rolled
+    back.
 
     `problem` is None, or the sentence that says why the last write or the opening failed.
     `set_aside` is the place that a damaged database was moved to, or None. `generation` grows
@@ -88,10 +89,10 @@ class Database(Protocol):
 
     async def migrate(self, tables: StoreTables) -> None:
         """Make or bring up to date the tables of a store; again in a database that takes the place
-        of a damaged one."""
+        of a damaged database."""
 
     async def write(self, work: Work[Result], fallback: Fallback | None = None) -> Result:
-        """`Transactions.write`; what was written is on the disk when this returns.
+        """`Transactions.write`; the written data are on the disk when this returns.
 
         Several writes that wait become one transaction, in which each succeeds or fails alone; if
         the database fails then, each is tried again, so `work` changes nothing but the database.
@@ -120,8 +121,8 @@ class Database(Protocol):
         """A new database in memory; `make_tables` is run before its first work."""
 
     async def scrub(self) -> bool:
-        """Remove what was deleted from all files of the database, logs included. Returns whether
-        that was done; while a reader reads an older state, the removal waits for the next call."""
+        """Remove deleted data from all files of the database, logs included. Returns whether that
+        was done; while a reader reads an older state, the removal waits for the next call."""
 
     async def close(self) -> None:
         """Finish the writes that were called, then close; again does nothing."""

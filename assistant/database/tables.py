@@ -55,7 +55,7 @@ def migrate(transaction: Transaction, tables: StoreTables) -> None:
 
 
 def upgrade(transaction: Transaction, tables: StoreTables, found: int) -> None:
-    """Bring the tables of version `found` (0: there are none) to the newest one."""
+    """Bring the tables of version `found` (0: there are none) to the newest version."""
     # Imported here, so that ComfyUI's start does not wait for alembic, which a database needs once,
     # if ever.
     from alembic.migration import MigrationContext

@@ -1,4 +1,4 @@
-"""What only the SQLite file has: its settings, its rights, damage and durability."""
+"""Properties of the SQLite file alone: its settings, its rights, damage and durability."""
 
 import asyncio
 import os
