@@ -1,7 +1,7 @@
 """Turns the chunks of any server into events. Pure.
 
-Servers differ in field names and in what they leave out, and they add fields, so unknown chunks and
-fields are ignored. `client` decides whether what came is a complete answer.
+Servers differ in field names, leave fields out and add fields, so unknown chunks and fields are
+ignored. `client` decides whether these events are a complete answer.
 """
 
 from __future__ import annotations

@@ -163,7 +163,8 @@ class Client:
 def _whole(
     provider: Provider, reader: ChunkReader, finish: Finish | None, error: ProviderError | None
 ) -> Finish:
-    """The `Finish` of a complete answer. Raises `ProviderError` for an incomplete or empty one."""
+    """The `Finish` of a complete answer. Raises `ProviderError` for an incomplete or empty
+    answer."""
     if finish is None:
         if error is not None:
             raise error

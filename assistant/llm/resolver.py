@@ -157,7 +157,7 @@ class Resolver:
             yield self._demo.known
 
     async def _with_model(self, provider: Provider) -> Provider:
-        """The provider; one without a model gets the server's first chat model."""
+        """The provider; a provider without a model gets the server's first chat model."""
         if provider.model:
             return provider
         until, model = self._first_models.get(provider.base_url, (float("-inf"), ""))

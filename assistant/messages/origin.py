@@ -1,4 +1,4 @@
-"""Where a user message comes from. The server sets it; what a client claims is replaced.
+"""Where a user message comes from. The server sets it; an origin that a client sends is replaced.
 
 Only messages of origin `person` are the user's own words. `metadata.origin` holds the origin in the
 log and on the wire. Messages that were stored before there were origins count as `person`.
@@ -72,7 +72,8 @@ def imported(message: Message) -> Message:
 
 
 def sent_by_a_client(messages: tuple[Message, ...]) -> tuple[Message, ...]:
-    """New messages of a request: the last user message is a person's, earlier ones are imported."""
+    """New messages of a request: the last user message is a person's, earlier user messages are
+    imported."""
     users = [index for index, message in enumerate(messages) if message.role == "user"]
     last = users[-1] if users else None
     return tuple(

@@ -94,8 +94,8 @@ class SystemPrompts:
         """The system message of one request, byte-identical until a source changes (R9).
 
         The first turn and every turn with cached prompts (R50) get the full message, or the
-        `compact` one in a small window; other turns get the continuation (R1, R2). A source that
-        cannot be read raises nothing: `left_out` names it.
+        `compact` message in a small window; other turns get the continuation (R1, R2). A source
+        that cannot be read raises nothing: `left_out` names it.
         """
         missing: tuple[str, ...] = ()
         try:

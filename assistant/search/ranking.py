@@ -1,10 +1,10 @@
 """Which messages answer a query best, from where its terms stand. Pure.
 
-A search looks along places, one for each message (or for each piece of a long message); `Postings`
+A search works on places: each message, or each piece of a long message, has a place, and `Postings`
 has the places of each term. A message scores for the terms in it and, less, for terms in messages
-near it: of a question and its answer one may have the words and the other the content that is
-wanted. The weights are BM25's (Robertson and Zaragoza, 2009) without the count of a term in a
-message, which changed nothing measurable. The measurements: `bench/search_quality.py`.
+near it: a question may have the words of the query, and its answer the content that is wanted. The
+weights are BM25's (Robertson and Zaragoza, 2009) without the count of a term in a message, which
+changed nothing measurable. The measurements: `bench/search_quality.py`.
 """
 
 from __future__ import annotations

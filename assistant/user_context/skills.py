@@ -28,8 +28,8 @@ MAX_DESCRIPTION_CHARS = 1_000
 MAX_INSTRUCTIONS_CHARS = 64 * 1024
 MAX_USER_SKILLS = 1_000
 ON_DEMAND = "model_"
-"""A system skill whose folder name contains this text is loaded by a tool; every other one is part
-of the system message (R4)."""
+"""A system skill whose folder name contains this text is loaded by a tool; every other system skill
+is part of the system message (R4)."""
 
 _FOLDER = "skills"
 
