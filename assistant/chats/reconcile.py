@@ -92,7 +92,8 @@ def reconcile(
 
 
 def replace(stored: Sequence[Message], message_id: str, new: Message) -> Branch:
-    """An edited user message in the place of `message_id`; it may keep that id or bring its own.
+    """An edited user message in the place of `message_id`; the new message has that id or another
+    id.
 
     Raises NotFound for an unknown id, InvalidRequest when either is no user message.
     """

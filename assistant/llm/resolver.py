@@ -140,7 +140,7 @@ class Resolver:
         return tuple(server for server in (self._file, self._demo) if server)
 
     async def _candidates(self) -> AsyncGenerator[Provider, None]:
-        """The providers by precedence; each source is looked at only when the caller goes on."""
+        """The providers by precedence; each source is asked only when the caller reads on."""
         saved, active = await asyncio.to_thread(lambda: (self._book.list(), self._book.active))
         for provider in saved:
             if provider.name == active:

@@ -59,7 +59,7 @@ class ChatPath:
 
     async def refresh(self) -> Chat | None:
         """Sends changes of the chat's own fields: title, number of messages, times. Returns the
-        stored chat; None where it is gone or the store fails."""
+        stored chat; None where the chat is deleted or the store fails."""
         try:
             chat = await self._store.get(self._id)
         except StoreError:

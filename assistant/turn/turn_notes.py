@@ -30,7 +30,7 @@ LONGEST_QUERY = 1_000
 
 @dataclass(frozen=True, slots=True)
 class NoteSources:
-    """Where a turn's notes come from: the chat's log, and the events since the user message
+    """The sources of a turn's notes: the chat's log, and the events since the user message
     before."""
 
     history: ChatHistory

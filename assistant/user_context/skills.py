@@ -204,8 +204,9 @@ class SkillLibrary:
     def resolve(self, argument: str) -> Match | Unknown | Ambiguous:
         """The skill that `/skill argument` means.
 
-        Exact slug beats exact name beats prefix of either, upper and lower case being the same; on
-        equal terms the user's own skill beats a default, and a default beats ours (R12).
+        An exact slug goes before an exact name, and a name before a prefix of either, upper and
+        lower case being the same; among equal matches the user's own skill goes before a default,
+        and a default before a system skill (R12).
         """
         users = self._all(self._user)
         own = [skill for skill in users if skill.origin == "user"]

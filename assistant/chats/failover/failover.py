@@ -141,7 +141,7 @@ class Failover:
         return await self._database.in_writer(call)
 
     def _read_held(self, chat_id: str, work: Work[Result]) -> Result:
-        """In a reader's thread: from memory, unless the chat has gone back meanwhile."""
+        """In a reader's thread: from memory, unless the chat is in the file again meanwhile."""
 
         def here(transaction: Transaction) -> tuple[bool, Result | None]:
             inside = chat_id in transfer.ids(transaction)
