@@ -74,7 +74,7 @@ async def test_with_room_left_nothing_is_said(chat: Chatting) -> None:
     assert not notes(chat)
 
 
-async def test_the_next_turn_is_not_told_what_the_last_one_was(chat: Chatting) -> None:
+async def test_the_next_turn_has_no_note_to_finish(chat: Chatting) -> None:
     chat.provider.queue(looking(FULL), text("Done.", usage={"prompt_tokens": FULL}), "Hello.")
     await chat.say("Look.")
     await chat.say("And now?")

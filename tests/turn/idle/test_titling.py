@@ -186,7 +186,7 @@ def test_the_model_reads_the_beginning_only() -> None:
     assert prompt is not None and len(prompt) < 2 * MOST_READ_CHARS + 1_000
 
 
-async def test_a_title_is_told_to_every_reader(
+async def test_a_title_is_sent_to_every_reader(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(titling, "IDLE_SECONDS", 0.0)
