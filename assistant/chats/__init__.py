@@ -1,4 +1,4 @@
-"""Chats: an append-only log, the paths through it, and the meaning of a request for it."""
+"""Chats: an append-only log, the paths through it, and what a request means for it."""
 
 from .chat import (
     HEAD,

@@ -24,7 +24,8 @@ WAITING_STATES: Final[tuple[ChatState, ...]] = ("paused", "waiting_client")
 """States of a suspended turn."""
 
 TitleSource = Literal["rule", "model", "user"]
-"""Who gave a chat its title. An earlier source never replaces the title of a later one."""
+"""The source of a chat's title. A source never replaces the title of a source after it in this
+list."""
 
 MOST_PER_PAGE: Final = 200
 """Chats or messages; a longer page helps no panel."""
@@ -52,7 +53,7 @@ class WorkflowName:
 
 @dataclass(frozen=True, slots=True)
 class ChatParams:
-    """The parameters of one chat; None is the value of the settings."""
+    """The parameters of one chat; None means the value of the settings."""
 
     provider: str | None = None
     model: str | None = None
@@ -84,7 +85,7 @@ class Versions:
 @dataclass(frozen=True, slots=True)
 class ChatSummary:
     """A chat in a list. `messages` is the number of messages on the current path, without events;
-    times are UTC; `unread` says that an answer ended while nobody looked."""
+    times are UTC; `unread` says that an answer ended while no reader followed the chat."""
 
     id: str
     title: str

@@ -1,4 +1,4 @@
-"""The table of the chats themselves: one row per chat, which unlike the log's rows changes.
+"""The table `chats`: one row for each chat. Unlike the rows of the log, these rows change.
 
 Functions over a transaction, to be called inside one transaction of `store`.
 """
@@ -49,7 +49,8 @@ _SET_HEAD: Final = Statement(
         updated=bindparam("now"),
     )
 )
-# A chat that is the last already stays: else each message would write another page of the file.
+# A chat that is the last changed already keeps its `activity`: otherwise each message would write
+# another page of the file.
 _SET_ACTIVITY: Final = Statement(
     update(chats)
     .where(
@@ -161,8 +162,8 @@ def newest(
 
 
 def untouched_since(transaction: Transaction, moment: datetime) -> tuple[ChatSummary, ...]:
-    """The chats that did not change since, last changed first; without pinned chats and chats that
-    are being answered."""
+    """The chats that did not change since `moment`, last changed first; without pinned chats and
+    chats that are being answered."""
     query = _with_depth(*_SUMMARY).where(
         chats.c.deleted.is_(None),
         chats.c.pinned.is_(False),
@@ -201,7 +202,7 @@ def retitle(transaction: Transaction, chat_id: str, title: str, source: TitleSou
 
 
 def set_created(transaction: Transaction, chat_id: str, created: datetime) -> None:
-    """For a chat that is imported."""
+    """Set the time of creation, which an imported chat brings."""
     values = {"created": time_text(created)}
     transaction.execute(update(chats).where(chats.c.id == chat_id).values(values))
 
@@ -261,7 +262,7 @@ def _summary_fields(row: Any) -> dict[str, Any]:
     }
 
 
-# The same few texts stand in most chats.
+# Cached, since most chats have the same few texts.
 
 
 @lru_cache
@@ -286,6 +287,6 @@ def _branch_point(text: str | None) -> BranchPoint | None:
 
 
 def next_activity() -> Any:
-    """An expression for `activity`: the chat becomes the last changed one."""
+    """An expression for `activity`: the chat becomes the last changed chat."""
     counted = chats.alias()
     return select(func.coalesce(func.max(counted.c.activity), 0) + 1).scalar_subquery()

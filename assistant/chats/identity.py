@@ -1,8 +1,8 @@
 """Checks of ids that clients send: ids of chats and of messages.
 
 Each id is checked where it enters, so that other code can rely on its form
-(`docs/contracts/trust-boundary.md`, rule 5). The id of a chat may become a file name, such as that
-of an export, hence the device names; the id of a message never does.
+(`docs/contracts/trust-boundary.md`, rule 5). The id of a chat may become a file name, such as the
+name of an export, so device names are refused; the id of a message never becomes a file name.
 """
 
 from __future__ import annotations

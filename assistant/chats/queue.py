@@ -5,7 +5,7 @@
     await queue.queue("c1")                            the entries, the next one first
     await store.append("c1", message, from_queue=id)   in the log and out of the queue, or neither
 
-`sessions` decides which commands wait and when the next one runs.
+`sessions` decides which commands wait and when the next command is carried out.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from .transactions import ChatTransactions
 MOST_QUEUED: Final = 32
 """Entries of one chat."""
 FULL_RETRY_SECONDS: Final = 10
-"""About one short turn: then the first entry has run."""
+"""About one short turn: by then the first entry has left the queue."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,7 +125,8 @@ def add(transaction: Transaction, chat_id: str, entry: Queued) -> int:
 
 
 def take(transaction: Transaction, chat_id: str, entry_id: str) -> Queued:
-    """Remove and return an entry. Raises NotFound when it is not there: nothing is run twice."""
+    """Remove and return an entry. Raises NotFound when it is not there, so that no entry is carried
+    out twice."""
     rows = schema.queue
     where = (rows.c.chat_id == chat_id) & (rows.c.id == entry_id)
     found = transaction.execute(select(rows).where(where)).one_or_none()

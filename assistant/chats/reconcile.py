@@ -2,10 +2,10 @@
 
 The clients of `POST /api/chat` send the list of messages as they see it. Its difference from the
 log is one of five intentions (`docs/decisions/0006-a-turn-belongs-to-the-server.md`), and the
-stored messages win wherever a client could have rewritten them. Pure: `turn` carries the intention
-out with the store.
+stored version of a message counts wherever a client could have rewritten the message. Pure: `turn`
+carries the intention out with the store.
 
-System messages in what was sent are passed over: they hold for their request and are not stored.
+System messages of the request are passed over: they hold for their request and are not stored.
 Events are passed over in both lists: a client may not have seen them, and none of them is answered.
 """
 
@@ -71,7 +71,8 @@ def reconcile(
     trigger: str = SUBMIT,
     message_id: str | None = None,
 ) -> Intention:
-    """What the client means. `stored` is the current path, root first, empty for an unknown chat.
+    """The intention of a request. `stored` is the current path, root first, empty for an unknown
+    chat.
 
     `message_id` counts for `regenerate-message` only (the answer, or the message that it answers;
     None means the last); for an edited message without the whole list there is `edited`.
@@ -91,7 +92,8 @@ def reconcile(
 
 
 def edited(stored: Sequence[Message], message_id: str, new: Message) -> Branch:
-    """An edited user message in the place of `message_id`; it may keep that id or bring its own.
+    """An edited user message in the place of `message_id`; the new message has that id or another
+    id.
 
     Raises NotFound for an unknown id, InvalidRequest when either is no user message.
     """
@@ -165,7 +167,8 @@ def _regenerate(
     common = _common(stored, sent)
     new = tuple(sent[common:])
     if new and new[-1].role == "user":
-        # The client has another history: that one is answered, the stored one stays as a branch.
+        # The client has another history: its history is answered, the stored history stays as a
+        # branch.
         return Branch(stored[common - 1].id if common else None, new)
     return Regenerate(stored[asked].id)
 
@@ -201,7 +204,7 @@ def _same(ours: Message, theirs: Message) -> bool:
         return _typed(ours) == _typed(theirs)
     if ours.text == theirs.text:
         return True
-    # A cut answer may have reached the client further, or less far, than the log.
+    # The client may have more, or less, of a cut answer than the log.
     return bool(ours.metadata.get("cut")) and (
         ours.text.startswith(theirs.text) or theirs.text.startswith(ours.text)
     )
@@ -230,7 +233,7 @@ def _merge_tool(ours: ToolPart, theirs: ToolPart) -> ToolPart:
 
 
 def _runs_at_client(part: ToolPart) -> bool:
-    """Whether a panel owes this call's result now."""
+    """Whether this call waits for a panel's result."""
     if part.provider_executed:
         return False
     allowed = part.approval is not None and part.approval.approved is True

@@ -2,7 +2,7 @@
 
 `messages` is the log: rows are added, never changed and never removed. A row's parent is an older
 row of the same chat, so a path runs from a head downwards with falling row numbers, and a branch is
-a row whose parent is not the newest one. A row with the message id of an older sibling is a newer
+a row whose parent is not the newest row. A row with the message id of an older sibling is a newer
 version of that message.
 
 A path is stored as *row ranges*: rows that follow each other by number and by parent. Each row says
@@ -43,7 +43,8 @@ chats = Table(
     Column("title_source", String, nullable=False),
     Column("created", String, nullable=False),
     Column("updated", String, nullable=False),
-    # Grows by one with each change of any chat: the order of the list, which no clock can disturb.
+    # Grows by one with each change of any chat. It orders the list of chats, because a clock that
+    # is set back would disturb an order by time.
     Column("activity", Integer, nullable=False),
     Column("head_row", Integer),
     Column("state", String, nullable=False),
@@ -51,13 +52,13 @@ chats = Table(
     Column("workflow", Text),
     Column("log_chars", Integer, nullable=False),
     Column("pinned", Boolean, nullable=False, server_default="0"),
-    # An answer ended while nobody looked.
+    # An answer ended while no reader followed the chat.
     Column("unread", Boolean, nullable=False, server_default="0"),
     # The parameters of the chat, as JSON.
     Column("params", Text, nullable=False, server_default="{}"),
     # The text that the user typed and has not sent.
     Column("draft", Text),
-    # The chat and the message that this one was branched from, as JSON.
+    # The chat and the message that this chat was branched from, as JSON.
     Column("branched_from", Text),
     # When the user deleted the chat: it is hidden from then on, and removed a while later (trash).
     Column("deleted", String),
@@ -80,8 +81,8 @@ messages = Table(
     Column("body", Text, nullable=False),
     Index("messages_by_id", "chat_id", "message_id"),
 )
-# The first rows of row ranges, by what they grew from: an entry for each branch, not for each row.
-# As DDL, since SQLAlchemy has another word for WHERE in each dialect.
+# The first row of each row range, by the row that the range grew from: an entry for each branch,
+# not for each row. As DDL, since SQLAlchemy has another word for WHERE in each dialect.
 event.listen(
     messages,
     "after_create",
@@ -156,6 +157,6 @@ TABLES = StoreTables("chats", metadata, SCHEMA_VERSION, VERSIONS)
 
 
 def prepare(transaction: Transaction) -> None:
-    """Make the tables that are missing, and bring older ones up to date. Raises StoreError for
+    """Make the tables that are missing, and bring older tables up to date. Raises StoreError for
     tables of a newer version."""
     migrate(transaction, TABLES)

@@ -111,8 +111,8 @@ class ChatStore(ChatTransactions):
         self, chat_id: str, before: str | None = None, limit: int = 50
     ) -> tuple[tuple[Message, ...], bool]:
         """The last `limit` messages of the current path that come before the message `before`
-        (None: the last of all), and whether older ones are left. The cost does not grow with the
-        length of the chat.
+        (None: from the end of the path), and whether older messages are left. The cost does not
+        grow with the length of the chat.
 
         Raises NotFound when `before` is not on the path."""
         bounded = max(1, min(limit, MOST_PER_PAGE))
@@ -130,9 +130,9 @@ class ChatStore(ChatTransactions):
     ) -> int:
         """Add a message after `parent`; it ends the current path then. Returns its row.
 
-        A message with the id of one that already follows `parent` is its newer version; an id that
-        is used earlier on the path raises InvalidRequest, a full chat Refused (`chat_full`), a chat
-        whose answer is in progress Conflict (`turn_running`)."""
+        A message with the id of a message that already follows `parent` is its newer version.
+        Raises InvalidRequest for an id that is used earlier on the path, Refused (`chat_full`) for
+        a full chat, and Conflict (`turn_running`) while an answer is in progress."""
         return (await self.append_all(chat_id, (message,), parent, from_queue))[-1]
 
     async def append_all(
@@ -177,7 +177,8 @@ class ChatStore(ChatTransactions):
         """Begin an answer after `parent`, with the parts that `message` has; state `generating`.
 
         The current path ends at `parent` until the answer is finished, unless it ends with an older
-        version of this message. Raises Conflict (`turn_running`) while another is in progress."""
+        version of this message. Raises Conflict (`turn_running`) while another answer is in
+        progress."""
         self.check_not_answering(chat_id)
         now = self.now()
 
@@ -252,12 +253,12 @@ class ChatStore(ChatTransactions):
         await self.change_row(chat_id, lambda c: chat_rows.set_draft(c, chat_id, draft or None))
 
     async def set_unread(self, chat_id: str, unread: bool) -> None:
-        """Set whether an answer ended while nobody looked."""
+        """Set whether an answer ended while no reader followed the chat."""
         await self.change_row(chat_id, lambda c: chat_rows.set_unread(c, chat_id, unread))
 
     async def keep_projections(self, chat_id: str, committed: Projections) -> None:
-        """Replace the chat's projections: what its context leaves out (R28). The cost grows with
-        the difference, not with the length of the chat."""
+        """Replace the chat's projections: the messages that its context leaves out (R28). The cost
+        grows with the difference, not with the length of the chat."""
         await self.change_row(chat_id, lambda c: projection_rows.keep(c, chat_id, committed))
 
     async def projections(self, chat_id: str) -> Projections:

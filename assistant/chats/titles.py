@@ -1,5 +1,5 @@
-"""Titles of chats: by rule from the first user message, without a call to any model; or one line of
-what a model or a person wrote."""
+"""Titles of chats: by rule from the first user message, without a call to any model; or as one line
+of a text by a model or a person."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from ..messages.parts import FilePart, Message
 
 NEW_CHAT = "New chat"
 TITLE_CHARS = 60
-"""About what a list of chats shows in one line."""
+"""About as many characters as a list of chats shows in one line."""
 SHORTEST_SENTENCE = 16
 """Characters; a shorter first sentence is a greeting, and the next sentence has the request."""
 LOOKED_AT_CHARS = 2_000
@@ -49,7 +49,7 @@ def title_for(message: Message) -> str:
 
 def title_from(text: str) -> str | None:
     """The title in a model's text, without label, quotation marks and Markdown; None for an empty
-    one."""
+    title."""
     line = _LABEL.sub("", _first_line(text[:LOOKED_AT_CHARS]))
     plain = line.strip(_AROUND).rstrip(" .:;,")
     return _shorten(plain) if plain else None

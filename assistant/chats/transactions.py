@@ -1,8 +1,9 @@
 """Transactions on one chat, wherever it is kept.
 
-Each transaction runs on the database or, while that fails, in memory (`failover`). What may not
-happen to a chat that is being answered, here or in another process, is refused here. `store` adds
-what the chats' clients call; the other modules of this room use only this.
+Each transaction runs on the database or, while that fails, in memory (`failover`). This module
+refuses the changes that are not allowed while this or another process gives the chat's answer.
+`store` adds the methods that other rooms call; the other modules of this room use
+`ChatTransactions` alone.
 """
 
 from __future__ import annotations
@@ -49,19 +50,19 @@ class ChatTransactions:
         self._answering: dict[str, str] = {}
 
     async def recover(self) -> tuple[str, ...]:
-        """Make the tables, and turn what a crash left in progress into cut messages; returns the
-        ids of their chats. Happens once, at the latest with the first transaction."""
+        """Make the tables, and turn the answers that a crash left in progress into cut messages;
+        returns the ids of their chats. Happens once, at the latest with the first transaction."""
         cut: tuple[str, ...] = await self.failover.prepare()
         return cut
 
     @property
     def saving(self) -> Saving:
-        """Whether the chats are saved, and why not: what is not saved is kept in memory, and saved
-        as soon as that can be done."""
+        """Whether the chats are saved, and why not: a chat that is not saved is kept in memory, and
+        saved as soon as the file takes writes."""
         return self.failover.saving
 
     async def close(self) -> None:
-        """Try for the last time to save what could not be saved."""
+        """Try for the last time to save the chats that are not saved."""
         await self.failover.close()
 
     async def write(self, chat_id: str, work: Callable[[Transaction], Result]) -> Result:
@@ -120,7 +121,7 @@ class ChatTransactions:
         capacity.check_room(chat, added_chars, self._most_log_chars)
 
     def forget(self, chat_id: str) -> None:
-        """Drop what is in memory of the chat; for a chat that is deleted."""
+        """Drop the cached rows of a chat that is deleted."""
         self._cache.forget(chat_id)
 
     def _recover(self, transaction: Transaction) -> tuple[str, ...]:
@@ -129,6 +130,6 @@ class ChatTransactions:
 
     async def _prepare(self) -> None:
         if not self.failover.ready:
-            # A file that cannot be written now will be; meanwhile all is kept in memory.
+            # While the file cannot be written, all chats are kept in memory.
             with contextlib.suppress(FileFailed):
                 await self.recover()

@@ -37,7 +37,8 @@ logger = logging.getLogger("comfyui_assistant")
 UNDO: Final = timedelta(minutes=1)
 """How long a deleted chat can be brought back (the panel's undo)."""
 REMOVED_TOGETHER: Final = 20
-"""Chats in one transaction, so that a clean-up of thousands lets others write in between."""
+"""Chats in one transaction, so that a clean-up of thousands of chats lets turns write in
+between."""
 REMOVED_FROM: Final = (
     schema.messages,
     schema.running,
@@ -96,7 +97,7 @@ class Trash:
         self._remove_in([chat_id], now, UNDO)
 
     async def untouched(self, days: int) -> tuple[ChatSummary, ...]:
-        """The chats that did not change for so many days, the last changed first; without pinned
+        """The chats that did not change for `days` days, the last changed first; without pinned
         chats and chats that are being answered."""
         await self._store.recover()
         earliest = self._clock() - timedelta(days=days)
@@ -156,7 +157,8 @@ class Trash:
         task.add_done_callback(self._tasks.discard)
 
     async def _remove(self, chat_ids: Sequence[str], deleted: datetime, seconds: float) -> None:
-        """Remove these chats after so many seconds, but for chats that were restored meanwhile."""
+        """Remove these chats after `seconds` seconds, but for chats that were restored
+        meanwhile."""
         await self._sleep(seconds)
         removed: list[str] = []
         try:

@@ -17,7 +17,8 @@ from typing import Final
 import psutil
 
 SAME_START_SECONDS: Final = 30.0
-"""Two starts of one process id that are nearer are one start: setting the clock moves them."""
+"""Seconds. Two times of start of one process id that differ by less mean one start, since setting
+the clock moves these times."""
 SILENT_FOR: Final = timedelta(minutes=10)
 """How long the lease of a process on another machine lasts without a write."""
 
@@ -49,7 +50,8 @@ def this_process(address: str | None = None) -> Owner:
 
 
 def other_owner(row_owner: str | None, renewed: datetime, me: Owner, now: datetime) -> Owner | None:
-    """The process other than `me` that holds a lease now; None where the row is free or mine."""
+    """The process other than `me` that holds a lease now; None where `me` or no process holds the
+    row."""
     owner = owner_of(row_owner)
     if owner is None or is_same(owner, me):
         return None

@@ -1,8 +1,8 @@
-"""What a store may ask of a database, whichever it is.
+"""The operations that every database offers to the stores.
 
     await database.migrate(tables)                     tables, by the store that owns them
     await database.write(lambda transaction: ...)      one transaction, in the order of the calls
-    await database.read(lambda transaction: ...)       one consistent view, never blocks a writer
+    await database.read(lambda transaction: ...)       one consistent state, never blocks a writer
     await database.close()
 
 A work is a function that gets a `Transaction`, runs in a thread of the database and returns plain
@@ -30,7 +30,7 @@ def utc_now() -> datetime:
 
 
 class Fallback(Protocol):
-    """What a caller does itself while the database fails. Called in the writer's thread."""
+    """Runs a caller's works elsewhere while the database fails. Called in the writer's thread."""
 
     def elsewhere(self) -> bool:
         """Whether the database is not to be asked at all."""
@@ -41,7 +41,7 @@ class Fallback(Protocol):
 
 
 class Transactions(Protocol):
-    """Transactions on tables, wherever these are. Every method raises what `work` raises, after a
+    """Transactions on tables, wherever these are. Every method raises the errors of `work`, after a
     rollback."""
 
     async def write(self, work: Work[Result]) -> Result:
@@ -50,8 +50,8 @@ class Transactions(Protocol):
         lost with the turn."""
 
     async def read(self, work: Work[Result]) -> Result:
-        """Run `work` on one consistent view of all that was written. Raises StoreError when it
-        tries to write."""
+        """Run `work` on one consistent state of the written data. Raises StoreError when it tries
+        to write."""
 
 
 class InMemory(Transactions, Protocol):
@@ -59,7 +59,7 @@ class InMemory(Transactions, Protocol):
     It is gone with its object."""
 
     def run(self, work: Work[Result]) -> Result:
-        """`write` in the calling thread, whichever that is."""
+        """`write` in the calling thread, which may be any thread."""
 
     def clear(self) -> None:
         """Drop everything, and free the memory."""
@@ -67,12 +67,13 @@ class InMemory(Transactions, Protocol):
 
 class Database(Protocol):
     """A database on a disk. All async methods but `close` raise `StoreError` (`FileFailed` where
-    the database itself is at fault), and what `work` raises after the transaction was rolled back.
+    the database itself is at fault), and the errors of `work`, after the transaction was rolled
+    back.
 
     `problem` is None, or the sentence that says why the last write or the opening failed.
-    `set_aside` is where a damaged database went when the damage was found, or None. `generation`
-    grows whenever another database has taken the place of the one that was open. `folder` is where
-    files lie that belong to the database.
+    `set_aside` is the place that a damaged database was moved to, or None. `generation` grows
+    whenever another database takes the place of the open database. `folder` is where files lie that
+    belong to the database.
 
     Nothing is opened before the first use. When opening fails (a full disk, a missing right) the
     next call tries again. Damaged data are set aside, never overwritten, and an empty database
@@ -88,10 +89,10 @@ class Database(Protocol):
 
     async def migrate(self, tables: StoreTables) -> None:
         """Make or bring up to date the tables of a store; again in a database that takes the place
-        of a damaged one."""
+        of a damaged database."""
 
     async def write(self, work: Work[Result], fallback: Fallback | None = None) -> Result:
-        """`Transactions.write`; what was written is on the disk when this returns.
+        """`Transactions.write`; the written data are on the disk when this returns.
 
         Several writes that wait become one transaction, in which each succeeds or fails alone; if
         the database fails then, each is tried again, so `work` changes nothing but the database.
@@ -120,8 +121,8 @@ class Database(Protocol):
         """A new database in memory; `make_tables` is run before its first work."""
 
     async def scrub(self) -> bool:
-        """Remove what was deleted from all files of the database, logs included. Returns whether
-        that was done; while a reader looks at an older state it waits for the next call."""
+        """Remove deleted data from all files of the database, logs included. Returns whether that
+        was done; while a reader reads an older state, the removal waits for the next call."""
 
     async def close(self) -> None:
         """Finish the writes that were called, then close; again does nothing."""

@@ -1,4 +1,4 @@
-"""The tables of one store, and how older ones are brought up to date.
+"""The tables of one store, and how older tables are brought up to date.
 
 Each store says which version its tables have and owns the steps from one version to the next; the
 database keeps which version it holds. The steps are alembic's version files. There is no
@@ -55,8 +55,9 @@ def migrate(transaction: Transaction, tables: StoreTables) -> None:
 
 
 def upgrade(transaction: Transaction, tables: StoreTables, found: int) -> None:
-    """Bring the tables of version `found` (0: there are none) to the newest one."""
-    # Imported here: ComfyUI's start need not wait for what a database needs once, if ever.
+    """Bring the tables of version `found` (0: there are none) to the newest version."""
+    # Imported here, so that ComfyUI's start does not wait for alembic, which a database needs once,
+    # if ever.
     from alembic.migration import MigrationContext
     from alembic.operations import Operations
     from alembic.script import ScriptDirectory

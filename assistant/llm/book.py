@@ -83,7 +83,7 @@ class ProviderBook:
             return provider
 
     def activate(self, name: str | None) -> None:
-        """Set the active provider by name; None leaves the choice to the resolver's order.
+        """Set the active provider by name; None leaves the choice to the order of `resolver`.
 
         The name may be that of a provider of another source: `resolver` checks it.
         """
@@ -91,7 +91,8 @@ class ProviderBook:
             self._save(self._providers, name)
 
     def delete(self, name: str) -> None:
-        """Delete a provider; if it was the active one, none is active. Raises `NotFound`."""
+        """Delete a provider; if it was the active provider, no provider is active. Raises
+        `NotFound`."""
         with self._reading():
             self.get(name)
             rest = {key: value for key, value in self._providers.items() if key != name}

@@ -44,8 +44,8 @@ TOOLS = LLMRequest(
 async def check(
     client: Client, provider: Provider, *, clock: Callable[[], float] = time.monotonic
 ) -> dict[str, Any]:
-    """`{"chat": {"ok", "message", "ms"}, "tools": {...}}`. A failure of the server is reported in
-    it, not raised."""
+    """Returns `{"chat": {"ok", "message", "ms"}, "tools": {...}}`. A failure of the server is part
+    of this value, not raised."""
     chat = await _try(client, provider, CHAT, clock)
     if not chat["ok"]:
         return {"chat": chat, "tools": {"ok": False, "message": "Not tried.", "ms": 0}}

@@ -1,7 +1,7 @@
 """Turns the chunks of any server into events. Pure.
 
-Servers differ in field names and in what they leave out, and they add fields, so unknown chunks and
-fields are ignored. `client` decides whether what came is a complete answer.
+Servers differ in field names, leave fields out and add fields, so unknown chunks and fields are
+ignored. `client` decides whether these events are a complete answer.
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ class ChunkReader:
         self.understood = False
         """True once a chunk had the shape of an answer."""
         self.spoke = False
-        """True once there was visible text, reasoning or a tool call."""
+        """True once the answer has visible text, reasoning or a tool call."""
 
     @property
     def finished(self) -> bool:

@@ -33,11 +33,11 @@ FIRST_DELAY_SECONDS = 1.0
 # Retries by error code, where the server does not say when to try again.
 RETRIES = {"rate_limited": 4, "provider_error": 2, "unreachable": 1, "cut": 1}
 RETRIES_WITH_RETRY_AFTER = 10
-# The user is told of a wait that is at least so long.
+# Seconds. A `Notice` announces a wait that is at least so long.
 SHOWN_WAIT_SECONDS = 2.0
 # After the finish reason only the usage can follow; some servers never close the stream.
 GRACE_SECONDS = 3.0
-# Settings that change the answer, by the names that the user reads when one was left out.
+# Settings that change the answer, by the names that the user reads when a setting was left out.
 NAMED_SETTINGS = {
     "temperature": "temperature",
     "reasoning_effort": "reasoning effort",
@@ -163,7 +163,8 @@ class Client:
 def _whole(
     provider: Provider, reader: ChunkReader, finish: Finish | None, error: ProviderError | None
 ) -> Finish:
-    """The `Finish` of a complete answer. Raises `ProviderError` for an incomplete or empty one."""
+    """The `Finish` of a complete answer. Raises `ProviderError` for an incomplete or empty
+    answer."""
     if finish is None:
         if error is not None:
             raise error

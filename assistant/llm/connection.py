@@ -209,7 +209,7 @@ def _status(provider: Provider, error: Any, had_tools: bool) -> ProviderError:
 
 
 def _disconnected(provider: Provider, error: Exception, started: bool) -> ProviderError:
-    """`unreachable` if no connection was made, `cut` if one broke."""
+    """`unreachable` if no connection was made, `cut` if a connection broke."""
     cause = error.__cause__
     reason = str(cause or error)
     if not started and _kinds(cause) & {"ConnectError", "UnsupportedProtocol", "ProxyError"}:

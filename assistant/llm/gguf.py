@@ -104,13 +104,14 @@ class GgufServer:
 
     @property
     def known(self) -> Provider:
-        """The provider with all that is known of it by now; starts nothing."""
+        """The provider with the fields that are known by now; starts no server."""
         return self._ready if self._ready is not None and self._runs() else self.model.provider
 
     async def ready(self) -> Provider:
         """The provider with its address and key, once it answers. Raises `ProviderError`.
 
-        Whoever asks while it starts waits for the same start; who stops waiting does not end it.
+        All callers during a start wait for the same start, which goes on when a caller stops
+        waiting.
         """
         if self._starting is None or (self._starting.done() and not self._runs()):
             self._starting = asyncio.create_task(self._start())

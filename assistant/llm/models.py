@@ -124,15 +124,15 @@ async def reported_window(base_url: str, model: str, *, seconds: float) -> int |
     return None
 
 
-# What Ollama loads a model with on a machine with less than 24 GB of video memory, when neither the
-# model nor its own configuration says otherwise (its documentation, "Context length").
+# The window that Ollama gives a model on a machine with less than 24 GB of video memory, when
+# neither the model nor its own configuration says otherwise (its documentation, "Context length").
 OLLAMA_DEFAULT_WINDOW = 4_096
 
 
 async def _ollama_window(
     session: aiohttp.ClientSession, root: str, model: str, running: Mapping[str, Any]
 ) -> int | None:
-    """The window of the loaded model, else the one in the model file, else Ollama's default."""
+    """The window of the loaded model, else the window in the model file, else Ollama's default."""
     entries = [entry for entry in running.get("models") or () if isinstance(entry, Mapping)]
     for entry in entries:
         window = _tokens(entry.get("context_length"))

@@ -50,7 +50,7 @@ class Provider:
 def normal_base_url(text: str) -> str:
     """A base URL in the form that we store: without a slash at its end, `/v1` if it has no path.
 
-    Users paste whole endpoints and bare hosts. Raises ValueError that says what is wrong.
+    Users paste whole endpoints and bare hosts. Raises ValueError with a sentence about the fault.
     """
     parts = urlsplit(text.strip())
     try:

@@ -21,7 +21,7 @@ def merge_reasoning_blocks(pieces: Iterable[Block]) -> tuple[dict[str, Any], ...
     """The blocks made of `pieces`, in the order of their first piece.
 
     A piece belongs to the block of its type with the same index, else the same id, else the same
-    signature; without such a block the piece begins a new one.
+    signature; without such a block the piece begins a new block.
     """
     blocks: list[dict[str, Any]] = []
     for piece in pieces:

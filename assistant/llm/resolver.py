@@ -80,7 +80,7 @@ class Resolver:
         )
 
     async def providers(self) -> tuple[Provider, ...]:
-        """All providers that could answer now; those of the panel come first."""
+        """All providers that could answer now; the providers of the panel come first."""
         saved = await asyncio.to_thread(self._book.list)
         others = [p async for p in self._candidates() if p.source != "settings"]
         return (*saved, *others)
@@ -140,7 +140,7 @@ class Resolver:
         return tuple(server for server in (self._file, self._demo) if server)
 
     async def _candidates(self) -> AsyncGenerator[Provider, None]:
-        """The providers by precedence; each source is looked at only when the caller goes on."""
+        """The providers by precedence; each source is asked only when the caller reads on."""
         saved, active = await asyncio.to_thread(lambda: (self._book.list(), self._book.active))
         for provider in saved:
             if provider.name == active:
@@ -157,7 +157,7 @@ class Resolver:
             yield self._demo.known
 
     async def _with_model(self, provider: Provider) -> Provider:
-        """The provider; one without a model gets the server's first chat model."""
+        """The provider; a provider without a model gets the server's first chat model."""
         if provider.model:
             return provider
         until, model = self._first_models.get(provider.base_url, (float("-inf"), ""))

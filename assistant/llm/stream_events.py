@@ -1,7 +1,7 @@
 """The events of a model's answer, which `llm` gives to `turn`.
 
 An answer is a sequence of these values that ends with exactly one `Finish`, or with a
-`ProviderError` that is raised instead. Only `chunk_reader` reads how servers spell them.
+`ProviderError` that is raised instead. Only `chunk_reader` reads the fields that servers send.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ class ReasoningDelta:
 
     `field` is the name under which it came, and under which it is sent back inside an open tool
     loop (R19); reasoning from the text ("think") is not sent back. `details` are a provider's
-    opaque blocks, as sent; `merge_reasoning_blocks` joins those of one answer (R38).
+    opaque blocks, as sent; `merge_reasoning_blocks` joins the blocks of one answer (R38).
     """
 
     text: str

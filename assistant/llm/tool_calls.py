@@ -83,7 +83,7 @@ class ToolCallReader:
         return call
 
     def _id_for(self, call: _Call) -> str:
-        """The server's id, or a made one if it is missing or used by another call of the answer."""
+        """The server's id, or a made id if it is missing or used by another call of the answer."""
         chosen = call.sent_id
         if not chosen or chosen in self._ids:
             chosen = f"{self._made_id_prefix()}{call.index}"

@@ -1,5 +1,5 @@
-"""What a tool call changed in a workflow, as values: the tool hands them in, summaries keep their
-net.
+"""The changes that a tool call made in a workflow, as values. A tool hands the changes in; a
+summary has their net effect.
 
 Nodes are named by their addresses (`"8"`, in a subgraph `"57:8"`), widgets by their names; values
 are JSON.

@@ -158,7 +158,8 @@ def _assistant(message: Message) -> Iterator[PromptMessage]:
 
 
 def tool_result(part: ToolPart, source: str | None = None) -> PromptMessage:
-    """The result message of a call. Every state has one, so that no call lacks its result (R53)."""
+    """The result message of a call. A call in any state has a result message, so that no call lacks
+    its result (R53)."""
     failed = part.state != "output-available"
     if part.state == "output-available":
         content = output_text(part.output) or NO_OUTPUT

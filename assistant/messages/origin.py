@@ -1,4 +1,4 @@
-"""Where a user message comes from. The server sets it; what a client claims is replaced.
+"""Where a user message comes from. The server sets it; an origin that a client sends is replaced.
 
 Only messages of origin `person` are the user's own words. `metadata.origin` holds the origin in the
 log and on the wire. Messages that were stored before there were origins count as `person`.
@@ -44,8 +44,8 @@ def without_events(messages: Iterable[Message]) -> tuple[Message, ...]:
 
 
 def events_before(messages: Sequence[Message]) -> tuple[Message, ...]:
-    """The events between the last user message and the user message before it: those that the turn
-    of the last user message is the first to answer."""
+    """The events between the last user message and the user message before it: the turn of the last
+    user message is the first turn that reads them."""
     found: list[Message] = []
     last_seen = False
     for message in reversed(messages):
@@ -72,7 +72,8 @@ def imported(message: Message) -> Message:
 
 
 def sent_by_a_client(messages: tuple[Message, ...]) -> tuple[Message, ...]:
-    """New messages of a request: the last user message is a person's, earlier ones are imported."""
+    """New messages of a request: the last user message is a person's, earlier user messages are
+    imported."""
     users = [index for index, message in enumerate(messages) if message.role == "user"]
     last = users[-1] if users else None
     return tuple(

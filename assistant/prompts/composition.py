@@ -43,7 +43,8 @@ log = logging.getLogger("comfyui_assistant")
 WINDOW_SHARE = 4
 """The system message gets at most a quarter of the window."""
 USER_SHARE = 3
-"""The user context gets at most a third of that, so that our own text keeps its place."""
+"""The user context gets at most a third of the system message, so that our own text keeps its
+place."""
 CHARS_PER_TOKEN = 4
 """Characters of a token in English: a first estimate, which `_within` corrects."""
 
@@ -93,8 +94,8 @@ class SystemPrompts:
         """The system message of one request, byte-identical until a source changes (R9).
 
         The first turn and every turn with cached prompts (R50) get the full message, or the
-        `compact` one in a small window; other turns get the continuation (R1, R2). A source that
-        cannot be read raises nothing: `left_out` names it.
+        `compact` message in a small window; other turns get the continuation (R1, R2). A source
+        that cannot be read raises nothing: `left_out` names it.
         """
         missing: tuple[str, ...] = ()
         try:

@@ -40,7 +40,7 @@ class Document:
     pieces: tuple[Piece, ...]
 
     def continues(self, other: Document) -> bool:
-        """Whether this is a newer version of `other` that lacks nothing of it."""
+        """Whether this is a newer version of `other` with all its pieces and their terms."""
         return (
             self.message_id == other.message_id
             and self.parent_row == other.parent_row
@@ -97,7 +97,7 @@ def number_of(place: int) -> int:
 def place_all(
     documents: Iterable[Document], first: int, last: Placed | None = None
 ) -> tuple[Placed, ...]:
-    """Places for the documents, in the order of their rows; the first one's begin at `first`.
+    """Places for the documents, in the order of their rows, from the place `first` on.
 
     `last` is the last document that has places already. A place that occurs again belongs to the
     later document.
@@ -117,5 +117,5 @@ def place_all(
 
 
 def held(placed: Sequence[Placed]) -> dict[int, tuple[Placed, int, Piece]]:
-    """By place: the document that it belongs to at last, the beat there and the piece."""
+    """For each place: the last document that it belongs to, the beat there and the piece."""
     return {place: (one, beat, piece) for one in placed for place, beat, piece in one.places()}

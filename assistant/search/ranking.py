@@ -1,10 +1,10 @@
 """Which messages answer a query best, from where its terms stand. Pure.
 
-A search looks along places, one for each message (or for each piece of a long message); `Postings`
+A search works on places: each message, or each piece of a long message, has a place, and `Postings`
 has the places of each term. A message scores for the terms in it and, less, for terms in messages
-near it: of a question and its answer one may have the words and the other the content that is
-wanted. The weights are BM25's (Robertson and Zaragoza, 2009) without the count of a term in a
-message, which changed nothing measurable. The measurements: `bench/search_quality.py`.
+near it: a question may have the words of the query, and its answer the content that is wanted. The
+weights are BM25's (Robertson and Zaragoza, 2009) without the count of a term in a message, which
+changed nothing measurable. The measurements: `bench/search_quality.py`.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ REACH: Final = len(NEAR) - 1
 WIDEST: Final = 6
 """Messages on each side whose terms count; a round of many parallel calls is longer."""
 NEIGHBOURS: Final = 2
-"""Messages that a hit brings along."""
+"""The largest number of messages around a hit that are shown with it."""
 MOST_SEEDS: Final = 100
 """Messages that are scored with the messages around them, chosen by their rarest terms. So the
 effort does not grow with the length of the chat."""
@@ -33,8 +33,8 @@ LENGTH_SHARE: Final = 0.4
 since short messages ("Great!") say little."""
 SHORTEST_PREFIX: Final = 3
 PREFIX_SHARE: Final = 0.7
-"""A term with no place is taken as the beginning of longer terms, if it has this many characters,
-and has this share of their weight."""
+"""A term that no message has is taken as the beginning of longer terms if it has at least
+SHORTEST_PREFIX characters; it gets the share PREFIX_SHARE of their weight."""
 PAIR_SHARE: Final = 0.4
 """The extra weight of two terms that are side by side in the query, where both are in one message,
 as in "azure yacht" (Metzler and Croft, 2005, without the order)."""
@@ -93,7 +93,7 @@ class _Open:
 
 
 ROUNDING: Final = 1e-9
-"""More than the order of the terms changes a sum of weights."""
+"""Sums of weights that differ by less are equal: the order of the terms changes a sum by less."""
 
 
 def rank(terms: Sequence[str], postings: Postings, hits: int) -> tuple[Window, ...]:

@@ -1,7 +1,7 @@
 """English words without their endings, so that "upscaled" finds "upscaling".
 
 The rules are those of M. F. Porter, "An algorithm for suffix stripping" (1980), steps 1a to 5b; a
-short table brings irregular forms to their plain one first. Pure. Words of other languages stay as
+short table first replaces irregular forms by the plain form. Pure. Words of other languages stay as
 they are: `words` sends only ASCII letters here.
 """
 
@@ -139,7 +139,7 @@ def _without_participle(word: str) -> str:
 
 
 def _mended(word: str) -> str:
-    """What "ed" or "ing" was taken from: "hop" for "hopp", "file" for "fil"."""
+    """The word that had "ed" or "ing", from the rest: "hop" for "hopp", "file" for "fil"."""
     if word.endswith(("at", "bl", "iz")):
         return word + "e"
     if len(word) > 1 and word[-1] == word[-2] and word[-1] not in "aeioulsz":

@@ -34,11 +34,11 @@ class TextIndex:
     @classmethod
     def of(cls, texts: Sequence[str], rounds: Sequence[int] | None = None) -> TextIndex:
         """Index the texts. `rounds` gives each the number of its round, as a call and its results
-        share one; without, each text is a round."""
+        share one; without `rounds`, each text is a round."""
         return cls(ScannedPostings(placed_texts(texts, rounds)))
 
     def search(self, query: str, k: int = 10) -> list[TextHit]:
-        """Up to `k` hits, the best first; no text is in two of them."""
+        """Up to `k` hits, the best first; no text is in two hits."""
         windows = rank(query_terms(query), self._postings, k)
         return [
             TextHit(w.place - self._first, tuple(place - self._first for place in w.places))

@@ -116,7 +116,7 @@ def _pairs(name: str) -> list[str]:
 
 @lru_cache(maxsize=KNOWN_NAMES)
 def _terms(name: str) -> tuple[str, ...]:
-    """The terms of one name, the most telling first, each once."""
+    """The terms of one name, the most specific first, each once."""
     if _SCRIPTS.match(name):
         return tuple(dict.fromkeys([*_pairs(name), *name]))
     found = [_whole(name)]
@@ -139,7 +139,7 @@ def _plain(piece: str) -> str:
 
 
 def _pieces(pieces: list[str]) -> Iterator[str]:
-    """Each piece of a name, a single letter together with what follows it: the `ksampler` of
+    """Each piece of a name, a single letter together with the next piece: the `ksampler` of
     `KSamplerAdvanced`."""
     for at, piece in enumerate(pieces):
         following = pieces[at + 1] if at + 1 < len(pieces) else ""

@@ -99,14 +99,14 @@ class ChatSession:
 
     async def start(self, request: TurnRequest) -> TurnStream:
         """Starts the turn of a `POST /api/chat`. Raises Conflict (`turn_running`) while a turn
-        runs, and what the opening of a turn raises."""
+        runs, and the errors of `turn.opening`."""
         return await self._unbroken(self._start(request))
 
     async def command(self, command: commands.Command, sender: Sender) -> str | None:
         """Carries out a command or queues it. Returns the id of the chat that it made, if any.
 
-        Raises NotFound for an unknown chat, Conflict with `state` and `reason` for what the state
-        refuses, and what the command itself raises."""
+        Raises NotFound for an unknown chat, Conflict with `state` and `reason` for a command that
+        the state refuses, and the errors of the command itself."""
         return await self._unbroken(self._command(command, sender))
 
     @asynccontextmanager
@@ -115,7 +115,7 @@ class ChatSession:
         self.live.came(client_id)
         try:
             if self.live.unread:
-                # A mark that cannot be stored must not refuse a reader.
+                # A reader must not be refused because the mark cannot be stored.
                 with suppress(StoreError):
                     await self._services.store.set_unread(self.id, False)
                 self.live.unread_is(False)
@@ -199,7 +199,7 @@ class ChatSession:
             await self._compact(command)
             return None
         if isinstance(command, commands.SetParams) and command.params.provider is not None:
-            # Before the lock: a server that does not answer must not delay a stop.
+            # Before the lock is taken: a server that does not respond must not delay a stop.
             await self._services.turns.check_provider(command.params.provider)
         async with self._commands:
             await self._check_here()
@@ -329,7 +329,7 @@ class ChatSession:
             self._queue.hold()
 
     async def _compact(self, command: commands.Compact) -> None:
-        """Waits outside of the lock, since it takes as long as an answer and a stop must reach
+        """Waits outside of the lock: a compaction takes as long as an answer, and a stop must reach
         it."""
         async with self._commands:
             await self._check_here()
@@ -362,7 +362,7 @@ class ChatSession:
 
     async def _run_next(self) -> None:
         async with self._commands:
-            # The chat may have been deleted or closed before this had the lock.
+            # The chat may have been deleted or closed before this task had the lock.
             if self._compaction is None and self.log.ended is None:
                 await self._queue.run_next()
 
@@ -377,7 +377,8 @@ class ChatSession:
         if self.log.ended is not None:
             raise NotFound(f"There is no chat {self.id!r}.")
         if self.live.state in BUSY and self._turns.stream is None:
-            # Another process answers, or died while it did; `append_all` recovers the latter.
+            # Another process gives the answer, or died while it gave it. `append_all` raises
+            # Conflict for a living process and ends the answer of a dead one.
             await self._services.store.append_all(self.id, ())
             async with self._path.lock:
                 chat = await self._services.store.get(self.id)

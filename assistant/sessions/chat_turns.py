@@ -5,7 +5,7 @@
     await turns.stop()                             nothing runs or waits any more
 
 `ChatTurns` observes the turns that it starts: each change of state is checked against the table of
-`states`, then readers hear of it. Whether a turn may begin is decided in `chat_session`.
+`states`, then it is sent to the readers. Whether a turn may begin is decided in `chat_session`.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ Ended = Callable[[ChatState, StopReason | None], None]
 
 
 class ChatTurns(TurnObserver):
-    """The turns of one chat. Methods raise what the store and the opening of a turn raise."""
+    """The turns of one chat. Methods raise the errors of the store and of `turn.opening`."""
 
     def __init__(
         self,
@@ -58,7 +58,7 @@ class ChatTurns(TurnObserver):
         return self._turn.stream if self._turn is not None else None
 
     async def begin(self, request: TurnRequest, from_queue: str | None = None) -> TurnStream:
-        """A turn for a request. `from_queue` is the queue's entry that the request was.
+        """A turn for a request. `from_queue` is the id of the request's entry in the chat's queue.
 
         Raises InvalidRequest and NotFound when the request does not fit the chat, StoreError when
         it cannot be stored."""
@@ -106,7 +106,7 @@ class ChatTurns(TurnObserver):
 
     async def stop(self, reason: StopReason = "user") -> None:
         """Stops the running turn (its answer is stored as far as it came), or ends the wait of a
-        suspended one."""
+        suspended turn."""
         if self._turn is not None:
             await self._turn.stream.stop(reason)
         elif self._live.state in WAITING:
@@ -161,13 +161,13 @@ class ChatTurns(TurnObserver):
         self._on_end(state, turn.stream.stop_reason)
 
     async def _enter(self, state: ChatState) -> None:
-        """Readers hear of the state even where it cannot be stored."""
+        """Readers get the state even where it cannot be stored."""
         self.entered(state)
         await self._store.set_state(self._id, state)
 
     async def _mark_unread(self) -> None:
         """Marks the chat as unread, unless a reader has come meanwhile."""
-        # A mark that cannot be stored must not lose the end of the turn.
+        # The end of the turn must reach the readers although the mark cannot be stored.
         with suppress(AssistantError):
             await self._store.set_unread(self._id, True)
             if self._live.watched:

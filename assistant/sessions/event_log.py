@@ -37,20 +37,21 @@ EventType = Literal[
     "chat_changed",
     "chat_deleted",
 ]
-"""All types of events. The last three, and `snapshot`, are those of the list of chats."""
+"""The types of all events. The list of chats sends the last three and `snapshot`."""
 MOST_EVENTS: Final = 4_096
-"""Kept for readers that fell behind or reconnect: minutes of a fast answer."""
+"""Events that are kept for readers that fell behind or reconnect: minutes of a fast answer."""
 MOST_BYTES: Final = 4 * 1024 * 1024
-"""Of kept events, without the newest ones (`NEWEST`)."""
+"""Bytes of the kept events, without the newest `NEWEST` events."""
 NEWEST: Final = 32
-"""Events that are kept although they exceed MOST_BYTES: they may come without a pause in which a
-reader could read one, and an image alone has megabytes."""
+"""The newest events, which are kept even beyond MOST_BYTES: they may come without a pause in which
+a reader could read an event, and an image alone has megabytes."""
 MOST_NEWEST_BYTES: Final = 64 * 1024 * 1024
-"""Of the newest events; twice the largest request."""
+"""Bytes of the newest events; twice the largest request."""
 EPOCH_CHARS: Final = 12
 TOO_SLOW: Final = "too_slow"
 DELETED: Final = "deleted"
-"""Reasons for which the server closes a stream. A client may reconnect after an end without one."""
+"""Reasons for which the server closes a stream. A client may reconnect after an end without a
+reason."""
 
 
 def new_epoch() -> str:
@@ -59,9 +60,9 @@ def new_epoch() -> str:
 
 
 def first_seq() -> int:
-    """A number larger than all of earlier epochs, if these had less than one event a millisecond. A
-    browser that reconnects by itself sends a number without its epoch, which must not be taken for
-    a number of the new epoch."""
+    """A number larger than all numbers of earlier epochs, if these had less than one event a
+    millisecond. A browser that reconnects by itself sends a number without its epoch, which must
+    not be taken for a number of the new epoch."""
     return int(time.time() * 1000)
 
 

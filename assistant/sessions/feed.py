@@ -15,8 +15,8 @@ from .event_log import EventLog, first_seq, new_epoch
 from .serialization import Json
 
 ENTRIES: Final = 200
-"""Most pinned and most other chats in a snapshot, last changed first; older ones come by the
-page."""
+"""The largest number of pinned chats and of other chats in a snapshot, last changed first; clients
+read older chats page by page."""
 
 
 class Feed:

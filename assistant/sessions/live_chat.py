@@ -6,7 +6,7 @@
     live.finished(message, "idle")
 
 This is the only module that sends a chat's events. Each change is sent at once, so a reader that
-applies all events has what `snapshot` returns. Nothing is stored here.
+applies all events has the state that `snapshot` returns. Nothing is stored here.
 """
 
 from __future__ import annotations
@@ -133,7 +133,7 @@ class LiveChat:
         stream = self._stream
         shown = [message for message in page.messages if message.id != self.streams]
         kept = shown[-PAGE:]
-        # The new reader has these messages only, though readers since earlier may have more.
+        # The new reader has these messages only; readers that came before may have more.
         self._known = min(self._known, PAGE)
         found = {message.id: page.versions.get(message.id) for message in kept}
         if stream is not None:
@@ -241,7 +241,7 @@ class LiveChat:
             self.log.add("pause_required", {"calls": calls})
 
     def compacted(self, report: Json | None, text: str | None = None) -> None:
-        """From now on a summary is sent instead of older messages."""
+        """Sends that from now on the model reads a summary instead of older messages."""
         self._context = report
         body: Json = {"report": report}
         if text is not None:
@@ -288,8 +288,8 @@ class LiveChat:
         self.log.add("snapshot", self.snapshot(page))
 
     def _about(self, message: Message | None, state: ChatState | None = None) -> None:
-        """Takes over from the last message what the runtime shows: the waiting calls and their
-        panel and, in the state `error`, the error."""
+        """Takes over the runtime's fields from the last message: the waiting calls and their panel
+        and, in the state `error`, the error."""
         self.end = message.id if message is not None else None
         answer = message if message is not None and message.role == "assistant" else None
         metadata: Mapping[str, Any] = answer.metadata if answer is not None else {}

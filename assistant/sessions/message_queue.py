@@ -27,7 +27,7 @@ USER_MESSAGE = "user_message"
 
 class MessageQueue:
     """One chat's queue. The caller holds the session's lock of commands. `LiveChat.queue` always
-    has what the store has."""
+    equals the stored queue."""
 
     def __init__(
         self, chat_id: str, services: SessionServices, live: LiveChat, turns: ChatTurns

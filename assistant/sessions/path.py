@@ -25,7 +25,8 @@ from .session_services import SessionServices
 from .states import STOPPABLE, route
 
 READ: Final = PAGE + 1
-"""One more than a snapshot shows: an older version of the streaming answer is left out of it."""
+"""One message more than a snapshot shows, since a snapshot leaves out an older version of the
+streaming answer."""
 
 
 class ChatPath:
@@ -67,7 +68,7 @@ class ChatPath:
 
     async def refresh(self) -> Chat | None:
         """Sends changes of the chat's own fields: title, number of messages, times. Returns the
-        stored chat; None where it is gone or the store fails."""
+        stored chat; None where the chat is deleted or the store fails."""
         try:
             chat = await self._store.get(self._id)
         except StoreError:

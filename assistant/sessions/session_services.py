@@ -1,4 +1,4 @@
-"""What the sessions of one ComfyUI user share. Built by `sessions`."""
+"""The parts that the sessions of one ComfyUI user share. Built by `sessions`."""
 
 from __future__ import annotations
 

@@ -85,8 +85,8 @@ class Sessions:
     async def command(
         self, identity: str, command: Command, sender: Sender
     ) -> tuple[int, str | None]:
-        """Carries out a command; returns how many wait in the queue now, and the id of the chat
-        that it made. Raises NotFound for an unknown chat, and what the command raises."""
+        """Carries out a command; returns how many messages wait in the queue now, and the id of the
+        chat that it made. Raises NotFound for an unknown chat, and the errors of the command."""
         session = await self.of(identity)
         made = await session.command(command, sender)
         return len(session.live.queue), made
@@ -137,7 +137,7 @@ class Sessions:
     async def delete(self, identity: str, hide: Callable[[], Awaitable[None]]) -> None:
         """Deletes a chat by `hide`; if `hide` raises, its readers get no event. A running turn is
         stopped; a suspended turn still waits if the chat is restored. Raises NotFound for an
-        unknown chat, Conflict (`runs_elsewhere`), and what `hide` raises."""
+        unknown chat, Conflict (`runs_elsewhere`), and the errors of `hide`."""
         session = await self.of(identity)
         await session.delete(hide)
         # Dropped although its readers may not have left yet: a restored chat gets a new session.

@@ -193,7 +193,7 @@ class AnswerWriter:
 
 
 def parse_arguments(text: str) -> tuple[Any, str | None]:
-    """A call's arguments as an object, or the sentence that says what is wrong with them."""
+    """A call's arguments as an object, or the sentence that names their fault."""
     if not text.strip():
         return {}, None
     try:

@@ -22,8 +22,8 @@ from .json_limits import fault_of
 logger = logging.getLogger("comfyui_assistant")
 
 MOST_REPEATS = 3
-"""Times in a row that the same call may give the same result; a model that is stuck repeats itself
-for ever."""
+"""Times in a row that the same call may give the same result; a model that is stuck would repeat
+its call for ever."""
 REPEATED = (
     "This call gave the same result three times in a row and was stopped. Use that result, or do "
     "something else."
@@ -43,9 +43,9 @@ class Suspension:
 
 
 class Repetition:
-    """Notices the same call with the same result, again and again. One for each turn.
+    """Counts how often the same call gave the same result. Each turn has its own `Repetition`.
 
-    A call that was stopped is not run again until another call or another result came between.
+    At MOST_REPEATS the call is not run again until another call has been counted.
     """
 
     def __init__(self) -> None:
@@ -53,7 +53,7 @@ class Repetition:
         self._count = 0
 
     def stuck(self, name: str, value: Any) -> bool:
-        """True when this very call has just given its result for the last allowed time."""
+        """True when the last MOST_REPEATS results were of this call and equal."""
         return (
             self._count >= MOST_REPEATS
             and self._last is not None
@@ -61,7 +61,8 @@ class Repetition:
         )
 
     def note(self, name: str, value: Any, output: str) -> bool:
-        """Counts a result; True when it is the same for the last allowed time."""
+        """Counts a result; True when it is the MOST_REPEATS-th equal result of this call in a
+        row."""
         entry = (_key(name, value), output)
         self._count = self._count + 1 if entry == self._last else 1
         self._last = entry
@@ -90,10 +91,10 @@ class CallRunner:
         self._repetition = Repetition()
 
     async def settle(self, parts: Iterable[ToolPart]) -> Suspension:
-        """Runs what may run, asks where it must, and returns what the turn has to wait for.
+        """Runs the calls that may run, asks for approvals, and returns what the turn waits for.
 
-        Settled parts are passed over, so that a suspended turn can go on. Only reads run ahead of a
-        call that is not settled; a call that changes something waits for its turn in the order.
+        Settled parts are passed over, so that a suspended turn can go on. While a call before it is
+        not settled, a read runs, and a call that changes something waits.
         """
         approvals = panel = 0
         reads: list[_Runnable] = []
@@ -138,7 +139,7 @@ class CallRunner:
 
     async def _run(self, calls: Sequence[_Runnable]) -> None:
         """Runs the calls at the same time and emits their results in the calls' order. Calls that
-        run at the same time differ, so only the first may be the repetition of an earlier one."""
+        run at the same time differ, so only the first may repeat an earlier call."""
         if calls and self._repetition.stuck(calls[0].tool.name, calls[0].part.input):
             call_id = calls[0].part.tool_call_id
             self._emit(chunks.tool_output_error(call_id, REPEATED, on_server=True))
@@ -184,8 +185,8 @@ class _Runnable:
 
 
 def _runs_beside(tool: Tool, part: ToolPart, reads: Sequence[_Runnable]) -> bool:
-    """Whether a call may run at the same time as the reads before it. The same call again may not:
-    it is counted as a repetition first."""
+    """Whether a call may run at the same time as the reads before it. A call that equals one of
+    these reads may not: the first is counted as a repetition before the second runs."""
     if not reads or not tool.parallel or part.state != "input-available":
         return False
     return all((tool.name, part.input) != (read.tool.name, read.part.input) for read in reads)

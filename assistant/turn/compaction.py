@@ -1,4 +1,4 @@
-"""What a compaction did to a chat, for the user."""
+"""The effect of a compaction on a chat, for the user."""
 
 from __future__ import annotations
 

@@ -26,10 +26,11 @@ class Conversation:
     """One chat's context, and the messages that it holds.
 
     Feeding, planning and compacting happen in threads, and a thread goes on when the turn that
-    waits for it is stopped: so each of them holds `lock`, the innermost lock of a turn (the others
-    are in `sessions.chat_session`). `report` is of the last answered request, or of the request
-    that would be sent after a compaction. `tail` is text that stands in the current turn's
-    requests only; it stays the same until the next turn. `tail_of` is the id of that turn's answer.
+    waits for it is stopped: so feeding, planning and compacting each hold `lock`, the innermost
+    lock of a turn (the others are in `sessions.chat_session`). `report` describes the last answered
+    request, or the request that would be sent after a compaction. `tail` is text that stands in the
+    current turn's requests only; it stays the same until the next turn. `tail_of` is the id of that
+    turn's answer.
     """
 
     def __init__(
@@ -91,7 +92,7 @@ class Conversation:
         )
 
     def _common(self, messages: Sequence[Message]) -> int:
-        """How many messages the fed ones and `messages` have in common at their beginning."""
+        """The number of messages at the beginning of `messages` that were fed already."""
         for place, ((fed, _), message) in enumerate(zip(self._fed, messages, strict=False)):
             if fed is not message and fed != message:
                 return place

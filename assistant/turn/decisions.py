@@ -15,7 +15,7 @@ from ..messages.parts import Approval, Message, ToolPart
 SHOWN = 80
 """Characters of a client's text that an error repeats."""
 STOPPED = "Stopped by the user before there was a result."
-"""It does not say whether a running tool had an effect, since that is unknown."""
+"""The text does not say whether a running tool had an effect, since that is unknown."""
 
 
 @dataclass(frozen=True, slots=True)

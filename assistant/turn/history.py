@@ -1,7 +1,7 @@
 """A chat's whole log, for the tools that search it and recall parts of it (R49).
 
-Handles name rows of the context. Search finds messages, whose rows the conversation knows: so each
-passage that was found has a handle.
+Handles name rows of the context. The search finds messages, and `Conversation` has the rows of each
+message: so each passage that was found has a handle.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ class ConversationHistory:
     async def search(self, query: str, k: int) -> Sequence[Passage]:
         """The best passages; a passage is a message with the tool calls and results around it."""
         if self._search is not None and self._chat_id is not None:
-            # One more, since the question itself is found, too, and is dropped below.
+            # One hit more, since the question itself is found, too, and is dropped below.
             hits = await self._search.search(self._chat_id, query, k + 1)
             found = [self._conversation.rows_of_message(hit.message_id) for hit in hits]
             earlier = [rows for rows in found if rows and rows.start < self._asked]

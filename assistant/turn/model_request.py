@@ -27,9 +27,9 @@ from .usage import chat_cost, log_line, report_usage, tokens_of
 logger = logging.getLogger("comfyui_assistant")
 
 ANSWERING = (TextDelta, ReasoningDelta, ToolCallStart)
-"""Events that hold text or calls of the answer; the others describe it."""
+"""Events that hold text, reasoning or calls of the answer; other events describe the answer."""
 OVERFLOW_SHARE = 0.6
-"""A request that overflowed is planned again for this share of it (R29)."""
+"""A request that overflowed is planned again for this share of its tokens (R29)."""
 _TOOLS_REFUSED = "{} does not take tools, so it answers without them and cannot see the workflow."
 _COMPACTED = (
     "The model's window is smaller than expected, so older messages were summarised and the "
@@ -66,7 +66,7 @@ class ModelRequests:
         self._step_open = False
 
     async def request(self, step: int) -> str:
-        """Sends one request, again where the server refuses something that can be left out.
+        """Sends one request, and again without a feature that the server refuses.
 
         Returns the finish reason. Raises ProviderError; the caller closes open parts with `cut`.
         """
@@ -116,7 +116,7 @@ class ModelRequests:
         made = await preparation.plan(self._stream.message, step)
         usable, share = preparation.window.prompt, preparation.settings.wrap_up_share
         compacted = self._conversation.context.projections is not before
-        # Also after a suspension the last report is of this turn's previous request.
+        # Also after a suspension the last report describes this turn's previous request.
         last = self._conversation.report if step > 1 else None
         if last and almost_full(tokens_of(last), usable, share) and not compacted:
             made = await preparation.wrapped_up(self._stream.message, step, made)

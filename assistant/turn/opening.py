@@ -50,8 +50,8 @@ class Opening:
     `events` came since the user message before; they are not part of the history.
 
     How the chat's path changed: `dropped` messages after the message `after` (None: from the
-    beginning) left the path, then `added` came. The answer is not counted. `from_queue` is the
-    queue's entry that the request was.
+    beginning) left the path, then `added` came. The answer is not counted. `from_queue` is the id
+    of the request's entry in the chat's queue.
     """
 
     history: tuple[Message, ...]
@@ -106,7 +106,8 @@ async def open_in_chat(
     new = sent_by_a_client(new)
     expanded = [await expand(message, skills) for message in (new or said[-1:])]
     asked = tuple(item.message for item in expanded)
-    # A `/skill` that is asked again may name a skill that was unknown then: its text is stored now.
+    # A `/skill` message that is asked again may name a skill that did not exist the first time: the
+    # skill's text is stored now.
     changed = bool(new) or (asked != kept[-1:] and not answer.parts)
     before = kept if new else kept[:-1]
     if not exists:
@@ -155,11 +156,12 @@ async def open_suspended(
 async def _version(
     store: ChatStore, chat_id: str, history: Sequence[Message], answer: Message
 ) -> Versions | None:
-    """The answer among all answers to the last message of `history`; None where it is the only."""
+    """The answer among all answers to the last message of `history`; None without another
+    answer."""
     try:
         ids = await Branches(store).answers_to(chat_id, history[-1].id) if history else ()
     except StoreError:
-        return None  # The number of versions is not worth the answer.
+        return None  # An answer must not fail because its versions cannot be read.
     every = ids if answer.id in ids else (*ids, answer.id)
     return Versions(every.index(answer.id), every) if len(every) > 1 else None
 
@@ -202,7 +204,8 @@ def _intention(request: TurnRequest, stored: tuple[Message, ...]) -> Intention:
 def _continuation(
     intention: Intention, stored: tuple[Message, ...]
 ) -> tuple[tuple[Message, ...], tuple[Message, ...], Parent]:
-    """The messages to add, the stored ones before them, and the parent of the first."""
+    """The messages to add, the stored messages before them, and the parent of the first added
+    message."""
     if isinstance(intention, Import):
         return intention.messages, stored, HEAD
     if isinstance(intention, Append):
@@ -224,7 +227,8 @@ def _up_to(stored: tuple[Message, ...], message_id: str | None) -> tuple[Message
 
 
 def _split(messages: tuple[Message, ...], new_id: str) -> tuple[tuple[Message, ...], Message]:
-    """The messages before the answer, and the answer: the last message where it is one."""
+    """The messages before the answer, and the answer: the last message if that is the
+    assistant's."""
     if messages and messages[-1].role == "assistant":
         return messages[:-1], messages[-1]
     return messages, Message(new_id, "assistant", ())

@@ -65,7 +65,8 @@ class Preparation:
 
     async def wrapped_up(self, answer: Message, number: int, made: Plan) -> Plan:
         """The plan with the note that it is time to finish, which stays for the rest of the turn
-        (R30). `made` itself where most of the request is from earlier turns: a cut makes room."""
+        (R30). `made` unchanged where most of the request is from earlier turns: there a cut makes
+        room."""
         conversation = self.conversation
         if made.earlier_tokens > EARLIER_SHARE * made.tokens:
             return made
@@ -117,11 +118,11 @@ class Preparation:
         return replace(self, tools=())
 
     def alternating(self) -> Preparation:
-        """For a server that refuses two messages of one role in a row (R19)."""
+        """The preparation for a server that refuses two messages of one role in a row (R19)."""
         return replace(self, alternation=True)
 
     def within(self, tokens: int) -> Preparation:
-        """For a server whose window turned out to be smaller (R29)."""
+        """The preparation for a server whose window turned out to be smaller (R29)."""
         return replace(self, window=Window(tokens, known=True))
 
 

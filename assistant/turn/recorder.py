@@ -1,7 +1,7 @@
 """Stores a turn's answer: checkpoints while it grows, one row when it ends.
 
 A slow or failing database costs durability, never the answer: checkpoints are written beside the
-stream, and the user is told at the end of the turn what could not be stored.
+stream, and a notice at the end of the turn says what could not be stored.
 """
 
 from __future__ import annotations
@@ -77,7 +77,7 @@ class Recorder:
             self._saving = asyncio.get_running_loop().create_task(self._checkpoint(message()))
 
     async def save(self, message: Message) -> None:
-        """Stores the answer so far and waits for it: the effect of a tool must not be forgotten."""
+        """Stores the answer so far and waits for it: the effect of a tool must not be lost."""
         await self._saved()
         self._reset()
         await self._checkpoint(message)
@@ -90,7 +90,8 @@ class Recorder:
             _log(error)
 
     async def finish(self, message: Message, state: ChatState) -> AssistantError | None:
-        """Makes the answer a row of the log. Returns why it could not be stored, else None."""
+        """Makes the answer a row of the log. Returns the error if it could not be stored, else
+        None."""
         await self._saved()
         try:
             await self._store.finish_answer(self._chat_id, message, state)
@@ -114,7 +115,8 @@ class Recorder:
         return self._saving is not None and not self._saving.done()
 
     async def _saved(self) -> None:
-        """Waits for the checkpoint that is being written, so that none comes after a newer one."""
+        """Waits for the checkpoint that is being written, so that no older checkpoint is written
+        after a newer checkpoint."""
         if self._saving is not None:
             await asyncio.wait([self._saving])
 

@@ -120,7 +120,7 @@ class TurnRunner:
         )
 
     async def _enter(self, state: ChatState) -> None:
-        """Readers hear of the state even where it cannot be stored."""
+        """The observer gets the state even where it cannot be stored."""
         self._turn.observer.entered(state)
         await self._recorder.state(state)
 

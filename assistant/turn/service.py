@@ -5,8 +5,8 @@
     turn = await service.start_stateless(request)                    a turn that is not stored
     done = await service.compact("c1", focus, params)
 
-Which turn may start in a chat, what waits for it and which readers follow it is decided in
-`sessions`.
+`sessions` decides which turn may start in a chat, which messages wait for it and which readers
+follow it.
 """
 
 from __future__ import annotations
@@ -82,8 +82,8 @@ class TurnService:
         observer: TurnObserver,
         from_queue: str | None = None,
     ) -> Turn:
-        """Starts the turn that a request asks for. `from_queue` is the request's entry in the
-        chat's queue, which the entry leaves when its message is in the log.
+        """Starts the turn that a request asks for. `from_queue` is the id of the request's entry in
+        the chat's queue, which the entry leaves when its message is in the log.
 
         Raises InvalidRequest, NotFound and Conflict for a request that does not fit the chat, and
         StoreError when it cannot be stored."""
@@ -174,8 +174,8 @@ class TurnService:
         observer: TurnObserver,
         workflow: Snapshot,
     ) -> Turn:
-        """Begins the answer in the store, then runs the turn. All that may fail comes before: an
-        answer in progress must come to its end."""
+        """Begins the answer in the store, then runs the turn. Every step that may fail comes before
+        `begin_answer`: an answer in progress must come to its end."""
         self._stop_idle_jobs(chat_id)
         allowed = await self._store.allowed_tools(chat_id)
         conversation = await self._conversations.of_chat(chat_id)

@@ -76,9 +76,10 @@ class TurnStream:
         return await asyncio.shield(self._first_report)
 
     async def follow(self, silence: float | None = None) -> AsyncIterator[Chunk | None]:
-        """All chunks from the beginning, then live ones, until the turn has ended.
+        """All chunks from the beginning, then live chunks, until the turn has ended.
 
-        None stands for `silence` seconds without a chunk; with no `silence` it never comes.
+        Yields None after `silence` seconds without a chunk; without `silence` it yields chunks
+        only.
         """
         position = 0
         while True:

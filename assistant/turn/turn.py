@@ -20,14 +20,15 @@ NO_PARAMS = ChatParams()
 
 
 class TurnObserver:
-    """Follows one turn, in the order of these methods. Here each method does nothing, which is all
-    that a turn without a chat needs."""
+    """Follows one turn, in the order of these methods. Here each method does nothing, which is
+    enough for a turn without a chat."""
 
     async def opened(self, opening: Opening) -> None:
         """The messages of the request are in the log; the answer has not begun."""
 
     async def started(self, opening: Opening) -> None:
-        """The store has an answer in progress, which must come to its end: raise nothing here."""
+        """The store has an answer in progress, which must come to its end: this method raises
+        nothing."""
 
     def chunk(self, chunk: Chunk) -> None:
         """A chunk was added to the answer."""
@@ -44,8 +45,9 @@ class Turn:
     """All that one turn works with.
 
     `opening` is what the turn begins with, `stream` the answer as readers get it, `conversation`
-    the chat as the context engine has it. `tools` is what tools may look at, and `allowed` names
-    the tools that need no approval in this chat. `chat_id` is None for a turn that is not stored.
+    the chat's messages as rows of its context. `tools` is the context that each tool gets, and
+    `allowed` names the tools that need no approval in this chat. `chat_id` is None for a turn that
+    is not stored.
     """
 
     opening: Opening

@@ -1,8 +1,8 @@
 """The notes of a turn: texts that its requests have beside the chat's messages (R54, R56).
 
 They are made once for a turn and then stay in the conversation's tail, so that each request of the
-turn extends the one before. Events come from the log; passages are searched among the messages that
-requests leave out, with `LLM_RECALL_TOKENS` as their limit (0 switches recall off).
+turn extends the request before. Events come from the log; passages are searched among the messages
+that requests leave out, with `LLM_RECALL_TOKENS` as their limit (0 switches recall off).
 """
 
 from __future__ import annotations
@@ -23,15 +23,15 @@ from .conversation import Conversation
 logger = logging.getLogger("comfyui_assistant")
 
 MOST_PASSAGES = 10
-"""Passages that are looked at; most of them are still sent, or do not fit."""
+"""Passages that are considered; most of them are in the requests already, or do not fit."""
 LONGEST_QUERY = 1_000
 """Characters of the user's message that are searched for."""
 
 
 @dataclass(frozen=True, slots=True)
 class NoteSources:
-    """Where the notes of a turn come from: the chat's log, and the events since the user message
-    before. `answer_id` is the message that the turn writes."""
+    """The sources of a turn's notes: the chat's log, and the events since the user message before.
+    `answer_id` is the message that the turn writes."""
 
     history: ChatHistory
     answer_id: str
@@ -58,7 +58,8 @@ async def begin_tail(
 async def _recalled(
     conversation: Conversation, log: ChatHistory, history: Sequence[Message], most_tokens: int
 ) -> Note | None:
-    """The passages that fit the user's message. A failing search is logged and gives none."""
+    """The passages that fit the user's message. A failing search is logged and gives no
+    passages."""
     query = next((m.text for m in reversed(history) if m.role == "user"), "")[:LONGEST_QUERY]
     if not most_tokens or not conversation.context.projections.cuts or not query.strip():
         return None

@@ -1,4 +1,4 @@
-"""What every turn uses: providers, the model's client, prompts, tools and settings."""
+"""The parts that every turn uses: providers, the model's client, prompts, tools and settings."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 
 class Providers(Protocol):
-    """Finds the provider of a chat: the active one, or one by its name (`llm.resolver`)."""
+    """Finds the provider of a chat: the active provider, or a provider by name (`llm.resolver`)."""
 
     async def current(self) -> Provider: ...
     async def named(self, name: str) -> Provider: ...
@@ -90,7 +90,7 @@ class Services:
 
 async def provider_for(providers: Providers, params: ChatParams) -> Provider:
     """The provider that answers in a chat with these parameters. Raises ProviderError when there is
-    none, or not the chosen one (`no_provider`)."""
+    no provider, or not the chosen provider (`no_provider`)."""
     named = params.provider
     provider = await (providers.current() if named is None else providers.named(named))
     return provider if params.model is None else replace(provider, model=params.model)

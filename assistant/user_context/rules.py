@@ -54,7 +54,7 @@ _rules = Table(
 _preferences = Table(
     "user_preferences",
     metadata,
-    Column("row", Integer, primary_key=True),  # a new one at each change: the newest is last
+    Column("row", Integer, primary_key=True),  # a new number at each change: the newest is last
     Column("key", String, nullable=False, unique=True),
     Column("value", String, nullable=False),
     info={NUMBERS_NEVER_REUSED: True},

@@ -1,4 +1,4 @@
-"""The skills of one user (R11, R12): the user's own, the installation's defaults, and ours.
+"""The skills of one user (R11, R12): the user's own, the defaults, and the system skills.
 
 `SkillLibrary` lists, finds, writes and deletes skills. It reads and writes files, so async callers
 run it in a thread; several threads may use it at once. `user_context_loader` loads the sections of
@@ -28,8 +28,8 @@ MAX_DESCRIPTION_CHARS = 1_000
 MAX_INSTRUCTIONS_CHARS = 64 * 1024
 MAX_USER_SKILLS = 1_000
 ON_DEMAND = "model_"
-"""A system skill whose folder name contains this text is loaded by a tool; every other one is part
-of the system message (R4)."""
+"""A system skill whose folder name contains this text is loaded by a tool; every other system skill
+is part of the system message (R4)."""
 
 _FOLDER = "skills"
 
@@ -204,8 +204,9 @@ class SkillLibrary:
     def resolve(self, argument: str) -> Match | Unknown | Ambiguous:
         """The skill that `/skill argument` means.
 
-        Exact slug beats exact name beats prefix of either, upper and lower case being the same; on
-        equal terms the user's own skill beats a default, and a default beats ours (R12).
+        An exact slug goes before an exact name, and a name before a prefix of either, upper and
+        lower case being the same; among equal matches the user's own skill goes before a default,
+        and a default before a system skill (R12).
         """
         users = self._all(self._user)
         own = [skill for skill in users if skill.origin == "user"]
@@ -292,7 +293,7 @@ def _begins(skill: Skill, wanted: str) -> bool:
 
 
 def _checked(name: object, description: object, instructions: object) -> dict[str, Any]:
-    """Those fields of a `SkillFile` that are not None. Raises `InvalidRequest`."""
+    """The arguments that are not None, as fields of a `SkillFile`. Raises `InvalidRequest`."""
     fields: dict[str, Any] = {}
     if name is not None:
         fields["name"] = _text(name, "name", MAX_NAME_CHARS)

@@ -3,7 +3,7 @@
     python answering.py DATABASE
 
 It makes a chat `theirs` with an answer in progress and an empty chat `quiet`, says `answering`, and
-finishes the answer when it is told `finish`.
+finishes the answer when it reads `finish`.
 """
 
 import asyncio

@@ -17,7 +17,7 @@ async def database(tmp_path: Path) -> AsyncIterator[SqliteDatabase]:
 
 @pytest.fixture
 async def store(database: SqliteDatabase) -> ChatStore:
-    """With the empty chat `c`."""
+    """A store with the empty chat `c`."""
     store = ChatStore(database)
     await store.create("c")
     return store

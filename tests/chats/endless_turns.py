@@ -1,4 +1,4 @@
-"""A process that stores turns until it is killed, and says what was acknowledged.
+"""A process that stores turns until it is killed, and prints each acknowledged write.
 
     python endless_turns.py DATABASE
 

@@ -35,7 +35,7 @@ class Retries:
         self._over.clear()
 
     def due(self) -> None:
-        """The next attempt comes now."""
+        """Lets the next attempt begin now."""
         self._now += RETRY_SECONDS
         self._over.set()
 
@@ -49,7 +49,7 @@ class Retries:
 
 @asynccontextmanager
 async def locked(database: SqliteDatabase) -> AsyncIterator[None]:
-    """Another process writes, for as long as this lasts."""
+    """Locks the file, as another process does while it writes."""
     with closing(sqlite3.connect(database.path, isolation_level=None)) as other:
         other.execute("BEGIN EXCLUSIVE")
         try:
@@ -60,7 +60,7 @@ async def locked(database: SqliteDatabase) -> AsyncIterator[None]:
 
 @asynccontextmanager
 async def read_only(database: SqliteDatabase) -> AsyncIterator[None]:
-    """The tests' user may write any file, so SQLite is told not to."""
+    """Makes SQLite refuse writes: the tests' user may write any file, whatever its rights."""
     await _pragma(database, "query_only=ON")
     try:
         yield
@@ -70,7 +70,7 @@ async def read_only(database: SqliteDatabase) -> AsyncIterator[None]:
 
 @asynccontextmanager
 async def full(database: SqliteDatabase) -> AsyncIterator[None]:
-    """A disk without room for another page."""
+    """Limits the file to its present size, like a full disk."""
     await _pragma(database, "max_page_count=1")  # SQLite makes it the number of pages there are
     try:
         yield
@@ -84,17 +84,17 @@ FAULTS: dict[str, Callable[[SqliteDatabase], AbstractAsyncContextManager[None]]]
     "full": full,
 }
 LARGE = "word " * 20_000
-"""What certainly needs another page."""
+"""A text that certainly needs another page."""
 
 
 async def damage(database: SqliteDatabase, keep_pages: int = 1) -> None:
-    """Write garbage over the file, but for its first pages; what is in the WAL goes there first."""
+    """Write garbage over the file, but for its first pages; the pages of the WAL go there first."""
     await database.scrub()
     content = await asyncio.to_thread(database.path.read_bytes)
     kept = PAGE * keep_pages
     garbage = content[:kept] + os.urandom(len(content) - kept)
     await asyncio.to_thread(database.path.write_bytes, garbage)
-    await _pragma(database, "shrink_memory")  # no page is remembered
+    await _pragma(database, "shrink_memory")  # empties the page cache
 
 
 async def _pragma(database: SqliteDatabase, text: str) -> None:

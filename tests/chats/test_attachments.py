@@ -223,13 +223,13 @@ async def test_a_chat_in_memory_has_its_files(
 
 
 async def fresh(store: ChatStore) -> tuple[Message, ...]:
-    """The path, from where it is kept."""
+    """The path as the file has it, without the cache."""
     store.forget("c")
     return await store.path("c")
 
 
 async def removed(store: ChatStore, database: SqliteDatabase, chat_id: str) -> None:
-    """The chat is deleted for good."""
+    """Deletes the chat for good."""
 
     async def at_once(_seconds: float) -> None:
         return

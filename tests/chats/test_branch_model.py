@@ -1,7 +1,7 @@
-"""The laws of paths and of the queue, under any order of what may be done to a chat.
+"""The laws of paths and of the queue, under any order of operations.
 
-The model reads the log's rows as they are and works out by brute force what the store finds with
-runs and indexes.
+The model reads the log's rows as they are and computes paths by brute force, which the store finds
+with row ranges and indexes.
 """
 
 from dataclasses import dataclass
@@ -187,7 +187,7 @@ class Paths(Branching):
 
 
 class Waiting(Branching):
-    """The model is what waits, in its order, and what became of the others."""
+    """The model is the waiting entries in their order, and the entries that left the queue."""
 
     def __init__(self) -> None:
         super().__init__()

@@ -44,7 +44,7 @@ async def test_a_message_without_others_in_its_place_has_no_versions(branches: B
     assert await branches.versions("c", ["u1", "a1", "u2", "a2", "nobody"]) == {}
 
 
-async def test_versions_know_their_order_on_either_path(
+async def test_versions_have_their_order_on_either_path(
     store: ChatStore, branches: Branches
 ) -> None:
     await store.append("c", answer("b2"), "u2")
@@ -221,7 +221,7 @@ async def test_copies_count_towards_the_largest_size(database: SqliteDatabase) -
         await Branches(store).rewrite("c", "u1", user("u1", "and again"))
 
 
-async def test_what_a_chat_remembers_comes_back(store: ChatStore) -> None:
+async def test_the_draft_the_mark_and_the_parameters_of_a_chat_are_stored(store: ChatStore) -> None:
     await store.set_draft("c", "half a sen")
     await store.set_unread("c", True)
     await store.set_params("c", ChatParams("local", "m", 0.0, "high"))

@@ -14,7 +14,7 @@ KILLED_AFTER = (3, 6, 8, 15, 20)
 
 
 def _killed(database: Path, after: int) -> list[tuple[str, str, int]]:
-    """Everything that the process said before it died."""
+    """The lines that the process printed before it was killed."""
     process = subprocess.Popen(
         [sys.executable, str(PROGRAM), str(database)], stdout=subprocess.PIPE, text=True
     )

@@ -44,7 +44,7 @@ async def texts(store: ChatStore, chat_id: str = "c") -> list[str]:
 
 
 async def saved(database: SqliteDatabase, chat_id: str = "c") -> list[str]:
-    """What another process would find in the file."""
+    """The texts of a chat that another process would find in the file."""
     other = SqliteDatabase(database.path)
     try:
         return await texts(ChatStore(other), chat_id)

@@ -21,7 +21,7 @@ PROGRAM = Path(__file__).with_name("answering.py")
 
 @contextmanager
 def another_process(path: Path) -> Iterator[subprocess.Popen[str]]:
-    """One that has begun an answer in the chat `theirs`, and made the chat `quiet`."""
+    """A process that has begun an answer in the chat `theirs`, and made the chat `quiet`."""
     process = subprocess.Popen(
         [sys.executable, str(PROGRAM), str(path)],
         stdin=subprocess.PIPE,

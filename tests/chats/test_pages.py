@@ -17,7 +17,7 @@ COUNT = 20
 
 @pytest.fixture
 async def store(tmp_path: Path) -> AsyncIterator[ChatStore]:
-    """A chat with the messages m0 to m19, of which m4 was asked anew: two runs of rows."""
+    """A chat with the messages m0 to m19, of which m4 was asked anew: two row ranges."""
     database = SqliteDatabase(tmp_path / "assistant.db")
     store = ChatStore(database)
     said = [(answer if number % 2 else user)(f"m{number}") for number in range(COUNT)]

@@ -89,7 +89,7 @@ async def test_cuts_that_an_edit_dropped_are_gone(store: ChatStore) -> None:
     assert await store.projections("c") == edited
 
 
-async def test_what_a_model_told_takes_the_place_of_what_was_kept(store: ChatStore) -> None:
+async def test_a_models_summary_replaces_the_stored_summary(store: ChatStore) -> None:
     await store.keep_projections("c", with_cuts(2))
     told = replace(with_cuts(2), summary=Summary(0, 16, llm_text="Goal: a fox", llm_end=16))
     await store.keep_projections("c", told)

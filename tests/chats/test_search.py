@@ -1,4 +1,5 @@
-"""Search over stored chats: when rows are indexed, which are found, what a hit shows."""
+"""Search over stored chats: when rows are indexed, which rows are found, and the passages of a
+hit."""
 
 import logging
 
@@ -30,7 +31,7 @@ def history(
 
 
 async def told(store: ChatStore, chat_id: str, *texts: str) -> None:
-    """A chat in which user and assistant said these in turn."""
+    """Adds a chat with these texts, by the user and the assistant alternately."""
     messages = [
         (answer if number % 2 else user)(f"m{number}", said) for number, said in enumerate(texts)
     ]

@@ -307,7 +307,7 @@ async def test_what_a_crash_left_becomes_a_cut_message(
     assert await after.path("c") == (user("u1"), answer("a1", "Hel", cut="cut"))
     chat = await after.get("c")
     assert chat is not None and chat.state == "idle"
-    assert chat.unread  # Nobody has seen how it ended.
+    assert chat.unread  # No reader has seen the end of the answer.
     assert await ChatStore(database).recover() == ()
 
 

@@ -26,7 +26,7 @@ class StoredPath(OnDisk):
         self.answering: Message | None = None
 
     def parent(self, place: int) -> tuple[Parent, int]:
-        """The message before `place`, as the store wants it, and where that is in the model."""
+        """The message before `place`, as the store takes it, and its place in the model."""
         place %= len(self.path) + 1
         return (self.path[place - 1].id if place else None), place
 

@@ -36,7 +36,7 @@ CREATED = datetime(2026, 1, 2, 3, 4, 5, tzinfo=timezone.utc)
 
 
 def unused(message: Message) -> bool:
-    """Whether no approval in it waits to be used: such a message is imported as it is."""
+    """Whether no approved call in it is still to run: such a message is imported unchanged."""
     return all(part.state != "approval-responded" for part in message.tool_parts)
 
 
@@ -285,7 +285,7 @@ def test_a_long_chain_of_one_id_is_repaired_in_linear_time() -> None:
     assert len({message.id for message in chat.path}) == 20_000
 
 
-# Keys, and people
+# Keys, and the export to Markdown
 
 
 def test_a_key_is_in_no_part_of_an_export() -> None:

@@ -26,7 +26,7 @@ MOMENT = timedelta(seconds=1)
 
 
 class Time:
-    """A clock that stands still, and sleepers who wake when it reaches their hour."""
+    """A clock that tests move; a sleep ends when the clock reaches its time."""
 
     def __init__(self) -> None:
         self.now = datetime(2026, 1, 2, 3, 4, 5, tzinfo=timezone.utc)
@@ -38,7 +38,7 @@ class Time:
         await woken.wait()
 
     async def move(self, by: timedelta) -> None:
-        await asyncio.sleep(0)  # who was about to fall asleep does so before
+        await asyncio.sleep(0)  # a task that is about to sleep does so first
         self.now += by
         for hour, woken in self._sleepers:
             if hour <= self.now:
@@ -46,7 +46,7 @@ class Time:
 
 
 class Chats:
-    """A process on a folder's database."""
+    """The store and the trash of one process, on the database in a folder."""
 
     def __init__(self, folder: Path, time: Time) -> None:
         self.time = time

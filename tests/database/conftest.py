@@ -1,4 +1,5 @@
-"""The implementations of the database port. A second one is one more entry in each table."""
+"""The implementations of the database port. A second implementation is one more entry in each
+table."""
 
 from collections.abc import AsyncIterator, Callable
 from pathlib import Path

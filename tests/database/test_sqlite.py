@@ -1,4 +1,4 @@
-"""What only the SQLite file has: its settings, its rights, damage and durability."""
+"""Properties of the SQLite file alone: its settings, its rights, damage and durability."""
 
 import asyncio
 import os
@@ -133,7 +133,7 @@ asyncio.run(main())
 
 
 @pytest.mark.skipif(os.name == "nt", reason="no SIGKILL")
-async def test_all_that_was_told_stored_is_there_after_a_kill(tmp_path: Path) -> None:
+async def test_every_confirmed_write_is_there_after_a_kill(tmp_path: Path) -> None:
     path = tmp_path / "assistant.db"
     result = await asyncio.to_thread(
         subprocess.run,

@@ -630,7 +630,7 @@ async def test_an_error_of_our_own_making_is_not_blamed_on_the_server(
         await client.ask(provider, request)
 
 
-async def test_a_failing_prepare_is_what_the_user_hears(provider: Provider) -> None:
+async def test_a_failing_prepare_gives_the_user_its_error(provider: Provider) -> None:
     async def prepare(provider: Provider) -> Provider:
         raise ProviderError("The file is gone.", code="no_provider")
 

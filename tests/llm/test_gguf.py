@@ -114,7 +114,7 @@ async def test_closing_ends_its_process(demo: GgufServer) -> None:
     assert not [child for child in running if child.is_running()]
 
 
-async def test_who_stops_waiting_does_not_end_the_start(demo: GgufServer) -> None:
+async def test_a_caller_that_stops_waiting_does_not_end_the_start(demo: GgufServer) -> None:
     waiting = asyncio.create_task(demo.ready())
     await asyncio.sleep(0)
     waiting.cancel()

@@ -208,7 +208,9 @@ async def test_the_panel_s_window_wins_over_the_environment_s(
     assert await resolver.window(without) == 50_000
 
 
-async def test_a_window_that_nobody_knows_is_unknown(make_resolver: MakeResolver) -> None:
+async def test_a_window_that_is_neither_set_nor_reported_is_none(
+    make_resolver: MakeResolver,
+) -> None:
     resolver = await make_resolver(openai_api_key="sk-env-01234567", openai_model="gpt-5")
     assert await resolver.window(await resolver.current()) is None
 

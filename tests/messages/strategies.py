@@ -92,7 +92,7 @@ CHATS = st.lists(MESSAGES, min_size=1, max_size=6, unique_by=lambda message: mes
 BROKEN: st.SearchStrategy[Any] = st.sampled_from(
     [None, 7, 1.5, True, "", "x", [], {}, float("nan"), "\ud800", [[]], {"type": "text"}]
 )
-"""What a client may send in the place of anything."""
+"""Values that a client may send in the place of any value."""
 
 
 @st.composite

@@ -1,4 +1,4 @@
-"""The origin of a user message: what the server sets, and what it makes of other metadata."""
+"""The origin of a user message: the server sets it, and replaces an origin that a client sends."""
 
 from __future__ import annotations
 

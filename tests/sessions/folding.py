@@ -5,8 +5,8 @@
         state = fold_event(state, event)
 
 This is the law that the panel's own fold obeys, too: after the event `seq`, the state is the
-server's at that `seq`. A client knows the end of the path only (`messages`, with `has_more` saying
-that older ones are left); all that changes before it comes as a snapshot.
+server's at that `seq`. A client has the end of the path only (`messages`, with `has_more` saying
+that older ones are left); after a change before that end it gets a snapshot.
 """
 
 from __future__ import annotations

@@ -32,8 +32,8 @@ _SINGLE: Final[Mapping[str, Operation]] = {
 
 
 def delta_operation(chunk: Mapping[str, Any]) -> Operation | None:
-    """The operation that a chunk carries; None for one that changes nothing of the stored message
-    (the borders of the stream, and what is only for the moment)."""
+    """The operation that a chunk carries; None for a chunk that changes nothing of the stored
+    message (the borders of the stream, and transient chunks)."""
     kind = str(chunk["type"])
     if kind == "reasoning-end" and chunk.get("providerMetadata"):
         return "SetThinkingBlocks"

@@ -42,7 +42,7 @@ class Prompts:
 
 
 class Stage:
-    """One user's sessions. `restart` is what a new process does with the same file."""
+    """One user's sessions. `restart` opens the same file as a new process would."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
@@ -98,7 +98,7 @@ async def stage(folder: Path) -> AsyncIterator[Stage]:
 
 
 class Reader:
-    """Folds the events of a session, as a panel does; `seen` are all that it got."""
+    """Folds the events of a session, as a panel does; `seen` are all events that it got."""
 
     def __init__(self, session: ChatSession) -> None:
         self.session = session
@@ -114,7 +114,7 @@ class Reader:
         return int(self.seen[-1]["seq"])
 
     async def read(self) -> State:
-        """All that there is now; the state after it."""
+        """Reads all events so far; returns the state after them."""
         async for events in self.session.log.follow(self.seq, silence=0):
             if events is None:
                 break

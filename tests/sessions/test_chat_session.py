@@ -1,4 +1,4 @@
-"""One chat's session: what it does with commands, and what its readers see."""
+"""One chat's session: how it carries out commands, and the events that its readers get."""
 
 import asyncio
 from collections.abc import AsyncIterator
@@ -62,11 +62,11 @@ async def refused(session: ChatSession, command: Command) -> Conflict:
 
 
 async def nothing_is_hidden() -> None:
-    """A deletion that nobody refuses."""
+    """A `hide` that never fails."""
 
 
 async def news(log: EventLog, seq: int) -> AsyncIterator[bytes]:
-    """What was told after `seq`."""
+    """The events after `seq`, up to now."""
     async for events in log.follow(seq, silence=0):
         if events is None:
             break
@@ -77,7 +77,7 @@ async def path(scene: Stage) -> list[str]:
     return [message.id for message in await scene.store.path("c1")]
 
 
-async def test_a_turn_is_told_from_its_question_to_its_end(scene: Stage) -> None:
+async def test_readers_get_a_turn_from_its_question_to_its_end(scene: Stage) -> None:
     session = await scene.session()
     reader = await reading(session)
     await say(scene, session, "u1", "Hel|lo")
@@ -389,7 +389,7 @@ async def test_a_chat_has_a_provider_and_settings_of_its_own(scene: Stage) -> No
     assert scene.model.requests[-1].temperature == 0.5
 
 
-async def test_a_draft_is_kept_and_told(scene: Stage) -> None:
+async def test_a_draft_is_stored_and_sent_to_readers(scene: Stage) -> None:
     session = await scene.session()
     reader = await reading(session)
     await send(session, commands.SetDraft("A fo"))
@@ -467,7 +467,7 @@ async def test_what_a_client_asked_for_is_done_even_if_it_is_gone(scene: Stage) 
     assert len(await path(scene)) == 2
 
 
-async def test_a_long_cut_is_told_with_a_snapshot(scene: Stage) -> None:
+async def test_a_long_cut_is_sent_as_a_snapshot(scene: Stage) -> None:
     session = await scene.session()
     messages: list[Message] = []
     for number in range(60):
@@ -529,7 +529,7 @@ async def test_an_unknown_chat_leaves_no_session(scene: Stage) -> None:
     assert scene.sessions.known("nobody") is None
 
 
-async def test_a_deleted_chat_sends_its_readers_home(scene: Stage) -> None:
+async def test_a_deleted_chat_ends_its_readers_streams(scene: Stage) -> None:
     session = await scene.session()
     await send(session, commands.UserMessage(user("u1")))
     reader = await reading(session)
@@ -541,7 +541,7 @@ async def test_a_deleted_chat_sends_its_readers_home(scene: Stage) -> None:
         await send(session, commands.UserMessage(user("u2")))
 
 
-async def test_who_reads_hears_of_no_deletion_that_was_refused(scene: Stage) -> None:
+async def test_readers_get_no_event_for_a_refused_deletion(scene: Stage) -> None:
     session = await scene.session()
     await say(scene, session, "u1")
     reader, seq = await reading(session), scene.sessions.feed.log.seq
@@ -567,7 +567,7 @@ async def test_nothing_that_waits_begins_in_a_chat_that_is_deleted(scene: Stage)
     await send(session, commands.UserMessage(user("u2")))
     running = session.running
     assert running is not None
-    running.close()  # The answer is being kept already: it ends well, and what waits goes on.
+    running.close()  # The answer is being kept already: it ends well, and the queue goes on.
     deleting = asyncio.create_task(scene.sessions.delete("c1", nothing_is_hidden))
     await asyncio.sleep(0)
     scene.model.say("Yes")
@@ -585,7 +585,7 @@ async def test_every_type_of_event_is_folded() -> None:
     } == EVENT_TYPES  # fmt: skip
 
 
-async def test_who_came_late_to_a_chat_that_grew_gets_a_snapshot_where_it_needs_one(
+async def test_a_late_reader_of_a_grown_chat_gets_a_snapshot_where_it_needs_one(
     scene: Stage,
 ) -> None:
     said = tuple((answer if number % 2 else user)(f"m{number}") for number in range(60))
@@ -594,7 +594,7 @@ async def test_who_came_late_to_a_chat_that_grew_gets_a_snapshot_where_it_needs_
     for number in range(3):
         await say(scene, session, f"u{number}")
     late = await reading(session)
-    # Of the old ones it has m16 and what follows it.
+    # Of the imported messages it has m16 and later messages.
     await send(session, commands.TruncateMessages(message_id="m12"))
     later = await reading(session)
     state = await late.read()
@@ -639,7 +639,7 @@ async def test_an_answer_ends_though_its_chat_is_not_there_to_be_marked(
     assert scene.model.texts == ["Say u1", "Say u2"]
 
 
-async def test_readers_hear_of_a_message_whose_versions_cannot_be_read(
+async def test_readers_get_a_message_whose_versions_cannot_be_read(
     scene: Stage, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     session = await scene.session()
@@ -682,7 +682,7 @@ async def test_every_refusal_has_the_state_and_the_reason(scene: Stage) -> None:
     assert refusal.extra["reason"] == refusal.code
 
 
-async def test_what_another_process_has_added_is_told_with_the_next_message(
+async def test_messages_of_another_process_are_sent_with_the_next_message(
     scene: Stage,
 ) -> None:
     session = await scene.session()
@@ -697,7 +697,7 @@ async def test_what_another_process_has_added_is_told_with_the_next_message(
     await database.close()
 
 
-async def test_nothing_is_unread_for_who_comes_while_that_is_stored(
+async def test_a_reader_that_comes_while_the_unread_mark_is_stored_clears_it(
     scene: Stage, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     session = await scene.session()

@@ -1,4 +1,4 @@
-"""Commands from JSON: what is taken, and what is refused with its place."""
+"""Commands from JSON: valid commands, and errors that name the place of the fault."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""The log of events: numbers, readers, and those that are too slow."""
+"""The log of events: numbers, readers, and readers that are too slow."""
 
 import asyncio
 from typing import Any
@@ -13,7 +13,7 @@ def log(**limits: int) -> EventLog:
 
 
 async def all_after(events: EventLog, seq: int) -> list[dict[str, Any]]:
-    """What a reader gets that has `seq`, up to now."""
+    """The events that a reader after `seq` gets, up to now."""
     found: list[dict[str, Any]] = []
     async for piece in events.follow(seq, silence=0):
         if piece is None:
@@ -86,7 +86,7 @@ async def test_memory_is_bounded_by_bytes_but_the_newest_event_is_always_there()
     assert event["word"] == "y" * 5_000
 
 
-async def test_an_event_with_an_image_reaches_who_reads_after_the_next_one() -> None:
+async def test_an_event_with_an_image_reaches_a_reader_after_the_next_event() -> None:
     events = log(most_bytes=1_000)
     events.add("thread_updated", {"word": "before"})
     reading = events.follow(0, silence=0)

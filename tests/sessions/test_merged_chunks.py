@@ -104,7 +104,7 @@ def test_merged_chunks_fold_to_the_same_message_at_every_moment(
         merged.add(chunk)
         if data.draw(st.booleans()):
             assert fold(answer, merged.chunks) == fold(answer, stream[:count])
-    # Merging what was merged, or merging it in two parts, makes no difference.
+    # Merging chunks twice, or in two parts, gives the same chunks.
     cut = data.draw(st.integers(0, len(stream)))
     first = MergedChunks(stream[:cut]).chunks
     assert MergedChunks((*first, *stream[cut:])).chunks == merged.chunks

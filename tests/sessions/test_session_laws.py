@@ -1,7 +1,8 @@
 """The laws of a session, whatever is done to it and in whichever order.
 
-Only the listed transitions; no command lost or run twice; everything can be stopped; whoever folds
-the events has what the server has, and so has whoever comes later or comes back from any event.
+Only the listed transitions; no command lost or run twice; everything can be stopped; a reader that
+folds the events has the state of the server, also a reader that comes later or reconnects after any
+event.
 """
 
 import asyncio
@@ -106,7 +107,7 @@ class Chatting(RuleBasedStateMachine):
 
     @rule()
     def say_twice(self) -> None:
-        """The answer to the first was lost on its way."""
+        """A client sends a message again, since it got no response to its first request."""
         command = commands.UserMessage(self.message())
 
         async def both() -> bool:

@@ -1,4 +1,5 @@
-"""A second ComfyUI on the same chats, over HTTP: 409 and where, and everything else works."""
+"""A second ComfyUI on the same chats, over HTTP: 409 and the place for a chat that the other
+process answers; all other chats work."""
 
 import asyncio
 from pathlib import Path

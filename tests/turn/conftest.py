@@ -1,4 +1,4 @@
-"""What the tests of turns share: a backend over HTTP, and one with further tools."""
+"""Fixtures of the tests of turns: a backend over HTTP, and further tools for it."""
 
 from collections.abc import AsyncIterator
 from pathlib import Path

@@ -42,7 +42,8 @@ class Gate:
 
 
 class IdleScene:
-    """A chat whose turns are planned as they would be, without being asked. `now` is the clock."""
+    """A chat whose turns are planned like real turns, but not sent to a model. `now` is the
+    clock."""
 
     def __init__(
         self, server: ScriptedProvider, client: Client, settings: Settings, window: int
@@ -85,7 +86,8 @@ class IdleScene:
         return other
 
     def talk(self, turns: int, words: int = 60, *, planned: bool = True) -> None:
-        """So many turns, each planned and answered; or only the last one, as in an import."""
+        """Adds answered turns. All turns are planned; without `planned`, as in an import, the last
+        one only."""
         for turn in range(1, turns + 1):
             number = len(self.path)
             asked = user(f"u{number}", f"Question {number}: " + f"word{number} " * words)
@@ -105,7 +107,7 @@ class IdleScene:
         return task
 
     async def idle(self) -> None:
-        """The chat is idle for long enough, and what that brings about is over."""
+        """Lets the chat be idle for long enough, and waits until the summariser's work is done."""
         self.gate.opened.set()
         await asyncio.wait([self.turn_ended()])
 

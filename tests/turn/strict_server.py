@@ -28,8 +28,9 @@ TURN_TAKING = "Conversation roles must alternate user/assistant/user/assistant/.
 
 
 class StrictServer(ScriptedProvider):
-    """`refused` lists what was wrong with the requests so far. Turn-taking alone is refused as
-    servers do, so that the client can ask again in turns."""
+    """`refused` lists the faults of the requests so far. A request with no other fault than roles
+    that do not alternate gets a real server's refusal, so that the client can ask again with
+    alternating roles."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -44,7 +45,7 @@ class StrictServer(ScriptedProvider):
 
 
 def faults(body: Mapping[str, Any]) -> list[str]:
-    """What is wrong with a request; empty for one that every provider takes."""
+    """The faults of a request; empty for a request that every provider takes."""
     found = [f"unknown field {name}" for name in set(body) - TOP_LEVEL]
     json.dumps(body, allow_nan=False, ensure_ascii=False).encode()
     messages = body["messages"]

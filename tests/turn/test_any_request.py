@@ -61,9 +61,9 @@ def backend(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Backend]:
 
 
 def check(stream: Stream, backend: Backend, sent: Sequence[Message] = ()) -> None:
-    """A whole stream, or a refusal that says why; and no request that a provider would refuse.
+    """Checks that a stream is whole or a refusal says why, and that providers accept the requests.
 
-    `sent` are the messages of the client, one of which the answer may go on with.
+    `sent` are the client's messages; the answer may continue one of them.
     """
     refused, backend.server.refused = backend.server.refused, []
     assert refused == []
@@ -146,7 +146,7 @@ VALID: dict[str, Any] = {
 
 
 def paths(value: Any, before: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
-    """The place of everything in a JSON value."""
+    """The place of each value within a JSON value."""
     yield before
     items = dict(enumerate(value)) if isinstance(value, list) else value
     for name, item in items.items() if isinstance(items, dict) else ():

@@ -1,4 +1,4 @@
-"""What a chat sends, and `/compact`, as messages in the chat and over HTTP (R32, R41)."""
+"""`/context` and `/compact`, as messages in the chat and over HTTP (R32, R41)."""
 
 from __future__ import annotations
 
@@ -80,7 +80,7 @@ async def test_what_was_compacted_stays_so_after_a_restart(tmp_path: Path) -> No
         assert (await context(chat))["report"]["summarised"] == summarised
 
 
-async def test_compact_as_a_message_tells_the_meter(chat: Chatting) -> None:
+async def test_compact_as_a_message_sends_a_report(chat: Chatting) -> None:
     await talk(chat)
     chat.provider.queue("Goal: a portrait.")
     stream = await chat.say("/compact")
@@ -139,7 +139,7 @@ async def test_help_names_every_command(chat: Chatting) -> None:
         assert name in stream.text
 
 
-async def test_without_summaries_nothing_speaks_of_the_next_one(tmp_path: Path) -> None:
+async def test_without_summaries_no_text_mentions_the_next_summary(tmp_path: Path) -> None:
     async with chatting(tmp_path, {"LLM_SUMMARY": "off"}) as chat:
         chat.provider.queue("Hello")
         stream = await chat.say("Hi")
@@ -147,7 +147,7 @@ async def test_without_summaries_nothing_speaks_of_the_next_one(tmp_path: Path) 
         assert "next summary" not in (await chat.say("/context")).text
 
 
-async def test_compact_without_summaries_does_not_speak_of_one(tmp_path: Path) -> None:
+async def test_compact_without_summaries_mentions_no_summary(tmp_path: Path) -> None:
     async with chatting(tmp_path, {"LLM_SUMMARY": "off"}) as chat:
         await talk(chat)
         answer = (await chat.say("/compact")).text

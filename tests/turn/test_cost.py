@@ -1,4 +1,4 @@
-"""What requests cost, in the report, in words, and in a message's metadata."""
+"""The cost of requests in the report, in words, and in a message's metadata."""
 
 from __future__ import annotations
 

@@ -49,7 +49,7 @@ async def test_a_deleted_chat_takes_no_message_until_it_comes_back(chat: Chattin
     assert (await chat.say("And now?")).text == "Here I am"
 
 
-async def test_nothing_of_a_deleted_chat_is_remembered_in_memory(chat: Chatting) -> None:
+async def test_nothing_of_a_deleted_chat_stays_in_memory(chat: Chatting) -> None:
     chat.provider.queue("Hello")
     await chat.say("Hi")
     space = chat.assistant.space_of("default")

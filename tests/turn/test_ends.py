@@ -1,4 +1,4 @@
-"""However a turn ends, its stream is whole, its chat goes on, and nothing of it stays behind."""
+"""However a turn ends, its stream is whole, its chat goes on, and no task of it is left."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def store_of(chat: Chatting) -> ChatStore:
 
 
 async def goes_on(chat: Chatting) -> None:
-    """The chat is not dead: the next message is answered."""
+    """Checks that the chat's next message is answered."""
     chat.provider.queue("Here I am")
     assert (await chat.say("And now?")).text == "Here I am"
 
@@ -206,7 +206,8 @@ class NotOwned(ScriptedProvider):
 
 
 async def test_a_client_that_leaves_is_noticed_by_a_server_like_comfyuis(tmp_path: Path) -> None:
-    """Its server does not cancel a handler: a stream without a chat must look by itself."""
+    """ComfyUI's server does not cancel the handler of a client that left: a stream without a chat
+    must notice that by itself."""
     async with ScriptedProvider() as provider:
         environ = {
             "OPENAI_BASE_URL": provider.base_url,

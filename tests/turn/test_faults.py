@@ -1,7 +1,7 @@
-"""Failures of the LLM's server, through `POST /api/chat`: one sentence, what was written, the end.
+"""Failures of the LLM's server, through `POST /api/chat`: one sentence, the text so far, the end.
 
-Each test is one failure of the issue's list. What a server's wording means is tested in
-`tests/llm`; here it is what the user gets, and that the chat goes on afterwards.
+Each test is one kind of failure. `tests/llm` tests what a server's wording means; these tests check
+what the user gets, and that the chat goes on afterwards.
 """
 
 from __future__ import annotations
@@ -63,7 +63,7 @@ async def told(chat: Chatting, stream: Stream, code: str, partial: str = "") -> 
 
 
 async def goes_on(chat: Chatting) -> None:
-    """The chat is not dead: the next message is answered."""
+    """Checks that the chat's next message is answered."""
     chat.provider.queue("Here I am")
     assert (await chat.say("And now?")).text == "Here I am"
 
@@ -360,7 +360,7 @@ async def test_a_failure_in_a_later_round_keeps_the_rounds_before(chat: Chatting
 
 
 async def mocked(folder: Path, llmock: LLMock) -> Stream:
-    """A turn against llmock, which makes its faults in its own way."""
+    """A turn against llmock, which makes the faults instead of our scripted provider."""
     environ = {
         "OPENAI_BASE_URL": llmock.base_url(),
         "OPENAI_API_KEY": "k",

@@ -1,4 +1,4 @@
-"""What a turn took, and that a suspended one goes on counting."""
+"""The time and tokens of a turn; a suspended turn that goes on adds to its counts."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""What a request means for its chat: what is stored, what the model reads, which answer goes on."""
+"""The opening of a turn: which messages are stored, which the model reads, which answer goes on."""
 
 from __future__ import annotations
 

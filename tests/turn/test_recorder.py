@@ -1,4 +1,4 @@
-"""When an answer is saved while it grows, and that its end is the last thing saved."""
+"""When a growing answer is saved; the finished answer is saved last."""
 
 import asyncio
 
@@ -14,7 +14,7 @@ def message(text: str) -> Message:
 
 
 class Store:
-    """Writes down what it is asked; waits in a checkpoint while `free` is not set."""
+    """A store that records its calls; a checkpoint waits while `free` is not set."""
 
     def __init__(self) -> None:
         self.log: list[str] = []

@@ -1,4 +1,4 @@
-"""Turns over real HTTP: what the model is asked, what the client gets, what the log keeps."""
+"""Turns over real HTTP: the model's requests, the client's stream, and the rows of the log."""
 
 from __future__ import annotations
 

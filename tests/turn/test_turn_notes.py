@@ -1,4 +1,4 @@
-"""What a message asks for is looked up in what the chat does not send any more."""
+"""Passages for the user's message are found among the messages that requests leave out (R56)."""
 
 from __future__ import annotations
 

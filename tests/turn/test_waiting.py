@@ -1,4 +1,4 @@
-"""Turns that wait: for the user's decision, for a panel's result, and what ends the wait."""
+"""Turns that wait for the user's decision or for a panel's result, and the ends of such a wait."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ async def test_a_panels_result_lets_the_turn_go_on(chat: Chatting, bench: Bench)
     assert await state(chat) == "idle"
 
 
-async def test_a_panels_failure_is_told_to_the_model(chat: Chatting, bench: Bench) -> None:
+async def test_a_panels_failure_is_sent_to_the_model(chat: Chatting, bench: Bench) -> None:
     await paused(chat, PAINT)
     chat.provider.queue("Sorry.")
     await chat.command(type="tool_result", tool_call_id="p1", error="no node 3")

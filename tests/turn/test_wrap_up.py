@@ -1,4 +1,4 @@
-"""A turn that fills the window is told to finish (R30)."""
+"""The model reads a note to finish when a turn fills the window (R30)."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ async def chat(tmp_path: Path) -> AsyncIterator[Chatting]:
 
 
 def looking(used: int, output: int = 5) -> Script:
-    """An answer that calls a tool; its request had so many tokens."""
+    """An answer that calls a tool; its request had `used` tokens."""
     usage = {"prompt_tokens": used, "completion_tokens": output}
     return Script([tool_call("listUserSkills")], usage=usage)
 
@@ -74,7 +74,7 @@ async def test_with_room_left_nothing_is_said(chat: Chatting) -> None:
     assert not notes(chat)
 
 
-async def test_the_next_turn_is_not_told_what_the_last_one_was(chat: Chatting) -> None:
+async def test_the_next_turn_has_no_note_to_finish(chat: Chatting) -> None:
     chat.provider.queue(looking(FULL), text("Done.", usage={"prompt_tokens": FULL}), "Hello.")
     await chat.say("Look.")
     await chat.say("And now?")

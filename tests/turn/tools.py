@@ -1,4 +1,4 @@
-"""Tools that tests put beside the real ones: in the panel, slow, broken, acting."""
+"""Tools that tests put beside the real tools: in the panel, slow, broken, acting."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ class Node(Arguments):
 
 
 class Bench:
-    """The tools, and what happened to those of the server."""
+    """The tools, and a record of the calls that the server ran."""
 
     def __init__(self) -> None:
         self.started = asyncio.Event()
@@ -24,7 +24,7 @@ class Bench:
         self.erased = 0
 
     def install(self, chat: Chatting) -> None:
-        """Puts the tools into a backend that nobody has asked yet."""
+        """Puts the tools into a backend before its first request."""
         chat.assistant.toolset = Toolset((*standard_toolset(), *self.tools))
 
     @property

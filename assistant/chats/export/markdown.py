@@ -20,7 +20,7 @@ _TICKS = re.compile(r"`+")
 
 
 def to_markdown(trajectory: Trajectory) -> str:
-    """The current path, a heading for the chat and one for each message."""
+    """The current path, with a heading for the chat and a heading for each message."""
     blocks = [f"# {trajectory.title}"]
     for message in trajectory.path:
         if is_event(message):

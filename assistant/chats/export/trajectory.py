@@ -24,11 +24,10 @@ from ..chat import TitleSource, WorkflowName
 from ..log.record import canonical, parse_time, time_text
 
 Format = Literal["trajectory", "jsonl"]
-FORMATS: Final[tuple[Format, ...]] = get_args(Format)
 KIND: Final = "comfyui-assistant-trajectory"
 VERSION: Final = 1
 MOST_MESSAGES: Final = 100_000
-"""Of one import, so that the writer is free again within seconds."""
+"""Messages of one import, so that the writer is free again within seconds."""
 REPLACEMENT: Final = "[key]"
 LONGEST_NAME: Final = 200
 """Characters of a workflow's id and name."""
@@ -45,8 +44,8 @@ class LogRow:
 
 @dataclass(frozen=True, slots=True)
 class Trajectory:
-    """A chat with its log. `head` is the row that ends the current path, None for an empty one;
-    `id` and `created` are None where a file does not say."""
+    """A chat with its log. `head` is the row that ends the current path, None for an empty path;
+    `id` and `created` are None where the file lacks them."""
 
     id: str | None
     title: str
@@ -69,7 +68,7 @@ class Trajectory:
 
 
 def to_text(trajectory: Trajectory, form: Format) -> str:
-    """The chat as text that `from_text` reads back equal; of JSON Lines, its current path."""
+    """The chat as text that `from_text` reads back equal; JSON Lines hold its current path only."""
     if form == "jsonl":
         lines = [
             canonical(_header(trajectory)),
@@ -84,8 +83,8 @@ def to_text(trajectory: Trajectory, form: Format) -> str:
 
 
 def from_text(content: str, form: Format) -> Trajectory:
-    """The chat in such a text, repaired. Raises InvalidRequest for what cannot be understood, with
-    the place where it is wrong."""
+    """The chat in a text of this form, repaired. Raises InvalidRequest with the place of the fault
+    for a text that cannot be understood."""
     if form == "trajectory":
         body = _object(_parsed(content, "content"), "content")
         if body.get("type") != KIND or body.get("version") != VERSION:
@@ -166,7 +165,7 @@ def _repaired(
     head = header.get("head")
     ends = numbers.get(head) if _is_number(head) else None
     if "head" not in header or head is not None:
-        # Only a file that says so has a path without messages.
+        # The path is empty only if the file has a `head` that is null.
         ends = ends or (len(rows) or None)
     return Trajectory(
         id=header["id"] if isinstance(header.get("id"), str) else None,
@@ -180,14 +179,14 @@ def _repaired(
 
 
 def _with_unique_ids(rows: list[LogRow]) -> list[LogRow]:
-    """The rows; one with the id of a message before it on its path gets another id."""
+    """The rows; a row with the id of a message before it on its path gets another id."""
     children: dict[int | None, list[int]] = {}
     for one in rows:
         children.setdefault(one.parent, []).append(one.row)
     ids = {one.row: one.message.id for one in rows}
     every = set(ids.values())
     on_path: set[str] = set()
-    # Down and up each branch: a negative number leaves the row that it stands for.
+    # Walks down and up each branch: a negative number means that its row leaves the path.
     steps = list(reversed(children.get(None, ())))
     while steps:
         row = steps.pop()

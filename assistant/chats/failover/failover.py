@@ -1,10 +1,10 @@
 """Where each chat is kept: in the file or, while that fails, in memory (R33).
 
-When the file rejects a write, the whole chat is copied into memory and the write is done there;
-so are the chat's further reads and writes. As soon as the file takes writes again, the rows that it
-lacks are added to it and the chat leaves memory. Only `saving` shows the difference: it says what
-is not saved and why. After damage, the new file gets every chat that can be read in the damaged
-file.
+When the file rejects a write, the whole chat is copied into memory and the write is done there; so
+are the chat's further reads and writes. As soon as the file takes writes again, the rows that it
+lacks are added to it and the chat leaves memory. Only `saving` shows the difference: it says that
+chats are not saved, and why. After damage, the new file gets every chat that can be read in the
+damaged file.
 
 Only the writer's thread moves chats; a reader looks where a chat is at that moment.
 """
@@ -126,7 +126,7 @@ class Failover:
         return await self._database.read(lambda transaction: work(transaction, self.held))
 
     async def close(self) -> None:
-        """Try for the last time to save what is in memory."""
+        """Try for the last time to save the chats in memory."""
         if self._retrying is not None:
             self._retrying.cancel()
             await asyncio.gather(self._retrying, return_exceptions=True)
@@ -141,7 +141,7 @@ class Failover:
         return await self._database.in_writer(call)
 
     def _read_held(self, chat_id: str, work: Work[Result]) -> Result:
-        """In a reader's thread: from memory, unless the chat has gone back meanwhile."""
+        """In a reader's thread: from memory, unless the chat is in the file again meanwhile."""
 
         def here(transaction: Transaction) -> tuple[bool, Result | None]:
             inside = chat_id in transfer.ids(transaction)
@@ -157,8 +157,8 @@ class Failover:
         return chat_id in self.held or not self.ready or self._clock() < self._retry_at
 
     def write_elsewhere(self, chat_id: str, work: Work[Result], error: FileFailed | None) -> Result:
-        """Run a write in memory when the file rejected it with `error`, or was not asked (None);
-        on the file, if that only was not ready."""
+        """Run a write in memory when the file rejected it with `error`, or was not asked (None); on
+        the file, if the file only was not prepared."""
         if error is not None and not error.damaged and self.ready:
             self._retry_at = self._clock() + RETRY_SECONDS
         if self._clock() >= self._retry_at and chat_id not in self.held:
@@ -213,7 +213,7 @@ class Failover:
         return readable
 
     def _mend(self, error: FileFailed | None) -> None:
-        """Prepare the file again; after damage or a loss that makes a new one."""
+        """Prepare the file again; after damage or loss of the file this makes a new file."""
         if error is not None and error.damaged:
             self._prepared.clear()
         self._prepare_now()

@@ -30,7 +30,7 @@ BESIDE: Final = tuple(
 )
 """The tables whose rows of a chat are replaced: all but the log and the attachments."""
 _NEW: Final = -1
-"""A parent whose row here is not known."""
+"""Stands for a parent whose row number in the target database is not known."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,4 +1,4 @@
-"""The paths of a chat: another version, a shorter path, a changed message, a chat of its own.
+"""The paths of a chat: another version, a shorter path, a changed message, a new chat.
 
     branches = Branches(store)
     await branches.versions("c1", ids)                 the versions of these messages
@@ -7,8 +7,8 @@
 
 Nothing is changed or removed in the log: the rows of a new path are added, and the old path stays
 as other versions of its messages. While the chat is being answered, only reading and branching into
-another chat are allowed. Afterwards the chat's state is what the last message of the path waits
-for.
+another chat are allowed. A change of the path also sets the chat's state, by the last message of
+the new path.
 """
 
 from __future__ import annotations
@@ -39,8 +39,9 @@ class Branches:
         self._store = store
 
     async def versions(self, chat_id: str, message_ids: Sequence[str]) -> dict[str, Versions]:
-        """Those of these messages of the current path that have more than one version. The cost
-        grows with the branches at these messages, not with the length of the chat."""
+        """The versions of these messages of the current path, without messages that have only one
+        version. The cost grows with the branches at these messages, not with the length of the
+        chat."""
 
         def work(transaction: Transaction) -> dict[str, Versions]:
             head = chat_rows.require(transaction, chat_id).head_row
@@ -55,8 +56,8 @@ class Branches:
         )
 
     async def switch_version(self, chat_id: str, message_id: str) -> Chat:
-        """The current path goes through this message, and on to the newest end of its branch; one
-        that goes through it already stays."""
+        """The current path goes through this message, and on to the newest end of its branch; a
+        path that goes through it already stays."""
 
         def move(transaction: Transaction, chat: Chat, now: datetime) -> None:
             if paths.rows_on_path(transaction, chat.id, chat.head_row, [message_id]):
@@ -164,7 +165,7 @@ def _row_on_path(transaction: Transaction, chat: Chat, message_id: str) -> int:
 
 
 def _set_state(transaction: Transaction, chat_id: str) -> None:
-    """Set the chat's state to what the last message of its path waits for."""
+    """Set the chat's state by the last message of its path: it waits, or it is idle."""
     row = chat_rows.require(transaction, chat_id).head_row
     stored = chat_log.read_rows(transaction, chat_id, [] if row is None else [row])
     state = "idle" if row is None else state_after(stored[row].message)

@@ -1,7 +1,7 @@
 """The log of a chat: rows that are only ever added.
 
-Functions over a transaction, to be called inside one transaction of `store`. What a row's number
-and parent are: `schema`. How rows make a path: `paths`.
+Functions over a transaction, to be called inside one transaction of `store`. `schema` explains the
+number and the parent of a row, `paths` how rows make a path.
 """
 
 from __future__ import annotations
@@ -225,8 +225,8 @@ def _next_row(transaction: Transaction, chat_id: str) -> int:
 def _join(
     transaction: Transaction, chat_id: str, parent_row: int | None, row: int
 ) -> tuple[int, int, int | None]:
-    """Of a new `row` after `parent_row`: the depth of that parent, and the start and the parent of
-    the range that the new row belongs to."""
+    """The depth of `parent_row`, and the start and the parent of the row range that a new `row`
+    after `parent_row` belongs to."""
     if parent_row is None:
         return 0, row, None
     found = transaction.row(_JOINED, chat=chat_id, at=parent_row)

@@ -125,7 +125,7 @@ class AnswerParent:
 
 
 def parent_of_answer(transaction: Transaction, chat_id: str) -> AnswerParent | None:
-    """None while no answer is in progress."""
+    """The row before the answer in progress; None while no answer is in progress."""
     found = transaction.row(_ANSWER, chat=chat_id)
     return None if found is None else AnswerParent(found[1])
 
@@ -177,7 +177,7 @@ def recover(
     )
     for chat_id in cut:
         settle(transaction, chat_id, owner, now)
-        chat_rows.set_unread(transaction, chat_id, True)  # It ended while nobody looked.
+        chat_rows.set_unread(transaction, chat_id, True)  # The answer ended unseen.
     if cut:
         logger.info("Chats: %d answers were cut by a crash.", len(cut))
     chat_rows.end_active(transaction)

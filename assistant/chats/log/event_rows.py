@@ -2,7 +2,7 @@
 
 An event stands at the end of the current path, but before an answer that is not done: an answer
 that is given now, or that waits for a decision or a result, goes on after it. So the answer stays
-the last message, and what continues it need not pass over events.
+the last message, and a decision or a result that continues it need not pass over events.
 
 Functions over a transaction, as in `chat_log`.
 """
@@ -23,7 +23,7 @@ from .chat_log import Added
 
 
 def as_event(message: Message) -> Message:
-    """The message as an event is sent: a hidden user message."""
+    """The message in the form in which an event is sent: a hidden user message."""
     return replace(message, role="user", metadata={**message.metadata, **EVENT_METADATA})
 
 

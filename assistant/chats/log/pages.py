@@ -22,8 +22,8 @@ from . import chat_log, paths
 
 @dataclass(frozen=True, slots=True)
 class Stretch:
-    """Messages of the current path that follow each other, and whether older ones and later ones
-    are left."""
+    """Messages of the current path that follow each other, and whether older and later messages are
+    left."""
 
     messages: tuple[Message, ...]
     has_more: bool

@@ -127,7 +127,7 @@ def page(
     transaction: Transaction, chat_id: str, head_row: int | None, before: str | None, limit: int
 ) -> tuple[tuple[int, ...], bool]:
     """The last `limit` rows of the path before the message `before` (None: from its end), and
-    whether older ones are left. Raises NotFound when `before` is not on the path."""
+    whether older rows are left. Raises NotFound when `before` is not on the path."""
     ranges = _ranges(transaction, chat_id, head_row)
     rows = _downwards(ranges)
     if before is not None:
@@ -142,7 +142,7 @@ def page(
 def rows_on_path(
     transaction: Transaction, chat_id: str, head_row: int | None, message_ids: Sequence[str]
 ) -> dict[str, int]:
-    """Those of these messages that are on the path to `head_row`, each with its row there."""
+    """The row of each of these messages that is on the path to `head_row`."""
     candidates = _rows_with_ids(transaction, chat_id, message_ids)
     if not candidates:
         return {}
@@ -150,8 +150,8 @@ def rows_on_path(
     first_rows = [-one.first for one in ranges]
     found: dict[str, int] = {}
     for identity, row in candidates:
-        # The newest range comes first: the first range that does not begin after `row` is the only
-        # one that can hold it.
+        # The newest range comes first: only the first range that does not begin after `row` can
+        # hold it.
         place = bisect_left(first_rows, -row)
         if place < len(ranges) and row <= ranges[place].last:
             found[identity] = row
@@ -180,7 +180,7 @@ def _before(ranges: Iterable[RowRange], row: int) -> Iterator[RowRange]:
 def _rows_with_ids(
     transaction: Transaction, chat_id: str, message_ids: Sequence[str]
 ) -> list[tuple[str, int]]:
-    """All versions of these messages, on whichever path."""
+    """All versions of these messages, on any path."""
     found: list[tuple[str, int]] = []
     if len(message_ids) == 1:
         rows = transaction.rows(_WITH_ID, chat=chat_id, message=message_ids[0])

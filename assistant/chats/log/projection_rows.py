@@ -1,8 +1,8 @@
 """The projections of a chat: which messages its context leaves out, kept beside the log (R28).
 
-Each cut is a row, and one row has the rest, which is bounded: a chat with a thousand cuts writes
-two rows for another cut. All projections can be made anew from the log, so unreadable rows are not
-an error. Functions over a transaction, as in `chat_log`.
+Each cut is a row, and one row has the other projections, which are bounded: a chat with a thousand
+cuts writes two rows for another cut. All projections can be made anew from the log, so unreadable
+rows are not an error. Functions over a transaction, as in `chat_log`.
 """
 
 from __future__ import annotations

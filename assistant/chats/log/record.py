@@ -25,13 +25,14 @@ def canonical(value: Any) -> str:
     try:
         text.encode("utf-8")
     except UnicodeEncodeError:
-        # Half a surrogate pair, as a client may cut one: no UTF-8, but JSON can escape it.
+        # A client may cut a surrogate pair in half. UTF-8 cannot encode the half, but JSON can
+        # escape it.
         return json.dumps(value, sort_keys=True, separators=(",", ":"), default=_plain)
     return text
 
 
 def encode(message: Message) -> str:
-    """The text of a message. Raises InvalidRequest for one that JSON cannot hold."""
+    """The text of a message. Raises InvalidRequest for a message that JSON cannot hold."""
     return canonical_message(message_to_ui(message))
 
 

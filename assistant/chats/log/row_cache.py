@@ -18,7 +18,7 @@ CACHE_CHARS = 32_000_000
 
 
 class RowCache:
-    """The rows of the chats that were used last; the chat that was not used longest goes first."""
+    """The rows of the chats that were used last; a full cache drops the chat unused for longest."""
 
     def __init__(self, limit_chars: int = CACHE_CHARS) -> None:
         self._limit = limit_chars

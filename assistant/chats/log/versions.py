@@ -3,7 +3,7 @@
 Two messages are versions of each other when both are the user's (or both answers) and ever followed
 the same message. A message is known by its id: rows with one id are one message, of which the
 newest counts, so that rows that are added anew on another path keep their versions. Functions over
-a transaction, as in `chat_log`; what a row range is: `schema`.
+a transaction, as in `chat_log`; `schema` explains row ranges.
 """
 
 from __future__ import annotations
@@ -63,7 +63,8 @@ _ANSWERS: Final = text(
 def of_messages(
     transaction: Transaction, chat_id: str, head_row: int | None, message_ids: Sequence[str]
 ) -> dict[str, Versions]:
-    """Those of these messages of the path to `head_row` that have more than one version."""
+    """The versions of these messages of the path to `head_row`, without messages that have only one
+    version."""
     on_path = paths.rows_on_path(transaction, chat_id, head_row, message_ids)
     by_row = {row: identity for identity, row in on_path.items()}
     first_rows: dict[str, dict[str, int]] = {identity: {} for identity in on_path}

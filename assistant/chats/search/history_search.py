@@ -5,7 +5,7 @@
 
 The whole log is searched, branches included, but for events. Rows are indexed by the search that
 first needs them. Where there can be no index (a database without an index of terms, a full disk) a
-search reads all rows: slower, with the same result. A query is plain text; no character in it is an
+search reads all rows: slower, with the same hits. A query is plain text; no character in it is an
 operator, and no query is an error.
 """
 
@@ -217,7 +217,8 @@ def _documents(
     again = exists().where(
         older.c.chat_id == messages.c.chat_id,
         older.c.message_id == messages.c.message_id,
-        # Not by the index of the rows, which would look through all older ones for each.
+        # `+ 0` keeps the database from using the index of the rows, which would read all older rows
+        # for each row.
         older.c.row + 0 < messages.c.row,
         older.c.body == messages.c.body,
     )

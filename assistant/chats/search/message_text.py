@@ -30,7 +30,8 @@ MOST_CHARS: Final = 1_000_000
 """Searched characters of one message: a workflow of thousands of nodes. Text after them is not
 searched."""
 MOST_DATA_CHARS: Final = 2_000
-"""Searched characters of a part that nobody wrote, such as a source or an activated skill."""
+"""Searched characters of a part that neither user nor model wrote, such as a source or an activated
+skill."""
 
 _BINARY = re.compile(r"[A-Za-z0-9+/=_-]{257,}")
 """Base64 and similar data: longer than any name."""
@@ -79,14 +80,14 @@ def text_of_prompt(message: PromptMessage) -> str:
 
 
 def clean(text: str) -> str:
-    """`text` without binary data, cut to a sane length."""
+    """`text` without binary data, cut to MOST_CHARS characters."""
     return _BINARY.sub(" ", text[: 4 * MOST_CHARS])[:MOST_CHARS]
 
 
 def value_text(value: Any) -> str:
     """A JSON value as words: `{"seed": 7, "on": [1, 2]}` is `seed: 7, on: 1, 2`.
 
-    Text that is JSON itself, as many tools answer, is read as such."""
+    Text that is JSON itself, as many tools return, is read as such."""
     return ", ".join(_leaves(value, "", DEEPEST))
 
 

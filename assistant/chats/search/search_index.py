@@ -1,9 +1,9 @@
 """The index of the chats' words, in the same database as the chats.
 
 Functions over a transaction. The index is derived from the log: it may be dropped at any time and
-is made again by the next search. `search.words` makes the terms, `search.positions` the places;
-the database's index of terms keeps which terms stand in which place, and the tables here keep the
-origin of each place. Which place is best is `search.ranking`'s to say.
+is made again by the next search. `search.words` makes the terms, `search.positions` the places; the
+database's index of terms keeps which terms stand in which place, and the tables here keep the
+origin of each place. `search.ranking` decides which places are best.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Errors of a SQLite file in words, and what is done with a damaged file."""
+"""Errors of a SQLite file in words, and the renaming of a damaged file."""
 
 from __future__ import annotations
 

@@ -292,7 +292,7 @@ def _is_elsewhere(job: Job) -> bool:
 
 
 def _each(transaction: Transaction, jobs: Sequence[Job]) -> None:
-    """Each work in the one transaction; an error of one work undoes only that work."""
+    """Run each work in the transaction; an error of one work undoes only that work."""
     driver = driver_of(transaction.connection)
     for job in jobs:
         job.error = None

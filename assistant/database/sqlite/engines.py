@@ -19,17 +19,18 @@ FAILURES: Final = (SQLAlchemyError, sqlite3.Error, OSError)
 
 
 def writing_engine(path: Path) -> Engine:
-    """One connection, for the thread that writes."""
+    """An engine with one connection, for the thread that writes."""
     return _engine(path, 1, _writing, "BEGIN IMMEDIATE")
 
 
 def reading_engine(path: Path, connections: int, as_it_is: bool = False) -> Engine:
-    """Connections that cannot write; `as_it_is` opens the file read-only, for a damaged file."""
+    """An engine whose connections cannot write; `as_it_is` opens the file read-only, for a damaged
+    file."""
     return _engine(path, connections, _reading, "BEGIN", as_it_is)
 
 
 def memory_engine() -> Engine:
-    """A database that is gone with its one connection."""
+    """An engine for a database in memory, which is gone with its one connection."""
     engine = sqlalchemy.create_engine(
         "sqlite://", poolclass=StaticPool, connect_args={"check_same_thread": False}
     )

@@ -48,7 +48,7 @@ class Fts5Terms:
         self._driver.execute(delete, (first, last))
 
     def erase_removed(self) -> None:
-        # FTS5 only notes what is deleted; the terms go when it writes its index anew.
+        # FTS5 only notes a deletion; the terms go when it writes its index anew.
         self._driver.execute(f"INSERT INTO {self._name} ({self._name}) VALUES ('optimize')")
 
     def places(self, term: str, prefix: bool, first: int, last: int) -> list[int]:

@@ -28,7 +28,8 @@ _INSERTS: Final[dict[Table, Statement]] = {}
 
 @compiles(LongInteger, "sqlite")
 def _long_integer(*_: Any, **__: Any) -> str:
-    """Every integer has 64 bits, and only a key of the type INTEGER is the table's own."""
+    """In SQLite every integer has 64 bits, and only a primary key of the type INTEGER is the row's
+    id."""
     return "INTEGER"
 
 

@@ -31,7 +31,7 @@ class Job:
     error: BaseException | None = None
 
     def settle(self) -> None:
-        """Set the future. In the caller's loop."""
+        """Set the future; called in the caller's event loop."""
         if self.future.done():  # the caller was cancelled; the work was done all the same
             return
         if self.error is not None:

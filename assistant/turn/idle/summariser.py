@@ -69,7 +69,7 @@ class Summariser:
     """For one event loop. One model is asked at a time, whatever the number of idle chats.
 
     `clock` gives seconds. Planning is done in threads that hold the conversation's lock. A model's
-    text is taken over in the event loop, so that none is taken over after `stop`.
+    text is taken over in the event loop, so that no text is taken over after `stop`.
     """
 
     def __init__(
@@ -141,7 +141,8 @@ class Summariser:
             await idle.keep()
 
     async def _tell(self, idle: IdleChat, provider: Provider, window: Window) -> bool:
-        """One request, if there is something to tell; whether the context changed."""
+        """Asks for one summary, if there is enough new text; returns whether the context
+        changed."""
         conversation, task = idle.conversation, asyncio.current_task()
 
         def work() -> SummaryRequest | None:
@@ -168,7 +169,7 @@ class Summariser:
     async def _answer(
         self, conversation: Conversation, provider: Provider, request: SummaryRequest
     ) -> str | None:
-        """What the model tells, or None where it fails; counts which it was."""
+        """The model's summary, or None where the model failed; counts failures in a row."""
         try:
             text = accepted(await self._text(provider, request) or "", request)
         except AssistantError as error:
@@ -183,7 +184,7 @@ class Summariser:
         return None
 
     async def _text(self, provider: Provider, request: SummaryRequest) -> str | None:
-        """The model's whole answer; None for one that calls a tool or is too long."""
+        """The model's whole answer; None for an answer that calls a tool or is too long."""
         sent = LLMRequest(
             messages=request.messages,
             tools=request.tools,

@@ -99,7 +99,7 @@ class Titling:
             await self._rename(chat_id, title)
 
     async def _ask(self, prompt: str, params: ChatParams) -> str | None:
-        """The model's title; None for an answer that is not one. Raises ProviderError."""
+        """The model's title; None for an answer that is no title. Raises ProviderError."""
         provider = await provider_for(self._providers, params)
         if provider.demo:
             return None

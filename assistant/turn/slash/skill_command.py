@@ -21,8 +21,8 @@ COMMAND = re.compile(r"\s*/skill(?:[ \t]+(?P<argument>[^\n]*))?(?:\n(?P<rest>.*)
 
 @dataclass(frozen=True, slots=True)
 class Expanded:
-    """The message to store; the answer where no model is needed for it; the slash command where
-    the message is one."""
+    """`message` is the message to store, `answer` the answer where no model is needed, and `slash`
+    the command where the message is a slash command."""
 
     message: Message
     answer: str | None = None

@@ -1,4 +1,4 @@
-"""When a model is asked to summarise an idle chat, and what becomes of its answer (R21-R27)."""
+"""When a model is asked to summarise an idle chat, and how its summary is used (R21-R27)."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def told_in(chat: IdleScene) -> str:
     return chat.context.projections.last_llm_summary[0]
 
 
-async def test_what_was_cut_is_told_when_the_chat_has_been_idle() -> None:
+async def test_cut_messages_are_summarised_when_the_chat_has_been_idle() -> None:
     async with idle_chat() as chat:
         chat.talk(14)
         assert chat.context.projections.cuts
@@ -71,7 +71,7 @@ async def test_a_chat_without_a_cut_asks_nobody() -> None:
         assert chat.server.requests == []
 
 
-async def test_what_was_told_is_not_asked_again() -> None:
+async def test_summarised_messages_are_not_sent_to_be_summarised_again() -> None:
     async with idle_chat() as chat:
         chat.talk(14)
         chat.server.queue(TOLD)
@@ -91,7 +91,7 @@ async def test_the_next_cut_extends_the_last_text() -> None:
         assert told_in(chat) == TOLD + "\nPending: the mask"
 
 
-async def test_a_long_past_is_told_in_several_requests() -> None:
+async def test_a_long_past_is_summarised_in_several_requests() -> None:
     async with idle_chat(window=16_384) as chat:
         chat.talk(60, planned=False)
         (cut,) = chat.context.projections.cuts
@@ -376,10 +376,10 @@ async def test_one_model_is_asked_at_a_time() -> None:
         assert told_in(chat) == told_in(other) == TOLD
 
 
-async def test_a_chat_past_24_messages_is_told_when_idle_and_remembers_it(
+async def test_a_chat_past_24_messages_is_summarised_when_idle_and_keeps_the_summary(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The whole way: over HTTP, with the store, and again after a restart."""
+    """Over HTTP, with the store, and again after a restart."""
     monkeypatch.setattr("plugin.assistant.turn.idle.summariser.IDLE_SECONDS", 0)
     told = asyncio.Event()
     keep = ChatStore.keep_projections

@@ -1,4 +1,4 @@
-"""A chat's title by the model: when it is asked for, and what becomes of it."""
+"""A chat's title by a model: when the model is asked, and when the chat gets the title."""
 
 import asyncio
 import json
@@ -32,7 +32,7 @@ RULE = "How do I sharpen a fox"
 
 
 class Chat:
-    """A chat with one answered turn, and whoever gives it a title."""
+    """A chat with one answered turn, and the job that gives it a title."""
 
     def __init__(self, server: ScriptedProvider, store: ChatStore, settings: Settings) -> None:
         self.server, self.store = server, store
@@ -54,13 +54,13 @@ class Chat:
         return IdleChat(chat_id, Conversation(Settings()), tuple(self.path), keep)
 
     def ended(self) -> set[asyncio.Task[Any]]:
-        """A turn has ended; the tasks that this began."""
+        """Begins the work after a turn; returns the tasks that this began."""
         before = asyncio.all_tasks()
         self.titling.begin(self.between_turns("c"))
         return asyncio.all_tasks() - before
 
     async def idle(self) -> None:
-        """A turn has ended, and nothing happened for long enough."""
+        """Lets the chat be idle for long enough after a turn, and waits until the work is done."""
         self.gate.opened.set()
         if tasks := self.ended():
             await asyncio.wait(tasks)
@@ -186,7 +186,7 @@ def test_the_model_reads_the_beginning_only() -> None:
     assert prompt is not None and len(prompt) < 2 * MOST_READ_CHARS + 1_000
 
 
-async def test_a_title_is_told_to_every_reader(
+async def test_a_title_is_sent_to_every_reader(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(titling, "IDLE_SECONDS", 0.0)
@@ -202,7 +202,7 @@ async def test_a_title_is_told_to_every_reader(
 
 
 async def next_event(events: aiohttp.ClientResponse) -> dict[str, Any]:
-    """The next event that says something about the chat."""
+    """The next event with the field `chat`."""
     while True:
         line = await asyncio.wait_for(events.content.readline(), 10)
         if line.startswith(b"data: ") and "chat" in (data := json.loads(line[6:])):

@@ -1,4 +1,5 @@
-"""Slash commands over HTTP: what each answers, changes, or asks the client to do (R41)."""
+"""Slash commands over HTTP: the answers, the changes of the chat, and the actions for the client
+(R41)."""
 
 from __future__ import annotations
 

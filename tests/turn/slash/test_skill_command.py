@@ -1,4 +1,4 @@
-"""`/skill` in a message: what is a command, and what the message becomes."""
+"""`/skill` in a message: which texts are the command, and the message that is stored."""
 
 from pathlib import Path
 

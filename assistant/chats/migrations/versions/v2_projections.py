@@ -1,4 +1,4 @@
-"""What a chat's context has committed to leave out."""
+"""The projections of a chat's context: the messages that its requests leave out."""
 
 import sqlalchemy as sa
 from alembic import op

@@ -1,5 +1,5 @@
-"""What waits in a chat, what it wants, what is unread in it; an index to find branches; who gives
-an answer; which attachments a chat has."""
+"""The queue, the parameters, the draft and the unread mark of a chat; an index to find branches;
+the process that gives an answer; the attachments of each chat."""
 
 import sqlalchemy as sa
 from alembic import op
