@@ -70,7 +70,7 @@ async def read_chat(request: Request[None, PageQuery]) -> web.Response:
     # `seq` is read before the messages: an event that happens in between reaches the client twice,
     # and is never missed.
     session = space.sessions.known(identity)
-    seq = session.log.seq if session is not None else 0
+    seq = session.events.seq if session is not None else 0
     messages, paging = await _page(space.chats, identity, request.query)
     versions = await Branches(space.chats).versions(identity, [message.id for message in messages])
     body: dict[str, Any] = {

@@ -69,11 +69,11 @@ async def subscribe(request: Request[None, SubscribeQuery]) -> web.StreamRespons
     sessions, gate = request.space.sessions, request.installation.gate
     if query.chat_id is None:
         with gate.stream_slot():
-            return await _stream(reader, sessions.feed.log, sessions.feed.snapshot)
+            return await _stream(reader, sessions.feed.events, sessions.feed.snapshot)
     session = await sessions.of(query.chat_id)
     with gate.stream_slot():
         async with session.watched(query.client_id):
-            return await _stream(reader, session.log, session.snapshot)
+            return await _stream(reader, session.events, session.snapshot)
 
 
 ROUTES = (Route("GET", "/chats/subscribe", subscribe, {200: "EventStream"}, errors=(404, 503)),)

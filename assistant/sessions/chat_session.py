@@ -67,8 +67,8 @@ class ChatSession:
         self, chat_id: str, services: SessionServices, changed: Callable[[Json, bool], None]
     ) -> None:
         self.id = chat_id
-        self.log = EventLog(new_epoch(), {"chat_id": chat_id}, seq=first_seq())
-        self.live = LiveChat(self.log, changed, lambda: services.store.saving.to_json())
+        self.events = EventLog(new_epoch(), {"chat_id": chat_id}, seq=first_seq())
+        self.live = LiveChat(self.events, changed, lambda: services.store.saving.to_json())
         self._services = services
         self._path = ChatPath(chat_id, services, self.live)
         self._turns = ChatTurns(chat_id, services, self.live, self._path, self._ended)
@@ -95,7 +95,7 @@ class ChatSession:
     @property
     def quiet(self) -> bool:
         """Whether the session may be dropped from memory: no work, no turn, no readers."""
-        return not (self._work or self._turns.stream or self.live.watched or self.log.readers)
+        return not (self._work or self._turns.stream or self.live.watched or self.events.readers)
 
     async def start(self, request: TurnRequest) -> TurnStream:
         """Starts the turn of a `POST /api/chat`. Raises Conflict (`turn_running`) while a turn
@@ -112,22 +112,22 @@ class ChatSession:
     @asynccontextmanager
     async def watched(self, client_id: str | None) -> AsyncIterator[None]:
         """A reader follows the chat, which is therefore not unread."""
-        self.live.came(client_id)
+        self.live.reader_joined(client_id)
         try:
             if self.live.unread:
                 # A reader must not be refused because the mark cannot be stored.
                 with suppress(StoreError):
                     await self._services.store.set_unread(self.id, False)
-                self.live.unread_is(False)
+                self.live.set_unread(False)
             yield
         finally:
-            self.live.left(client_id)
+            self.live.reader_left(client_id)
 
     async def snapshot(self) -> Json:
         """The data of a new reader's first event; the next event has `seq` + 1."""
         async with self._path.lock:
             page = await self._path.page()
-            return self.log.data("snapshot", self.live.snapshot(page))
+            return self.events.data("snapshot", self.live.snapshot(page))
 
     async def refresh(self) -> None:
         """Sends changes that were made outside of the session: title, pinned."""
@@ -148,7 +148,7 @@ class ChatSession:
         async with self._commands:
             if self._turns.stream is not None:
                 await self._turns.stop("shutdown")
-            self.log.end("")
+            self.events.end("")
 
     async def delete(self, hide: Callable[[], Awaitable[None]]) -> None:
         """Stops the turn, deletes the chat by `hide`, and ends the readers' streams; no command
@@ -163,7 +163,7 @@ class ChatSession:
             if self._turns.stream is not None:
                 await self._turns.stop()
             await hide()
-            self.log.end(DELETED)
+            self.events.end(DELETED)
 
     async def _unbroken(self, work: Coroutine[Any, Any, Result]) -> Result:
         """Runs `work` to its end, also when the caller is cancelled."""
@@ -318,7 +318,7 @@ class ChatSession:
 
     async def _set_draft(self, draft: str | None) -> None:
         await self._services.store.set_draft(self.id, draft)
-        self.live.draft_is(draft)
+        self.live.set_draft(draft)
 
     async def _abort(self) -> None:
         if self._compaction is not None:
@@ -363,7 +363,7 @@ class ChatSession:
     async def _run_next(self) -> None:
         async with self._commands:
             # The chat may have been deleted or closed before this task had the lock.
-            if self._compaction is None and self.log.ended is None:
+            if self._compaction is None and self.events.ended is None:
                 await self._queue.run_next()
 
     @property
@@ -374,7 +374,7 @@ class ChatSession:
     async def _check_here(self) -> None:
         """Raises NotFound for a deleted chat and Conflict (`runs_elsewhere`) for a chat that
         another ComfyUI process answers."""
-        if self.log.ended is not None:
+        if self.events.ended is not None:
             raise NotFound(f"There is no chat {self.id!r}.")
         if self.live.state in BUSY and self._turns.stream is None:
             # Another process gives the answer, or died while it gave it. `append_all` raises

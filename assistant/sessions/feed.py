@@ -24,21 +24,21 @@ class Feed:
 
     def __init__(self, store: ChatStore) -> None:
         self._store = store
-        self.log = EventLog(new_epoch(), {}, seq=first_seq())
+        self.events = EventLog(new_epoch(), {}, seq=first_seq())
 
     async def snapshot(self) -> Json:
         """The data of a new reader's first event. Raises StoreError."""
-        data = self.log.data("snapshot", {})
+        data = self.events.data("snapshot", {})
         newest = await self._store.list(ENTRIES)
         pinned = await listing.pinned(self._store.failover, ENTRIES)
         shown = {chat.id: chat for chat in (*pinned, *newest)}
         return {**data, "chats": [entry_json(chat) for chat in shown.values()]}
 
     def created(self, entry: Json) -> None:
-        self.log.add("chat_created", {"chat_id": entry["id"], "chat": entry})
+        self.events.add("chat_created", {"chat_id": entry["id"], "chat": entry})
 
     def changed(self, entry: Json) -> None:
-        self.log.add("chat_changed", {"chat_id": entry["id"], "chat": entry})
+        self.events.add("chat_changed", {"chat_id": entry["id"], "chat": entry})
 
     def deleted(self, chat_id: str) -> None:
-        self.log.add("chat_deleted", {"chat_id": chat_id})
+        self.events.add("chat_deleted", {"chat_id": chat_id})

@@ -59,11 +59,11 @@ class LiveChat:
 
     def __init__(
         self,
-        log: EventLog,
+        events: EventLog,
         changed: Callable[[Json, bool], None],
         saving: Callable[[], Json],
     ) -> None:
-        self.log = log
+        self.events = events
         self.state: ChatState = "idle"
         self.queue: tuple[Queued, ...] = ()
         self.held = False
@@ -91,7 +91,7 @@ class LiveChat:
         self.state, self.draft = chat.state, chat.draft
         self.queue, self.held = tuple(queue), bool(queue)
         self._chat = chat_json(chat)
-        self._about(last)
+        self._take_from(last)
         self.end = end
         self._runtime = self._runtime_json()
 
@@ -118,11 +118,11 @@ class LiveChat:
         """Whether that panel is subscribed."""
         return client_id is not None and self._clients[client_id] > 0
 
-    def came(self, client_id: str | None) -> None:
+    def reader_joined(self, client_id: str | None) -> None:
         self._clients[client_id] += 1
         self.tell_runtime()
 
-    def left(self, client_id: str | None) -> None:
+    def reader_left(self, client_id: str | None) -> None:
         self._clients[client_id] -= 1
         if not self._clients[client_id]:
             del self._clients[client_id]
@@ -164,35 +164,35 @@ class LiveChat:
         self.tell_runtime()
         self._tell_chat({**self._chat, "state": state})
 
-    def chat_is(self, chat: Chat) -> None:
+    def set_chat(self, chat: Chat) -> None:
         """Takes over the fields of the stored chat, but for its state, which `enter` changes."""
         self._tell_chat({**chat_json(chat), "state": self.state})
 
-    def unread_is(self, unread: bool) -> None:
+    def set_unread(self, unread: bool) -> None:
         self._tell_chat({**self._chat, "unread": unread})
 
-    def draft_is(self, draft: str | None) -> None:
+    def set_draft(self, draft: str | None) -> None:
         if draft != self.draft:
             self.draft = draft
-            self.log.add("thread_updated", {"chat": {}, "draft": draft})
+            self.events.add("thread_updated", {"chat": {}, "draft": draft})
 
-    def queue_is(self, queue: Sequence[Queued], held: bool) -> None:
+    def set_queue(self, queue: Sequence[Queued], held: bool) -> None:
         """Sets the queue; an empty queue is never held."""
         held = held and bool(queue)
         if (tuple(queue), held) != (self.queue, self.held):
             self.queue, self.held = tuple(queue), held
-            self.log.add("queue_updated", {"queue": queue_json(queue), "held": held})
+            self.events.add("queue_updated", {"queue": queue_json(queue), "held": held})
 
     def left_queue(self, entry_id: str) -> None:
         """The entry waits no longer: it is in the log, or was cancelled."""
         left = tuple(entry for entry in self.queue if entry.id != entry_id)
-        self.queue_is(left, self.held)
+        self.set_queue(left, self.held)
 
     def tell_runtime(self) -> None:
         runtime = self._runtime_json()
         if runtime != self._runtime:
             self._runtime = runtime
-            self.log.add("runtime_updated", {"runtime": runtime})
+            self.events.add("runtime_updated", {"runtime": runtime})
 
     def failed(self, error: AssistantError) -> None:
         """Shows an error that happened outside of a turn, until a turn begins."""
@@ -205,16 +205,18 @@ class LiveChat:
         self._stream = _Stream(message, version, MergedChunks())
         if message.parts:
             self._known -= 1  # A suspended answer goes on: it leaves the messages until it ends.
-        self._about(message)
+        self._take_from(message)
         self.tell_runtime()
-        self.log.add("stream_started", _with_version({"message": message_to_ui(message)}, version))
+        self.events.add(
+            "stream_started", _with_version({"message": message_to_ui(message)}, version)
+        )
 
     def chunk(self, chunk: Chunk) -> None:
         if self._stream is None:
             return
         self._stream.chunks.add(chunk)
         body = {"message_id": self._stream.message.id, "chunk": chunk}
-        self.log.add("stream_delta", body)
+        self.events.add("stream_delta", body)
         if chunk["type"] == CONTEXT:
             before, self._context = self._context, chunk["data"]
             if before is not None and chunk["data"]["cuts"] > before["cuts"]:
@@ -224,8 +226,8 @@ class LiveChat:
         """The answer has ended, whole or not; the chat enters `state`."""
         self._stream = None
         self._known += 1
-        self.log.add("stream_finished", {"message_id": message.id, "state": state})
-        self._about(message, state)
+        self.events.add("stream_finished", {"message_id": message.id, "state": state})
+        self._take_from(message, state)
         self.enter(state)
         if state == "paused":
             asked = [part for part in message.tool_parts if part.state == "approval-requested"]
@@ -238,7 +240,7 @@ class LiveChat:
                 }
                 for part in asked
             ]
-            self.log.add("pause_required", {"calls": calls})
+            self.events.add("pause_required", {"calls": calls})
 
     def compacted(self, report: Json | None, text: str | None = None) -> None:
         """Sends that from now on the model reads a summary instead of older messages."""
@@ -246,7 +248,7 @@ class LiveChat:
         body: Json = {"report": report}
         if text is not None:
             body["text"] = text
-        self.log.add("context_compacted", body)
+        self.events.add("context_compacted", body)
 
     # The path.
 
@@ -259,35 +261,35 @@ class LiveChat:
         self._known += 1
         self.end = message.id
         body = {"message": message_to_ui(message), "after": after}
-        self.log.add("message_added", _with_version(body, version))
+        self.events.add("message_added", _with_version(body, version))
 
     def updated(self, message: Message) -> None:
-        self.log.add("message_updated", {"message": message_to_ui(message)})
+        self.events.add("message_updated", {"message": message_to_ui(message)})
 
     def ends_with(self, message: Message | None, end: str | None = None) -> None:
         """The conversation ends with this version of a message, the path with the message `end`
         (None: with the same)."""
-        self._about(message)
+        self._take_from(message)
         self.end = end or self.end
         self.tell_runtime()
 
     def removed(self, message_id: str) -> None:
         self._known -= 1
-        self.log.add("message_removed", {"message_id": message_id})
+        self.events.add("message_removed", {"message_id": message_id})
 
     def truncated(self, after: str | None, left: int) -> None:
         """`left` messages after the message `after` have left the path."""
         self._known = PAGE if after is None else self._known - left
         self.end = after
-        self.log.add("messages_truncated", {"after": after})
+        self.events.add("messages_truncated", {"after": after})
 
     def replaced(self, page: Page) -> None:
         """Sends a snapshot, for a change that no other event describes."""
         self._known = PAGE
         self.end = page.messages[-1].id if page.messages else None
-        self.log.add("snapshot", self.snapshot(page))
+        self.events.add("snapshot", self.snapshot(page))
 
-    def _about(self, message: Message | None, state: ChatState | None = None) -> None:
+    def _take_from(self, message: Message | None, state: ChatState | None = None) -> None:
         """Takes over the runtime's fields from the last message: the waiting calls and their panel
         and, in the state `error`, the error."""
         self.end = message.id if message is not None else None
@@ -319,7 +321,7 @@ class LiveChat:
         if not new:
             return
         before, self._chat = self._chat, chat
-        self.log.add("thread_updated", {"chat": new})
+        self.events.add("thread_updated", {"chat": new})
         if entry_of(before) != entry_of(chat):
             self._changed(entry_of(chat), not before)
 

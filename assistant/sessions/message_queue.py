@@ -56,7 +56,7 @@ class MessageQueue:
         await self._store.enqueue(self._id, entry)
         before = self._live.queue
         place = sum(other.priority for other in before) if priority else len(before)
-        self._live.queue_is((*before[:place], entry, *before[place:]), self._live.held)
+        self._live.set_queue((*before[:place], entry, *before[place:]), self._live.held)
 
     async def cancel(self, entry_id: str) -> None:
         """Raises NotFound for an entry that does not wait."""
@@ -65,10 +65,10 @@ class MessageQueue:
         self._live.left_queue(entry_id)
 
     def hold(self) -> None:
-        self._live.queue_is(self._live.queue, held=True)
+        self._live.set_queue(self._live.queue, held=True)
 
     def release(self) -> None:
-        self._live.queue_is(self._live.queue, held=False)
+        self._live.set_queue(self._live.queue, held=False)
 
     async def run_next(self) -> None:
         """Begins the turn of the first message, if the chat is free and the queue is not held. A

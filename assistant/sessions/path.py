@@ -74,7 +74,7 @@ class ChatPath:
         except StoreError:
             return None
         if chat is not None:
-            self._live.chat_is(chat)
+            self._live.set_chat(chat)
         return chat
 
     async def target(self, command: RetryFromIndex | TruncateMessages) -> tuple[int, Message]:
@@ -174,7 +174,7 @@ class ChatPath:
         page = await self.page()
         for state in route(self._live.state, chat.state):
             self._live.enter(state)
-        self._live.chat_is(chat)
+        self._live.set_chat(chat)
         self._live.ends_with(last, end)
         if before is None or not _same_versions(before, page):
             self._live.replaced(page)

@@ -164,7 +164,7 @@ class Sessions:
         """Stops all turns; their answers are stored as far as they came."""
         if self._sweeping is not None:
             self._sweeping.cancel()
-        self.feed.log.end("")
+        self.feed.events.end("")
         await asyncio.gather(*(one.close() for one in tuple(self._sessions.values())))
         await self._turns.close()
 

@@ -306,13 +306,13 @@ async def test_a_panel_that_leaves_is_noticed_by_a_server_like_comfyuis(
         stream = await client.get(f"{base}/subscribe?chat_id=c1&client_id=p1")
         session = await sessions.of("c1")
         assert session.live.present("p1")
-        left, gone = session.live.left, asyncio.Event()
+        left, gone = session.live.reader_left, asyncio.Event()
 
         def leave(client_id: str | None) -> None:
             left(client_id)
             gone.set()
 
-        monkeypatch.setattr(session.live, "left", leave)
+        monkeypatch.setattr(session.live, "reader_left", leave)
         stream.close()
         await gone.wait()
         assert not session.live.present("p1")

@@ -115,7 +115,7 @@ class Reader:
 
     async def read(self) -> State:
         """Reads all events so far; returns the state after them."""
-        async for events in self.session.log.follow(self.seq, silence=0):
+        async for events in self.session.events.follow(self.seq, silence=0):
             if events is None:
                 break
             for event in events_in(events):

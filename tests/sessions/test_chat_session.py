@@ -519,7 +519,7 @@ async def test_a_session_is_dropped_when_nobody_uses_it_and_comes_back(scene: St
     scene.sessions.sweep()
     assert scene.sessions.known("c1") is None
     again = await scene.session()
-    assert again.log.epoch != session.log.epoch
+    assert again.events.epoch != session.events.epoch
     assert len((await again.snapshot())["messages"]) == 2
 
 
@@ -544,7 +544,7 @@ async def test_a_deleted_chat_ends_its_readers_streams(scene: Stage) -> None:
 async def test_readers_get_no_event_for_a_refused_deletion(scene: Stage) -> None:
     session = await scene.session()
     await say(scene, session, "u1")
-    reader, seq = await reading(session), scene.sessions.feed.log.seq
+    reader, seq = await reading(session), scene.sessions.feed.events.seq
 
     async def refuse() -> None:
         raise Conflict("It runs elsewhere.", code="runs_elsewhere")
@@ -556,7 +556,7 @@ async def test_readers_get_no_event_for_a_refused_deletion(scene: Stage) -> None
     assert not reader.ended
     assert ids(reader)[2] == "u2"
     assert b"chat_deleted" not in b"".join(
-        [one async for one in news(scene.sessions.feed.log, seq)]
+        [one async for one in news(scene.sessions.feed.events, seq)]
     )
 
 
@@ -706,7 +706,7 @@ async def test_a_reader_that_comes_while_the_unread_mark_is_stored_clears_it(
     async def come(chat_id: str, unread: bool) -> None:
         await store(chat_id, unread)
         if not session.live.watched:
-            session.live.came("p1")
+            session.live.reader_joined("p1")
 
     monkeypatch.setattr(scene.store, "set_unread", come)
     await say(scene, session, "u1")

@@ -298,13 +298,13 @@ class Chatting(RuleBasedStateMachine):
         async def check() -> None:
             first = self.readers[0]
             for seen in {first.seen[0]["seq"], first.seq - 1, first.seq}:
-                if not self.session.log.holds(seen):
+                if not self.session.events.holds(seen):
                     continue
                 state = None
                 for event in first.seen:
                     if event["seq"] <= seen:
                         state = fold_event(state, event)
-                async for piece in self.session.log.follow(seen, silence=0):
+                async for piece in self.session.events.follow(seen, silence=0):
                     if piece is None:
                         break
                     for event in events_in(piece):
