@@ -52,7 +52,8 @@ class Tool:
     """`title` is what people read while it runs ("Read the workflow"); `run` is None in the panel.
 
     `parallel`: a read that may run at the same time as the reads next to it. `window`: the smallest
-    window, in tokens, from which the tool is offered without being loaded. `roles`: the kinds of
+    window, in tokens, from which the tool is offered without being loaded; in a smaller one
+    `loadTools` offers its `group`, so each group costs such a window words. `roles`: the kinds of
     chat that it is offered in. A result is JSON or text. `run` raises ToolError for what the model
     can do something about.
     """
@@ -66,7 +67,7 @@ class Tool:
     run: Run | None = None
     parallel: bool = False
     window: int = FULL_WINDOW
-    group: ToolGroup = "lookup"
+    group: ToolGroup = field(kw_only=True)
     roles: tuple[Role, ...] = ("chat",)
     digest: Digest | None = None
     changes: Changes | None = None
