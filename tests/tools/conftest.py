@@ -19,6 +19,24 @@ Graph = Mapping[str, Any] | None
 """A workflow in UI format; None: no workflow is open."""
 
 
+# Graphs that a client may send and that no editor makes.
+BROKEN_GRAPHS: tuple[dict[str, Any], ...] = (
+    {},
+    {"nodes": None},
+    {"nodes": "x"},
+    {"nodes": ["x", None, 7]},
+    {"nodes": [{}]},
+    {"nodes": [{"id": {}, "type": ["Note"], "widgets_values": 7, "inputs": "x"}]},
+    {"nodes": [], "links": 7, "definitions": {"subgraphs": [None, {"id": "a", "nodes": 7}]}},
+)
+
+
+@pytest.fixture(params=BROKEN_GRAPHS, ids=str)
+def broken_graph(request: pytest.FixtureRequest) -> Any:
+    """A graph that is broken, in each of several ways: a tool must not raise."""
+    return request.param
+
+
 @pytest.fixture
 def tool_context(tmp_path: Path) -> Callable[[Graph], ToolContext]:
     """The context in which a workflow named "mine" is open, with the product's guides, without

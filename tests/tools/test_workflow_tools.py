@@ -16,3 +16,8 @@ async def test_the_open_workflow_is_described(call_tool: Call) -> None:
 
 async def test_without_a_workflow_the_model_is_told(call_tool: Call) -> None:
     assert await call_tool("getWorkflowInfo", {}, None) == NO_WORKFLOW
+
+
+async def test_a_broken_graph_gives_text(call_tool: Call, broken_graph: Any) -> None:
+    shown = await call_tool("getWorkflowInfo", {}, broken_graph)
+    assert shown.startswith((NO_WORKFLOW, 'workflow "mine"'))
