@@ -17,6 +17,8 @@ from .tokens import text_tokens
 
 LEAST_ITEM = 20
 """Tokens; an item that is shortened to less has no meaning left."""
+MARK_MARGIN = 30
+"""Tokens; the mark stands three times in a note, and its ten digits depend on the items."""
 MOST_EVENT_TOKENS = 400
 LONGEST_EVENT = 600
 """Characters of one event, so that several events fit."""
@@ -98,9 +100,9 @@ class Note:
 
     @property
     def line_tokens(self) -> int:
-        """Tokens of the shortest form that is worth sending."""
+        """Tokens that are enough for the shortest form worth sending, whatever its mark."""
         empty = replace(self, items=("",))
-        return empty.tokens + min(LEAST_ITEM, text_tokens(self.items[0]))
+        return empty.tokens + min(LEAST_ITEM, text_tokens(self.items[0])) + MARK_MARGIN
 
     def within(self, tokens: int) -> Note | None:
         """The note with as many whole items as fit `tokens`, and the next item shortened to the

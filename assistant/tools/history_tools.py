@@ -76,6 +76,7 @@ HISTORY_TOOLS = (
         run=_search,
         parallel=True,
         window=SMALL_WINDOW,
+        group="lookup",
     ),
     Tool(
         name=RECALL_RESULT,
@@ -89,5 +90,6 @@ HISTORY_TOOLS = (
         run=_recall,
         parallel=True,
         window=EVERY_WINDOW,
+        group="lookup",
     ),
 )

@@ -1,6 +1,7 @@
 """Protocols of the parts of other rooms that tools use: the user's skills and the chat's whole log.
 
-ComfyUI's port is `comfy_port`, which rooms below `tools` implement.
+What tools need of ComfyUI is `comfy_port.ComfyPort`; `comfyui.py` and `preview/comfyui.py`
+implement it.
 """
 
 from __future__ import annotations

@@ -53,8 +53,9 @@ class Tool:
     None for a tool that the panel runs.
 
     `parallel`: a read that may run at the same time as the reads next to it. `window`: the smallest
-    window, in tokens, from which the tool is offered without being loaded. `roles`: the kinds of
-    chat that it is offered in. A result is JSON or text. `run` raises ToolError for a fault that
+    window, in tokens, from which the tool is offered without being loaded; in a smaller window
+    `loadTools` offers its `group`, and each group makes its description longer. `roles`: the kinds
+    of chat that it is offered in. A result is JSON or text. `run` raises ToolError for a fault that
     the model can correct.
     """
 
@@ -67,7 +68,7 @@ class Tool:
     run: Run | None = None
     parallel: bool = False
     window: int = FULL_WINDOW
-    group: ToolGroup = "lookup"
+    group: ToolGroup = field(kw_only=True)
     roles: tuple[Role, ...] = ("chat",)
     digest: Digest | None = None
     changes: Changes | None = None

@@ -156,6 +156,7 @@ class Toolset:
             kind="reads",
             parameters=Parameters(schema, parse),
             run=load,
+            group="lookup",
             window=EVERY_WINDOW,
         )
 

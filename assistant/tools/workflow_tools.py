@@ -25,5 +25,6 @@ WORKFLOW_TOOLS = (
         run=_get_workflow_info,
         parallel=True,
         window=EVERY_WINDOW,
+        group="lookup",
     ),
 )

@@ -5,7 +5,8 @@
     ...
 
 A link reads `input<-#node.OUTPUT`. Subgraphs follow the nodes, each under its name. A graph that is
-no workflow gives a sentence that says so, never an exception: the graph comes from a client.
+no workflow gives a sentence that says so, never an exception: the graph comes from a client. Other
+code that reads a graph does so by `readable_graph`, `mappings`, `subgraphs` and `widget_values`.
 """
 
 from __future__ import annotations
@@ -22,6 +23,8 @@ SEED_CONTROLS = frozenset(("fixed", "increment", "decrement", "randomize"))
 """Values of the unnamed widget that follows a seed."""
 LONGEST_VALUE = 300
 """Characters of one widget value; most prompt texts are shorter."""
+NO_WORKFLOW = "No workflow is open on the canvas, or it could not be read."
+"""What a tool answers where there is no graph to read."""
 NOTES = frozenset(("Note", "MarkdownNote"))
 
 
@@ -36,12 +39,18 @@ class Snapshot:
     selection: tuple[str, ...] = ()
 
 
+def readable_graph(snapshot: Snapshot) -> Mapping[str, Any] | None:
+    """The graph of the open workflow; None where none is open or it has no list of nodes."""
+    graph = snapshot.graph
+    return graph if graph and isinstance(graph.get("nodes"), list) else None
+
+
 def view(snapshot: Snapshot) -> str:
     """The compact text of a snapshot."""
-    graph = snapshot.graph
-    if not graph or not isinstance(graph.get("nodes"), list):
-        return "No workflow is open on the canvas, or it could not be read."
-    nodes = _mappings(graph["nodes"])
+    graph = readable_graph(snapshot)
+    if graph is None:
+        return NO_WORKFLOW
+    nodes = mappings(graph["nodes"])
     name = _value(snapshot.name or "unnamed")
     links = _links(graph.get("links"))
     lines = [f"workflow {name}: {len(nodes)} nodes, {len(links)} links"]
@@ -49,11 +58,11 @@ def view(snapshot: Snapshot) -> str:
         lines.append(
             "selected by the user: " + ", ".join(f"#{item}" for item in snapshot.selection)
         )
-    subgraphs = _subgraphs(graph)
-    names = _distinct_names(subgraphs)
+    definitions = subgraphs(graph)
+    names = _distinct_names(definitions)
     lines.extend(_node_lines(nodes, links, names))
-    for subgraph in subgraphs:
-        inner = _mappings(subgraph.get("nodes"))
+    for subgraph in definitions:
+        inner = mappings(subgraph.get("nodes"))
         lines.append(f'subgraph "{names[subgraph["id"]]}": {len(inner)} nodes')
         lines.extend("  " + line for line in _subgraph_lines(subgraph, inner, names))
     return "\n".join(lines)
@@ -87,17 +96,18 @@ def _links(links: Any) -> dict[Any, _Link]:
     return found
 
 
-def _subgraphs(graph: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+def subgraphs(graph: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+    """The definitions of subgraphs that a graph holds; what has no id is left out."""
     definitions = graph.get("definitions")
     listed = definitions.get("subgraphs") if isinstance(definitions, Mapping) else None
-    return [item for item in _mappings(listed) if isinstance(item.get("id"), str)]
+    return [item for item in mappings(listed) if isinstance(item.get("id"), str)]
 
 
-def _distinct_names(subgraphs: list[Mapping[str, Any]]) -> dict[str, str]:
+def _distinct_names(definitions: list[Mapping[str, Any]]) -> dict[str, str]:
     """The name of each subgraph by its id; the second of one name gets a number."""
     names: dict[str, str] = {}
     counts: Counter[str] = Counter()
-    for subgraph in subgraphs:
+    for subgraph in definitions:
         name = str(subgraph.get("name") or "subgraph")
         counts[name] += 1
         names[subgraph["id"]] = name if counts[name] == 1 else f"{name} ({counts[name]})"
@@ -138,7 +148,7 @@ def _node_lines(
         parts.extend(f"{name}={_value(value)}" for name, value in widget_values(node))
         wires = [
             f"{slot.get('name', '?')}<-{_source(links[str(slot['link'])], by_id, outputs or {})}"
-            for slot in _mappings(node.get("inputs"))
+            for slot in mappings(node.get("inputs"))
             if slot.get("link") is not None and str(slot["link"]) in links
         ]
         line = " ".join(parts)
@@ -160,7 +170,7 @@ def widget_values(node: Mapping[str, Any]) -> list[tuple[str, Any]]:
         return [("text", value) for value in values[:1]]
     names = [
         str(slot["widget"].get("name", slot.get("name")))
-        for slot in _mappings(node.get("inputs"))
+        for slot in mappings(node.get("inputs"))
         if isinstance(slot.get("widget"), Mapping)
     ]
     named: list[tuple[str, Any]] = []
@@ -190,7 +200,7 @@ def _source(
 
 
 def _slot_names(slots: Any) -> list[str]:
-    return [str(slot.get("name") or slot.get("type") or "?") for slot in _mappings(slots)]
+    return [str(slot.get("name") or slot.get("type") or "?") for slot in mappings(slots)]
 
 
 def _at(names: Sequence[str], index: int) -> str:
@@ -209,7 +219,8 @@ def _order(node: Mapping[str, Any]) -> tuple[int, str]:
     return (order if isinstance(order, int) else 0, str(node.get("id")))
 
 
-def _mappings(items: Any) -> list[Mapping[str, Any]]:
+def mappings(items: Any) -> list[Mapping[str, Any]]:
+    """The items of a list that are objects, such as its nodes; none where there is no list."""
     if not isinstance(items, list):
         return []
     return [item for item in items if isinstance(item, Mapping)]

@@ -1,22 +1,19 @@
 """The skill tools over a real library in a folder."""
 
-from pathlib import Path
+from collections.abc import Callable
 from typing import Any
 
 import pytest
 from plugin.assistant.errors import ToolError
 from plugin.assistant.tools.tool import ToolContext
 from plugin.assistant.tools.toolset import standard_toolset
-from plugin.assistant.user_context.skills import SkillLibrary
-from plugin.assistant.user_context.sources import SourceCache
 
-SYSTEM = Path(__file__).resolve().parent.parent.parent / "system_context"
 MOON = {"name": "Moon light", "description": "Blue light", "instructions": "Use blue."}
 
 
 @pytest.fixture
-def scene(tmp_path: Path) -> ToolContext:
-    return ToolContext(SkillLibrary(SYSTEM, tmp_path, SourceCache()))
+def scene(tool_context: Callable[[None], ToolContext]) -> ToolContext:
+    return tool_context(None)
 
 
 async def call(scene: ToolContext, name: str, /, **arguments: Any) -> Any:
@@ -24,6 +21,12 @@ async def call(scene: ToolContext, name: str, /, **arguments: Any) -> Any:
     assert tool is not None
     assert tool.run is not None
     return await tool.run(tool.parse(arguments), scene)
+
+
+def test_saving_a_skill_asks_first() -> None:
+    tool = standard_toolset().get("createUserSkill")
+    assert tool is not None
+    assert (tool.kind, tool.asks_first) == ("acts", True)
 
 
 async def test_a_skill_is_made_listed_and_read(scene: ToolContext) -> None:

@@ -55,7 +55,7 @@ def test_any_schema_with_a_function_that_parses_makes_a_tool() -> None:
         return [str(name) for name in value["names"]]
 
     schema = {"type": "object", "properties": {"names": {"type": "array"}}}
-    named = Tool("named", "Named", "Names.", "reads", Parameters(schema, parse))
+    named = Tool("named", "Named", "Names.", "reads", Parameters(schema, parse), group="lookup")
     assert named.schema()["function"]["parameters"] == schema
     assert named.parse({"names": ["a", 1]}) == ["a", "1"]
     with pytest.raises(ToolError, match="names: expected a list"):

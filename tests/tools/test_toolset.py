@@ -1,19 +1,67 @@
-"""The toolset: its tools, the tools that a request offers, and the call of a tool."""
+"""The toolset: its tools, the tools that a request offers, and the call of a tool.
 
+How a toolset works is tested with `SAMPLE`, so that a new tool of the product changes nothing here.
+"""
+
+import re
+from pathlib import Path
 from typing import Any
 
 import pytest
 from plugin.assistant.errors import ToolError
 from plugin.assistant.messages.parts import ToolPart, ToolState
 from plugin.assistant.messages.prompt import ToolCall
-from plugin.assistant.tools.tool import Kind, Role, Tool, ToolContext
-from plugin.assistant.tools.toolset import GROUPS, Listing, Toolset, standard_toolset
+from plugin.assistant.tools.tool import (
+    EVERY_WINDOW,
+    FULL_WINDOW,
+    SMALL_WINDOW,
+    Kind,
+    Role,
+    Tool,
+    ToolContext,
+    ToolGroup,
+)
+from plugin.assistant.tools.toolset import GROUPS, LOAD_TOOLS, Listing, Toolset, standard_toolset
 from plugin.scripts.knowledge.checker import TOOLS
 
+CONTRACT = Path(__file__).resolve().parents[2] / "docs" / "contracts" / "workflow-tools.md"
 CONTEXT = ToolContext(skills=None)  # type: ignore[arg-type]
-SMALLEST = ("getWorkflowInfo", "recall_result")
-SMALL = ("getWorkflowInfo", "getSystemSkill", "history_search", "recall_result")
-SKILLS = ("listUserSkills", "getUserSkill", "listSystemSkills", "createUserSkill")
+
+
+async def _nothing(_: Any, context: ToolContext) -> Any:
+    return None
+
+
+def made(name: str, kind: Kind, window: int, group: ToolGroup) -> Tool:
+    """A tool of the server that does nothing."""
+    return Tool(
+        name,
+        f"Used {name}",
+        f"Is {name}.",
+        kind,
+        run=_nothing,
+        parallel=kind == "reads",
+        window=window,
+        group=group,
+    )
+
+
+SAMPLE = Toolset(
+    (
+        made("look", "reads", EVERY_WINDOW, "lookup"),
+        made("listGuides", "reads", FULL_WINDOW, "skills"),
+        made("readGuide", "reads", SMALL_WINDOW, "skills"),
+        made("saveGuide", "acts", FULL_WINDOW, "skills"),
+        made("paint", "edits", FULL_WINDOW, "edit"),
+        made("search", "reads", SMALL_WINDOW, "lookup"),
+        made("recall", "reads", EVERY_WINDOW, "lookup"),
+    )
+)
+SMALLEST = ("look", "recall")
+SMALL = ("look", "readGuide", "search", "recall")
+EACH_TOOLSET = pytest.mark.parametrize(
+    "toolset", [SAMPLE, standard_toolset()], ids=["sample", "product"]
+)
 
 
 def tool(name: str) -> Tool:
@@ -22,56 +70,103 @@ def tool(name: str) -> Tool:
 
 
 def offered(window: int, *loaded: str) -> tuple[str, ...]:
-    listing = Listing(window, loaded=loaded)
-    return tuple(tool.name for tool in standard_toolset().list(listing))
+    return tuple(tool.name for tool in SAMPLE.list(Listing(window, loaded=loaded)))
 
 
 def called(name: str, state: ToolState = "output-available", **arguments: Any) -> ToolPart:
     return ToolPart("c1", name, state, input=arguments)
 
 
-# The tools of an installation
+# The tools of the product
 
 
 def test_the_knowledge_checker_knows_exactly_these_tools() -> None:
-    assert set(standard_toolset().names) == TOOLS
+    names = set(standard_toolset().names)
+    assert names == TOOLS, (
+        f"Change TOOLS in scripts/knowledge/checker.py: add {sorted(names - TOOLS)}, "
+        f"take out {sorted(TOOLS - names)}."
+    )
 
 
-def test_only_what_changes_something_asks_first() -> None:
-    kinds = {tool.name: (tool.kind, tool.asks_first) for tool in standard_toolset()}
-    assert kinds.pop("createUserSkill") == ("acts", True)
-    assert set(kinds.values()) == {("reads", False)}
+def test_the_contract_names_every_tool_as_built() -> None:
+    built = contract("## Built", "## Not built yet")
+    missing = sorted(set(standard_toolset().names) - built)
+    assert not missing, f"Add {missing} to 'Built' in docs/contracts/workflow-tools.md."
 
 
-def test_every_tool_of_the_server_has_code_and_words_for_people() -> None:
-    for each in standard_toolset():
-        assert each.place == "server"
-        assert each.run is not None
-        assert each.title
+@pytest.mark.parametrize(
+    ("window", "start", "end"),
+    [
+        (FULL_WINDOW, "From a window of 16k tokens on:", "From 8k:"),
+        (SMALL_WINDOW, "From 8k:", "Below 8k:"),
+        (SMALL_WINDOW - 1, "Below 8k:", "In a task's chat"),
+    ],
+)
+def test_a_window_is_offered_what_the_contract_says(window: int, start: str, end: str) -> None:
+    toolset = standard_toolset()
+    said = contract(start, end) & set(toolset.names)
+    if window == FULL_WINDOW:  # the contract: "all reads", and those that it names
+        said |= {tool.name for tool in toolset if tool.kind == "reads"}
+    found = {tool.name for tool in toolset.list(Listing(window))} - {LOAD_TOOLS}
+    assert found == said, (
+        f"A window of {window} tokens: the code offers {sorted(found - said)}, which 'Sets of "
+        f"tools' in docs/contracts/workflow-tools.md leaves out, and lacks {sorted(said - found)}, "
+        "which it names. Set `window` of the tool as the page says; a tool that the page does not "
+        "know goes into the page."
+    )
+
+
+def contract(start: str, end: str) -> set[str]:
+    """The names that the contract has in backticks between two marks."""
+    text = CONTRACT.read_text(encoding="utf-8")
+    assert text.count(start) == 1, f"docs/contracts/workflow-tools.md has not one {start!r}"
+    part, found, _ = text.partition(start)[2].partition(end)
+    assert found, f"docs/contracts/workflow-tools.md has no {end!r} after {start!r}"
+    return set(re.findall(r"`(\w+)`", part))
+
+
+# Rules for the tools of any toolset
+
+
+@EACH_TOOLSET
+def test_what_acts_asks_first_and_nothing_else(toolset: Toolset) -> None:
+    for each in toolset:
+        assert each.asks_first == (each.kind == "acts"), each.name
+
+
+@EACH_TOOLSET
+def test_every_tool_has_words_for_people_and_code_where_the_server_runs_it(
+    toolset: Toolset,
+) -> None:
+    for each in toolset:
+        assert (each.run is not None) == (each.place == "server"), each.name
+        assert each.title, each.name
         assert each.title != each.name
-        assert each.group in GROUPS
+        assert each.group in GROUPS, each.name
 
 
-def test_reads_may_run_in_parallel_and_nothing_else() -> None:
-    for each in standard_toolset():
-        assert each.parallel == (each.kind == "reads")
+@EACH_TOOLSET
+def test_reads_may_run_in_parallel_and_nothing_else(toolset: Toolset) -> None:
+    for each in toolset:
+        assert each.parallel == (each.kind == "reads"), f"{each.name}: set `parallel` for a read"
 
 
 def test_a_name_that_is_used_twice_is_refused() -> None:
-    with pytest.raises(ValueError, match="two tools are named 'getUserSkill'"):
-        Toolset((tool("getUserSkill"), tool("getUserSkill")))
+    twice = made("look", "reads", EVERY_WINDOW, "lookup")
+    with pytest.raises(ValueError, match="two tools are named 'look'"):
+        Toolset((twice, twice))
 
 
 def test_an_unknown_name_gives_nothing() -> None:
-    assert standard_toolset().get("flyToTheMoon") is None
+    assert SAMPLE.get("flyToTheMoon") is None
 
 
 # Which tools a request offers
 
 
 def test_a_large_window_is_offered_every_tool_and_no_loader() -> None:
-    assert offered(16_384) == standard_toolset().names
-    assert offered(1_000_000) == standard_toolset().names
+    assert offered(16_384) == SAMPLE.names
+    assert offered(1_000_000) == SAMPLE.names
 
 
 @pytest.mark.parametrize(
@@ -84,16 +179,16 @@ def test_a_small_window_is_offered_the_smaller_set_and_the_loader(
 
 
 def test_loaded_groups_stand_after_the_others_in_the_order_of_loading() -> None:
-    assert offered(8_192, "skills") == (*SMALL, "loadTools", *SKILLS)
-    skills = (*SKILLS[:3], "getSystemSkill", *SKILLS[3:])
-    assert offered(4_096, "skills", "lookup")[3:] == (*skills, "history_search")
-    assert offered(4_096, "lookup", "skills")[3:] == ("history_search", *skills)
+    assert offered(8_192, "skills") == (*SMALL, "loadTools", "listGuides", "saveGuide")
+    skills = ("listGuides", "readGuide", "saveGuide")
+    assert offered(4_096, "skills", "lookup")[3:] == (*skills, "search")
+    assert offered(4_096, "lookup", "skills")[3:] == ("search", *skills)
 
 
-def test_the_schemas_of_a_turn_begin_alike_whatever_it_loads() -> None:
+@EACH_TOOLSET
+def test_the_schemas_of_a_turn_begin_alike_whatever_it_loads(toolset: Toolset) -> None:
     def schemas(*loaded: str) -> list[dict[str, Any]]:
-        listing = Listing(4_096, loaded=loaded)
-        return [tool.schema() for tool in standard_toolset().list(listing)]
+        return [tool.schema() for tool in toolset.list(Listing(4_096, loaded=loaded))]
 
     assert schemas("skills")[: len(schemas())] == schemas()
     assert schemas("skills", "lookup")[: len(schemas("skills"))] == schemas("skills")
@@ -101,22 +196,22 @@ def test_the_schemas_of_a_turn_begin_alike_whatever_it_loads() -> None:
 
 def test_the_loader_names_the_groups_that_the_set_lacks() -> None:
     def groups(window: int) -> Any:
-        loader = standard_toolset().list(Listing(window))[len(offered(window)) - 1]
+        loader = SAMPLE.list(Listing(window))[-1]
         function = loader.schema()["function"]
         named = function["parameters"]["properties"]["group"]["enum"]
         assert all(f"{name} {GROUPS[name]}" in function["description"] for name in named)
         return named
 
-    assert groups(8_192) == ["skills"]
-    assert groups(4_096) == ["lookup", "skills"]
+    assert groups(8_192) == ["edit", "skills"]
+    assert groups(4_096) == ["lookup", "edit", "skills"]
 
 
 def test_only_tools_of_the_role_and_of_allowed_kinds_are_offered() -> None:
     reads: frozenset[Kind] = frozenset({"reads"})
-    names = {tool.name for tool in standard_toolset().list(Listing(allowed=reads))}
-    assert names == TOOLS - {"createUserSkill"}
+    names = {tool.name for tool in SAMPLE.list(Listing(allowed=reads))}
+    assert names == set(SAMPLE.names) - {"saveGuide", "paint"}
     elsewhere: tuple[Role, ...] = ()
-    hidden = Tool("hidden", "Hid", "Hides.", "reads", roles=elsewhere)
+    hidden = Tool("hidden", "Hid", "Hides.", "reads", roles=elsewhere, group="lookup")
     assert Toolset((hidden,)).list(Listing()) == ()
 
 
@@ -125,44 +220,42 @@ def test_only_tools_of_the_role_and_of_allowed_kinds_are_offered() -> None:
 
 def test_a_group_is_loaded_by_the_loader_or_by_calling_one_of_its_tools() -> None:
     calls = (
-        called("getWorkflowInfo"),
-        called("getUserSkill", "output-error", slug="x"),
+        called("look"),
+        called("readGuide", "output-error", slug="x"),
         called("loadTools", group="lookup"),
-        called("listUserSkills"),
+        called("listGuides"),
     )
-    assert standard_toolset().loaded_by(calls, 4_096) == ("skills", "lookup")
-    assert standard_toolset().loaded_by(calls[:2], 16_384) == ()
+    assert SAMPLE.loaded_by(calls, 4_096) == ("skills", "lookup")
+    assert SAMPLE.loaded_by(calls[:2], 16_384) == ()
 
 
 @pytest.mark.parametrize("given", [None, "lookup", {}, {"group": ["lookup"]}, {"group": "none"}])
 def test_a_loaders_call_that_a_client_made_up_loads_nothing(given: Any) -> None:
     made_up = ToolPart("c1", "loadTools", "output-available", input=given)
-    loaded = standard_toolset().loaded_by((made_up,), 4_096)
+    loaded = SAMPLE.loaded_by((made_up,), 4_096)
     assert offered(4_096, *loaded) == offered(4_096)
 
 
 @pytest.mark.parametrize("state", ["input-available", "output-error"])
 def test_a_loader_that_has_not_succeeded_loads_nothing(state: ToolState) -> None:
-    assert standard_toolset().loaded_by((called("loadTools", state, group=7),), 4_096) == ()
+    assert SAMPLE.loaded_by((called("loadTools", state, group=7),), 4_096) == ()
 
 
 async def test_the_loader_answers_with_the_names_that_it_loads() -> None:
-    toolset = standard_toolset()
-    loader = toolset.get("loadTools")
+    loader = SAMPLE.get("loadTools")
     assert loader is not None
-    assert await toolset.call(loader, {"group": "lookup"}, CONTEXT) == {
+    assert await SAMPLE.call(loader, {"group": "lookup"}, CONTEXT) == {
         "loaded": "lookup",
-        "tools": ["getWorkflowInfo", "history_search", "recall_result"],
+        "tools": ["look", "search", "recall"],
     }
 
 
 @pytest.mark.parametrize("value", [{}, {"group": "all"}, {"group": "skills", "more": 1}])
 async def test_a_group_that_there_is_not_is_an_error_that_names_them(value: Any) -> None:
-    toolset = standard_toolset()
-    loader = toolset.get("loadTools")
+    loader = SAMPLE.get("loadTools")
     assert loader is not None
     with pytest.raises(ToolError, match="expected one of lookup"):
-        await toolset.call(loader, value, CONTEXT)
+        await SAMPLE.call(loader, value, CONTEXT)
 
 
 # Digests and changes

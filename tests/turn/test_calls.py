@@ -138,10 +138,10 @@ class Reads:
     @property
     def tools(self) -> tuple[Tool, ...]:
         return (
-            Tool("first", "F", "F.", "reads", run=self._first, parallel=True),
-            Tool("second", "S", "S.", "reads", run=self._second, parallel=True),
-            Tool("edit", "E", "E.", "edits", run=self._edit),
-            Tool("paint", "P", "P.", "edits", place="panel"),
+            Tool("first", "F", "F.", "reads", run=self._first, parallel=True, group="lookup"),
+            Tool("second", "S", "S.", "reads", run=self._second, parallel=True, group="lookup"),
+            Tool("edit", "E", "E.", "edits", run=self._edit, group="edit"),
+            Tool("paint", "P", "P.", "edits", place="panel", group="edit"),
         )
 
     async def _first(self, _: Any, context: ToolContext) -> Any:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from typing import Any
 
-from plugin.assistant.tools.parameters import NO_PARAMETERS, Arguments, parameters_of
+from plugin.assistant.tools.parameters import Arguments, parameters_of
 from plugin.assistant.tools.tool import Tool, ToolContext
 from plugin.assistant.tools.toolset import Toolset, standard_toolset
 from plugin.tests.chatting import Chatting
@@ -30,12 +30,20 @@ class Bench:
     @property
     def tools(self) -> tuple[Tool, ...]:
         return (
-            Tool("paintNode", "Painted a node", "Paints.", "edits", parameters_of(Node), "panel"),
-            Tool("runWorkflow", "Ran the workflow", "Runs.", "acts", NO_PARAMETERS, "panel"),
-            Tool("erase", "Erased", "Erases.", "acts", NO_PARAMETERS, run=self._erase),
-            Tool("slow", "Waited", "Waits.", "reads", NO_PARAMETERS, run=self._slow),
-            Tool("odd", "Measured", "Measures.", "reads", NO_PARAMETERS, run=self._odd),
-            Tool("broken", "Broke", "Breaks.", "reads", NO_PARAMETERS, run=self._broken),
+            Tool(
+                "paintNode",
+                "Painted a node",
+                "Paints.",
+                "edits",
+                parameters_of(Node),
+                "panel",
+                group="edit",
+            ),
+            Tool("runWorkflow", "Ran the workflow", "Runs.", "acts", place="panel", group="run"),
+            Tool("erase", "Erased", "Erases.", "acts", run=self._erase, group="edit"),
+            Tool("slow", "Waited", "Waits.", "reads", run=self._slow, group="lookup"),
+            Tool("odd", "Measured", "Measures.", "reads", run=self._odd, group="lookup"),
+            Tool("broken", "Broke", "Breaks.", "reads", run=self._broken, group="lookup"),
         )
 
     async def _erase(self, _: Any, context: ToolContext) -> Any:
