@@ -195,7 +195,7 @@ class ChatContext:
         return self._draft(self._projections).tokens
 
     def compact(self) -> TokenSaving | None:
-        """Cuts all but the least recent messages now, though no limit asks for it.
+        """Cuts all but the newest `min_recent_messages` now, though no limit asks for it.
 
         None, and nothing is committed, when too few messages are older, when the cut would save too
         little, or when the log has no new row since the last commitment (R27).

@@ -85,7 +85,7 @@ def cut_index(
     target.
 
     The newest group is never cut. `asked`, the last user message, is sent even when the cut covers
-    it, so its tokens always count. `limits.least_recent` messages stay if the limits allow.
+    it, so its tokens always count. `limits.min_recent_messages` messages stay if the limits allow.
     `fixed_tokens` and `fixed_count` are those of the request's other segments.
     """
     tokens, count, recent, turns = fixed_tokens, fixed_count, 0, 0
@@ -97,7 +97,7 @@ def cut_index(
         turns += group.role == "user"
         if group is not asked:
             tokens, count = tokens + group.tokens, count + size
-        if recent < limits.least_recent:
+        if recent < limits.min_recent_messages:
             over = tokens > limits.prompt or _exceeds(count, limits.messages)
         else:
             over = (
@@ -118,11 +118,11 @@ def manual_cut_index(
     fixed_count: int,
     limits: Limits,
 ) -> int:
-    """How many of `groups` to cut when the user asks for it: all but `limits.least_recent`
+    """How many of `groups` to cut when the user asks for it: all but `limits.min_recent_messages`
     messages; 0 when fewer messages than that are older."""
     index = cut_index(groups, asked, fixed_tokens, fixed_count, replace(limits, target=0))
     older = sum(len(group) for group in groups[:index] if group.role != "system")
-    return index if older >= limits.least_recent else 0
+    return index if older >= limits.min_recent_messages else 0
 
 
 def mask_end(groups: Sequence[Group], keep_rounds: int) -> int:

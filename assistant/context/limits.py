@@ -51,7 +51,7 @@ class Limits:
     target_messages: int
     target_turns: int
     keep_rounds: int
-    least_recent: int
+    min_recent_messages: int
     since_messages: int
     since_turns: int
     head: int
@@ -85,7 +85,7 @@ def limits_of(settings: Settings, budget: Budget) -> Limits:
         target_messages=_below(min(filter(None, (most, since_messages)), default=0)),
         target_turns=_below(since_turns),
         keep_rounds=settings.tool_result_keep_last_rounds,
-        least_recent=settings.min_recent_messages,
+        min_recent_messages=settings.min_recent_messages,
         since_messages=since_messages,
         since_turns=since_turns,
         head=int(prompt * HEAD_SHARE) if most == 0 or most >= LEAST_WITH_HEAD else 0,

@@ -71,7 +71,7 @@ def test_a_round_is_cut_whole() -> None:
     assert place(groups, limits(history_max_messages=20, min_recent_messages=0)) == 5
 
 
-def test_the_least_recent_stay_where_they_fit() -> None:
+def test_the_newest_messages_stay_where_they_fit() -> None:
     groups = drafted(TALK).tail
     tight = replace(limits(min_recent_messages=6), target=1)
     assert len(groups) - place(groups, tight) == 6

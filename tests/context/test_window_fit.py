@@ -62,7 +62,7 @@ def test_no_more_messages_than_the_limit_but_for_the_protected_ones(
 
 @chat_law
 @given(LONG_LOGS, st.sampled_from(["none", "auto"]), st.integers(1, 6))
-def test_a_cut_leaves_the_least_recent_messages_where_the_limits_allow(
+def test_a_cut_leaves_the_newest_messages_where_the_limits_allow(
     log: Messages, cache: str, least: int
 ) -> None:
     """Each message is so short that the limits do allow it."""
