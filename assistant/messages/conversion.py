@@ -67,15 +67,26 @@ def rows_of(message: Message) -> tuple[PromptMessage, ...]:
         return (PromptMessage("system", message.text, source=message.id),)
     skill = message.data("skill")
     skill = skill if isinstance(skill, Mapping) else {}
-    chars = skill.get("skill_chars")
     return (
         PromptMessage(
             "user",
             _user_content(message, skill.get("prompt")),
             source=message.id,
-            skill_chars=chars if isinstance(chars, int) else 0,
+            skill_chars=_skill_chars(skill),
         ),
     )
+
+
+def _skill_chars(skill: Mapping[str, Any]) -> int:
+    """How many characters of the prompt are the skill itself, without the user's own words."""
+    chars, prompt = skill.get("skill_chars"), skill.get("prompt")
+    if isinstance(chars, int):
+        return chars
+    if not isinstance(prompt, str):
+        return 0
+    # This reads parts that earlier versions stored: they have no `skill_chars`, and a prompt in
+    # which this heading, always the same, separates the skill from the user's own words.
+    return len((prompt.rpartition("\n\n[The user's message]\n\n")[0] or prompt).rstrip())
 
 
 def _user_content(message: Message, prompt: Any) -> Content:

@@ -32,6 +32,7 @@ ANSWERED: Final = (Rule, Preference)
 """Dataclasses that responses show field by field."""
 ERRORS: Final[Mapping[int, str]] = {
     400: "InvalidRequest",
+    401: "Error",
     404: "NotFound",
     409: "Conflict",
     429: "TooMany",

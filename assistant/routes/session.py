@@ -42,7 +42,14 @@ async def open_session(request: Request[SessionBody, None]) -> web.Response:
 
 
 ROUTES = (
-    Route("POST", "/assistant/session", open_session, {204: "CookieSet"}, token_needed=False),
+    Route(
+        "POST",
+        "/assistant/session",
+        open_session,
+        {204: "CookieSet"},
+        errors=(401,),
+        token_needed=False,
+    ),
 )
 
 

@@ -27,13 +27,15 @@ LONGEST_NAME: Final = 200
 UNSAVED: Final = "this provider"
 """The name in messages about a provider that is tested before the user gives it a name."""
 
+Window = Annotated[Whole, WithJsonSchema({"type": "integer", "minimum": 1})]
+
 
 class ProviderFields(Body):
     """The provider book checks the values."""
 
     base_url: Annotated[str, WithJsonSchema({"type": "string", "minLength": 1})]
     model: Annotated[str, described_length(LONGEST_MODEL_NAME, least=0)] | None = None
-    context_window: Whole | None = Field(None, description="Tokens.")
+    context_window: Window | None = Field(None, description="Tokens.")
     api_key: Annotated[str, described_length(LONGEST_KEY, least=0)] | None = None
 
     @property

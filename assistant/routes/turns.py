@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import Annotated, Any, Literal
 
 from aiohttp import web
-from pydantic import Field, PlainValidator
+from pydantic import BeforeValidator, Field, PlainValidator
 
 from ..chats import chat_id
 from ..chats.reconcile import REGENERATE, SUBMIT
@@ -32,6 +32,11 @@ MOST_SELECTED = 1_000
 """Nodes of a selection that are kept."""
 
 ClientId = Annotated[str, Field(max_length=LONGEST_ID)] | None
+Trigger = Annotated[
+    Literal["submit-message", "regenerate-message", ""] | None,
+    BeforeValidator(lambda value: value or None),
+]
+"""`false`, 0 and other empty values count as missing."""
 Messages = Annotated[
     tuple[Message, ...] | None,
     PlainValidator(lambda value: None if value is None else messages_from_ui(value)),
@@ -74,7 +79,7 @@ class TurnBody(OpenBody):
     messageId: Annotated[str, Field(max_length=LONGEST_ID)] | None = Field(  # noqa: N815
         None, description="The user message that `message` replaces, or the answer to give again."
     )
-    trigger: Literal["submit-message", "regenerate-message", ""] | None = None
+    trigger: Trigger = None
     client_id: ClientId = None
     workflow: Workflow | None = None
 

@@ -69,7 +69,7 @@ class Toolset:
 
     def get(self, name: str) -> Tool | None:
         """The tool of a name, offered or not."""
-        return self._loader(tuple(GROUPS)) if name == LOAD_TOOLS else self._tools.get(name)
+        return self._loader(_groups_of(self)) if name == LOAD_TOOLS else self._tools.get(name)
 
     def list(self, listing: Listing) -> tuple[Tool, ...]:
         """The tools to offer, in a stable order: the tools for the window, `loadTools` where the
@@ -83,9 +83,8 @@ class Toolset:
         lacking = [tool for tool in known if tool.window > listing.window]
         if not lacking:
             return tuple(offered)
-        groups = tuple(name for name in GROUPS if any(tool.group == name for tool in lacking))
         loaded = (tool for name in listing.loaded for tool in lacking if tool.group == name)
-        return (*offered, self._loader(groups), *loaded)
+        return (*offered, self._loader(_groups_of(lacking)), *loaded)
 
     def loaded_by(self, calls: Iterable[ToolPart], window: int) -> tuple[str, ...]:
         """The groups that the calls of a turn have loaded, in that order: by `loadTools`, or by
@@ -164,3 +163,9 @@ class Toolset:
 def standard_toolset() -> Toolset:
     """All tools that this version has."""
     return Toolset((*WORKFLOW_TOOLS, *SKILL_TOOLS, *HISTORY_TOOLS))
+
+
+def _groups_of(tools: Iterable[Tool]) -> tuple[str, ...]:
+    """The groups that have at least one of the tools, in the order of `GROUPS`."""
+    found = {tool.group for tool in tools}
+    return tuple(name for name in GROUPS if name in found)

@@ -138,19 +138,28 @@ class CallRunner:
             self._emit(chunks.tool_output_error(part.tool_call_id, REPEATED, on_server=True))
 
     async def _run(self, calls: Sequence[_Runnable]) -> None:
-        """Runs the calls at the same time and emits their results in the calls' order. Calls that
-        run at the same time differ, so only the first may repeat an earlier call."""
+        """Runs the calls at the same time and emits their results in the calls' order; when it is
+        cancelled, the results that there are. Calls that run at the same time differ, so only the
+        first may repeat an earlier call."""
         if calls and self._repetition.stuck(calls[0].tool.name, calls[0].part.input):
             call_id = calls[0].part.tool_call_id
             self._emit(chunks.tool_output_error(call_id, REPEATED, on_server=True))
             calls = calls[1:]
-        running = [asyncio.ensure_future(self._outcome(call)) for call in calls]
+        running = [(call, asyncio.ensure_future(self._outcome(call))) for call in calls]
         try:
-            for call, outcome in zip(calls, running, strict=True):
-                self._emit_result(call, *await outcome)
+            while running:
+                result = await running[0][1]
+                call, _ = running.pop(0)
+                self._emit_result(call, *result)
+        except asyncio.CancelledError:
+            for call, outcome in running:
+                if outcome.done() and not outcome.cancelled():
+                    self._emit_result(call, *outcome.result())
+            raise
         finally:
-            for outcome in running:
+            for _, outcome in running:
                 outcome.cancel()
+            await asyncio.gather(*(outcome for _, outcome in running), return_exceptions=True)
 
     def _emit_result(self, call: _Runnable, output: Any, error: str | None) -> None:
         text = error if error is not None else output_text(output)

@@ -11,7 +11,9 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime
+from typing import Annotated
 
+from pydantic import WithJsonSchema
 from sqlalchemy import (
     Column,
     Integer,
@@ -75,7 +77,7 @@ class Rule:
 
     id: str
     text: str
-    created: str
+    created: Annotated[str, WithJsonSchema({"type": "string", "format": "date-time"})]
 
 
 @dataclass(frozen=True, slots=True)

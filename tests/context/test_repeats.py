@@ -8,6 +8,8 @@ from plugin.assistant.config import Settings
 from plugin.assistant.context.chat_context import ChatContext
 from plugin.assistant.context.plan import Budget, Plan
 from plugin.assistant.context.tool_facts import ToolFacts
+from plugin.assistant.messages.conversion import to_prompt
+from plugin.assistant.messages.parts import DataPart, Message
 from plugin.assistant.messages.prompt import PromptMessage
 from plugin.assistant.user_context.skills import Skill
 
@@ -99,6 +101,17 @@ def test_a_skill_that_is_activated_again_is_not_spelt_out_again() -> None:
     assert "recall_result r2" in sent.text
     assert sent.text.rstrip().endswith("[The user's message]\n\nNow at night.")
     assert len(sent.text) < len(skill().text) / 2
+
+
+def test_a_skill_that_an_earlier_version_stored_is_not_spelt_out_again() -> None:
+    def stored(request: str = "") -> PromptMessage:
+        part = DataPart("skill", {"slug": "moon", "prompt": skill(request).text})
+        [message] = to_prompt([Message("u", "user", (part,))])
+        return message
+
+    made = plan((stored(), answer("Done."), stored("Now at night."), answer(), skill()))
+    assert [message.reduced for message in made.messages] == [None, None, "repeat", None, "repeat"]
+    assert made.messages[2].text.rstrip().endswith("[The user's message]\n\nNow at night.")
 
 
 def test_a_message_of_the_user_is_sent_each_time() -> None:

@@ -112,6 +112,16 @@ def test_an_activated_skill_stands_in_the_place_of_the_text_and_files_stay() -> 
     assert content == (TextContent("Do as X says."), ImageContent(PNG))
 
 
+@pytest.mark.parametrize("own_words", ["", "Now at night.", "First.\n\nThen that."])
+def test_a_skill_that_an_earlier_version_stored_is_told_from_the_users_words(
+    own_words: str,
+) -> None:
+    said = '[The user activated the skill "X" (`x`).]\n\nDo as X says.'
+    prompt = said + (f"\n\n[The user's message]\n\n{own_words}\n" if own_words else "\n")
+    [message] = to_prompt([user(DataPart("skill", {"slug": "x", "prompt": prompt}))])
+    assert message.text[: message.skill_chars] == said
+
+
 def test_data_that_is_for_the_panel_does_not_reach_the_model() -> None:
     assert content_of(TextPart("x"), DataPart("notice", {"message": "quiet"})) == "x"
 

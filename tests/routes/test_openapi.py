@@ -82,6 +82,14 @@ def test_an_operation_says_what_it_takes_and_answers() -> None:
         }, where
 
 
+def test_a_refused_token_a_least_window_and_a_time_are_described() -> None:
+    _, session = API.operation("POST", "/api/assistant/session")
+    assert "401" in session["responses"]
+    window = SCHEMAS["ProviderFields"]["properties"]["context_window"]
+    assert {"type": "integer", "minimum": 1} in window["anyOf"]
+    assert SCHEMAS["Rule"]["properties"]["created"] == {"type": "string", "format": "date-time"}
+
+
 FIELDS: dict[str, set[str]] = {
     "user_message": {"message", "priority"},
     "retry_from_index": {"index", "message_id", "message"},

@@ -209,3 +209,34 @@ async def test_reads_that_run_at_once_end_with_a_turn_that_is_stopped() -> None:
         await task
     await asyncio.sleep(0)
     assert len(asyncio.all_tasks()) == 1
+
+
+async def test_a_stop_keeps_the_result_of_a_read_behind_one_that_goes_on() -> None:
+    begun = asyncio.Event()
+
+    async def endless(_: Any, context: ToolContext) -> Any:
+        begun.set()
+        try:
+            await asyncio.Event().wait()
+        finally:
+            await asyncio.sleep(0)  # The stop waits for this, too.
+
+    async def quick(_: Any, context: ToolContext) -> Any:
+        return "quick"
+
+    tools = (
+        Tool("endless", "E", "E.", "reads", run=endless, parallel=True),
+        Tool("quick", "Q", "Q.", "reads", run=quick, parallel=True),
+        Tool("blocked", "B", "B.", "reads", run=endless, parallel=True),
+    )
+    sent: list[Chunk] = []
+    runner = CallRunner(sent.append, Toolset(tools), SCENE, frozenset())
+    task = asyncio.ensure_future(runner.settle(named("endless", "quick", "blocked")))
+    await asyncio.wait_for(begun.wait(), 10)
+    await asyncio.sleep(0)
+    assert sent == []
+    task.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await task
+    assert [(chunk["toolCallId"], chunk["output"]) for chunk in sent] == [("c1", "quick")]
+    assert len(asyncio.all_tasks()) == 1
