@@ -225,9 +225,9 @@ async def test_a_stop_keeps_the_result_of_a_read_behind_one_that_goes_on() -> No
         return "quick"
 
     tools = (
-        Tool("endless", "E", "E.", "reads", run=endless, parallel=True),
-        Tool("quick", "Q", "Q.", "reads", run=quick, parallel=True),
-        Tool("blocked", "B", "B.", "reads", run=endless, parallel=True),
+        Tool("endless", "E", "E.", "reads", run=endless, parallel=True, group="lookup"),
+        Tool("quick", "Q", "Q.", "reads", run=quick, parallel=True, group="lookup"),
+        Tool("blocked", "B", "B.", "reads", run=endless, parallel=True, group="lookup"),
     )
     sent: list[Chunk] = []
     runner = CallRunner(sent.append, Toolset(tools), SCENE, frozenset())
