@@ -12,8 +12,8 @@ from typing import Any, Final, Literal, get_args
 
 from .parts import Message
 
-Origin = Literal["person", "task", "model", "hook", "schedule", "event", "imported"]
-ORIGINS: Final[tuple[Origin, ...]] = get_args(Origin)
+MessageOrigin = Literal["person", "task", "model", "hook", "schedule", "event", "imported"]
+ORIGINS: Final[tuple[MessageOrigin, ...]] = get_args(MessageOrigin)
 FIELD: Final = "origin"
 HIDDEN: Final = "hidden"
 """`metadata.hidden` is True for messages that clients do not show. Only the server sets it."""
@@ -23,7 +23,7 @@ happened, such as a finished run of a workflow. On the wire it is a user message
 EVENT_METADATA: Final[dict[str, Any]] = {FIELD: EVENT, HIDDEN: True}
 
 
-def origin_of(message: Message) -> Origin:
+def origin_of(message: Message) -> MessageOrigin:
     """The origin of a user message."""
     found = message.metadata.get(FIELD)
     return next((origin for origin in ORIGINS if origin == found), "person")
@@ -58,7 +58,7 @@ def events_before(messages: Sequence[Message]) -> tuple[Message, ...]:
     return tuple(reversed(found))
 
 
-def with_origin(message: Message, origin: Origin) -> Message:
+def with_origin(message: Message, origin: MessageOrigin) -> Message:
     """A user message with this origin; a message of another role unchanged."""
     if message.role != "user":
         return message

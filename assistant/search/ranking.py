@@ -68,7 +68,7 @@ class Postings(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class Window:
+class ScoredWindow:
     """A hit: its place, the places shown with it (its own included, in order) and its score."""
 
     place: int
@@ -88,15 +88,15 @@ class _Open:
     def full(self) -> bool:
         return len(self.taken) >= NEIGHBOURS
 
-    def close(self) -> Window:
-        return Window(self.place, tuple(sorted((self.place, *self.taken))), self.score)
+    def close(self) -> ScoredWindow:
+        return ScoredWindow(self.place, tuple(sorted((self.place, *self.taken))), self.score)
 
 
 ROUNDING: Final = 1e-9
 """Sums of weights that differ by less are equal: the order of the terms changes a sum by less."""
 
 
-def rank(terms: Sequence[str], postings: Postings, hits: int) -> tuple[Window, ...]:
+def rank(terms: Sequence[str], postings: Postings, hits: int) -> tuple[ScoredWindow, ...]:
     """Up to `hits` windows of at most three messages each, no message in two of them, the best
     first. The same input gives the same order."""
     weighted = _weighted(terms, postings) if hits > 0 else []
@@ -206,7 +206,7 @@ def _line(place: int, entries: Mapping[int, Entry]) -> dict[int, float]:
 
 def _windows(
     scores: Mapping[int, float], entries: Mapping[int, Entry], hits: int
-) -> tuple[Window, ...]:
+) -> tuple[ScoredWindow, ...]:
     """Assign the messages, the best first: each joins a hit near it, or becomes a hit."""
     opened: list[_Open] = []
     by_place: dict[int, _Open] = {}

@@ -17,7 +17,7 @@ MOST_HITS = 20
 USUAL_HITS = 5
 
 
-class Query(Arguments):
+class HistoryQuery(Arguments):
     query: str = Field(description="Words to look for: names, values, file names, topics.")
     k: int = Field(default=USUAL_HITS, ge=1, le=MOST_HITS, description="Most passages.")
 
@@ -30,7 +30,7 @@ class Part(Arguments):
     start: int = Field(default=0, ge=0, description="First character, to read on in a long text.")
 
 
-async def _search(arguments: Query, context: ToolContext) -> Any:
+async def _search(arguments: HistoryQuery, context: ToolContext) -> Any:
     if not arguments.query.strip():
         raise ToolError("The query is empty. Give the words to look for.")
     passages = await _history(context).search(arguments.query, arguments.k)
@@ -72,7 +72,7 @@ HISTORY_TOOLS = (
             "Use it before you say that you do not know what was said or done earlier."
         ),
         kind="reads",
-        parameters=parameters_of(Query),
+        parameters=parameters_of(HistoryQuery),
         run=_search,
         parallel=True,
         window=SMALL_WINDOW,

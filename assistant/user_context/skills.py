@@ -33,10 +33,10 @@ is part of the system message (R4)."""
 
 _FOLDER = "skills"
 
-Origin = Literal["user", "default", "system"]
+SkillOrigin = Literal["user", "default", "system"]
 """`default` is a skill of the plugin's own `user_context/`, which all users of ComfyUI have."""
 
-_Folders = tuple[tuple[Path, Origin], ...]
+_Folders = tuple[tuple[Path, SkillOrigin], ...]
 """Folders that hold `skills/`, and the origin of their skills; the first that has a slug counts."""
 
 
@@ -45,7 +45,7 @@ class SkillSummary:
     slug: str
     name: str
     description: str
-    origin: Origin
+    origin: SkillOrigin
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +56,7 @@ class Skill:
     name: str
     description: str
     instructions: str
-    origin: Origin
+    origin: SkillOrigin
 
     @property
     def summary(self) -> SkillSummary:
@@ -227,13 +227,13 @@ class SkillLibrary:
         file, origin = self._file(wanted, folders)
         return _skill(wanted, file, origin)
 
-    def _file(self, wanted: Slug, folders: _Folders) -> tuple[SkillFile, Origin]:
+    def _file(self, wanted: Slug, folders: _Folders) -> tuple[SkillFile, SkillOrigin]:
         found = self._find(wanted, folders)
         if found is None:
             raise NotFound(f"There is no {folders[0][1]} skill with the slug {wanted}.")
         return found
 
-    def _find(self, wanted: Slug, folders: _Folders) -> tuple[SkillFile, Origin] | None:
+    def _find(self, wanted: Slug, folders: _Folders) -> tuple[SkillFile, SkillOrigin] | None:
         """The file in the first folder that has one. Raises `InvalidRequest` for a link."""
         for root, origin in folders:
             path = inside(root / _FOLDER, wanted) / SKILL_FILE
@@ -271,7 +271,7 @@ def on_demand(folder_name: str) -> bool:
     return ON_DEMAND in folder_name.lower()
 
 
-def _skill(name: str, file: SkillFile, origin: Origin) -> Skill:
+def _skill(name: str, file: SkillFile, origin: SkillOrigin) -> Skill:
     description = file.first_line if file.description is None else file.description
     return Skill(name, file.name or name, description, file.instructions, origin)
 

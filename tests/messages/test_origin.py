@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from plugin.assistant.messages.origin import (
     ORIGINS,
-    Origin,
+    MessageOrigin,
     origin_of,
     sent_by_a_client,
     with_origin,
@@ -20,7 +20,7 @@ def user(identity: str, **metadata: Any) -> Message:
 
 
 @pytest.mark.parametrize("origin", ORIGINS)
-def test_the_origin_that_was_set_is_read(origin: Origin) -> None:
+def test_the_origin_that_was_set_is_read(origin: MessageOrigin) -> None:
     assert origin_of(with_origin(user("u"), origin)) == origin
 
 

@@ -9,7 +9,7 @@ from typing import Final
 from ...database import Transaction
 from ...messages.parts import Message, Role
 from ...search.positions import Origin
-from ...search.ranking import Window
+from ...search.ranking import ScoredWindow
 from ...search.snippet import snippet
 from ..log import chat_log
 from .message_text import pieces_of
@@ -19,7 +19,7 @@ NEIGHBOUR_CHARS: Final = 240
 
 
 @dataclass(frozen=True, slots=True)
-class Passage:
+class FoundText:
     """A piece of a message: text, or a tool call with its result. `marks` are the places (start,
     end) of the query's words in the snippet, in characters."""
 
@@ -31,20 +31,20 @@ class Passage:
 
 
 @dataclass(frozen=True, slots=True)
-class Hit(Passage):
+class Hit(FoundText):
     """A found passage with up to two passages from around it, in their order; they may be of the
     same message."""
 
     chat_id: str
     score: float
-    neighbours: tuple[Passage, ...]
+    neighbours: tuple[FoundText, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class Found:
     """The windows of a search, and the pieces in their places."""
 
-    windows: tuple[Window, ...]
+    windows: tuple[ScoredWindow, ...]
     origins: Mapping[int, Origin]
 
 
@@ -52,7 +52,7 @@ def show(transaction: Transaction, found: Found, terms: frozenset[str]) -> tuple
     """The windows with their texts. Rows that are not in the log any more are left out."""
     messages = _messages(transaction, found)
 
-    def passage(place: int, chars: int) -> Passage | None:
+    def passage(place: int, chars: int) -> FoundText | None:
         origin = found.origins.get(place)
         if origin is None or (origin.chat_id, origin.row) not in messages:
             return None
@@ -61,7 +61,7 @@ def show(transaction: Transaction, found: Found, terms: frozenset[str]) -> tuple
         if origin.piece >= len(pieces):
             return None
         piece = snippet(pieces[origin.piece].text, terms, chars)
-        return Passage(origin.row, message.id, message.role, piece.text, piece.marks)
+        return FoundText(origin.row, message.id, message.role, piece.text, piece.marks)
 
     hits = []
     for window in found.windows:
