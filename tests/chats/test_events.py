@@ -10,7 +10,7 @@ from plugin.assistant.chats.log.branches import Branches
 from plugin.assistant.chats.reconcile import Append, Regenerate, Resume, edited, reconcile
 from plugin.assistant.chats.search.history_search import HistorySearch
 from plugin.assistant.database.sqlite import SqliteDatabase
-from plugin.assistant.errors import InvalidRequest
+from plugin.assistant.errors import InvalidRequest, NotFound
 from plugin.assistant.messages.origin import is_event, origin_of, role_in_log
 from plugin.assistant.messages.parts import Message, TextPart
 from sqlalchemy import text
@@ -118,6 +118,15 @@ async def test_another_answer_is_a_version_of_the_one_after_the_event(store: Cha
     versions = await Branches(store).versions("c", ["a2", "e1"])
     assert versions["a2"].ids == ("a1", "a2")
     assert "e1" not in versions
+
+
+@pytest.mark.parametrize("removed", [True, False])
+async def test_an_event_is_neither_changed_nor_removed(store: ChatStore, removed: bool) -> None:
+    await store.append("c", user("u1"))
+    event = await store.add_event("c", DONE)
+    with pytest.raises(NotFound, match="no message 'e1'"):
+        await Branches(store).rewrite("c", "e1", None if removed else user("e1"))
+    assert (await store.path("c"))[1:] == (event,)
 
 
 @pytest.mark.parametrize("seen", [True, False])
