@@ -3,7 +3,7 @@
 import dataclasses
 
 import pytest
-from plugin.assistant.chats import ChatStore
+from plugin.assistant.chats import ChatStore, Versions
 from plugin.assistant.chats.export.archive import Archive
 from plugin.assistant.chats.export.markdown import to_markdown
 from plugin.assistant.chats.log.branches import Branches
@@ -118,6 +118,77 @@ async def test_another_answer_is_a_version_of_the_one_after_the_event(store: Cha
     versions = await Branches(store).versions("c", ["a2", "e1"])
     assert versions["a2"].ids == ("a1", "a2")
     assert "e1" not in versions
+
+
+async def regenerated_with_an_event(store: ChatStore, message: Message) -> None:
+    """Another answer to u1, with an event meanwhile."""
+    await store.begin_answer("c", message, "u1")
+    await store.add_event("c", DONE)
+    await store.finish_answer("c", message)
+
+
+async def test_an_answer_that_an_event_moved_is_a_version_of_the_one_before(
+    store: ChatStore,
+) -> None:
+    branches = Branches(store)
+    await store.append_all("c", [user("u1"), answer("a1")])
+    await regenerated_with_an_event(store, answer("a2"))
+    assert await ids(store) == ["u1", "e1", "a2"]
+    assert await branches.versions("c", ["u1", "e1", "a2"]) == {"a2": Versions(1, ("a1", "a2"))}
+    assert await branches.answers_to("c", "u1") == ("a1", "a2")
+    await branches.switch_version("c", "a1")
+    assert await ids(store) == ["u1", "a1"]
+    assert await branches.versions("c", ["a1"]) == {"a1": Versions(0, ("a1", "a2"))}
+    await branches.switch_version("c", "a2")
+    assert await ids(store) == ["u1", "e1", "a2"]
+
+
+@pytest.mark.parametrize("after", ["a1", "e1", "e2"])
+async def test_an_edited_message_after_events_keeps_its_versions(
+    store: ChatStore, after: str
+) -> None:
+    branches = Branches(store)
+    await store.append_all("c", [user("u1"), answer("a1")])
+    await store.add_event("c", DONE)
+    await store.add_event("c", dataclasses.replace(DONE, id="e2"))
+    await store.append("c", user("u2"))
+    await store.append("c", user("v2"), after)
+    assert await branches.versions("c", ["a1", "v2"]) == {"v2": Versions(1, ("u2", "v2"))}
+    await branches.switch_version("c", "u2")
+    assert await ids(store) == ["u1", "a1", "e1", "e2", "u2"]
+    assert await branches.versions("c", ["e2", "u2"]) == {"u2": Versions(0, ("u2", "v2"))}
+
+
+async def test_the_first_message_after_an_event_keeps_its_versions(store: ChatStore) -> None:
+    branches = Branches(store)
+    await store.add_event("c", DONE)
+    await store.append("c", user("u1"))
+    await store.append("c", user("v1"), None)
+    assert await branches.versions("c", ["v1"]) == {"v1": Versions(1, ("u1", "v1"))}
+    await branches.switch_version("c", "u1")
+    assert await ids(store) == ["e1", "u1"]
+    assert await branches.versions("c", ["u1"]) == {"u1": Versions(0, ("u1", "v1"))}
+
+
+async def test_a_switch_takes_the_version_beside_the_path_and_passes_over_events(
+    store: ChatStore,
+) -> None:
+    branches = Branches(store)
+    await store.append_all("c", [user("u1"), answer("a1")])
+    await regenerated_with_an_event(store, answer("a2"))
+    await store.append_all("c", [user("v1"), answer("a2", "Elsewhere")], None)
+    await branches.switch_version("c", "a1")
+    await branches.switch_version("c", "a2")
+    assert await ids(store) == ["u1", "e1", "a2"]
+
+
+async def test_events_in_one_place_are_no_versions(store: ChatStore) -> None:
+    await store.append("c", user("u1"))
+    await store.add_event("c", DONE)
+    await Branches(store).truncate("c", "u1")
+    await store.add_event("c", dataclasses.replace(DONE, id="e2"))
+    assert await ids(store) == ["u1", "e2"]
+    assert await Branches(store).versions("c", ["e2"]) == {}
 
 
 @pytest.mark.parametrize("removed", [True, False])
