@@ -8,8 +8,10 @@ from plugin.assistant.chats.export.archive import Archive
 from plugin.assistant.chats.export.markdown import to_markdown
 from plugin.assistant.chats.log.branches import Branches
 from plugin.assistant.chats.reconcile import Append, Regenerate, Resume, edited, reconcile
+from plugin.assistant.chats.search import history_search
 from plugin.assistant.chats.search.history_search import HistorySearch
 from plugin.assistant.database.sqlite import SqliteDatabase
+from plugin.assistant.database.sqlite import transaction as sqlite_transaction
 from plugin.assistant.errors import InvalidRequest, NotFound
 from plugin.assistant.messages.origin import is_event, origin_of, role_in_log
 from plugin.assistant.messages.parts import Message, TextPart
@@ -222,6 +224,80 @@ async def test_events_are_not_searched(store: ChatStore, database: SqliteDatabas
     assert await search.search("c", "okapi") == ()
     hits = await search.search(None, "zebra")
     assert {p.message_id for hit in hits for p in (hit, *hit.neighbours)} == {"u1", "a1"}
+
+
+@pytest.mark.parametrize("indexed", [True, False])
+@pytest.mark.parametrize("at_once", [True, False])
+@pytest.mark.parametrize("events", [1, 3])
+@pytest.mark.parametrize("changed", [True, False])
+async def test_events_in_a_paused_turn_change_no_hits(
+    store: ChatStore,
+    database: SqliteDatabase,
+    monkeypatch: pytest.MonkeyPatch,
+    changed: bool,
+    events: int,
+    at_once: bool,
+    indexed: bool,
+) -> None:
+    """`changed`: the waiting answer was added anew on another path before."""
+    monkeypatch.setattr(sqlite_transaction, "has_fts5", lambda: indexed)
+    monkeypatch.setattr(history_search, "ROWS_PER_STEP", 2)
+    search = HistorySearch(database)
+    await store.create("d")
+
+    async def found(chat_id: str) -> list[list[str]]:
+        queries = ("where", "zebra", "node", "done", "thank", "zebra done")
+        hits = [hit for words in queries for hit in await search.search(chat_id, words)]
+        return [[hit.snippet, *(near.snippet for near in hit.neighbours)] for hit in hits]
+
+    async def same() -> None:
+        assert await found("c") == await found("d")
+
+    for chat_id in ("c", "d"):
+        await store.append(chat_id, user("u1", "Where is it?"))
+        await store.append(chat_id, answer("a1", "The zebra answer.", at_panel()))
+        if changed:
+            await Branches(store).rewrite(chat_id, "u1", user("u1", "Where are they?"))
+    for number in range(events):
+        await store.add_event("c", dataclasses.replace(DONE, id=f"e{number}"))
+        if not at_once:
+            await same()
+    settled = dataclasses.replace(at_panel(), state="output-available", output="seen")
+    ended = answer("a1", "The zebra answer.", settled, TextPart("All done."))
+    for chat_id in ("c", "d"):
+        await store.begin_answer(chat_id, ended, "u1")
+        await store.finish_answer(chat_id, ended)
+    if not at_once:
+        await same()
+    for chat_id in ("c", "d"):
+        await store.append(chat_id, user("u2", "Thank you"))
+    await same()
+
+
+async def test_a_message_after_a_paused_answer_follows_it(
+    store: ChatStore, database: SqliteDatabase
+) -> None:
+    search = HistorySearch(database)
+    await store.append("c", user("u1", "Where is it?"))
+    await store.append("c", answer("a1", "The zebra answer.", at_panel()))
+    await store.add_event("c", DONE)
+    assert len(await search.search("c", "zebra")) == 1
+    await store.append("c", user("u2", "An okapi"))
+    hit = (await search.search("c", "okapi"))[0]
+    assert [near.message_id for near in hit.neighbours] == ["a1", "a1"]
+    hit = (await search.search("c", "zebra"))[0]
+    assert hit.neighbours[0].message_id == "u1"
+
+
+async def test_a_chat_that_ends_with_an_event_is_not_indexed_again(
+    store: ChatStore, database: SqliteDatabase, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    search = HistorySearch(database)
+    await store.append("c", user("u1", "A zebra"))
+    await store.add_event("c", DONE)
+    assert len(await search.search("c", "zebra")) == 1
+    monkeypatch.setattr(history_search, "_add", None)
+    assert len(await search.search("c", "zebra")) == 1
 
 
 async def test_a_branch_has_the_events_of_its_path(store: ChatStore) -> None:
