@@ -76,7 +76,7 @@ class Placed:
 
 
 @dataclass(frozen=True, slots=True)
-class Origin:
+class PieceOrigin:
     """The piece in a place: the row, and the number of the piece in the message."""
 
     chat_id: str

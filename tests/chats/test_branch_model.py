@@ -20,6 +20,7 @@ from plugin.assistant.chats import (
     Versions,
 )
 from plugin.assistant.errors import InvalidRequest, NotFound
+from plugin.assistant.messages.origin import is_event, without_events
 from plugin.assistant.messages.parts import Message
 from sqlalchemy import text
 
@@ -81,6 +82,10 @@ class Paths(Branching):
         self.run(self.store.append_all(CHAT, messages))
         self.path += messages
 
+    @rule()
+    def add_an_event(self) -> None:
+        self.path.append(self.run(self.store.add_event(CHAT, user(self.name()))))
+
     @rule(place=PLACES, role=st.sampled_from([user, answer]))
     def grow_a_branch(self, place: int, role: Any) -> None:
         place %= len(self.path) + 1
@@ -95,6 +100,10 @@ class Paths(Branching):
         old = self.path[place]
         make = user if old.role == "user" else answer
         new = None if removed else make(old.id, f"changed {self.name()}")
+        if is_event(old):
+            with pytest.raises(NotFound):
+                self.run(self.branches.rewrite(CHAT, old.id, new))
+            return
         self.run(self.branches.rewrite(CHAT, old.id, new))
         self.path[place : place + 1] = [] if new is None else [new]
 
@@ -155,8 +164,10 @@ class Paths(Branching):
         by_row = {row.row: row for row in self.seen}
         row = chat.head_row
         walked: list[str] = []
+        counted = 0
         while row is not None:
-            assert by_row[row].depth == chat.messages - len(walked)
+            assert by_row[row].depth == chat.messages - counted
+            counted += by_row[row].role != "event"
             walked.append(by_row[row].message_id)
             assert (by_row[row].parent_row or 0) < row
             row = by_row[row].parent_row
@@ -168,20 +179,26 @@ class Paths(Branching):
         ids = [message.id for message in self.path]
         found = self.run(self.branches.versions(CHAT, ids))
         expected: dict[str, Versions] = {}
-        for place, message in enumerate(self.path):
-            group = self.followers(self.before(place), message.role)
+        before: Parent = None
+        for message in without_events(self.path):
+            group = self.followers(before, message.role)
+            before = message.id
             if len(group) > 1:
                 expected[message.id] = Versions(group.index(message.id), group)
         assert found == expected
 
     def followers(self, before: Parent, role: str) -> tuple[str, ...]:
-        """The messages of that role that ever followed this one, each once."""
-        names = {row.row: row.message_id for row in self.seen}
+        """The messages of that role that ever followed this one or events after it, each once."""
+        by_row: dict[int | None, Row] = {row.row: row for row in self.seen}
+
+        def followed(row: Row) -> Parent:
+            parent = by_row.get(row.parent_row)
+            while parent is not None and parent.role == "event":
+                parent = by_row.get(parent.parent_row)
+            return None if parent is None else parent.message_id
+
         after = (
-            row.message_id
-            for row in self.seen
-            if row.role == role
-            and (None if row.parent_row is None else names[row.parent_row]) == before
+            row.message_id for row in self.seen if row.role == role and followed(row) == before
         )
         return tuple(dict.fromkeys(after))
 

@@ -3,14 +3,16 @@
 import dataclasses
 
 import pytest
-from plugin.assistant.chats import ChatStore
+from plugin.assistant.chats import ChatStore, Versions
 from plugin.assistant.chats.export.archive import Archive
 from plugin.assistant.chats.export.markdown import to_markdown
 from plugin.assistant.chats.log.branches import Branches
 from plugin.assistant.chats.reconcile import Append, Regenerate, Resume, edited, reconcile
+from plugin.assistant.chats.search import history_search
 from plugin.assistant.chats.search.history_search import HistorySearch
 from plugin.assistant.database.sqlite import SqliteDatabase
-from plugin.assistant.errors import InvalidRequest
+from plugin.assistant.database.sqlite import transaction as sqlite_transaction
+from plugin.assistant.errors import InvalidRequest, NotFound
 from plugin.assistant.messages.origin import is_event, origin_of, role_in_log
 from plugin.assistant.messages.parts import Message, TextPart
 from sqlalchemy import text
@@ -120,6 +122,86 @@ async def test_another_answer_is_a_version_of_the_one_after_the_event(store: Cha
     assert "e1" not in versions
 
 
+async def regenerated_with_an_event(store: ChatStore, message: Message) -> None:
+    """Another answer to u1, with an event meanwhile."""
+    await store.begin_answer("c", message, "u1")
+    await store.add_event("c", DONE)
+    await store.finish_answer("c", message)
+
+
+async def test_an_answer_that_an_event_moved_is_a_version_of_the_one_before(
+    store: ChatStore,
+) -> None:
+    branches = Branches(store)
+    await store.append_all("c", [user("u1"), answer("a1")])
+    await regenerated_with_an_event(store, answer("a2"))
+    assert await ids(store) == ["u1", "e1", "a2"]
+    assert await branches.versions("c", ["u1", "e1", "a2"]) == {"a2": Versions(1, ("a1", "a2"))}
+    assert await branches.answers_to("c", "u1") == ("a1", "a2")
+    await branches.switch_version("c", "a1")
+    assert await ids(store) == ["u1", "a1"]
+    assert await branches.versions("c", ["a1"]) == {"a1": Versions(0, ("a1", "a2"))}
+    await branches.switch_version("c", "a2")
+    assert await ids(store) == ["u1", "e1", "a2"]
+
+
+@pytest.mark.parametrize("after", ["a1", "e1", "e2"])
+async def test_an_edited_message_after_events_keeps_its_versions(
+    store: ChatStore, after: str
+) -> None:
+    branches = Branches(store)
+    await store.append_all("c", [user("u1"), answer("a1")])
+    await store.add_event("c", DONE)
+    await store.add_event("c", dataclasses.replace(DONE, id="e2"))
+    await store.append("c", user("u2"))
+    await store.append("c", user("v2"), after)
+    assert await branches.versions("c", ["a1", "v2"]) == {"v2": Versions(1, ("u2", "v2"))}
+    await branches.switch_version("c", "u2")
+    assert await ids(store) == ["u1", "a1", "e1", "e2", "u2"]
+    assert await branches.versions("c", ["e2", "u2"]) == {"u2": Versions(0, ("u2", "v2"))}
+
+
+async def test_the_first_message_after_an_event_keeps_its_versions(store: ChatStore) -> None:
+    branches = Branches(store)
+    await store.add_event("c", DONE)
+    await store.append("c", user("u1"))
+    await store.append("c", user("v1"), None)
+    assert await branches.versions("c", ["v1"]) == {"v1": Versions(1, ("u1", "v1"))}
+    await branches.switch_version("c", "u1")
+    assert await ids(store) == ["e1", "u1"]
+    assert await branches.versions("c", ["u1"]) == {"u1": Versions(0, ("u1", "v1"))}
+
+
+async def test_a_switch_takes_the_version_beside_the_path_and_passes_over_events(
+    store: ChatStore,
+) -> None:
+    branches = Branches(store)
+    await store.append_all("c", [user("u1"), answer("a1")])
+    await regenerated_with_an_event(store, answer("a2"))
+    await store.append_all("c", [user("v1"), answer("a2", "Elsewhere")], None)
+    await branches.switch_version("c", "a1")
+    await branches.switch_version("c", "a2")
+    assert await ids(store) == ["u1", "e1", "a2"]
+
+
+async def test_events_in_one_place_are_no_versions(store: ChatStore) -> None:
+    await store.append("c", user("u1"))
+    await store.add_event("c", DONE)
+    await Branches(store).truncate("c", "u1")
+    await store.add_event("c", dataclasses.replace(DONE, id="e2"))
+    assert await ids(store) == ["u1", "e2"]
+    assert await Branches(store).versions("c", ["e2"]) == {}
+
+
+@pytest.mark.parametrize("removed", [True, False])
+async def test_an_event_is_neither_changed_nor_removed(store: ChatStore, removed: bool) -> None:
+    await store.append("c", user("u1"))
+    event = await store.add_event("c", DONE)
+    with pytest.raises(NotFound, match="no message 'e1'"):
+        await Branches(store).rewrite("c", "e1", None if removed else user("e1"))
+    assert (await store.path("c"))[1:] == (event,)
+
+
 @pytest.mark.parametrize("seen", [True, False])
 async def test_a_client_need_not_have_seen_the_event(store: ChatStore, seen: bool) -> None:
     await store.append_all("c", [user("u1"), answer("a1")])
@@ -142,6 +224,80 @@ async def test_events_are_not_searched(store: ChatStore, database: SqliteDatabas
     assert await search.search("c", "okapi") == ()
     hits = await search.search(None, "zebra")
     assert {p.message_id for hit in hits for p in (hit, *hit.neighbours)} == {"u1", "a1"}
+
+
+@pytest.mark.parametrize("indexed", [True, False])
+@pytest.mark.parametrize("at_once", [True, False])
+@pytest.mark.parametrize("events", [1, 3])
+@pytest.mark.parametrize("changed", [True, False])
+async def test_events_in_a_paused_turn_change_no_hits(
+    store: ChatStore,
+    database: SqliteDatabase,
+    monkeypatch: pytest.MonkeyPatch,
+    changed: bool,
+    events: int,
+    at_once: bool,
+    indexed: bool,
+) -> None:
+    """`changed`: the waiting answer was added anew on another path before."""
+    monkeypatch.setattr(sqlite_transaction, "has_fts5", lambda: indexed)
+    monkeypatch.setattr(history_search, "ROWS_PER_STEP", 2)
+    search = HistorySearch(database)
+    await store.create("d")
+
+    async def found(chat_id: str) -> list[list[str]]:
+        queries = ("where", "zebra", "node", "done", "thank", "zebra done")
+        hits = [hit for words in queries for hit in await search.search(chat_id, words)]
+        return [[hit.snippet, *(near.snippet for near in hit.neighbours)] for hit in hits]
+
+    async def same() -> None:
+        assert await found("c") == await found("d")
+
+    for chat_id in ("c", "d"):
+        await store.append(chat_id, user("u1", "Where is it?"))
+        await store.append(chat_id, answer("a1", "The zebra answer.", at_panel()))
+        if changed:
+            await Branches(store).rewrite(chat_id, "u1", user("u1", "Where are they?"))
+    for number in range(events):
+        await store.add_event("c", dataclasses.replace(DONE, id=f"e{number}"))
+        if not at_once:
+            await same()
+    settled = dataclasses.replace(at_panel(), state="output-available", output="seen")
+    ended = answer("a1", "The zebra answer.", settled, TextPart("All done."))
+    for chat_id in ("c", "d"):
+        await store.begin_answer(chat_id, ended, "u1")
+        await store.finish_answer(chat_id, ended)
+    if not at_once:
+        await same()
+    for chat_id in ("c", "d"):
+        await store.append(chat_id, user("u2", "Thank you"))
+    await same()
+
+
+async def test_a_message_after_a_paused_answer_follows_it(
+    store: ChatStore, database: SqliteDatabase
+) -> None:
+    search = HistorySearch(database)
+    await store.append("c", user("u1", "Where is it?"))
+    await store.append("c", answer("a1", "The zebra answer.", at_panel()))
+    await store.add_event("c", DONE)
+    assert len(await search.search("c", "zebra")) == 1
+    await store.append("c", user("u2", "An okapi"))
+    hit = (await search.search("c", "okapi"))[0]
+    assert [near.message_id for near in hit.neighbours] == ["a1", "a1"]
+    hit = (await search.search("c", "zebra"))[0]
+    assert hit.neighbours[0].message_id == "u1"
+
+
+async def test_a_chat_that_ends_with_an_event_is_not_indexed_again(
+    store: ChatStore, database: SqliteDatabase, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    search = HistorySearch(database)
+    await store.append("c", user("u1", "A zebra"))
+    await store.add_event("c", DONE)
+    assert len(await search.search("c", "zebra")) == 1
+    monkeypatch.setattr(history_search, "_add", None)
+    assert len(await search.search("c", "zebra")) == 1
 
 
 async def test_a_branch_has_the_events_of_its_path(store: ChatStore) -> None:

@@ -19,6 +19,7 @@ from typing import Final
 
 from ...database import Transaction
 from ...errors import InvalidRequest, NotFound
+from ...messages.origin import is_event
 from ...messages.parts import Message
 from .. import chat_rows, titles
 from ..chat import BranchPoint, Chat, Versions
@@ -81,11 +82,13 @@ class Branches:
         """`new` in the place of a message of the current path, or nothing (None); the messages
         after it follow, as rows of the new path.
 
-        Raises InvalidRequest when `new` has another id or role."""
+        Raises NotFound for an event, InvalidRequest when `new` has another id or role."""
 
         def move(transaction: Transaction, chat: Chat, now: datetime) -> None:
             row = _row_on_path(transaction, chat, message_id)
             old = chat_log.read_rows(transaction, chat.id, [row])[row].message
+            if is_event(old):
+                raise _not_on_path(message_id)
             if new is not None and (new.id, new.role) != (old.id, old.role):
                 raise InvalidRequest("a changed message keeps its id and role", where="message")
             end = paths.parent_of(transaction, chat.id, row)
@@ -160,8 +163,12 @@ def _row_on_path(transaction: Transaction, chat: Chat, message_id: str) -> int:
     """Raises NotFound when the message is not on the chat's current path."""
     found = paths.rows_on_path(transaction, chat.id, chat.head_row, [message_id])
     if message_id not in found:
-        raise NotFound(f"There is no message {message_id!r} on this chat's current path.")
+        raise _not_on_path(message_id)
     return found[message_id]
+
+
+def _not_on_path(message_id: str) -> NotFound:
+    return NotFound(f"There is no message {message_id!r} on this chat's current path.")
 
 
 def _set_state(transaction: Transaction, chat_id: str) -> None:

@@ -49,7 +49,11 @@ _IDENTITY: Final = Statement(
 )
 
 
-_ROLE: Final = Statement(select(messages.c.role).where(_of_chat, messages.c.row == bindparam("at")))
+_EVENT: Final = Statement(
+    select(messages.c.parent_row).where(
+        _of_chat, messages.c.row == bindparam("at"), messages.c.role == EVENT
+    )
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,10 +116,20 @@ def after_events(
         return row
     for later in ranges_after(transaction, chat_id, head_row, row or 0):
         for number in range(later.first, later.last + 1):
-            if transaction.row(_ROLE, chat=chat_id, at=number) != (EVENT,):
+            if transaction.row(_EVENT, chat=chat_id, at=number) is None:
                 return row
             row = number
     return row
+
+
+def before_events(transaction: Transaction, chat_id: str, row: int | None) -> int | None:
+    """`row`, or its nearest ancestor that is not an event; None where there is none."""
+    while row is not None:
+        event = transaction.row(_EVENT, chat=chat_id, at=row)
+        if event is None:
+            return row
+        (row,) = event
+    return None
 
 
 def path(transaction: Transaction, chat_id: str, row: int | None) -> tuple[int, ...]:

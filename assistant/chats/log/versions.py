@@ -1,9 +1,16 @@
 """The versions of a message, and the way from a message to the end of its branch.
 
 Two messages are versions of each other when both are the user's (or both answers) and ever followed
+<<<<<<< HEAD
 the same message. A message is known by its id: rows with one id are one message, of which the
 newest counts, so that rows that are added anew on another path keep their versions. Functions over
 a transaction, as in `chat_log`; `schema` explains row ranges.
+=======
+the same message. Events do not count: what follows an event follows the nearest message before it,
+and an event has no versions. A message is known by its id: rows with one id are one message, of
+which the newest counts, so that rows that are added anew on another path keep their versions.
+Functions over a transaction, as in `chat_log`; what a row range is: `schema`.
+>>>>>>> h/fix-db
 """
 
 from __future__ import annotations
@@ -20,42 +27,65 @@ from ..chat import Versions
 from ..schema import messages
 from . import paths
 
-_NEIGHBOURS: Final = text(
-    """
-    WITH place AS (
-        SELECT m."row" AS place, m.role, p.message_id AS before
-        FROM messages m LEFT JOIN messages p ON p.chat_id = m.chat_id AND p."row" = m.parent_row
-        WHERE m.chat_id = :chat AND m."row" IN :rows
-    ), parents AS (
-        SELECT place.place, place.role, q."row" AS parent
-        FROM place JOIN messages q ON q.chat_id = :chat AND q.message_id = place.before
+_FOLLOWERS: Final = """
+    followers (place, wanted, "row", role, message_id) AS (
+        SELECT place, wanted, c."row", c.role, c.message_id FROM parents CROSS JOIN messages c
+            WHERE c.chat_id = :chat AND c."row" = parent + 1 AND c.parent_row = parent
+            AND c.role IN (wanted, 'event')
+        UNION ALL
+        SELECT place, wanted, c."row", c.role, c.message_id FROM parents CROSS JOIN messages c
+            WHERE c.chat_id = :chat AND c.run_parent = parent AND c."row" = c.run_start
+            AND c.role IN (wanted, 'event')
+        UNION ALL
+        SELECT place, wanted, c."row", c.role, c.message_id FROM parents CROSS JOIN messages c
+            WHERE c.chat_id = :chat AND c.run_parent IS NULL AND c."row" = c.run_start
+            AND parent IS NULL AND c.role IN (wanted, 'event')
+        UNION ALL
+        SELECT e.place, e.wanted, c."row", c.role, c.message_id
+            FROM followers e CROSS JOIN messages c
+            WHERE e.role = 'event' AND c.role IN (e.wanted, 'event')
+            AND c.chat_id = :chat AND c.parent_row = e."row" AND c."row" IN (
+                SELECT e."row" + 1
+                UNION ALL
+                SELECT f."row" FROM messages f
+                    WHERE f.chat_id = :chat AND f.run_parent = e."row" AND f."row" = f.run_start
+            )
     )
-    SELECT place, c."row", c.message_id FROM parents JOIN messages c
-        ON c.chat_id = :chat AND c."row" = parent + 1 AND c.parent_row = parent
-        WHERE c.role = parents.role
-    UNION ALL
-    SELECT place, c."row", c.message_id FROM parents JOIN messages c
-        ON c.chat_id = :chat AND c.run_parent = parent AND c."row" = c.run_start
-        WHERE c.role = parents.role
-    UNION ALL
-    SELECT place, c."row", c.message_id FROM place JOIN messages c
-        ON c.chat_id = :chat AND c.run_parent IS NULL AND c."row" = c.run_start
-        WHERE place.before IS NULL AND c.role = place.role
+"""
+"""The rows of the role `wanted`, and the events, that follow a row of `parents` (NULL: the start of
+the chat) or an event among them. A row that follows `parent` is the next row of its range, or the
+first row of a range that grew from it. Each CROSS JOIN is for a database that keeps its order, so
+that the rows of each parent are looked up: for a JOIN, or with OR in the place of IN, the whole
+chat may be read."""
+
+_NEIGHBOURS: Final = text(
+    f"""
+    WITH RECURSIVE above (place, wanted, at) AS (
+        SELECT "row", role, parent_row FROM messages
+            WHERE chat_id = :chat AND "row" IN :rows AND role <> 'event'
+        UNION ALL
+        SELECT place, wanted, p.parent_row FROM above CROSS JOIN messages p
+            WHERE p.chat_id = :chat AND p."row" = at AND p.role = 'event'
+    ), parents (place, wanted, parent) AS (
+        SELECT place, wanted, q."row" FROM above CROSS JOIN messages p CROSS JOIN messages q
+            WHERE p.chat_id = :chat AND p."row" = at AND p.role <> 'event'
+            AND q.chat_id = :chat AND q.message_id = p.message_id
+        UNION ALL
+        SELECT place, wanted, at FROM above WHERE at IS NULL
+    ), {_FOLLOWERS}
+    SELECT place, "row", message_id FROM followers WHERE role = wanted
     """
 ).bindparams(bindparam("rows", expanding=True))
-"""The rows that follow the same message as a row of `:rows` (`place`). A row that follows
-`parent` is the next row of its range, or the first row of a range that grew from it."""
+"""The rows that follow the same message as a row of `:rows` (`place`). `above` goes from each place
+through the events before it."""
 
 _ANSWERS: Final = text(
-    """
-    SELECT c."row", c.message_id FROM messages q JOIN messages c
-        ON c.chat_id = :chat AND c."row" = q."row" + 1 AND c.parent_row = q."row"
-        WHERE q.chat_id = :chat AND q.message_id = :message AND c.role = 'assistant'
-    UNION ALL
-    SELECT c."row", c.message_id FROM messages q JOIN messages c
-        ON c.chat_id = :chat AND c.run_parent = q."row" AND c."row" = c.run_start
-        WHERE q.chat_id = :chat AND q.message_id = :message AND c.role = 'assistant'
-    ORDER BY 1
+    f"""
+    WITH RECURSIVE parents (place, wanted, parent) AS (
+        SELECT "row", 'assistant', "row" FROM messages
+            WHERE chat_id = :chat AND message_id = :message
+    ), {_FOLLOWERS}
+    SELECT "row", message_id FROM followers WHERE role = wanted ORDER BY 1
     """
 )
 
@@ -87,22 +117,34 @@ def of_messages(
 def row_of(transaction: Transaction, chat_id: str, head_row: int | None, message_id: str) -> int:
     """The row that a switch to this message means: the newest that follows a message of the path to
     `head_row`, else the newest of all. Raises NotFound for an id that the chat does not have."""
-    before = messages.alias()
-    joined = messages.outerjoin(
-        before, (before.c.chat_id == messages.c.chat_id) & (before.c.row == messages.c.parent_row)
+    query = select(messages.c.row, messages.c.parent_row).where(
+        messages.c.chat_id == chat_id, messages.c.message_id == message_id
     )
-    query = select(messages.c.row, before.c.message_id.label("before")).select_from(joined)
-    where = (messages.c.chat_id == chat_id) & (messages.c.message_id == message_id)
-    candidates = transaction.execute(query.where(where)).all()
+    candidates = transaction.execute(query).all()
     if not candidates:
         raise NotFound(f"There is no message {message_id!r} in this chat.")
-    parents = [found.before for found in candidates if found.before is not None]
-    on_path = paths.rows_on_path(transaction, chat_id, head_row, parents)
-    rows: list[int] = [one.row for one in candidates]
-    beside: list[int] = [
-        one.row for one in candidates if one.before is None or one.before in on_path
-    ]
+    before = {
+        row: paths.before_events(transaction, chat_id, parent_row) for row, parent_row in candidates
+    }
+    ids = _ids(transaction, chat_id, [row for row in before.values() if row is not None])
+    on_path = paths.rows_on_path(transaction, chat_id, head_row, list(ids.values()))
+    rows: list[int] = list(before)
+    beside = [row for row, parent in before.items() if parent is None or ids[parent] in on_path]
     return max(beside or rows)
+
+
+def _ids(transaction: Transaction, chat_id: str, rows: Sequence[int]) -> dict[int, str]:
+    """The ids of the messages of `rows`."""
+    query = select(messages.c.row, messages.c.message_id).where(
+        messages.c.chat_id == chat_id, messages.c.row.in_(bindparam("rows", expanding=True))
+    )
+    found: dict[int, str] = {}
+    for start in range(0, len(rows), paths.ROWS_PER_QUERY):
+        some = list(rows[start : start + paths.ROWS_PER_QUERY])
+        found.update(
+            (row, identity) for row, identity in transaction.execute(query, {"rows": some})
+        )
+    return found
 
 
 def newest_end(transaction: Transaction, chat_id: str, row: int) -> int:

@@ -18,18 +18,19 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any, Final
 
-from sqlalchemy import Select, bindparam, exists, func, or_, select
+from sqlalchemy import Select, bindparam, exists, func, select
 
 from ...database import Statement, Transaction, Transactions
 from ...errors import StoreError
 from ...messages.origin import EVENT
-from ...search.positions import Document, Origin, Piece, Placed, first_place, place_all
+from ...search.positions import Document, Piece, PieceOrigin, Placed, first_place, place_all
 from ...search.ranking import rank
 from ...search.scanned_postings import ScannedPostings
 from ...search.words import index_terms, query_terms
 from .. import chat_rows, schema
 from ..failover.failover import Failover
 from ..identity import chat_id as check_chat_id
+from ..log import paths
 from ..log.record import decode
 from ..schema import chats, messages
 from . import search_index
@@ -161,7 +162,9 @@ def _make_tables(transaction: Transaction) -> bool:
 
 
 def _behind_query() -> Select[Any]:
-    newest = select(func.max(messages.c.row)).where(messages.c.chat_id == chats.c.id)
+    newest = select(func.max(messages.c.row)).where(
+        messages.c.chat_id == chats.c.id, messages.c.role != EVENT
+    )
     known = search_index.indexed_chats
     return (
         select(chats.c.id)
@@ -204,16 +207,17 @@ class _Rows:
 
 def _next_rows(transaction: Transaction, chat_id: str) -> _Rows:
     known = search_index.state(transaction, chat_id)
-    first = known.row if known else 0
-    return _Rows(chat_id, known, list(_documents(transaction, chat_id, first, ROWS_PER_STEP)))
+    return _Rows(chat_id, known, list(_documents(transaction, chat_id, known, ROWS_PER_STEP)))
 
 
 def _documents(
-    transaction: Transaction, chat_id: str, first_row: int = 0, limit: int | None = None
+    transaction: Transaction, chat_id: str, known: State | None = None, limit: int | None = None
 ) -> Iterator[Document]:
-    """The rows from `first_row` on. An event has no pieces, and neither has a row with the text of
-    an older row of its message, which was added anew on another path: it is found once."""
-    older = messages.alias()
+    """The rows from the last that is `known` on, without events: what follows an event follows the
+    message before it. A row with the text of an older row of its message, which was added anew on
+    another path, has no pieces: it is found once. Where it is the next version of the row before,
+    as an answer that waits is after an event, it has the pieces of that row."""
+    older, parents = messages.alias(), messages.alias()
     again = exists().where(
         older.c.chat_id == messages.c.chat_id,
         older.c.message_id == messages.c.message_id,
@@ -223,14 +227,30 @@ def _documents(
         older.c.body == messages.c.body,
     )
     columns = (messages.c.row, messages.c.parent_row, messages.c.message_id, messages.c.body)
-    unsearched = or_(again, messages.c.role == EVENT)
-    query = select(*columns, unsearched.label("unsearched")).where(
-        messages.c.chat_id == chat_id, messages.c.row >= first_row
+    query = select(*columns, again.label("again"), parents.c.role.label("parent_role"))
+    joined = messages.outerjoin(
+        parents,
+        (parents.c.chat_id == messages.c.chat_id) & (parents.c.row == messages.c.parent_row),
     )
-    for row, parent_row, message_id, body, unsearched_row in transaction.execute(
+    query = query.select_from(joined).where(
+        messages.c.chat_id == chat_id,
+        messages.c.row >= (known.row if known else 0),
+        messages.c.role != EVENT,
+    )
+    last: tuple[Document, str] | None = None
+    for row, parent, message_id, body, is_again, parent_role in transaction.execute(
         query.order_by(messages.c.row).limit(limit)
     ):
-        yield Document(row, parent_row, message_id, () if unsearched_row else _pieces(body))
+        if parent_role == EVENT:
+            parent = paths.before_events(transaction, chat_id, parent)
+        if last and (message_id, parent, body) == (last[0].message_id, last[0].parent_row, last[1]):
+            pieces = last[0].pieces
+        elif known and row == known.row:
+            pieces = _pieces(body) if known.end_place > known.place else ()
+        else:
+            pieces = () if is_again else _pieces(body)
+        last = Document(row, parent, message_id, pieces), body
+        yield last[0]
 
 
 def _pieces(body: str) -> tuple[Piece, ...]:
@@ -293,7 +313,7 @@ def _ask_rows(transaction: Transaction, wanted: _Wanted) -> Found:
     present = select(chats.c.id).where(chats.c.deleted.is_(None))
     every = transaction.execute(present.order_by(chats.c.id)).scalars().all()
     placed: list[Placed] = []
-    origins: dict[int, Origin] = {}
+    origins: dict[int, PieceOrigin] = {}
     for number, chat_id in enumerate([wanted.chat_id] if wanted.chat_id else every):
         before = wanted.before_row
         documents = _documents(transaction, chat_id)
@@ -301,5 +321,5 @@ def _ask_rows(transaction: Transaction, wanted: _Wanted) -> Found:
         for one in place_all(kept, first_place(number)):
             placed.append(one)
             for place, _, _ in one.places():
-                origins[place] = Origin(chat_id, one.document.row, place - one.place)
+                origins[place] = PieceOrigin(chat_id, one.document.row, place - one.place)
     return Found(rank(wanted.terms, ScannedPostings(placed), wanted.hits), origins)

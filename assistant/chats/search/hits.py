@@ -8,7 +8,7 @@ from typing import Final
 
 from ...database import Transaction
 from ...messages.parts import Message, Role
-from ...search.positions import Origin
+from ...search.positions import PieceOrigin
 from ...search.ranking import ScoredWindow
 from ...search.snippet import snippet
 from ..log import chat_log
@@ -45,7 +45,7 @@ class Found:
     """The windows of a search, and the pieces in their places."""
 
     windows: tuple[ScoredWindow, ...]
-    origins: Mapping[int, Origin]
+    origins: Mapping[int, PieceOrigin]
 
 
 def show(transaction: Transaction, found: Found, terms: frozenset[str]) -> tuple[Hit, ...]:

@@ -28,10 +28,10 @@ from sqlalchemy import (
 )
 
 from ...database import LongInteger, Statement, TermIndex, Transaction
-from ...search.positions import CHAT_BITS, Origin, Placed, first_place, held, number_of
+from ...search.positions import CHAT_BITS, PieceOrigin, Placed, first_place, held, number_of
 from ...search.ranking import Entry
 
-INDEX_VERSION: Final = 2
+INDEX_VERSION: Final = 3
 """Of the tables and of the rules by which text becomes terms; an index of another version in the
 database is made anew."""
 _TERMS: Final = "search_terms"
@@ -62,6 +62,7 @@ _STATE: Final = Statement(
         indexed_chats.c.row_number,
         indexed_chats.c.place,
         indexed_chats.c.beat,
+        indexed_chats.c.end_place,
     ).where(indexed_chats.c.chat_id == bindparam("chat"))
 )
 _DELETE_ENTRY: Final = Statement(delete(_entries).where(_entries.c.place == bindparam("at")))
@@ -80,12 +81,14 @@ _TOTAL: Final = select(func.sum(indexed_chats.c.end_place.op("&")((1 << CHAT_BIT
 
 @dataclass(frozen=True, slots=True)
 class State:
-    """How far a chat is indexed: its number, and the last row with its first place and beat."""
+    """How far a chat is indexed: its number, and the last row with its first place and beat and the
+    place after its last piece."""
 
     number: int
     row: int
     place: int
     beat: int
+    end_place: int
 
 
 def prepare(transaction: Transaction) -> bool:
@@ -205,10 +208,10 @@ class IndexedPostings:
         return {place: Entry(terms, beat) for place, terms, beat in found}
 
 
-def origins(transaction: Transaction, places: Iterable[int]) -> dict[int, Origin]:
+def origins(transaction: Transaction, places: Iterable[int]) -> dict[int, PieceOrigin]:
     """The origin of the piece in each of these places."""
     found = transaction.execute(_ORIGINS, {"places": list(places)})
-    return {place: Origin(chat_id, row, piece) for place, chat_id, row, piece in found}
+    return {place: PieceOrigin(chat_id, row, piece) for place, chat_id, row, piece in found}
 
 
 def _terms(transaction: Transaction) -> TermIndex:
