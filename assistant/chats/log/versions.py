@@ -1,16 +1,10 @@
 """The versions of a message, and the way from a message to the end of its branch.
 
 Two messages are versions of each other when both are the user's (or both answers) and ever followed
-<<<<<<< HEAD
-the same message. A message is known by its id: rows with one id are one message, of which the
-newest counts, so that rows that are added anew on another path keep their versions. Functions over
-a transaction, as in `chat_log`; `schema` explains row ranges.
-=======
-the same message. Events do not count: what follows an event follows the nearest message before it,
-and an event has no versions. A message is known by its id: rows with one id are one message, of
-which the newest counts, so that rows that are added anew on another path keep their versions.
-Functions over a transaction, as in `chat_log`; what a row range is: `schema`.
->>>>>>> h/fix-db
+the same message. Events do not count: a message after an event counts as following the nearest
+message before the event, and an event has no versions. A message is known by its id: rows with one
+id are one message, of which the newest counts, so that rows that are added anew on another path
+keep their versions. Functions over a transaction, as in `chat_log`; `schema` explains row ranges.
 """
 
 from __future__ import annotations
