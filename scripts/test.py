@@ -21,17 +21,17 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+import check
 import environment
 import tools
 from environment import PYTHON, ROOT, SetupError, say
 
-TYPES = ROOT / ".cache" / "types"  # holds a link `plugin` to this checkout, for mypy
 # Without it every process of pytest, and every server that a test starts, compiles all modules.
 BYTECODE_CACHE = {
     "PYTHONDONTWRITEBYTECODE": "",
     "PYTHONPYCACHEPREFIX": str(ROOT / ".cache" / "bytecode"),
 }
-LINK_PREFIX = str(TYPES.relative_to(ROOT) / "plugin") + os.sep
+LINK_PREFIX = str(check.TYPES.relative_to(ROOT) / "plugin") + os.sep
 NO_TESTS_COLLECTED = 5  # pytest's exit code
 NODE_COUNT = re.compile(r"^\S+ (pass|fail) (\d+)$", re.MULTILINE)
 
@@ -89,7 +89,7 @@ def prepare() -> dict[str, str]:
 
 
 def steps(arguments: argparse.Namespace, environ: Mapping[str, str]) -> list[Step]:
-    def check(*command: str, **variables: str) -> Callable[[], Outcome]:
+    def checked(*command: str, **variables: str) -> Callable[[], Outcome]:
         return lambda: run_check(command, {**environ, **variables})
 
     def pytest(marker: str, *options: str) -> Callable[[], Outcome]:
@@ -110,11 +110,11 @@ def steps(arguments: argparse.Namespace, environ: Mapping[str, str]) -> list[Ste
         return tests
     scripts = sorted(map(str, (ROOT / "scripts").glob("*.py")))
     return [
-        Step("ruff check", check(python, "-m", "ruff", "check", ".")),
-        Step("ruff format", check(python, "-m", "ruff", "format", "--check", ".")),
+        Step("ruff check", checked(python, "-m", "ruff", "check", ".")),
+        Step("ruff format", checked(python, "-m", "ruff", "format", "--check", ".")),
         Step("mypy", mypy(environ, "-p", "plugin")),
         Step("mypy scripts", mypy(environ, "--explicit-package-bases", *scripts)),
-        Step("tsc", check(*type_checker())),
+        Step("tsc", checked(*type_checker())),
         Step("node --test", lambda: run_node_tests(environ)),
         *tests,
     ]
@@ -139,10 +139,7 @@ def mypy(environ: Mapping[str, str], *arguments: str) -> Callable[[], Outcome]:
     """mypy sees the package through a link with its name, whatever this folder is called."""
 
     def run() -> Outcome:
-        link = TYPES / "plugin"
-        if not link.exists():
-            TYPES.mkdir(parents=True, exist_ok=True)
-            link.symlink_to(ROOT, target_is_directory=True)
+        check.link_package()
         command = [str(PYTHON), "-m", "mypy", *arguments]
         variables = {**environ, "MYPYPATH": "scripts"}
         result = subprocess.run(command, cwd=ROOT, env=variables, capture_output=True, text=True)

@@ -73,6 +73,12 @@ class Tool:
     digest: Digest | None = None
     changes: Changes | None = None
 
+    def __post_init__(self) -> None:
+        if (self.run is None) == (self.place == "server"):
+            raise ValueError(
+                f"{self.name}: a tool of the server has `run`, one of the panel has none"
+            )
+
     @property
     def asks_first(self) -> bool:
         return self.kind == "acts"

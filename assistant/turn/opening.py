@@ -20,7 +20,6 @@ from ..chats import (
     Import,
     Intention,
     Parent,
-    Regenerate,
     Resume,
     Versions,
     WorkflowName,
@@ -67,6 +66,30 @@ class Opening:
     from_queue: str | None = None
 
 
+@dataclass(frozen=True, slots=True)
+class _Continuation:
+    """How a request continues its chat: the messages `kept` of the path stay, the messages `new`
+    follow, and the answer follows the message `parent` (HEAD: the last of `new`).
+
+    Without `new` the question is asked again, or its suspended answer goes on.
+    """
+
+    kept: tuple[Message, ...]
+    new: tuple[Message, ...]
+    answer: Message
+    parent: Parent
+
+    @property
+    def asked(self) -> tuple[Message, ...]:
+        """The new messages, else the question that is asked again."""
+        return self.new or without_events(self.kept)[-1:]
+
+    @property
+    def before(self) -> tuple[Message, ...]:
+        """The path before the messages `asked`."""
+        return self.kept if self.new else self.kept[: self.kept.index(self.asked[0])]
+
+
 async def open_stateless(request: TurnRequest, skills: SkillLibrary, new_id: str) -> Opening:
     """The opening of a request without a chat id: nothing is stored.
 
@@ -75,13 +98,11 @@ async def open_stateless(request: TurnRequest, skills: SkillLibrary, new_id: str
     if request.trigger == REGENERATE:
         while sent and sent[-1].role == "assistant":
             sent = sent[:-1]
-    messages, _, _ = _continuation(reconcile((), sent, request.trigger), ())
-    history, answer = _split(messages, new_id)
-    _check(history, answer)
-    expanded = [await expand(message, skills) for message in history]
-    reply, slash = _without_model(expanded[-1], answer)
-    messages = (*_system(sent), *(item.message for item in expanded))
-    return Opening(messages, answer, reply, slash=slash)
+    continuation = _continuation(reconcile((), sent, request.trigger), (), new_id)
+    expanded = [await expand(message, skills) for message in continuation.new]
+    reply, slash = _without_model(expanded[-1], continuation.answer)
+    history = (*_system(sent), *(item.message for item in expanded))
+    return Opening(history, continuation.answer, reply, slash=slash)
 
 
 async def open_in_chat(
@@ -99,46 +120,60 @@ async def open_in_chat(
     """
     exists = await store.get(chat_id) is not None
     stored = await store.path(chat_id) if exists else ()
-    messages, kept, parent = _continuation(_intention(request, stored), stored)
-    new, answer = _split(messages, new_id)
-    said = without_events(kept)
-    _check((*said, *new), answer)
-    new = sent_by_a_client(new)
-    expanded = [await expand(message, skills) for message in (new or said[-1:])]
+    continuation = _continuation(_intention(request, stored), stored, new_id)
+    answer = continuation.answer
+    expanded = [await expand(message, skills) for message in continuation.asked]
     asked = tuple(item.message for item in expanded)
-    # A `/skill` message that is asked again may name a skill that did not exist the first time: the
-    # skill's text is stored now.
-    changed = bool(new) or (asked != kept[-1:] and not answer.parts)
-    before = kept if new else kept[:-1]
     if not exists:
         await store.import_messages(chat_id, asked, _title(asked), _workflow(request))
-    elif changed:
-        after = parent if new else (before[-1].id if before else None)
-        await store.append_all(chat_id, asked, after, from_queue)
-        if not without_events(stored):
-            await store.set_title(chat_id, _title(asked), "rule")
-    added = asked if changed or not exists else ()
-    if from_queue is not None and not added:
-        await ChatQueue(store).dequeue(chat_id, from_queue)
-    reply, slash = _without_model(expanded[-1], answer)
-    stays = before if added else kept
+        added = asked
+    else:
+        added = await _append(store, chat_id, stored, continuation, asked, from_queue)
+    stays = continuation.before if added else continuation.kept
     gone = tuple(message for message in stored[len(stays) :] if message.id != answer.id)
-    # Only a question that was asked before can have earlier answers.
-    version = await _version(store, chat_id, asked, answer) if gone or not added else None
+    # No turn has read the events that leave the path with the answer before them.
+    events = (*events_before((*continuation.before, *asked)), *filter(is_event, gone))
+    reply, slash = _without_model(expanded[-1], answer)
     return Opening(
-        (*_system(request.messages), *(said if new else said[:-1]), *asked),
-        answer,
-        reply,
-        HEAD if added else parent,
-        slash,
-        version,
+        history=(*_system(request.messages), *without_events(continuation.before), *asked),
+        answer=answer,
+        reply=reply,
+        parent=HEAD if added else continuation.parent,
+        slash=slash,
+        # Only a question that was asked before can have earlier answers.
+        version=await _version(store, chat_id, asked, answer) if gone or not added else None,
         after=stays[-1].id if stays else None,
         dropped=len(gone),
         added=added,
-        # No turn has read the events that leave the path with the answer before them.
-        events=(*events_before((*kept, *new)), *filter(is_event, gone)),
+        events=events,
         from_queue=from_queue,
     )
+
+
+async def _append(
+    store: ChatStore,
+    chat_id: str,
+    stored: tuple[Message, ...],
+    continuation: _Continuation,
+    asked: tuple[Message, ...],
+    from_queue: str | None,
+) -> tuple[Message, ...]:
+    """Adds the messages `asked` to the log of a stored chat if they are new, and takes the entry
+    out of the queue; returns the messages that were added."""
+    new = continuation.new
+    # A `/skill` message that is asked again may name a skill that did not exist the first time: the
+    # skill's text is stored now.
+    changed = asked != continuation.asked and not continuation.answer.parts
+    if not new and not changed:
+        if from_queue is not None:
+            await ChatQueue(store).dequeue(chat_id, from_queue)
+        return ()
+    before = continuation.before
+    after = continuation.parent if new else (before[-1].id if before else None)
+    await store.append_all(chat_id, asked, after, from_queue)
+    if not without_events(stored):
+        await store.set_title(chat_id, _title(asked), "rule")
+    return asked
 
 
 async def open_suspended(
@@ -201,22 +236,24 @@ def _intention(request: TurnRequest, stored: tuple[Message, ...]) -> Intention:
     return Append(message) if said else Import((message,))
 
 
-def _continuation(
-    intention: Intention, stored: tuple[Message, ...]
-) -> tuple[tuple[Message, ...], tuple[Message, ...], Parent]:
-    """The messages to add, the stored messages before them, and the parent of the first added
-    message."""
+def _continuation(intention: Intention, stored: tuple[Message, ...], new_id: str) -> _Continuation:
+    """Raises InvalidRequest when there is nothing to answer."""
+    kept = stored
+    parent: Parent = HEAD
+    messages: tuple[Message, ...] = ()
     if isinstance(intention, Import):
-        return intention.messages, stored, HEAD
-    if isinstance(intention, Append):
-        return (intention.message,), stored, HEAD
-    if isinstance(intention, Regenerate):
-        return (), _up_to(stored, intention.parent_id), intention.parent_id
-    if isinstance(intention, Resume):
-        kept = _up_to(stored, intention.parent_id)
-        return (intention.message,), kept, intention.parent_id
-    assert isinstance(intention, Branch), f"unknown intention {intention!r}"
-    return intention.messages, _up_to(stored, intention.parent_id), intention.parent_id
+        messages = intention.messages
+    elif isinstance(intention, Append):
+        messages = (intention.message,)
+    else:
+        kept, parent = _up_to(stored, intention.parent_id), intention.parent_id
+        if isinstance(intention, Resume):
+            messages = (intention.message,)
+        elif isinstance(intention, Branch):
+            messages = intention.messages
+    new, answer = _split(messages, new_id)
+    _check((*without_events(kept), *new), answer)
+    return _Continuation(kept, sent_by_a_client(new), answer, parent)
 
 
 def _up_to(stored: tuple[Message, ...], message_id: str | None) -> tuple[Message, ...]:
