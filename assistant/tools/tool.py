@@ -76,7 +76,7 @@ class Tool:
     def __post_init__(self) -> None:
         if (self.run is None) == (self.place == "server"):
             raise ValueError(
-                f"{self.name}: a tool of the server has `run`, one of the panel has none"
+                f"{self.name}: expected `run` for a tool of the server, and none in the panel"
             )
 
     @property

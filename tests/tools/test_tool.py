@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 from plugin.assistant.errors import ToolError
 from plugin.assistant.tools.parameters import Parameters
-from plugin.assistant.tools.tool import Tool
+from plugin.assistant.tools.tool import Place, Tool, ToolContext
 from plugin.assistant.tools.toolset import standard_toolset
 
 SKILL = "createUserSkill"
@@ -55,8 +55,27 @@ def test_any_schema_with_a_function_that_parses_makes_a_tool() -> None:
         return [str(name) for name in value["names"]]
 
     schema = {"type": "object", "properties": {"names": {"type": "array"}}}
-    named = Tool("named", "Named", "Names.", "reads", Parameters(schema, parse), group="lookup")
+    named = Tool(
+        "named", "Named", "Names.", "reads", Parameters(schema, parse), "panel", group="lookup"
+    )
     assert named.schema()["function"]["parameters"] == schema
     assert named.parse({"names": ["a", 1]}) == ["a", "1"]
     with pytest.raises(ToolError, match="names: expected a list"):
         named.parse({})
+
+
+@pytest.mark.parametrize("place", ["server", "panel"])
+def test_a_tool_has_code_exactly_where_it_runs_on_the_server(place: Place) -> None:
+    async def run(_: Any, context: ToolContext) -> Any:
+        raise AssertionError("not called")
+
+    with pytest.raises(ValueError, match="mistaken: expected `run`"):
+        Tool(
+            "mistaken",
+            "M",
+            "M.",
+            "reads",
+            place=place,
+            run=None if place == "server" else run,
+            group="lookup",
+        )

@@ -211,7 +211,9 @@ def test_only_tools_of_the_role_and_of_allowed_kinds_are_offered() -> None:
     names = {tool.name for tool in SAMPLE.list(Listing(allowed=reads))}
     assert names == set(SAMPLE.names) - {"saveGuide", "paint"}
     elsewhere: tuple[Role, ...] = ()
-    hidden = Tool("hidden", "Hid", "Hides.", "reads", roles=elsewhere, group="lookup")
+    hidden = Tool(
+        "hidden", "Hid", "Hides.", "reads", place="panel", roles=elsewhere, group="lookup"
+    )
     assert Toolset((hidden,)).list(Listing()) == ()
 
 
