@@ -150,11 +150,7 @@ class ChatTurns(TurnObserver):
                 await self._mark_unread()
             self._turn = None
             self._live.finished(turn.stream.message, state)
-            if self._path.has_new_event:
-                # Readers may have the event and the answer in another order than the log.
-                self._path.has_new_event = False
-                with suppress(AssistantError):
-                    self._live.replaced(await self._path.page())
+            await self._path.show_new_event()
             # The turn may have been a slash command that chose another model.
             if (chat := await self._path.refresh()) is not None:
                 self.params = chat.params

@@ -35,7 +35,7 @@ class MessageQueue:
         self._id = chat_id
         self._store = services.queue
         self._service = services.turns
-        self._clock = services.clock
+        self._now = services.now
         self._live = live
         self._turns = turns
 
@@ -52,7 +52,7 @@ class MessageQueue:
                 retry_after=FULL_RETRY_SECONDS,
             )
         details: dict[str, Any] = {} if client_id is None else {"client_id": client_id}
-        entry = Queued(message.id, USER_MESSAGE, self._clock(), message, priority, details)
+        entry = Queued(message.id, USER_MESSAGE, self._now(), message, priority, details)
         await self._store.enqueue(self._id, entry)
         before = self._live.queue
         place = sum(other.priority for other in before) if priority else len(before)

@@ -15,7 +15,7 @@ from dataclasses import replace
 from typing import Final
 
 from ..chats import Chat, Versions
-from ..errors import InvalidRequest, NotFound, StoreError
+from ..errors import AssistantError, InvalidRequest, NotFound, StoreError
 from ..messages.origin import imported, with_origin, without_events
 from ..messages.parts import Message
 from ..turn.opening import Opening
@@ -42,8 +42,7 @@ class ChatPath:
         self._branches = services.branches
         self._live = live
         self.lock = asyncio.Lock()
-        self.has_new_event = False
-        """Whether an event was added since the running turn began."""
+        self._has_new_event = False
 
     async def page(self) -> Page:
         """The end of the path. The caller holds the lock."""
@@ -121,11 +120,19 @@ class ChatPath:
         if self._live.state in STOPPABLE:
             # The answer may be stored already although its stream has not ended: see
             # `ChatTurns.ended`.
-            self.has_new_event = True
+            self._has_new_event = True
             self._live.replaced(await self.page())
         else:
             self._live.added(stored, self._live.end, None)
         await self.refresh()
+
+    async def show_new_event(self) -> None:
+        """After a turn in which an event was added, sends a snapshot: readers may have the event
+        and the answer in another order than the log. The caller holds the lock."""
+        if self._has_new_event:
+            self._has_new_event = False
+            with suppress(AssistantError):
+                self._live.replaced(await self.page())
 
     async def update(self, command: UpdateMessage) -> None:
         """Replaces the text of a message, which keeps its position and its id."""

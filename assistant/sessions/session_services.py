@@ -14,12 +14,12 @@ from .serialization import Json
 @dataclass(frozen=True, slots=True)
 class SessionServices:
     """`on_branch` is called with the list's entry of a new chat that was branched from another;
-    `clock` gives UTC times."""
+    `now` gives UTC times."""
 
     store: ChatStore
     queue: ChatQueue
     branches: Branches
     turns: TurnService
     on_branch: Callable[[Json], None]
-    clock: Callable[[], datetime]
+    now: Callable[[], datetime]
     new_message_id: Callable[[], str]

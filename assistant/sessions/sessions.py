@@ -58,13 +58,13 @@ class Sessions:
         self._sweeping: asyncio.TimerHandle | None = None
         store.failover.changed.append(self._tell_saving)
         self._services = SessionServices(
-            store,
-            ChatQueue(store),
-            Branches(store),
-            turns,
-            self.feed.created,
-            now,
-            lambda: f"msg-{uuid.uuid4().hex}",
+            store=store,
+            queue=ChatQueue(store),
+            branches=Branches(store),
+            turns=turns,
+            on_branch=self.feed.created,
+            now=now,
+            new_message_id=lambda: f"msg-{uuid.uuid4().hex}",
         )
 
     async def start(self, request: TurnRequest) -> TurnStream:

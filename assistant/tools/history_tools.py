@@ -7,7 +7,7 @@ from typing import Any
 from pydantic import Field
 
 from ..errors import AssistantError, ToolError
-from .parameters import Arguments, parameters_of
+from .parameters import Arguments
 from .ports import ChatHistory
 from .tool import EVERY_WINDOW, SMALL_WINDOW, Tool, ToolContext
 
@@ -72,7 +72,6 @@ HISTORY_TOOLS = (
             "Use it before you say that you do not know what was said or done earlier."
         ),
         kind="reads",
-        parameters=parameters_of(HistoryQuery),
         run=_search,
         parallel=True,
         window=SMALL_WINDOW,
@@ -86,7 +85,6 @@ HISTORY_TOOLS = (
             "shortened, or messages that a summary replaced."
         ),
         kind="reads",
-        parameters=parameters_of(Part),
         run=_recall,
         parallel=True,
         window=EVERY_WINDOW,

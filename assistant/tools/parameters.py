@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import inspect
+import typing
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -15,7 +17,7 @@ from ..errors import ToolError
 class Parameters:
     """`parse` gets the arguments as JSON values, returns what the tool's `run` takes, and raises
     ToolError naming each wrong field. Schema and function may come from a pydantic model
-    (`parameters_of`) or from anywhere else, such as another server's description of its tool."""
+    (`parameters_for`) or from anywhere else, such as another server's description of its tool."""
 
     schema: Mapping[str, Any]
     parse: Callable[[Any], Any]
@@ -49,6 +51,16 @@ def parameters_of(model: type[Arguments]) -> Parameters:
     return Parameters(schema, parse)
 
 
+def parameters_for(run: Callable[..., Any]) -> Parameters:
+    """The parameters that the annotation of `run`'s first argument names; none where it names no
+    model of arguments."""
+    first = next(iter(inspect.signature(run).parameters))
+    model = typing.get_type_hints(run).get(first)
+    if isinstance(model, type) and issubclass(model, Arguments):
+        return parameters_of(model)
+    return NO_PARAMETERS
+
+
 def _without_titles(schema: Any) -> Any:
     """The schema without pydantic's titles, which cost tokens and say nothing."""
     if isinstance(schema, dict):
@@ -61,3 +73,5 @@ def _without_titles(schema: Any) -> Any:
 
 
 NO_PARAMETERS = parameters_of(NoArguments)
+OF_RUN = Parameters(NO_PARAMETERS.schema, NO_PARAMETERS.parse)
+"""Stands for the parameters that the tool's `run` names in its annotation."""

@@ -10,7 +10,7 @@ from pydantic import Field
 
 from ..errors import AssistantError, ToolError
 from ..messages.prompt import ToolCall
-from .parameters import Arguments, parameters_of
+from .parameters import Arguments
 from .tool import SMALL_WINDOW, Tool, ToolContext
 
 
@@ -98,7 +98,6 @@ SKILL_TOOLS = (
         title="Read your skill",
         description="The full text of one of the user's skills.",
         kind="reads",
-        parameters=parameters_of(Slug),
         run=_get_user,
         parallel=True,
         group="skills",
@@ -121,7 +120,6 @@ SKILL_TOOLS = (
             "system message."
         ),
         kind="reads",
-        parameters=parameters_of(Slug),
         run=_get_system,
         parallel=True,
         window=SMALL_WINDOW,
@@ -135,7 +133,6 @@ SKILL_TOOLS = (
             "the user is asked to allow it."
         ),
         kind="acts",
-        parameters=parameters_of(NewSkill),
         run=_create_user,
         group="skills",
     ),

@@ -11,7 +11,7 @@ from ..errors import ToolError
 from ..messages.changes import Change
 from ..messages.prompt import ToolCall
 from ..workflow.view import Snapshot
-from .parameters import NO_PARAMETERS, Parameters
+from .parameters import NO_PARAMETERS, OF_RUN, Parameters, parameters_for
 from .ports import ChatHistory, Skills
 
 Kind = Literal["reads", "edits", "acts"]
@@ -50,7 +50,8 @@ Changes = Callable[[ToolCall, Any], Iterable[Change]]
 @dataclass(frozen=True, slots=True)
 class Tool:
     """`title` is the text that the panel shows while the tool runs ("Read the workflow"); `run` is
-    None for a tool that the panel runs.
+    None for a tool that the panel runs. Without `parameters`, the annotation of `run`'s first
+    argument names the model of its arguments.
 
     `parallel`: a read that may run at the same time as the reads next to it. `window`: the smallest
     window, in tokens, from which the tool is offered without being loaded; in a smaller window
@@ -63,7 +64,7 @@ class Tool:
     title: str
     description: str
     kind: Kind
-    parameters: Parameters = NO_PARAMETERS
+    parameters: Parameters = OF_RUN
     place: Place = "server"
     run: Run | None = None
     parallel: bool = False
@@ -74,6 +75,9 @@ class Tool:
     changes: Changes | None = None
 
     def __post_init__(self) -> None:
+        if self.parameters is OF_RUN:
+            found = NO_PARAMETERS if self.run is None else parameters_for(self.run)
+            object.__setattr__(self, "parameters", found)
         if (self.run is None) == (self.place == "server"):
             raise ValueError(
                 f"{self.name}: expected `run` for a tool of the server, and none in the panel"

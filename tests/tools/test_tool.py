@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 from plugin.assistant.errors import ToolError
-from plugin.assistant.tools.parameters import Parameters
+from plugin.assistant.tools.parameters import Arguments, Parameters
 from plugin.assistant.tools.tool import Place, Tool, ToolContext
 from plugin.assistant.tools.toolset import standard_toolset
 
@@ -79,3 +79,23 @@ def test_a_tool_has_code_exactly_where_it_runs_on_the_server(place: Place) -> No
             run=None if place == "server" else run,
             group="lookup",
         )
+
+
+class NodeArguments(Arguments):
+    node: int
+
+
+async def _look(place: NodeArguments, context: ToolContext) -> Any:
+    return place.node
+
+
+async def _rest(_: Any, context: ToolContext) -> Any:
+    return None
+
+
+def test_the_annotation_of_the_code_names_the_arguments() -> None:
+    looks = Tool("look", "L", "L.", "reads", run=_look, group="lookup")
+    assert looks.schema()["function"]["parameters"]["required"] == ["node"]
+    assert looks.parse({"node": 3}) == NodeArguments(node=3)
+    rests = Tool("rest", "R", "R.", "reads", run=_rest, group="lookup")
+    assert rests.schema()["function"]["parameters"]["properties"] == {}
