@@ -22,6 +22,8 @@ def fault_of(value: Any) -> str | None:
         inner: list[Any] = []
         for item in level:
             if isinstance(item, Mapping):
+                if _changes_a_prototype(item):
+                    return "It has a field that would change a JavaScript prototype."
                 inner.extend(item.values())
             elif isinstance(item, (list, tuple)):
                 inner.extend(item)
@@ -31,3 +33,9 @@ def fault_of(value: Any) -> str | None:
             return None
         level = inner
     return f"It is nested deeper than {MOST_LEVELS} levels."
+
+
+def _changes_a_prototype(value: Mapping[str, Any]) -> bool:
+    """Whether the `ai` package refuses to parse a chunk with this object."""
+    constructor = value.get("constructor")
+    return "__proto__" in value or (isinstance(constructor, Mapping) and "prototype" in constructor)

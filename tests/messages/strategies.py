@@ -30,16 +30,18 @@ GIANTS = st.builds(
     st.integers(500, 9_000),
 )
 IDENTITIES = st.sampled_from(["a", "b", "c", "call_0", "call_1", "ä"])
+FIELDS = TEXTS.filter(lambda name: name not in ("__proto__", "constructor"))
+"""Names of fields; `json_limits` refuses values that would change a JavaScript prototype."""
 JSON = st.recursive(
     st.none()
     | st.booleans()
     | st.integers()
     | st.floats(allow_nan=False, allow_infinity=False, width=32)
     | TEXTS,
-    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(TEXTS, inner, max_size=3),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(FIELDS, inner, max_size=3),
     max_leaves=6,
 )
-OBJECTS = st.dictionaries(TEXTS, JSON, max_size=3)
+OBJECTS = st.dictionaries(FIELDS, JSON, max_size=3)
 FILES = st.builds(
     FilePart,
     st.sampled_from(["image/png", "image/svg+xml", "text/plain", "application/pdf", "", "text/x"]),
@@ -134,7 +136,7 @@ METADATA = st.builds(
 )
 SMALL_JSON = st.recursive(
     st.none() | st.booleans() | st.integers(-9_999, 9_999) | TEXTS,
-    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(TEXTS, inner, max_size=3),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(FIELDS, inner, max_size=3),
     max_leaves=6,
 )
 """JSON that JavaScript reads without loss."""
