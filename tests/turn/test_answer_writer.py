@@ -225,6 +225,7 @@ def test_a_value_may_be_as_deep_as_the_log_allows() -> None:
     assert fault_of(value) is None
     assert fault_of([value]) == f"It is nested deeper than {MOST_LEVELS} levels."
     assert fault_of({"a": [float("nan")]}) == "nan is no JSON number."
-    for bad in ({"__proto__": 1}, {"a": [{"constructor": {"prototype": {}}}]}):
+    refused: list[Any] = [{"__proto__": 1}, {"a": [{"constructor": {"prototype": {}}}]}]
+    for bad in refused:
         assert fault_of(bad) == "It has a field that would change a JavaScript prototype."
     assert fault_of({"constructor": "prototype", "prototype": 1}) is None
