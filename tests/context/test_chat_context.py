@@ -216,6 +216,7 @@ def test_a_signed_reasoning_block_reaches_the_request_of_the_open_round_only() -
     assert all(message.reasoning is None for message in later.messages)
 
 
+@pytest.mark.slow
 @law
 @given(CHATS, LIMITS, BUDGETS)
 def test_any_chat_gives_a_valid_request_or_a_clear_refusal(
@@ -232,6 +233,7 @@ def test_any_chat_gives_a_valid_request_or_a_clear_refusal(
     assert all(name.isascii() and 0 < len(name) <= 64 for name in names)
 
 
+@pytest.mark.slow
 @law
 @given(CHATS, st.data())
 def test_a_chat_broken_anywhere_is_read_or_refused(

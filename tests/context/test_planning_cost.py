@@ -20,6 +20,7 @@ from .planning import (
 from .wild import wild_log
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("cache", ["none", "auto"])
 @pytest.mark.parametrize("seed", [3, 4])
 def test_a_long_chat_is_opened_with_what_looking_at_all_of_it_would_give(

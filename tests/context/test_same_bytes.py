@@ -44,6 +44,7 @@ def fingerprint() -> str:
     return digest.hexdigest()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("seed", "locale"), [("1", "C"), ("2", "C.UTF-8")])
 def test_another_process_hash_seed_and_locale_give_the_same_bytes(seed: str, locale: str) -> None:
     command = [sys.executable, "-c", SUBPROCESS]

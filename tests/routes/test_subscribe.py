@@ -120,6 +120,7 @@ async def test_a_turn_of_the_other_route_is_told_too(chat: Chatting) -> None:
     assert shown(panel.state) == (await chat.stored())["messages"]
 
 
+@pytest.mark.slow
 async def test_text_survives_two_hundred_cuts(chat: Chatting) -> None:
     """The connection is cut at random places of the stream, also in the middle of an event, and
     before the first number."""

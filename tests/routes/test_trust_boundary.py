@@ -295,6 +295,7 @@ VALUES = st.recursive(
 CALLS = st.tuples(st.sampled_from(JSON_ROUTES), st.dictionaries(NAMES | st.text(), VALUES))
 
 
+@pytest.mark.slow
 @settings(
     max_examples=15,
     deadline=None,
