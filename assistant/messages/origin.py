@@ -30,7 +30,7 @@ def origin_of(message: Message) -> MessageOrigin:
 
 
 def is_event(message: Message) -> bool:
-    return message.role == "user" and origin_of(message) == EVENT
+    return message.role == "user" and message.metadata.get(FIELD) == EVENT
 
 
 def role_in_log(message: Message) -> str:

@@ -82,7 +82,7 @@ class ChatSession:
         client has asked for it since the restart."""
         if chat is not None:
             queue = await self._services.queue.queue(self.id)
-            last, end = await self._path.last(), await self._path.end()
+            last, end = await self._path.end()
             self.live.load(chat, queue, last, end)
             self._turns.params = chat.params
 

@@ -51,16 +51,11 @@ class ChatPath:
         versions = await self._branches.versions(self._id, ids) if ids else {}
         return Page(messages, more, versions)
 
-    async def last(self) -> Message | None:
-        """The last message of the conversation: events after it are passed over."""
+    async def end(self) -> tuple[Message | None, str | None]:
+        """The last message of the conversation, and the id of the last message of the path, which
+        may be an event after it."""
         messages, _ = await self._store.page(self._id, None, READ)
-        said = without_events(messages)
-        return said[-1] if said else None
-
-    async def end(self) -> str | None:
-        """The id of the last message of the path, which may be an event."""
-        messages, _ = await self._store.page(self._id, None, 1)
-        return messages[-1].id if messages else None
+        return _end_of(messages)
 
     async def messages(self) -> tuple[Message, ...]:
         return await self._store.path(self._id)
@@ -177,14 +172,19 @@ class ChatPath:
     async def moved(self, chat: Chat, before: Page | None = None) -> None:
         """Sends the events after a change of the path. Readers get a snapshot where `before` is
         None, and where messages have other versions than on the page `before`."""
-        last, end = await self.last(), await self.end()
         page = await self.page()
+        last, end = _end_of(page.messages)
         for state in route(self._live.state, chat.state):
             self._live.enter(state)
         self._live.set_chat(chat)
         self._live.ends_with(last, end)
         if before is None or not _same_versions(before, page):
             self._live.replaced(page)
+
+
+def _end_of(messages: tuple[Message, ...]) -> tuple[Message | None, str | None]:
+    said = without_events(messages)
+    return said[-1] if said else None, messages[-1].id if messages else None
 
 
 def _restored(path: tuple[Message, ...], messages: tuple[Message, ...]) -> tuple[Message, ...]:
