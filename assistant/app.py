@@ -10,14 +10,15 @@ Nothing here is a module-level singleton: each call builds an assistant of its o
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import hashlib
 import logging
 import re
-from collections.abc import Callable, Coroutine, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
 from aiohttp import web
 
@@ -37,9 +38,9 @@ from .turn.one_shot import one_shot
 
 logger = logging.getLogger("comfyui_assistant")
 
-Result = TypeVar("Result")
-
 PROVIDERS_FILE = "providers.json"
+USUAL_USER = "default"
+"""ComfyUI's one user, where it was not started with --multi-user."""
 PLAIN_USER = re.compile(r"[A-Za-z0-9_-]{1,64}")
 
 
@@ -119,29 +120,20 @@ class Assistant:
         return space
 
     async def start(self) -> None:
-        """Opens the spaces that requests have made already. Never raises for a folder that cannot
-        be read or written."""
+        """Opens the space of ComfyUI's usual user, if it was used before, and prepares the client
+        for the first request. Never raises for a folder that cannot be read or written."""
         self._loop = asyncio.get_running_loop()
+        self._in_background(self._load_client())
+        if (self.folder / folder_name(USUAL_USER)).is_dir():
+            self.space_of(USUAL_USER)
         for problem in self.problems:
             logger.warning("%s", ascii(problem.message)[1:-1])
-        for space in list(self._spaces.values()):
-            await self._open(space)
 
     async def complete(self, prompt: str, *, system: str = "", seed: int | None = None) -> str:
         """The active provider's answer to one prompt, for nodes. Raises ProviderError."""
         return await one_shot(
             self.resolver, self.client, self.settings, prompt, system=system, seed=seed
         )
-
-    def hand_over(self, work: Coroutine[Any, Any, Result]) -> asyncio.Future[Result]:
-        """Runs `work` in the server's loop, for a caller in another thread's loop.
-
-        Raises RuntimeError before `start`.
-        """
-        if self._loop is None:
-            work.close()
-            raise RuntimeError("The assistant has not started yet.")
-        return asyncio.wrap_future(asyncio.run_coroutine_threadsafe(work, self._loop))
 
     async def close(self) -> None:
         """Stops the turns (their unfinished answers are kept), and closes files, clients and child
@@ -159,6 +151,11 @@ class Assistant:
         keys = (provider.api_key for provider in self._book.list())
         known = (self.settings.token, self.settings.openai_api_key, *keys)
         return frozenset(key for key in known if key and len(key) >= SHORTEST_SECRET)
+
+    async def _load_client(self) -> None:
+        # Without the library each turn says what is missing.
+        with contextlib.suppress(ImportError):
+            await self.client.load()
 
     async def _open(self, space: UserSpace) -> None:
         await space.open()
