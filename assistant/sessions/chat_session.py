@@ -97,6 +97,11 @@ class ChatSession:
         """Whether the session may be dropped from memory: no work, no turn, no readers."""
         return not (self._work or self._turns.stream or self.live.watched or self.events.readers)
 
+    async def settled(self) -> None:
+        """Waits for the command or request that is being carried out, which may make the chat."""
+        async with self._commands:
+            pass
+
     async def start(self, request: TurnRequest) -> TurnStream:
         """Starts the turn of a `POST /api/chat`. Raises Conflict (`turn_running`) while a turn
         runs, and the errors of `turn.opening`."""

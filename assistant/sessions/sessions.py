@@ -95,6 +95,8 @@ class Sessions:
         """The chat's session. Raises NotFound for an unknown chat."""
         session = await self._made(identity)
         if not session.live.exists:
+            await session.settled()
+        if not session.live.exists:
             self._drop(session)
             raise NotFound(f"There is no chat {identity!r}.")
         return session

@@ -143,16 +143,31 @@ async def prepare(
     With `notes`, the turn's tail is begun from these sources.
     Raises ProviderError when no provider is configured or found."""
     settings = settings_for(services.settings, params)
-    provider = await provider_for(services.providers, params)
-    window = window_of(await services.providers.window(provider))
+    (provider, window), statements = await asyncio.gather(
+        _provider_and_window(services, params), services.prompts.statements()
+    )
     listing = Listing(window.tokens)
     tools = schemas_of(services.toolset.list(listing)) if provider.tools else ()
     spoken = tuple(message for message in history if message.role != "system")
-    await asyncio.to_thread(conversation.feed_locked, spoken)
-    system = client_system(history)
-    if system is None:
-        first_turn = conversation.context.first_turn
-        system = await _own_system(services, history, settings, window, first_turn, bool(tools))
+
+    def work() -> SystemText:
+        conversation.feed_locked(spoken)
+        own = client_system(history)
+        if own is not None:
+            return own
+        # Our own system message: full on a chat's first turn, else the continuation (R1, R2).
+        made = services.prompts.system_prompt(
+            statements,
+            first_turn=conversation.context.first_turn,
+            window_tokens=window.tokens,
+            compact=window.compact,
+            tools=bool(tools),
+            max_steps=settings.max_steps,
+            pinned_skills=_pinned(history),
+        )
+        return SystemText(made.text, made.kind, made.user_context_chars, made.limits, made.left_out)
+
+    system = await asyncio.to_thread(work)
     if notes is not None:
         await begin_tail(conversation, notes, history, settings.recall_tokens)
     count = counter_of(provider.model)
@@ -173,24 +188,9 @@ async def prepare(
     )
 
 
-async def _own_system(
-    services: Services,
-    history: tuple[Message, ...],
-    settings: Settings,
-    window: Window,
-    first_turn: bool,
-    tools: bool,
-) -> SystemText:
-    """Our own system message: full on a chat's first turn, else the continuation (R1, R2)."""
-    made = await services.prompts.system_prompt(
-        first_turn=first_turn,
-        window_tokens=window.tokens,
-        compact=window.compact,
-        tools=tools,
-        max_steps=settings.max_steps,
-        pinned_skills=_pinned(history),
-    )
-    return SystemText(made.text, made.kind, made.user_context_chars, made.limits, made.left_out)
+async def _provider_and_window(services: Services, params: ChatParams) -> tuple[Provider, Window]:
+    provider = await provider_for(services.providers, params)
+    return provider, window_of(await services.providers.window(provider))
 
 
 def schemas_of(tools: Sequence[Tool]) -> tuple[Mapping[str, Any], ...]:

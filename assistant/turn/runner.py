@@ -89,7 +89,8 @@ class TurnRunner:
             return self._failed(AssistantError(INTERNAL))
 
     async def _keep(self, last: list[Chunk]) -> None:
-        problem = await self._recorder.finish(fold(self._stream.message, last), self._state)
+        whole, unread = fold(self._stream.message, last), not self._turn.observer.watching
+        problem = await self._recorder.finish(whole, self._state, unread)
         if problem is not None:
             self._emit(chunks.notice("not_saved", _NOT_SAVED.format(problem.message)))
 

@@ -40,10 +40,13 @@ class Model(Protocol):
 
 
 class Prompts(Protocol):
-    """Makes the system message (`prompts.composition`)."""
+    """Makes the system message (`prompts.composition`): `system_prompt`, in a thread, from the
+    user's `statements`."""
 
-    async def system_prompt(
+    async def statements(self) -> Any: ...
+    def system_prompt(
         self,
+        statements: Any,
         *,
         first_turn: bool,
         window_tokens: int,

@@ -10,7 +10,7 @@ from datetime import datetime, timezone
 from pathlib import Path
 
 import pytest
-from plugin.assistant.chats import ChatStore
+from plugin.assistant.chats import ChatStore, TurnStart
 from plugin.assistant.chats.attachments import SMALLEST
 from plugin.assistant.chats.export.archive import Archive
 from plugin.assistant.chats.log.branches import Branches
@@ -119,7 +119,7 @@ async def test_answers_in_progress_and_what_waits_have_files_too(
     assert (await queue.queue("c"))[0].message == showing("u9")
     drawn = Message("a1", "assistant", (FilePart("image/png", url_of(PICTURE)),))
     await store.append("c", user("u1"))
-    await store.begin_answer("c", answer("a1", ""))
+    await store.begin_turn("c", TurnStart(answer("a1", "")))
     await store.checkpoint("c", drawn)
     after = ChatStore(database)
     await after.recover()

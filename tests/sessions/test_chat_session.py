@@ -701,14 +701,17 @@ async def test_a_reader_that_comes_while_the_unread_mark_is_stored_clears_it(
     scene: Stage, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     session = await scene.session()
-    store = scene.store.set_unread
+    finish = scene.store.finish_answer
 
-    async def come(chat_id: str, unread: bool) -> None:
-        await store(chat_id, unread)
-        if not session.live.watched:
-            session.live.reader_joined("p1")
+    async def come(*arguments: Any) -> Any:
+        stored = await finish(*arguments)
+        assert stored.unread
+        session.live.reader_joined("p1")
+        return stored
 
-    monkeypatch.setattr(scene.store, "set_unread", come)
+    monkeypatch.setattr(scene.store, "finish_answer", come)
     await say(scene, session, "u1")
     assert session.live.watched
+    stored = await scene.store.get("c1")
+    assert stored is not None and not stored.unread
     assert not session.live.unread
