@@ -35,6 +35,7 @@ from .routes.table import ROUTES
 from .space import UserSpace
 from .tools.toolset import standard_toolset
 from .turn.one_shot import one_shot
+from .turn.places import Places
 
 logger = logging.getLogger("comfyui_assistant")
 
@@ -74,6 +75,7 @@ class Assistant:
         self.resolver = Resolver(self._book, settings)
         self.client = Client(settings, prepare=self.resolver.prepare)
         self.toolset = standard_toolset()
+        self._places = Places(settings.max_turns)
         self._spaces: dict[str, UserSpace] = {}
         self._tasks: set[asyncio.Task[None]] = set()
         self._loop: asyncio.AbstractEventLoop | None = None
@@ -113,6 +115,7 @@ class Assistant:
                 self.resolver,
                 self.client,
                 self.host.comfyui,
+                self._places,
             )
             self._spaces[user] = space
             if self._loop is not None:

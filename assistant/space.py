@@ -26,6 +26,7 @@ from .sessions.sessions import Sessions
 from .tools.toolset import Toolset
 from .turn.idle.summariser import Summariser
 from .turn.idle.titling import Titling
+from .turn.places import Places
 from .turn.service import TurnService
 from .turn.slash.replies import SlashReplies
 from .turn.turn_services import Model, Providers, Services
@@ -52,6 +53,7 @@ class UserSpace:
         providers: Providers,
         model: Model,
         comfyui: ComfyPort,
+        places: Places,
     ) -> None:
         self.folder = folder
         self.database = SqliteDatabase(folder / DATABASE)
@@ -89,6 +91,7 @@ class UserSpace:
             summariser.compact,
             replies.to,
             comfyui=comfyui,
+            places=places,
         )
         self.archive = Archive(self.chats)
         self.trash = Trash(self.database, self.chats, self.search)

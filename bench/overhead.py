@@ -248,7 +248,7 @@ class Driver:
         """A new chat of `size` messages, the last of them just answered."""
         chat = str(uuid.uuid4())
         source = texts()
-        messages = []
+        messages: list[dict[str, Any]] = []
         while len(messages) < size - 1:
             role, text = next(source)
             if role == ("user", "assistant")[len(messages) % 2]:

@@ -104,6 +104,15 @@ class ChatStore(ChatTransactions):
         """The chat with its current path; None and no messages when there is no such chat."""
         return await self._read_path(chat_id, chat_rows.find)
 
+    async def knows(self, chat_id: str, message_id: str) -> bool:
+        """Whether the chat's log has a message of this id, on any path."""
+
+        def work(transaction: Transaction) -> bool:
+            chat_rows.require(transaction, chat_id)
+            return paths.has_message(transaction, chat_id, message_id)
+
+        return await self.read(chat_id, work)
+
     async def page(
         self, chat_id: str, before: str | None = None, limit: int = 50
     ) -> tuple[tuple[Message, ...], bool]:

@@ -79,7 +79,8 @@ class TurnRunner:
         try:
             metadata = self._stream.message.metadata
             self._emit(chunks.start(self._stream.message.id, {"created": _now(), **metadata}))
-            return await self._phases()
+            async with self._services.places.taken():
+                return await self._phases()
         except asyncio.CancelledError:
             return self._aborted()
         except AssistantError as error:

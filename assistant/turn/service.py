@@ -84,8 +84,10 @@ class TurnService:
         """Starts the turn that a request asks for. `from_queue` is the id of the request's entry in
         the chat's queue, which the entry leaves when its message is in the log.
 
-        Raises InvalidRequest, NotFound and Conflict for a request that does not fit the chat, and
-        StoreError when it cannot be stored."""
+        Raises InvalidRequest, NotFound and Conflict for a request that does not fit the chat,
+        Refused (`busy`) while too many turns wait, and StoreError when it cannot be stored."""
+        if from_queue is None:
+            self._services.places.check()
         new_id = self._new_id()
         opening, start = await open_in_chat(
             request, chat_id, self._store, self._skills, new_id, from_queue
@@ -104,7 +106,9 @@ class TurnService:
         return await self._begin(opening, start, chat_id, params, observer, Snapshot())
 
     async def start_stateless(self, request: TurnRequest) -> Turn:
-        """Starts a turn without a chat: nothing of it is stored. Raises InvalidRequest."""
+        """Starts a turn without a chat: nothing of it is stored. Raises InvalidRequest and Refused
+        (`busy`)."""
+        self._services.places.check()
         opening = await open_stateless(request, self._skills, self._new_id())
         conversation = self._conversations.stateless()
         tools = self._tool_context(request.workflow, conversation, None)

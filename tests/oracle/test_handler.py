@@ -130,7 +130,7 @@ async def cannot_be_saved(chat: Chatting, bench: Bench) -> Recording:
         await finish(*arguments)
         raise StoreError("The disk is full.")
 
-    store.finish_answer = fail  # type: ignore[method-assign]
+    store.finish_answer = fail  # type: ignore[method-assign, assignment]
     chat.provider.queue("Hello")
     recording = await recorded(chat, await chat.say("Hi"))
     notice = {"code": "not_saved", "message": "This answer could not be saved: The disk is full."}

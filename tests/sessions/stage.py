@@ -39,7 +39,7 @@ QUIET = Settings(summary="off", discover=False)
 class Prompts:
     async def statements(self) -> None: ...
 
-    def system_prompt(self, _: None, **__: Any) -> SystemPrompt:
+    def system_prompt(self, statements: Any, **_: Any) -> SystemPrompt:
         return SystemPrompt("You help.", "full")
 
 

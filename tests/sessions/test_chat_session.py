@@ -17,9 +17,10 @@ from plugin.assistant.errors import (
 )
 from plugin.assistant.messages.parts import FilePart, Message, TextPart
 from plugin.assistant.sessions import commands
-from plugin.assistant.sessions.chat_session import ChatSession, Sender
+from plugin.assistant.sessions.chat_session import ChatSession
 from plugin.assistant.sessions.commands import Command, command_from
 from plugin.assistant.sessions.event_log import EventLog
+from plugin.assistant.sessions.submissions import Sender
 from plugin.assistant.turn.decisions import Decision, ToolResult
 from plugin.assistant.turn.turn_request import TurnRequest
 from plugin.tests.chats.examples import answer, user
