@@ -6,12 +6,13 @@ routes must not serve them.
 
 import asyncio
 import json
-import os
-import shutil
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 from aiohttp import web
+
+from ..assistant import files
 
 SETTINGS_FILE = "comfy.settings.json"
 FIRST_SETTINGS: dict[str, Any] = {
@@ -102,14 +103,14 @@ class UserData:
         if request.query.get("overwrite", "true").lower() == "false" and path.exists():
             raise web.HTTPConflict(text="File already exists")
         body = await request.read()
-        await asyncio.to_thread(write_whole, path, body)
+        await changed(lambda: files.write(path, body))
         return self._stored(path, request)
 
     async def delete_file(self, request: web.Request) -> web.Response:
         path = self._path(request.match_info["file"])
         if not path.is_file():
             raise web.HTTPNotFound
-        await asyncio.to_thread(path.unlink)
+        await changed(lambda: files.remove(path))
         return web.Response(status=204)
 
     async def move_file(self, request: web.Request) -> web.Response:
@@ -119,8 +120,7 @@ class UserData:
             raise web.HTTPNotFound
         if request.query.get("overwrite", "true").lower() == "false" and target.exists():
             raise web.HTTPConflict(text="File already exists")
-        target.parent.mkdir(parents=True, exist_ok=True)
-        await asyncio.to_thread(shutil.move, source, target)
+        await changed(lambda: move(source, target))
         return self._stored(target, request)
 
     def _path(self, name: str, *, allow_root: bool = False) -> Path:
@@ -157,7 +157,7 @@ class UserData:
         async with self._settings_lock:
             settings = {**await asyncio.to_thread(self._read_settings), **changes}
             text = json.dumps(settings, indent=2)
-            await asyncio.to_thread(write_whole, self._folder / SETTINGS_FILE, text.encode())
+            await changed(lambda: files.write_text(self._folder / SETTINGS_FILE, text))
 
 
 async def json_body(request: web.Request) -> Any:
@@ -183,9 +183,16 @@ def describe(path: Path, folder: Path) -> dict[str, Any]:
     }
 
 
-def write_whole(path: Path, body: bytes) -> None:
-    """Replace a file in one step: a reader gets the old content or the new one."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    fresh = path.with_name(f".{path.name}.new")
-    fresh.write_bytes(body)
-    os.replace(fresh, path)
+def move(source: Path, target: Path) -> None:
+    """Rename the file; a file at the target is replaced. Raises OSError."""
+    files.make_folder(target.parent)
+    files.rename(source, target)
+
+
+async def changed(change: Callable[[], None]) -> None:
+    """Make the change in a thread. 503 with one sentence when it fails; then nothing changed."""
+    try:
+        await asyncio.to_thread(change)
+    except OSError as error:
+        text = f"The file could not be changed: {files.reason_of(error)}."
+        raise web.HTTPServiceUnavailable(text=text) from error

@@ -173,6 +173,29 @@ def test_what_is_no_readable_text_file_is_nothing(tmp_path: Path, what: str) -> 
     assert SourceCache().read(path, parse_and_count) is None
 
 
+def test_a_file_that_another_program_holds_is_read_when_it_is_free(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    """The file itself does not change meanwhile. Only its first use waits, and is logged."""
+    write(tmp_path / "SOUL.md", "Be kind")
+    pauses: list[float] = []
+    monkeypatch.setattr("plugin.assistant.files.time.sleep", pauses.append)
+
+    def held(path: Path) -> bytes:
+        raise PermissionError(13, "Zugriff verweigert", str(path))
+
+    cache = SourceCache()
+    with monkeypatch.context() as holding:
+        holding.setattr(Path, "read_bytes", held)
+        for _ in range(3):
+            assert cache.read(tmp_path / "SOUL.md", parse_and_count) is None
+    assert len(pauses) == 4 and len(caplog.records) == 1
+    assert caplog.messages == [
+        "'SOUL.md' could not be read: access is denied; check the folder and its permissions."
+    ]
+    assert cache.read(tmp_path / "SOUL.md", parse_and_count) == ["Be kind"]
+
+
 def test_line_ends_marks_and_broken_bytes_do_not_matter(tmp_path: Path) -> None:
     path = tmp_path / "SOUL.md"
     path.write_bytes(b"\xef\xbb\xbfone\r\ntwo\rthree \xff")

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from plugin.assistant.errors import Conflict, InvalidRequest, NotFound
+from plugin.assistant.errors import Conflict, InvalidRequest, NotFound, StoreError
 from plugin.assistant.user_context.skill_files import (
     SkillFile,
     format_skill_file,
@@ -341,6 +341,27 @@ def test_changing_a_default_makes_it_the_users_own(
     assert snapshot(tmp_path / "defaults") == before
     own = (tmp_path / "user" / "skills" / "poster" / "SKILL.md").read_text()
     assert parse_skill_file(own).extra == {"license": "MIT"}
+
+
+def test_a_default_does_not_replace_a_users_own_skill_that_cannot_be_read(
+    tmp_path: Path, with_defaults: SkillLibrary, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    own = put(tmp_path / "user", "poster", "# Mine")
+    real = Path.read_bytes
+
+    def held(path: Path) -> bytes:
+        if path == own.resolve():
+            raise PermissionError(13, "Zugriff verweigert", str(path))
+        return real(path)
+
+    monkeypatch.setattr("plugin.assistant.files.time.sleep", lambda _seconds: None)
+    with monkeypatch.context() as holding:
+        holding.setattr(Path, "read_bytes", held)
+        with pytest.raises(StoreError, match="cannot be read now"):
+            with_defaults.update("poster", description="Changed")
+    assert own.read_text(encoding="utf-8") == "# Mine"
+    with_defaults.update("poster", description="Changed")
+    assert with_defaults.get_user("poster").instructions == "# Mine"
 
 
 def test_deleting_a_default_is_refused_and_says_where_it_lies(
