@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 from plugin.assistant import files
 
+from .links import link_file, link_folder
 from .windows_rules import WindowsRules
 
 POSIX = pytest.mark.skipif(os.name == "nt", reason="Windows has no such permission bits")
@@ -251,8 +252,8 @@ def test_rights_of_others_are_taken_from_our_own_files_only(tmp_path: Path) -> N
         path.write_bytes(b"x")
         path.chmod(0o755 if path.name == "hook" else 0o644)
     for link in (ours / "link", ours / "skills" / "cloned" / "link"):
-        link.symlink_to(outside / "file")
-    (ours / "skills" / "elsewhere").symlink_to(outside)
+        link_file(link, outside / "file")
+    link_folder(ours / "skills" / "elsewhere", outside)
     for path in (outside, ours, ours / "skills", ours / "skills" / "cloned", ours / "attachments"):
         path.chmod(0o755)
     files.keep_private(ours, "skills")
@@ -311,7 +312,7 @@ def test_a_removal_does_not_follow_a_link(tmp_path: Path) -> None:
     (tmp_path / "outside").mkdir()
     (tmp_path / "outside" / "file").write_bytes(b"x")
     (tmp_path / "skill").mkdir()
-    (tmp_path / "skill" / "link").symlink_to(tmp_path / "outside")
+    link_folder(tmp_path / "skill" / "link", tmp_path / "outside")
     files.remove_folder(tmp_path / "skill")
     assert names(tmp_path) == ["outside"] and names(tmp_path / "outside") == ["file"]
 

@@ -14,6 +14,7 @@ from plugin.assistant.database.sqlite import SqliteDatabase
 from plugin.assistant.errors import InvalidRequest, NotFound, StoreError
 from plugin.assistant.user_context.environment_summary import EnvironmentSummary, count_models
 from plugin.assistant.user_context.sources import MAX_SOURCE_BYTES, SourceCache
+from plugin.tests.links import link_folder
 from plugin.user_context_loader import (
     TRUNCATED,
     Skill,
@@ -418,11 +419,10 @@ def test_a_summary_reads_as_one_line() -> None:
     assert str(EnvironmentSummary(87, 523, 150)) == "87 packages, 523 node types, 150 models"
 
 
-@pytest.mark.skipif(os.name == "nt", reason="links need rights on Windows")
 def test_links_among_model_folders_count_each_file_once_and_end(tmp_path: Path) -> None:
     write(tmp_path / "models" / "a.ckpt", "x")
-    (tmp_path / "models" / "loop").symlink_to(tmp_path / "models")
-    (tmp_path / "other").symlink_to(tmp_path / "models")
+    link_folder(tmp_path / "models" / "loop", tmp_path / "models")
+    link_folder(tmp_path / "other", tmp_path / "models")
     assert count_models([tmp_path / "models", tmp_path / "other", tmp_path / "absent"]) == 1
 
 

@@ -79,7 +79,7 @@ def test_a_dropped_key_does_not_come_back_with_the_address(book: ProviderBook, p
     book.put("Cloud", {"base_url": "https://elsewhere.example/v1", "model": "big"})
     book.put("Cloud", {"base_url": HOSTED["base_url"], "model": "big"})
     assert book.get("Cloud").api_key == ""
-    assert HOSTED["api_key"] not in path.read_text()
+    assert HOSTED["api_key"] not in path.read_text(encoding="utf-8")
 
 
 def test_an_empty_key_removes_it(book: ProviderBook) -> None:
@@ -203,29 +203,29 @@ def test_a_byte_order_mark_of_an_editor_is_no_damage(book: ProviderBook, path: P
 )
 def test_a_damaged_file_is_set_aside_and_told(path: Path, damage: str) -> None:
     path.parent.mkdir()
-    path.write_text(damage)
+    path.write_text(damage, encoding="utf-8")
     book = ProviderBook(path)
     assert book.list() == ()
     (problem,) = book.problems
     assert problem.code == "providers_damaged"
     book.put("Home", OLLAMA)
-    assert path.with_name("providers.json.damaged-1").read_text() == damage
+    assert path.with_name("providers.json.damaged-1").read_text(encoding="utf-8") == damage
 
 
 def test_what_can_be_read_of_a_damaged_file_still_serves(book: ProviderBook, path: Path) -> None:
     book.put("Home", OLLAMA)
-    content = json.loads(path.read_text())
+    content = json.loads(path.read_text(encoding="utf-8"))
     content["providers"].append({"name": "../evil", "base_url": "x"})
-    path.write_text(json.dumps(content))
+    path.write_text(json.dumps(content), encoding="utf-8")
     assert [provider.name for provider in ProviderBook(path).list()] == ["Home"]
 
 
 def test_a_second_damaged_file_does_not_replace_the_first(path: Path) -> None:
     path.parent.mkdir()
     for damage in ("first", "second"):
-        path.write_text(damage)
+        path.write_text(damage, encoding="utf-8")
         assert ProviderBook(path).problems
-    kept = sorted(file.read_text() for file in path.parent.iterdir())
+    kept = sorted(file.read_text(encoding="utf-8") for file in path.parent.iterdir())
     assert kept == ["first", "second"]
 
 

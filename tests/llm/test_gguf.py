@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import os
 import subprocess
 import sys
 from collections.abc import AsyncIterator
@@ -21,6 +20,7 @@ from plugin.assistant.llm.provider import Provider
 from plugin.assistant.llm.request import LLMRequest
 from plugin.assistant.llm.stream_events import TextDelta, Usage
 from plugin.assistant.messages.prompt import PromptMessage
+from plugin.tests.links import link_file
 
 from .conftest import ASK, PatientClient
 
@@ -143,7 +143,11 @@ def test_it_ends_with_the_process_that_started_it() -> None:
         "os._exit(9)\n"
     )
     done = subprocess.run(
-        [sys.executable, "-c", code], cwd=root / "scripts", capture_output=True, text=True
+        [sys.executable, "-c", code],
+        cwd=root / "scripts",
+        capture_output=True,
+        text=True,
+        encoding="utf-8",
     )
     child = int(done.stdout)
     with contextlib.suppress(psutil.NoSuchProcess):
@@ -179,7 +183,7 @@ async def test_a_failed_start_is_tried_again_when_asked_again(tmp_path: Path) ->
     server = GgufServer(gguf_model(file, None))
     with pytest.raises(ProviderError, match="no file"):
         await server.ready()
-    os.symlink(demo_model().path, file)
+    link_file(file, demo_model().path)
     assert (await server.ready()).base_url
     await server.close()
 

@@ -25,8 +25,8 @@ def plugin_root(tmp_path: Path) -> Path:
     """A plugin with a panel of two modules, in a folder whose name needs quoting."""
     root = tmp_path / "My Plugin-1"
     (root / "web" / "views").mkdir(parents=True)
-    (root / "web" / "main.js").write_text("export {}")
-    (root / "web" / "views" / "panel.js").write_text("export {}")
+    (root / "web" / "main.js").write_text("export {}", encoding="utf-8")
+    (root / "web" / "views" / "panel.js").write_text("export {}", encoding="utf-8")
     return root
 
 
@@ -114,7 +114,7 @@ async def test_modules_are_sent_fresh(client: Client) -> None:
 async def test_modules_never_come_from_elsewhere(
     client: Client, name: str, plugin_root: Path
 ) -> None:
-    (plugin_root.parent / "secret.js").write_text("no")
+    (plugin_root.parent / "secret.js").write_text("no", encoding="utf-8")
     assert (await client.get(f"/extensions/My%20Plugin-1/{name}")).status == 404
 
 
