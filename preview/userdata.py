@@ -8,11 +8,13 @@ import asyncio
 import json
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from aiohttp import web
 
 from ..assistant import files
+
+Result = TypeVar("Result")
 
 SETTINGS_FILE = "comfy.settings.json"
 FIRST_SETTINGS: dict[str, Any] = {
@@ -52,10 +54,10 @@ class UserData:
         return web.json_response({"storage": "server", "migrated": True})
 
     async def settings(self, request: web.Request) -> web.Response:
-        return web.json_response(await asyncio.to_thread(self._read_settings))
+        return web.json_response(await in_thread(self._read_settings))
 
     async def setting(self, request: web.Request) -> web.Response:
-        settings = await asyncio.to_thread(self._read_settings)
+        settings = await in_thread(self._read_settings)
         return web.json_response(settings.get(request.match_info["id"]))
 
     async def change_settings(self, request: web.Request) -> web.Response:
@@ -103,14 +105,14 @@ class UserData:
         if request.query.get("overwrite", "true").lower() == "false" and path.exists():
             raise web.HTTPConflict(text="File already exists")
         body = await request.read()
-        await changed(lambda: files.write(path, body))
+        await in_thread(lambda: files.write(path, body))
         return self._stored(path, request)
 
     async def delete_file(self, request: web.Request) -> web.Response:
         path = self._path(request.match_info["file"])
         if not path.is_file():
             raise web.HTTPNotFound
-        await changed(lambda: files.remove(path))
+        await in_thread(lambda: files.remove(path))
         return web.Response(status=204)
 
     async def move_file(self, request: web.Request) -> web.Response:
@@ -120,7 +122,7 @@ class UserData:
             raise web.HTTPNotFound
         if request.query.get("overwrite", "true").lower() == "false" and target.exists():
             raise web.HTTPConflict(text="File already exists")
-        await changed(lambda: move(source, target))
+        await in_thread(lambda: move(source, target))
         return self._stored(target, request)
 
     def _path(self, name: str, *, allow_root: bool = False) -> Path:
@@ -147,17 +149,18 @@ class UserData:
         return web.json_response(path.relative_to(self._folder).as_posix())
 
     def _read_settings(self) -> dict[str, Any]:
+        """Raises OSError for a file that is there and cannot be read: nothing may replace it."""
         try:
-            stored = json.loads((self._folder / SETTINGS_FILE).read_text(encoding="utf-8"))
-        except (OSError, ValueError):
+            stored = json.loads(files.read(self._folder / SETTINGS_FILE).decode("utf-8"))
+        except (FileNotFoundError, ValueError):
             stored = {}
         return {**FIRST_SETTINGS, **stored} if isinstance(stored, dict) else FIRST_SETTINGS
 
     async def _store_settings(self, changes: dict[str, Any]) -> None:
         async with self._settings_lock:
-            settings = {**await asyncio.to_thread(self._read_settings), **changes}
+            settings = {**await in_thread(self._read_settings), **changes}
             text = json.dumps(settings, indent=2)
-            await changed(lambda: files.write_text(self._folder / SETTINGS_FILE, text))
+            await in_thread(lambda: files.write_text(self._folder / SETTINGS_FILE, text))
 
 
 async def json_body(request: web.Request) -> Any:
@@ -189,10 +192,10 @@ def move(source: Path, target: Path) -> None:
     files.rename(source, target)
 
 
-async def changed(change: Callable[[], None]) -> None:
-    """Make the change in a thread. 503 with one sentence when it fails; then nothing changed."""
+async def in_thread(use: Callable[[], Result]) -> Result:
+    """Use a file in a thread. 503 with one sentence when that fails; then nothing changed."""
     try:
-        await asyncio.to_thread(change)
+        return await asyncio.to_thread(use)
     except OSError as error:
-        text = f"The file could not be changed: {files.reason_of(error)}."
+        text = f"The file could not be used: {files.reason_of(error)}."
         raise web.HTTPServiceUnavailable(text=text) from error

@@ -21,7 +21,7 @@ POSIX = pytest.mark.skipif(os.name == "nt", reason="Windows has no such permissi
 def pauses(monkeypatch: pytest.MonkeyPatch) -> list[float]:
     """The pauses that were made, in seconds; no test waits for them."""
     made: list[float] = []
-    monkeypatch.setattr(files.time, "sleep", made.append)
+    monkeypatch.setattr("plugin.assistant.files.time.sleep", made.append)
     return made
 
 

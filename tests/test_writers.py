@@ -4,6 +4,7 @@ For a moment: the change is made all the same. For good: one sentence for the us
 and in any case the old file as it was. A row of `WRITERS` is one writer.
 """
 
+import asyncio
 import json
 import logging
 from collections.abc import AsyncIterator, Awaitable, Callable
@@ -138,6 +139,9 @@ async def place(tmp_path: Path) -> AsyncIterator[Place]:
     app = web.Application()
     app.add_routes(userdata.routes())
     async with site(tmp_path) as opened, TestClient(TestServer(app)) as client:
+        opened.assistant.space_of(USER)
+        while tasks := opened.assistant._tasks:  # the start of the space, then its first count
+            await asyncio.gather(*tasks)
         yield Place(opened, client, tmp_path)
 
 
@@ -145,7 +149,7 @@ async def place(tmp_path: Path) -> AsyncIterator[Place]:
 def pauses(monkeypatch: pytest.MonkeyPatch) -> list[float]:
     """The pauses that were made, in seconds; no test waits for them."""
     made: list[float] = []
-    monkeypatch.setattr(files.time, "sleep", made.append)
+    monkeypatch.setattr("plugin.assistant.files.time.sleep", made.append)
     return made
 
 

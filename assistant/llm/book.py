@@ -1,9 +1,9 @@
 """The file with the providers that the user made in the panel, keys included.
 
 A key is bound to the address that it was entered for: a provider whose address changes loses its
-key until it is entered again. The file is readable by its owner only and replaced as a whole.
-Methods read and write the disk, so async callers run them in a thread. `resolver` chooses the
-provider that answers.
+key until it is entered again. The file is replaced as a whole; `files` says who may
+read it. Methods read and write the disk, so async callers run them in a thread. `resolver` chooses
+the provider that answers.
 """
 
 from __future__ import annotations

@@ -9,8 +9,10 @@ import stat
 from contextlib import closing
 from datetime import datetime, timezone
 from pathlib import Path
+from typing import Any
 
 import pytest
+from plugin.assistant import files as patience
 from plugin.assistant.chats import ChatStore
 from plugin.assistant.chats.attachments import SMALLEST
 from plugin.assistant.chats.export.archive import Archive
@@ -260,6 +262,22 @@ async def test_a_file_that_is_held_for_a_moment_is_written_and_read(
     monkeypatch.setattr(Path, "read_bytes", held_twice)
     assert await read_anew(database) == (showing("u1"),)
     assert len(reads) == 3
+
+
+async def test_no_attachment_is_written_or_read_on_the_event_loop(
+    store: ChatStore, database: SqliteDatabase, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    real, on_loop = patience.patiently, []
+
+    def patiently(*arguments: Any) -> Any:
+        on_loop.append(patience._on_event_loop())
+        return real(*arguments)
+
+    monkeypatch.setattr(patience, "patiently", patiently)
+    await store.append("c", showing("u1"))
+    await read_anew(database)
+    await removed(store, database, "c")
+    assert len(on_loop) >= 4 and not any(on_loop)
 
 
 async def test_a_file_that_stays_held_is_a_sentence_until_it_is_free(

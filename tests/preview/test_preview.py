@@ -193,6 +193,24 @@ async def test_settings_are_kept(client: Client) -> None:
     assert (await client.post("/api/settings", data=b"[")).status == 400
 
 
+async def test_settings_that_cannot_be_read_now_are_not_replaced(
+    client: Client, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    await client.post("/settings", json={"a": 1})
+    monkeypatch.setattr("plugin.assistant.files.time.sleep", lambda _seconds: None)
+
+    def held(path: Path) -> bytes:
+        raise PermissionError(13, "Zugriff verweigert", str(path))
+
+    with monkeypatch.context() as holding:
+        holding.setattr(Path, "read_bytes", held)
+        response = await client.post("/settings/b", json=2)
+        assert response.status == 503
+        assert (await response.text()).startswith("The file could not be used: access is denied")
+    settings = await read_json(client, "/settings")
+    assert settings["a"] == 1 and "b" not in settings
+
+
 async def test_a_saved_workflow_is_listed_read_moved_and_deleted(client: Client) -> None:
     path = "/api/userdata/workflows%2Fmine.json"
     stored = await client.post(f"{path}?full_info=true", data=b'{"nodes": []}')
