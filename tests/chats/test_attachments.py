@@ -32,6 +32,7 @@ from sqlalchemy import select
 from .examples import answer, user
 from .faults import Retries, locked
 
+pytestmark = pytest.mark.usefixtures("files_as_on_windows")
 START = datetime(2026, 1, 2, tzinfo=timezone.utc)
 PICTURE = bytes(range(256)) * 100
 SHA256 = hashlib.sha256(PICTURE).hexdigest()

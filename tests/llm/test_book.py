@@ -15,6 +15,7 @@ from plugin.assistant.errors import InvalidRequest, NotFound, StoreError
 from plugin.assistant.llm.book import ProviderBook, provider_from
 from plugin.tests.windows_rules import WindowsRules
 
+pytestmark = pytest.mark.usefixtures("files_as_on_windows")
 OLLAMA = {"base_url": "http://127.0.0.1:11434/v1", "model": "qwen3", "context_window": 8192}
 HOSTED = {"base_url": "https://api.example.com/v1", "model": "big", "api_key": "sk-hosted-0123456"}
 

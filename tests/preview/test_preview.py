@@ -12,6 +12,7 @@ from plugin.preview.site import create_site
 from plugin.preview.userdata import files_below
 from pytest_aiohttp import AiohttpClient
 
+pytestmark = pytest.mark.usefixtures("files_as_on_windows")
 Client = TestClient[Any, Any]
 
 

@@ -24,6 +24,7 @@ from plugin.assistant.user_context.slugs import slug, slug_for
 from plugin.assistant.user_context.sources import SourceCache
 from plugin.tests.links import link_file, link_folder
 
+pytestmark = pytest.mark.usefixtures("files_as_on_windows")
 REFUSED = [
     *(".", "..", "%2E", "%2e%2e", "a/b", "a\\b", "a\0b", "\0", "CON", "con", "Lpt1", "NUL", ""),
     *(" ", "a b", "-a", "_a", ".hidden", "a.md", "a\n", "~", "é", "x" * 300, "C:", "a:b"),
