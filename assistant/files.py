@@ -47,11 +47,12 @@ REMOVED: Final = ".removed-"
 """How the name of a folder begins that is being removed."""
 
 ACCESS_DENIED: Final = 5
-HELD_BY_ANOTHER: Final = frozenset((ACCESS_DENIED, 32, 33, 1224))
+HELD_BY_ANOTHER: Final = frozenset((ACCESS_DENIED, 32, 33, 145, 1224))
 """Numbers of Windows' errors: ACCESS_DENIED (also a file that waits for its removal),
-SHARING_VIOLATION, LOCK_VIOLATION, USER_MAPPED_FILE."""
+SHARING_VIOLATION, LOCK_VIOLATION, DIR_NOT_EMPTY (of such files), USER_MAPPED_FILE."""
 _NOT_SYNCED: Final = frozenset((errno.EINVAL, errno.EBADF, errno.ENOTSUP, errno.EACCES))
-"""Errors of a file system that cannot sync a folder, such as a mounted network folder."""
+"""Errors of a folder that cannot be read, or of a file system that cannot sync a folder, such as a
+mounted network folder."""
 _DEVICE: Final = re.compile(
     r"(con|prn|aux|nul|com[0-9\u00b9\u00b2\u00b3]|lpt[0-9\u00b9\u00b2\u00b3]|conin\$|conout\$)"
     r" *(\..*)?",
@@ -109,7 +110,7 @@ def write(path: Path, content: bytes) -> None:
     """Replace the file in one step: a reader gets the old content or the new, and after a power
     failure one of them is there. Raises OSError; then the old file is as it was."""
     make_folder(path.parent)
-    partial = path.with_name(f".{path.name}.{secrets.token_hex(4)}{PARTIAL}")
+    partial = path.with_name(f".{secrets.token_hex(8)}{PARTIAL}")
     try:
         with os.fdopen(patiently(lambda: _new(partial)), "wb") as file:
             file.write(content)
@@ -168,9 +169,9 @@ def make_folder(path: Path) -> None:
         make_folder(path.parent)
     with contextlib.suppress(FileExistsError):
         if HAS_MODES:
-            path.mkdir(mode=OWNER_ONLY_FOLDER)
+            os.mkdir(path, OWNER_ONLY_FOLDER)
         else:
-            path.mkdir()
+            os.mkdir(path)
     if not path.is_dir():
         raise NotADirectoryError(errno.ENOTDIR, "a file has the name of the folder", str(path))
 
@@ -180,7 +181,7 @@ def make_file(path: Path) -> None:
     a file that cannot be written."""
     os.close(os.open(path, os.O_RDWR | os.O_CREAT, OWNER_ONLY))
     if HAS_MODES:
-        path.chmod(OWNER_ONLY)
+        os.chmod(path, OWNER_ONLY)
 
 
 def keep_private(folder: Path, *deep: str) -> None:
@@ -234,14 +235,15 @@ def _sync_folder(folder: Path) -> None:
     the disk with the file."""
     if os.name == "nt":
         return
-    handle = os.open(folder, os.O_RDONLY)
     try:
-        _sync(handle)
+        handle = os.open(folder, os.O_RDONLY)
+        try:
+            _sync(handle)
+        finally:
+            os.close(handle)
     except OSError as error:
         if error.errno not in _NOT_SYNCED:
             raise
-    finally:
-        os.close(handle)
 
 
 def _remove_tree(path: Path) -> None:
@@ -262,7 +264,7 @@ def _remove_read_only(call: Callable[..., Any], name: str, error: BaseException)
         raise error
     for path in (Path(name).parent, Path(name)):
         if not path.is_symlink():
-            path.chmod(path.stat().st_mode | stat.S_IWUSR)
+            os.chmod(path, path.stat().st_mode | stat.S_IWUSR)
     (os.rmdir if call is os.rmdir else os.unlink)(name)
 
 
@@ -270,7 +272,7 @@ def _take_rights(path: Path) -> None:
     with contextlib.suppress(OSError):
         mode = stat.S_IMODE(path.lstat().st_mode)
         if not path.is_symlink() and mode & ~stat.S_IRWXU:
-            path.chmod(mode & stat.S_IRWXU)
+            os.chmod(path, mode & stat.S_IRWXU)
 
 
 def _entries(folder: Path) -> list[Path]:

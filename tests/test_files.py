@@ -57,7 +57,7 @@ def failing(times: int | None, error: OSError) -> Callable[[], str]:
 
 @pytest.mark.parametrize(
     "error",
-    [held(5), held(32), held(33), held(1224, 0), OSError(errno.EBUSY, "busy"), PermissionError()],
+    [held(5), held(32), held(33), held(145, 0), held(1224, 0), OSError(errno.EBUSY, "busy"), PermissionError()],
     ids=lambda error: f"{type(error).__name__} {getattr(error, 'winerror', error.errno)}",
 )
 def test_a_call_is_repeated_while_the_file_is_held(error: OSError, pauses: list[float]) -> None:
@@ -112,6 +112,12 @@ def test_a_file_is_replaced_as_a_whole(tmp_path: Path) -> None:
     assert path.read_bytes() == "é\r\n".encode() and names(path.parent) == ["file"]
     files.write_text(path, "line\nends\r\n")
     assert path.read_bytes() == b"line\nends\r\n"
+
+
+def test_a_name_may_be_as_long_as_the_system_allows(tmp_path: Path) -> None:
+    path = tmp_path / ("n" * 250)
+    files.write(path, b"x")
+    assert path.read_bytes() == b"x"
 
 
 def test_a_file_that_another_program_opens_for_a_moment_is_replaced(
