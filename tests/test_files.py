@@ -57,7 +57,15 @@ def failing(times: int | None, error: OSError) -> Callable[[], str]:
 
 @pytest.mark.parametrize(
     "error",
-    [held(5), held(32), held(33), held(145, 0), held(1224, 0), OSError(errno.EBUSY, "busy"), PermissionError()],
+    [
+        held(5),
+        held(32),
+        held(33),
+        held(145, 0),
+        held(1224, 0),
+        OSError(errno.EBUSY, "busy"),
+        PermissionError(),
+    ],
     ids=lambda error: f"{type(error).__name__} {getattr(error, 'winerror', error.errno)}",
 )
 def test_a_call_is_repeated_while_the_file_is_held(error: OSError, pauses: list[float]) -> None:
