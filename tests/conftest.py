@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from .windows_rules import OPEN_FILES, windows_file_rules
+from .windows_rules import windows_file_rules
 
 __all__ = ["windows_file_rules"]
 
@@ -71,5 +71,7 @@ def _node_of_the_wheel() -> str | None:
 def files_as_on_windows(request: pytest.FixtureRequest) -> None:
     """Windows' rules for files, for whole modules: where they cannot be simulated, and on Windows
     itself, the tests run without."""
+    from .windows_rules import OPEN_FILES
+
     if os.name != "nt" and OPEN_FILES.is_dir():
         request.getfixturevalue("windows_file_rules")

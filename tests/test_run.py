@@ -12,7 +12,6 @@ from pathlib import Path
 from types import ModuleType
 
 import pytest
-from plugin.tests.links import link_folder
 
 ROOT = Path(__file__).resolve().parent.parent
 SCRIPTS = ROOT / "scripts"
@@ -199,7 +198,7 @@ def test_a_plugin_that_is_installed_already_needs_no_link(
     script: ScriptImporter, tmp_path: Path
 ) -> None:
     folder = make_comfyui(tmp_path / "ComfyUI")
-    link_folder(folder / "custom_nodes" / "anything", ROOT)
+    (folder / "custom_nodes" / "anything").symlink_to(ROOT, target_is_directory=True)
     with script("comfyui").plugin_arguments(folder) as arguments:
         assert arguments == []
 
