@@ -265,6 +265,28 @@ async def test_a_file_that_is_held_for_a_moment_is_written_and_read(
     assert len(reads) == 3
 
 
+async def test_a_message_whose_file_stays_held_is_kept_in_memory_and_saved_later(
+    store: ChatStore,
+    database: SqliteDatabase,
+    windows_file_rules: WindowsRules,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("plugin.assistant.files.time.sleep", lambda _seconds: None)
+    retries = Retries(store)
+    place = database.path.parent / "attachments" / SHA256[:2] / SHA256
+    place.parent.mkdir(parents=True)
+    place.write_bytes(b"cut by a power failure")
+    windows_file_rules.hold(place)
+    await store.append("c", showing("u1"))
+    assert not store.saving.ok and place.read_bytes() == b"cut by a power failure"
+    assert await fresh(store) == (showing("u1"),)
+    windows_file_rules.release(place)
+    await retries.until_saved()
+    assert await read_anew(database) == (showing("u1"),)
+    assert files(database) == [place]
+    await store.close()
+
+
 async def test_no_attachment_is_written_or_read_on_the_event_loop(
     store: ChatStore, database: SqliteDatabase, monkeypatch: pytest.MonkeyPatch
 ) -> None:
