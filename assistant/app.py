@@ -13,8 +13,9 @@ import asyncio
 import contextlib
 import hashlib
 import logging
+import os
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
@@ -22,7 +23,7 @@ from typing import Any
 
 from aiohttp import web
 
-from . import __version__
+from . import __version__, files
 from .comfy_port import ComfyPort
 from .config import Problem, Settings, load_settings
 from .llm.book import ProviderBook
@@ -107,7 +108,7 @@ class Assistant:
         space = self._spaces.get(user)
         if space is None:
             space = UserSpace(
-                self.folder / folder_name(user),
+                self.folder / folder_name(user, self._folder_names()),
                 self.host.root / "system_context",
                 self.host.root / "user_context",
                 self.settings,
@@ -121,6 +122,14 @@ class Assistant:
             if self._loop is not None:
                 self._in_background(self._open(space))
         return space
+
+    def _folder_names(self) -> set[str]:
+        """The names of all users' folders: those that are there and those of this run's spaces."""
+        names = {space.folder.name for space in self._spaces.values()}
+        try:
+            return names.union(os.listdir(self.folder))
+        except OSError:
+            return names
 
     async def start(self) -> None:
         """Opens the space of ComfyUI's usual user, if it was used before, and prepares the client
@@ -184,11 +193,20 @@ def _address(request: web.Request) -> str | None:
     return f"{found[0]}:{found[1]}" if isinstance(found, tuple) else None
 
 
-def folder_name(user: str) -> str:
-    """The name of the folder of a ComfyUI user: the user's id, or a hash of an id that has
-    characters which a folder's name may not have."""
+def folder_name(user: str, taken: Collection[str] = ()) -> str:
+    """The name of the folder of a ComfyUI user: the user's id, or a hash of an id that cannot name
+    a folder of its own on every system.
+
+    Such an id has other characters, is the name of a device on Windows, or differs only in upper
+    and lower case from a name in `taken`, the folders that are there: Windows and macOS have one
+    folder for both. A folder that has the id as its name already stays the user's folder.
+    """
     if PLAIN_USER.fullmatch(user):
-        return user
+        if user in taken:
+            return user
+        folded = {name.casefold() for name in taken}
+        if not files.is_device_name(user) and user.casefold() not in folded:
+            return user
     return "user-" + hashlib.sha256(user.encode("utf-8", "replace")).hexdigest()[:24]
 
 

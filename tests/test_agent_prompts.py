@@ -339,9 +339,9 @@ async def sources(tmp_path: Path) -> AsyncIterator[PromptSources]:
     (system / "compact").mkdir(parents=True)
     user.mkdir()
     defaults.mkdir()
-    (system / "10_role.md").write_text(BODY)
-    (system / "20_more.md").write_text("# More\n\n" + "fact. " * 1500)
-    (system / "compact" / "compact.md").write_text("You are it. Short facts.")
+    (system / "10_role.md").write_text(BODY, encoding="utf-8")
+    (system / "20_more.md").write_text("# More\n\n" + "fact. " * 1500, encoding="utf-8")
+    (system / "compact" / "compact.md").write_text("You are it. Short facts.", encoding="utf-8")
     database = SqliteDatabase(tmp_path / "assistant.db")
     store = UserContextStore(database)
     await store.open()
@@ -390,20 +390,20 @@ async def test_the_message_is_byte_stable_until_a_source_changes(sources: Prompt
         return asked.revision
 
     seen = [await revision()]
-    (sources.system / "10_role.md").write_text(BODY + " More.")
+    (sources.system / "10_role.md").write_text(BODY + " More.", encoding="utf-8")
     seen.append(await revision())
     await sources.store.add_rule("be brief")
     seen.append(await revision())
-    (sources.defaults / "SOUL.md").write_text("Be calm.")
+    (sources.defaults / "SOUL.md").write_text("Be calm.", encoding="utf-8")
     seen.append(await revision())
-    (sources.user / "SOUL.md").write_text("Be kind.")
+    (sources.user / "SOUL.md").write_text("Be kind.", encoding="utf-8")
     seen.append(await revision())
     (sources.system / "skills" / "x_model_y").mkdir(parents=True)
-    (sources.system / "skills" / "x_model_y" / "SKILL.md").write_text("# Y")
+    (sources.system / "skills" / "x_model_y" / "SKILL.md").write_text("# Y", encoding="utf-8")
     seen.append(await revision())
     (sources.user / "environment").mkdir()
     summary = sources.user / "environment" / "summary.json"
-    summary.write_text('{"packages": 1, "node_types": 2, "models": 3}')
+    summary.write_text('{"packages": 1, "node_types": 2, "models": 3}', encoding="utf-8")
     seen.append(await revision())
     assert len(set(seen)) == len(seen)
 
@@ -417,7 +417,9 @@ async def test_no_message_takes_more_than_a_quarter_of_the_window(
     for number in range(12):
         await sources.store.add_rule(f"{number} {word * 20}")
     prompts = sources.prompts(replace(Settings(), system_context_max_chars=0))
-    (sources.system / "30_huge.md").write_text("# Huge\n\n" + "many words " * 10_000)
+    (sources.system / "30_huge.md").write_text(
+        "# Huge\n\n" + "many words " * 10_000, encoding="utf-8"
+    )
     for first in (True, False):
         prompt = await system_prompt(
             prompts,
@@ -439,9 +441,9 @@ async def test_no_message_takes_more_than_a_quarter_of_the_window(
 async def test_a_default_of_the_plugins_folder_is_part_of_the_message(
     sources: PromptSources,
 ) -> None:
-    (sources.defaults / "SOUL.md").write_text("Be calm.")
-    (sources.defaults / "goals.md").write_text("A default goal.")
-    (sources.user / "goals.md").write_text("My goal.")
+    (sources.defaults / "SOUL.md").write_text("Be calm.", encoding="utf-8")
+    (sources.defaults / "goals.md").write_text("A default goal.", encoding="utf-8")
+    (sources.user / "goals.md").write_text("My goal.", encoding="utf-8")
     prompt = await system_prompt(
         sources.prompts(), first_turn=True, window_tokens=32_768, compact=False, tools=True
     )

@@ -1,24 +1,23 @@
 """The file with the providers that the user made in the panel, keys included.
 
 A key is bound to the address that it was entered for: a provider whose address changes loses its
-key until it is entered again. The file is readable by its owner only and replaced as a whole.
-Methods read and write the disk, so async callers run them in a thread. `resolver` chooses the
-provider that answers.
+key until it is entered again. The file is replaced as a whole; `files` says who may
+read it. Methods read and write the disk, so async callers run them in a thread. `resolver` chooses
+the provider that answers.
 """
 
 from __future__ import annotations
 
 import contextlib
 import json
-import os
 import re
-import tempfile
 import threading
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from .. import files
 from ..config import Problem
 from ..errors import InvalidRequest, NotFound, StoreError
 from .connection import usable_key
@@ -100,22 +99,28 @@ class ProviderBook:
 
     @contextlib.contextmanager
     def _reading(self) -> Iterator[None]:
-        """Holds the lock, and reads the file the first time."""
+        """Holds the lock, and reads the file the first time; a file that another program holds is
+        read at the next use."""
         with self._lock:
             if not self._loaded:
-                self._loaded = True
                 self._load()
             yield
 
     def _load(self) -> None:
+        # Only the first attempt waits: each later use of the providers makes one.
+        pauses = () if self._unreadable else files.PAUSES
         try:
-            text = self._path.read_text(encoding="utf-8")
+            text = files.read(self._path, pauses).decode("utf-8-sig")
         except FileNotFoundError:
+            self._loaded, self._unreadable, self._problems = True, None, ()
             return
         except (OSError, UnicodeDecodeError) as error:
-            self._unreadable = f"{self._path.name} cannot be read: {type(error).__name__}."
+            self._loaded = not (isinstance(error, OSError) and files.is_held(error))
+            reason = files.reason_of(error) if isinstance(error, OSError) else "it is no UTF-8 text"
+            self._unreadable = f"{self._path.name} cannot be read: {reason}."
             self._problems = (Problem("providers_unreadable", self._unreadable),)
             return
+        self._loaded, self._unreadable, self._problems = True, None, ()
         try:
             content = json.loads(text)
             for entry in content["providers"]:
@@ -124,17 +129,20 @@ class ProviderBook:
             active = content.get("active")
             self._active = active if isinstance(active, str) else None
         except (ValueError, KeyError, TypeError, AttributeError, InvalidRequest):
-            self._set_aside()
+            self._set_aside(pauses)
 
-    def _set_aside(self) -> None:
+    def _set_aside(self, pauses: Sequence[float]) -> None:
         """Rename a damaged file. Providers that were read before the damage stay in use."""
         number = 1
         while (aside := self._path.with_name(f"{self._path.name}.damaged-{number}")).exists():
             number += 1
         try:
-            os.replace(self._path, aside)
+            files.rename(self._path, aside, pauses)
         except OSError as error:
-            self._unreadable = f"{self._path.name} is damaged: {type(error).__name__}."
+            self._loaded = not files.is_held(error)
+            self._unreadable = (
+                f"{self._path.name} is damaged and could not be renamed: {files.reason_of(error)}."
+            )
             self._problems = (Problem("providers_damaged", self._unreadable),)
             return
         message = (
@@ -157,10 +165,11 @@ class ProviderBook:
         ]
         text = json.dumps({"active": active, "providers": entries}, indent=2, ensure_ascii=False)
         try:
-            _replace(self._path, text)
+            files.write_text(self._path, text)
         except OSError as error:
-            reason = error.strerror or type(error).__name__
-            raise StoreError(f"The providers could not be saved: {reason}.") from None
+            raise StoreError(
+                f"The providers could not be saved: {files.reason_of(error)}."
+            ) from None
         self._providers, self._active = dict(providers), active
 
 
@@ -193,19 +202,3 @@ def _text(values: Mapping[str, Any], field: str, longest: int) -> str:
     if not isinstance(value, str) or len(value) > longest or not value.isprintable():
         raise InvalidRequest(f"must be one line of at most {longest} characters", where=field)
     return value
-
-
-def _replace(path: Path, text: str) -> None:
-    """Replace the file in one step; only its owner can read the new file at any moment."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    descriptor, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
-    try:
-        with os.fdopen(descriptor, "w", encoding="utf-8") as file:
-            file.write(text)
-            file.flush()
-            os.fsync(file.fileno())
-        os.replace(temporary, path)
-    except BaseException:
-        with contextlib.suppress(OSError):
-            os.unlink(temporary)
-        raise

@@ -27,6 +27,7 @@ def another_process(path: Path) -> Iterator[subprocess.Popen[str]]:
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         text=True,
+        encoding="utf-8",
     )
     with process:
         assert process.stdout is not None
