@@ -19,7 +19,8 @@ from sqlalchemy import bindparam, delete, insert, select, update
 from ...database import Statement, Transaction
 from ...database.lease import Owner, other_owner
 from ...errors import Conflict
-from ...messages.parts import Message
+from ...messages.outside import is_decided
+from ...messages.parts import Message, ToolPart
 from .. import chat_rows
 from ..attachments import decode_row, encode_row
 from ..chat import ChatState, Parent
@@ -32,6 +33,8 @@ logger = logging.getLogger("comfyui_assistant")
 
 CUT = "cut"
 """`metadata.cut` of an answer that a crash ended; `turn` sets the other values."""
+CUT_OFF = "ComfyUI ended before there was a result."
+"""The text does not say whether the tool had an effect, since that is unknown."""
 
 _of_chat = running.c.chat_id == bindparam("chat")
 _BEGIN: Final = Statement(insert(running))
@@ -204,8 +207,15 @@ def _parent_row(transaction: Transaction, chat_id: str, message: Message) -> int
 
 
 def as_cut(message: Message) -> Message:
-    """The message, marked as ended by a crash."""
-    return dataclasses.replace(message, metadata={**message.metadata, "cut": CUT})
+    """The message, marked as ended by a crash. A call that was approved may have run already: it is
+    settled, since one approval lets a call run once."""
+    parts = tuple(
+        dataclasses.replace(part, state="output-error", error_text=CUT_OFF)
+        if is_decided(part) and isinstance(part, ToolPart)
+        else part
+        for part in message.parts
+    )
+    return dataclasses.replace(message, parts=parts, metadata={**message.metadata, "cut": CUT})
 
 
 def _other_owner(

@@ -12,10 +12,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from ...messages.fences import mark_for
 from ...messages.prompt import PromptMessage
 from ..clamp import clamp_text
 from ..log import Group
-from ..marks import mark_for
 from ..tokens import text_tokens
 from .extract import values_in
 from .text import MARKER, Allowance
