@@ -2,6 +2,7 @@
 
     fenced(text)         the text between two lines with its mark
     quoted(name)         a name on one line, between quotation marks
+    indented(text)       an item of a list of texts
     plain_line(name)     a name on one line, for people and for lines of lists
 
 A mark depends on its text alone, so the same text gives the same bytes in each request, and a
@@ -65,6 +66,17 @@ def plain_line(text: str) -> str:
     """The text on one line, without control characters and without characters that turn text around
     or are not seen."""
     return " ".join(_UNSEEN.sub("", " ".join(text.split())).split())
+
+
+def indented(text: str) -> str:
+    """The text, each line but the first begun with two spaces, so that no line of it looks like the
+    first line of another text in a list."""
+    return "\n  ".join(text.splitlines())
+
+
+def without_tricks(text: str) -> str:
+    """The text without characters that turn text around or are not seen."""
+    return _HIDDEN.sub("", text)
 
 
 def hides(text: str) -> bool:

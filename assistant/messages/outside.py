@@ -83,7 +83,7 @@ def approval_id(tool_call_id: str) -> str:
 def same_arguments(ours: Any, theirs: Any) -> bool:
     """Whether a client's arguments of a call are ours, but for what JavaScript does to numbers:
     1.0 becomes 1, and whole numbers above EXACT are rounded."""
-    return ours == theirs or _in_javascript(ours) == _in_javascript(theirs)
+    return _in_javascript(ours) == _in_javascript(theirs)
 
 
 def _in_javascript(value: Any) -> str:
@@ -95,11 +95,11 @@ def _rounded(value: Any) -> Any:
         return value
     if isinstance(value, int):
         try:
-            return value if abs(value) <= EXACT else float(value)
+            return value if abs(value) <= EXACT else int(float(value))
         except OverflowError:
             return str(value)
     if isinstance(value, float):
-        return int(value) if value.is_integer() and abs(value) <= EXACT else value
+        return int(value) if value.is_integer() else value
     if isinstance(value, Mapping):
         return {name: _rounded(item) for name, item in value.items()}
     if isinstance(value, (list, tuple)):

@@ -1,8 +1,8 @@
 """The questions about calls that the server asked in turns without a chat, until they are answered.
 
 No log holds such a turn: its client sends all messages, so the server itself keeps which calls it
-asked about. A decision lets a call run once, with the arguments that are kept here; after a restart,
-and for a question that is older than the newest `MOST_QUESTIONS`, the decision is refused.
+asked about. A decision lets a call run once, with the arguments that are kept here. After a
+restart, and for a question that is older than the newest `MOST_QUESTIONS`, it is refused.
 """
 
 from __future__ import annotations

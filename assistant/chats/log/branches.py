@@ -132,7 +132,8 @@ class Branches:
 
     async def branch(self, chat_id: str, message_id: str, new_id: str) -> Chat:
         """A new chat with copies of the messages up to this message; its list of allowed tools is
-        empty, and a call that was approved and has not run is asked about again. Raises Conflict when there is a chat `new_id`."""
+        empty, and a call that was approved and has not run is asked about again. Raises Conflict
+        when there is a chat `new_id`."""
 
         check_chat_id(new_id)
         now = self._store.now()
