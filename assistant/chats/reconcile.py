@@ -279,7 +279,9 @@ def _is_repeated(ours: ToolPart, theirs: ToolPart) -> bool:
     if not is_decided(ours) or not _same_call(ours, theirs):
         return False
     made, sent = ours.approval, theirs.approval
-    return bool(made and sent) and (made.id, made.approved) == (sent.id, sent.approved)
+    if made is None or sent is None:
+        return False
+    return (made.id, made.approved) == (sent.id, sent.approved)
 
 
 def _does_not_wait(part: ToolPart) -> Conflict:

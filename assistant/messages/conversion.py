@@ -2,8 +2,9 @@
 
 One assistant message may hold several rounds: a `step-start`, or text after a tool call, begins the
 next round. Each round becomes one assistant message and the results of its calls, in the calls'
-order. Content without images is a string. An image becomes an image part, a text file its text
-between marks that the text cannot contain (`fences`), any other file a line with its name.
+order. Content without images is a string. An image becomes an image part, without what a camera or
+ComfyUI wrote into its file (`picture_metadata`), a text file its text between marks that the text
+cannot contain (`fences`), any other file a line with its name.
 """
 
 from __future__ import annotations
@@ -27,6 +28,7 @@ from .parts import (
     TextPart,
     ToolPart,
 )
+from .picture_metadata import without_metadata
 from .prompt import Content, ImageContent, PromptMessage, TextContent, ToolCall
 
 INTERRUPTED = "The tool was interrupted and gave no result."
@@ -125,7 +127,7 @@ def _file(part: FilePart) -> TextContent | ImageContent:
     media_type = part.media_type.partition(";")[0].strip().lower()
     is_text = media_type.startswith("text/") or media_type in TEXT_TYPES
     if media_type.startswith("image/") and not is_text and part.url.startswith(IMAGE_URLS):
-        return ImageContent(part.url)
+        return ImageContent(without_metadata(part.url))
     if is_text:
         text = data_url_text(part.url)
         if text is not None:

@@ -61,7 +61,9 @@ def from_file(message: Message) -> Message:
 def asked_again(message: Message) -> Message:
     """The message of this server in another chat: a call that was approved and has not run is
     asked about again there."""
-    parts = tuple(_asked_again(part) for part in message.parts)
+    parts = tuple(
+        _asked_again(part) if isinstance(part, ToolPart) else part for part in message.parts
+    )
     return message if parts == message.parts else replace(message, parts=parts)
 
 
@@ -114,17 +116,14 @@ def _from_outside(part: Part) -> Part:
         title = None if part.title is None else plain_line(part.title)
         return part if title == part.title else replace(part, title=title)
     # The question is this server's: it names the tool, never a title from outside.
-    part = replace(_asked_again(part), title=None)
-    if part.state in ("input-available", "input-streaming"):
-        return replace(part, approval=None)
-    return part
+    asked = replace(_asked_again(part), title=None)
+    if asked.state in ("input-available", "input-streaming"):
+        return replace(asked, approval=None)
+    return asked
 
 
-def _asked_again(part: Part) -> Part:
-    if not isinstance(part, ToolPart) or part.state not in (
-        "approval-requested",
-        "approval-responded",
-    ):
+def _asked_again(part: ToolPart) -> ToolPart:
+    if part.state not in ("approval-requested", "approval-responded"):
         return part
     if part.approval is not None and part.approval.approved is False:
         return replace(part, state="output-denied")
