@@ -4,6 +4,7 @@ import base64
 import io
 import json
 import zlib
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -32,20 +33,20 @@ def exif_of(orientation: int) -> Image.Exif:
     return exif
 
 
-def saved(kind: str, orientation: int = 1, **more: object) -> bytes:
+def saved(kind: str, orientation: int = 1, **more: Any) -> bytes:
     """A picture of this kind with places, texts and a colour profile."""
     texts = PngImagePlugin.PngInfo()
     texts.add_text("workflow", json.dumps({"nodes": [WORDS.decode()]}))
     texts.add_itxt("prompt", WORDS.decode(), zip=True)
-    options: dict[str, object] = {
+    every: dict[str, dict[str, Any]] = {
         "JPEG": {"comment": WORDS, "xmp": WORDS, "quality": 95},
         "PNG": {"pnginfo": texts},
         "WEBP": {"xmp": WORDS, "lossless": True},
-    }[kind]
+    }
     held = io.BytesIO()
     profile = b"colour profile" * 9
     picture().save(
-        held, kind, exif=exif_of(orientation), icc_profile=profile, **{**options, **more}
+        held, kind, exif=exif_of(orientation), icc_profile=profile, **{**every[kind], **more}
     )
     return held.getvalue()
 
@@ -58,7 +59,7 @@ def opened(content: bytes) -> Image.Image:
 
 @pytest.mark.parametrize("more", [{}, {"progressive": True}])
 @pytest.mark.parametrize("kind", KINDS)
-def test_the_pixels_stay_and_the_metadata_goes(kind: str, more: dict[str, object]) -> None:
+def test_the_pixels_stay_and_the_metadata_goes(kind: str, more: dict[str, Any]) -> None:
     content = saved(kind, **more)
     if kind != "PNG":
         assert WORDS in content
