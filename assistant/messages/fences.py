@@ -18,14 +18,15 @@ from typing import Final
 
 DIRECTION: Final = "\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069"
 """Characters that turn the direction of the text around them."""
-INVISIBLE: Final = (
-    "\u00ad\u180e\u200b\u2060-\u2064\u206a-\u206f\ufeff\ufff9-\ufffb\U000e0000-\U000e007f"
-)
+TAGS: Final = "\U000e0000-\U000e007f"
+"""A second ASCII: models read words that are spelt with it, and people see nothing."""
+INVISIBLE: Final = f"\u00ad\u180e\u200b\u2060-\u2064\u206a-\u206f\ufeff\ufff9-\ufffb{TAGS}"
 """Characters that nobody sees. The joiners U+200C and U+200D are not among them: scripts and emoji
 need them."""
 CONTROL: Final = "\x00-\x1f\x7f-\x9f"
 LINE_ENDS: Final = "\u2028\u2029"
 
+_TAGS = re.compile(f"[{TAGS}]")
 _HIDDEN = re.compile(f"[{DIRECTION}{INVISIBLE}]")
 _UNSEEN = re.compile(f"[{CONTROL}{DIRECTION}{INVISIBLE}\ud800-\udfff]")
 _RAW = re.compile(f"[{CONTROL}{LINE_ENDS}{DIRECTION}{INVISIBLE}\ud800-\udfff]")
@@ -77,6 +78,11 @@ def indented(text: str) -> str:
 def without_tricks(text: str) -> str:
     """The text without characters that turn text around or are not seen."""
     return _HIDDEN.sub("", text)
+
+
+def without_tags(text: str) -> str:
+    """The text without words that are spelt in `TAGS`."""
+    return _TAGS.sub("", text)
 
 
 def hides(text: str) -> bool:

@@ -13,8 +13,8 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any, Final
 
-from .fences import plain_line
-from .parts import Approval, DataPart, Message, Part, ReasoningPart, ToolPart
+from .fences import plain_line, without_tags
+from .parts import Approval, DataPart, Message, Part, ReasoningPart, TextPart, ToolPart
 
 NOT_RUN: Final = "This call came with an imported chat. It did not run."
 NOT_ITS_OWN: Final = "Another call has the same id. This call did not run."
@@ -46,10 +46,11 @@ def from_outside(message: Message) -> Message:
 
 def from_file(message: Message) -> Message:
     """`from_outside` for a message of a file: no call of it runs by itself, since no model of this
-    server made it. While a call of the message waits for a decision, no opaque data of a provider
-    stands beside it, which nobody could read and the model would get."""
+    server made it, and its texts have no words that only a model reads. While a call of the message
+    waits for a decision, no opaque data of a provider stands beside it, which nobody could read and
+    the model would get."""
     message = from_outside(message)
-    parts = tuple(_not_run(part) for part in message.parts)
+    parts = tuple(_from_file(part) for part in message.parts)
     if any(isinstance(part, ToolPart) and not part.settled for part in parts):
         parts = tuple(
             replace(part, provider_metadata=None) if isinstance(part, ReasoningPart) else part
@@ -142,7 +143,9 @@ def _not_its_own(part: Part) -> Part:
     return replace(failed, approval=None, title=None)
 
 
-def _not_run(part: Part) -> Part:
+def _from_file(part: Part) -> Part:
+    if isinstance(part, TextPart):
+        return replace(part, text=without_tags(part.text))
     if isinstance(part, ToolPart) and part.state == "input-available":
         return replace(part, state="output-error", error_text=NOT_RUN)
     return part
