@@ -17,6 +17,7 @@ from typing import Literal
 
 import jinja2
 
+from .assistant.messages.fences import mark_for, plain_line, quoted
 from .assistant.prompts.user_block import BLOCK_LIMIT, UserBlock, user_block
 from .user_context_loader import (
     MAX_NARRATIVE_CHARS,
@@ -63,7 +64,8 @@ _TEMPLATES = jinja2.Environment(
     trim_blocks=True,
     lstrip_blocks=True,
 )
-_TEMPLATES.filters["oneline"] = lambda text: " ".join(str(text).split())
+_TEMPLATES.filters["oneline"] = lambda text: plain_line(str(text))
+_TEMPLATES.filters["quoted"] = lambda text: quoted(str(text))
 
 Kind = Literal["full", "continuation", "compact"]
 
@@ -212,8 +214,10 @@ def get_compact_system_message(
 
 def skill_activation(skill: Skill, rest: str = "") -> str:
     """The text that the model reads in place of `/skill name` (R12): a note that the user activated
-    the skill, its instructions, and `rest`, the text after the command."""
-    return _render("skill_activation", skill=skill, rest=rest)
+    the skill, its instructions between marks that they cannot contain, and `rest`, the text after
+    the command."""
+    mark = mark_for(skill.instructions)
+    return _render("skill_activation", skill=skill, mark=mark, rest=rest)
 
 
 def skill_list_answer(unresolved: Unknown | Ambiguous) -> str:

@@ -144,6 +144,10 @@ class ScriptedProvider:
         """Answers for the next requests, in this order; a string is an answer of that text."""
         self._scripts.extend(text(s) if isinstance(s, str) else s for s in scripts)
 
+    def forget(self) -> None:
+        """Drops the scripts that are left: their requests were refused."""
+        self._scripts.clear()
+
     def long_answer(self, pause: float = 0.02) -> None:
         """From now on, a request without a script gets a long answer, a word every `pause`
         seconds."""

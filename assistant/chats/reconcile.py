@@ -5,6 +5,11 @@ log is one of five intentions (`docs/decisions/0006-a-turn-belongs-to-the-server
 stored version of a message counts wherever a client could have rewritten the message. Pure: `turn`
 carries the intention out with the store.
 
+The law of decisions: *only an approval that this server recorded, for just these arguments, once,
+lets a call run.* A decision in a list counts for a call that waits in the stored answer, under the
+id of its question and with its stored arguments; any other decision that would let the turn go on
+is refused (`nothing_waits`). Messages that only the client has are taken as `outside` says.
+
 System messages of the request are passed over: they hold for their request and are not stored.
 Events are passed over in both lists: a client may not have seen them, and none of them is answered.
 """
@@ -12,16 +17,19 @@ Events are passed over in both lists: a client may not have seen them, and none 
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from ..errors import InvalidRequest, NotFound
+from ..errors import Conflict, InvalidRequest, NotFound
 from ..messages.origin import is_event
+from ..messages.outside import from_outside, is_decided, same_arguments
 from ..messages.parts import DataPart, Message, Part, StepStart, TextPart, ToolPart
 from .chat import ChatState
 
 SUBMIT = "submit-message"
 REGENERATE = "regenerate-message"
+SHOWN = 80
+"""Characters of a call's id that an error repeats."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,6 +71,14 @@ class Branch:
 
 
 Intention = Import | Append | Resume | Regenerate | Branch
+Recorded = Callable[[ToolPart], ToolPart | None]
+"""A decided call of a message that no log holds -> the call as this server asked about it, with the
+decision; None where the server did not ask, or has the answer already."""
+
+
+def nothing_recorded(_: ToolPart) -> None:
+    """No call of a message outside of the log was asked about."""
+    return
 
 
 def reconcile(
@@ -70,13 +86,15 @@ def reconcile(
     sent: Sequence[Message],
     trigger: str = SUBMIT,
     message_id: str | None = None,
+    recorded: Recorded = nothing_recorded,
 ) -> Intention:
     """The intention of a request. `stored` is the current path, root first, empty for an unknown
     chat.
 
     `message_id` counts for `regenerate-message` only (the answer, or the message that it answers;
     None means the last); for an edited message without the whole list there is `edited`.
-    Raises InvalidRequest when there is nothing to answer, NotFound for an unknown `message_id`.
+    Raises InvalidRequest when there is nothing to answer, NotFound for an unknown `message_id`, and
+    Conflict (`nothing_waits`) for a decision that does not count.
     """
     if trigger not in (SUBMIT, REGENERATE):
         raise InvalidRequest(f"expected {SUBMIT} or {REGENERATE}, got {trigger!r}", where="trigger")
@@ -85,7 +103,7 @@ def reconcile(
     sent = tuple(one for one in sent if one.role != "system" and one.id not in events)
     _check_ids(sent)
     if not stored:
-        return Import(_answerable(sent))
+        return Import(_new(sent, recorded))
     if trigger == REGENERATE:
         return _regenerate(stored, sent, message_id)
     return _submit(stored, sent)
@@ -102,7 +120,7 @@ def edited(stored: Sequence[Message], message_id: str, new: Message) -> Branch:
         raise InvalidRequest("only a user message can be edited", where="messageId")
     if any(message.id == new.id for message in stored[:place]):
         raise InvalidRequest(f"the id {new.id!r} is used by an earlier message", where="message.id")
-    return Branch(_id_before(stored, place), (new,))
+    return Branch(_id_before(stored, place), (from_outside(new),))
 
 
 def merge(stored: Message, sent: Message) -> Message:
@@ -134,8 +152,10 @@ def _submit(stored: Sequence[Message], sent: Sequence[Message]) -> Intention:
     common = _common(stored, sent)
     new = tuple(sent[common:])
     if common == 0:
-        return Branch(None, _answerable(new))
+        return Branch(None, _new(new))
     last = stored[common - 1]
+    if not new:
+        _check_decisions(last, sent[common - 1])
     merged = merge(last, sent[common - 1])
     parent_id = _id_before(stored, common - 1)
     if not new and merged != last and common == len(stored):
@@ -146,10 +166,10 @@ def _submit(stored: Sequence[Message], sent: Sequence[Message]) -> Intention:
         raise InvalidRequest("nothing to answer: the list brings nothing new", where="messages")
     if merged != last:
         # Results that came with the next user message: both are stored.
-        return Branch(parent_id, (merged, *_answerable(new)))
+        return Branch(parent_id, (merged, *_new(new)))
     if common == len(stored) and len(new) == 1 and new[0].role == "user":
-        return Append(new[0])
-    return Branch(last.id, _answerable(new))
+        return Append(from_outside(new[0]))
+    return Branch(last.id, _new(new))
 
 
 def _regenerate(
@@ -169,7 +189,7 @@ def _regenerate(
     if new and new[-1].role == "user":
         # The client has another history: its history is answered, the stored history stays as a
         # branch.
-        return Branch(stored[common - 1].id if common else None, new)
+        return Branch(stored[common - 1].id if common else None, _new(new))
     return Regenerate(stored[asked].id)
 
 
@@ -218,7 +238,9 @@ def _typed(message: Message) -> tuple[Part, ...]:
 def _merge_tool(ours: ToolPart, theirs: ToolPart) -> ToolPart:
     if ours.state == "approval-requested" and theirs.state == "approval-responded":
         asked, answer = ours.approval, theirs.approval
-        if asked and answer and asked.id == answer.id and answer.approved is not None:
+        if not asked or not answer or asked.id != answer.id or not _same_call(ours, theirs):
+            return ours
+        if answer.approved is not None:
             decision = dataclasses.replace(asked, approved=answer.approved, reason=answer.reason)
             return dataclasses.replace(ours, state="approval-responded", approval=decision)
         return ours
@@ -230,6 +252,74 @@ def _merge_tool(ours: ToolPart, theirs: ToolPart) -> ToolPart:
         text = theirs.error_text or "The tool failed without saying why."
         return dataclasses.replace(ours, state="output-error", error_text=text)
     return ours
+
+
+def _same_call(ours: ToolPart, theirs: ToolPart) -> bool:
+    """Whether a decision on `theirs` is one on `ours`: a person decides about arguments. A client
+    that leaves them out decides about ours."""
+    if ours.tool_name != theirs.tool_name:
+        return False
+    return theirs.input is None or same_arguments(ours.input, theirs.input)
+
+
+def _check_decisions(stored: Message, sent: Message) -> None:
+    """Raises Conflict for a decision on a call that does not wait, or not with these arguments. The
+    decision that the stored call has already may come again."""
+    known = {part.tool_call_id: part for part in stored.tool_parts}
+    for theirs in sent.tool_parts:
+        if not is_decided(theirs):
+            continue
+        ours = known.get(theirs.tool_call_id)
+        if ours is None or not (_is_repeated(ours, theirs) or _merge_tool(ours, theirs) != ours):
+            raise _does_not_wait(theirs)
+
+
+def _is_repeated(ours: ToolPart, theirs: ToolPart) -> bool:
+    """Whether the call waits to be carried out with this very decision."""
+    if not is_decided(ours) or not _same_call(ours, theirs):
+        return False
+    made, sent = ours.approval, theirs.approval
+    if made is None or sent is None:
+        return False
+    return (made.id, made.approved) == (sent.id, sent.approved)
+
+
+def _does_not_wait(part: ToolPart) -> Conflict:
+    return Conflict(
+        f"The decision on the call {part.tool_call_id[:SHOWN]!r} does not count: the call does not"
+        " wait for it, or waits with other arguments. Load the chat again.",
+        code="nothing_waits",
+    )
+
+
+def _new(
+    messages: tuple[Message, ...], recorded: Recorded = nothing_recorded
+) -> tuple[Message, ...]:
+    """The messages that only the client has, as they may be answered. Raises Conflict when the last
+    of them has a decision on a call that was not `recorded`, and InvalidRequest when there is
+    nothing to answer."""
+    taken = tuple(map(from_outside, messages))
+    if taken and taken[-1].role == "assistant":
+        taken = (*taken[:-1], _with_decisions(taken[-1], messages[-1], recorded))
+    return _answerable(taken)
+
+
+def _with_decisions(taken: Message, sent: Message, recorded: Recorded) -> Message:
+    """`taken` with the decided calls of `sent`, as the server recorded them. A call whose id is not
+    its own cannot be decided about."""
+    ids = [part.tool_call_id for part in sent.tool_parts]
+    ours: dict[str, ToolPart] = {}
+    for part in sent.tool_parts:
+        if is_decided(part):
+            found = recorded(part) if ids.count(part.tool_call_id) == 1 else None
+            if found is None:
+                raise _does_not_wait(part)
+            ours[part.tool_call_id] = found
+    parts = tuple(
+        ours.get(part.tool_call_id, part) if isinstance(part, ToolPart) else part
+        for part in taken.parts
+    )
+    return dataclasses.replace(taken, parts=parts) if ours else taken
 
 
 def _runs_at_client(part: ToolPart) -> bool:

@@ -113,6 +113,19 @@ class ChatStore(ChatTransactions):
 
         return await self.read(chat_id, work)
 
+    async def settled_calls(self, chat_id: str, message_id: str) -> frozenset[str]:
+        """The calls of a message that any version of the message has with a result or as declined,
+        also a version that is not on the current path."""
+
+        def work(transaction: Transaction) -> frozenset[str]:
+            chat_rows.require(transaction, chat_id)
+            rows = paths.rows_of_message(transaction, chat_id, message_id)
+            versions = chat_log.read_rows(transaction, chat_id, rows).values()
+            parts = (part for version in versions for part in version.message.tool_parts)
+            return frozenset(part.tool_call_id for part in parts if part.settled)
+
+        return await self.read(chat_id, work)
+
     async def page(
         self, chat_id: str, before: str | None = None, limit: int = 50
     ) -> tuple[tuple[Message, ...], bool]:

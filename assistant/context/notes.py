@@ -10,8 +10,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
+from ..messages.fences import mark_for
 from .clamp import clamp_text
-from .marks import mark_for
 from .report_parts import HISTORY, ReportPart
 from .tokens import text_tokens
 

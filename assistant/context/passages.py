@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
+from ..messages.fences import indented
 from .clamp import clamp_text
 from .handles import range_handle, transcript_line
 from .log import ChatLog
@@ -46,4 +47,5 @@ def _passages(
             seen.update(hidden)
             lines = (transcript_line(log.row(row)) for row in said)
             handle = range_handle(said[0], said[-1] + 1)
-            yield clamp_text(f"{handle} " + "\n".join(lines), LONGEST_PASSAGE)
+            said_so = f"{handle} " + "\n".join(map(indented, lines))
+            yield clamp_text(indented(said_so), LONGEST_PASSAGE)

@@ -47,8 +47,10 @@ class PromptMessage:
     `reasoning` holds the provider's own fields to send back inside an open tool loop (R19), such as
     `{"reasoning_content": ...}`. `source` is the id of the chat message that this came from.
     `skill_chars` is how many characters at the beginning of the text are an activated skill; the
-    rest of it is the user's own. `reduced` says that the content stands for a longer content: a
-    result in one line, or an earlier message's content. Of these, only `reasoning` is sent.
+    rest of it is the user's own. `own_words` is what the user typed, where the text has more than
+    that; None where the whole text is the user's own. `reduced` says that the content stands for a
+    longer content: a result in one line, or an earlier message's content. Of these, only
+    `reasoning` is sent.
     """
 
     role: PromptRole
@@ -59,6 +61,7 @@ class PromptMessage:
     failed: bool = False
     source: str | None = None
     skill_chars: int = 0
+    own_words: str | None = None
     reduced: Literal["digest", "repeat"] | None = None
 
     @property

@@ -17,6 +17,7 @@ from pydantic import BeforeValidator, Field, PlainValidator
 from ..chats import chat_id
 from ..chats.reconcile import REGENERATE, SUBMIT
 from ..errors import InvalidRequest
+from ..messages.outside import from_outside
 from ..messages.parts import Message
 from ..messages.ui import message_from_ui, messages_from_ui
 from ..turn.turn_request import TurnRequest
@@ -47,7 +48,7 @@ Messages = Annotated[
 ]
 OneMessage = Annotated[
     Message | None,
-    PlainValidator(lambda value: None if value is None else message_from_ui(value)),
+    PlainValidator(lambda value: None if value is None else from_outside(message_from_ui(value))),
     schema_named("NewMessage", null=True),
 ]
 

@@ -19,7 +19,7 @@ from ..chats.reconcile import pending, state_after
 from ..errors import AssistantError, Conflict, InvalidRequest
 from ..messages.chunks import Chunk
 from ..messages.parts import Message
-from ..turn.decisions import Decision, ToolResult, decided, stopped
+from ..turn.decisions import Decision, ToolResult, decided, once, stopped
 from ..turn.opening import Opening, addressed, goes_on, open_suspended
 from ..turn.stream import StopReason, TurnStream
 from ..turn.turn import Turn, TurnObserver
@@ -74,7 +74,8 @@ class ChatTurns(TurnObserver):
             path = await self._store.path(self._id)
             if not path or path[-1].role != "assistant":
                 raise Conflict("Nothing waits for a decision in this chat.", code="nothing_waits")
-            message = decided(path[-1], command)
+            settled = await self._store.settled_calls(self._id, path[-1].id)
+            message = once(decided(path[-1], command), settled)
             if not goes_on(message):
                 raise Conflict("The answer has gone on without that call.", code="nothing_waits")
             if isinstance(command, Decision) and command.approved and command.remember:

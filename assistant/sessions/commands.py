@@ -16,6 +16,7 @@ from ..chats.export.trajectory import Trajectory, from_text
 from ..config import REASONING_EFFORTS, TEMPERATURES
 from ..errors import InvalidRequest
 from ..messages.json_text import json_text
+from ..messages.outside import from_outside
 from ..messages.parts import Message
 from ..messages.ui import message_from_ui
 from ..turn.decisions import Decision, ToolResult
@@ -32,14 +33,14 @@ LONGEST_NAME = 200
 
 
 def _message(value: Any) -> Message:
-    message = message_from_ui(value)
+    message = from_outside(message_from_ui(value))
     if message.role == "system":
         raise InvalidRequest("expected a user or assistant message", where="message")
     return message
 
 
 def _user_message(value: Any) -> Message:
-    message = message_from_ui(value)
+    message = from_outside(message_from_ui(value))
     if message.role != "user":
         raise InvalidRequest("expected a user message", where="message")
     return message

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import Annotated, Any
 
-from pydantic import Field
+from pydantic import AfterValidator, Field
 
 from ..errors import AssistantError, ToolError
+from ..messages.fences import hides
 from ..messages.prompt import ToolCall
 from .parameters import Arguments
 from .tool import SMALL_WINDOW, Tool, ToolContext
@@ -18,10 +19,20 @@ class Slug(Arguments):
     slug: str = Field(description="The skill's slug, as the list gives it.")
 
 
+def _readable(text: str) -> str:
+    """A person decides about the text, so it must be what it looks like."""
+    if hides(text):
+        raise ValueError("has characters that turn text around or are not seen; leave them out")
+    return text
+
+
+Readable = Annotated[str, AfterValidator(_readable)]
+
+
 class NewSkill(Arguments):
-    name: str = Field(description="Short name, in the user's language.")
-    description: str = Field(description="One sentence: when to use the skill.")
-    instructions: str = Field(description="What to do, as Markdown.")
+    name: Readable = Field(description="Short name, in the user's language.")
+    description: Readable = Field(description="One sentence: when to use the skill.")
+    instructions: Readable = Field(description="What to do, as Markdown.")
 
 
 async def _list_user(_: object, context: ToolContext) -> Any:

@@ -25,6 +25,7 @@ from ..llm.stream_events import (
 )
 from ..messages import chunks
 from ..messages.chunks import Chunk
+from ..messages.fences import plain_line
 from ..tools.tool import Tool
 from ..tools.toolset import Toolset
 from .json_limits import fault_of
@@ -164,7 +165,7 @@ class AnswerWriter:
 
     def _title(self, name: str) -> str:
         tool = self._toolset.get(name)
-        return tool.title if tool else name
+        return tool.title if tool else plain_line(name)
 
     def _begin(self, kind: str, start: Callable[[str], Chunk]) -> None:
         self._close()

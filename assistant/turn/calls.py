@@ -1,5 +1,11 @@
 """Settles the tool calls of one round: runs them on the server, asks the user, or leaves them to
-the panel."""
+the panel.
+
+The law: a tool that asks first runs only by an approval that this server recorded for the call, or
+because the user allowed the tool in this chat. What comes in from outside has no approvals
+(`messages.outside`), so an approved call of the answer is one that this server recorded. Arguments
+that the tool would refuse are refused before anybody is asked.
+"""
 
 from __future__ import annotations
 
@@ -14,6 +20,7 @@ from ..errors import ToolError
 from ..messages import chunks
 from ..messages.chunks import Chunk
 from ..messages.conversion import output_text
+from ..messages.outside import approval_id
 from ..messages.parts import ToolPart
 from ..tools.tool import Tool, ToolContext
 from ..tools.toolset import Toolset
@@ -73,9 +80,14 @@ def _key(name: str, value: Any) -> str:
     return f"{name} {json.dumps(value, sort_keys=True, default=str)}"
 
 
+def question_id(part: ToolPart) -> str:
+    """The id of the question about a call of a stored chat, whose log keeps the call."""
+    return approval_id(part.tool_call_id)
+
+
 class CallRunner:
     """Settles the calls of a round in their order. `allowed` names the tools that need not ask in
-    this chat."""
+    this chat. `question` gives the question about a call its id."""
 
     def __init__(
         self,
@@ -83,11 +95,13 @@ class CallRunner:
         toolset: Toolset,
         context: ToolContext,
         allowed: frozenset[str],
+        question: Callable[[ToolPart], str] = question_id,
     ) -> None:
         self._emit = emit
         self._toolset = toolset
         self._context = context
         self._allowed = allowed
+        self._question = question
         self._repetition = Repetition()
 
     async def settle(self, parts: Iterable[ToolPart]) -> Suspension:
@@ -117,8 +131,11 @@ class CallRunner:
             elif part.approval is not None and part.approval.approved is False:
                 self._emit(chunks.tool_output_denied(part.tool_call_id))
             elif self._must_ask(tool, part):
-                approval_id = f"approve-{part.tool_call_id}"
-                self._emit(chunks.tool_approval_request(part.tool_call_id, approval_id))
+                if wrong := _wrong_arguments(tool, part):
+                    self._refuse(part, wrong)
+                    continue
+                question = self._question(part)
+                self._emit(chunks.tool_approval_request(part.tool_call_id, question))
                 approvals += 1
             elif tool.place == "panel":
                 panel += 1
@@ -130,7 +147,18 @@ class CallRunner:
         return Suspension(approvals, panel)
 
     def _must_ask(self, tool: Tool, part: ToolPart) -> bool:
-        return tool.asks_first and part.approval is None and tool.name not in self._allowed
+        approved = (
+            part.state == "approval-responded"
+            and part.approval is not None
+            and part.approval.approved is True
+        )
+        return tool.asks_first and not approved and tool.name not in self._allowed
+
+    def _refuse(self, part: ToolPart, error: str) -> None:
+        """Ends a call that cannot run, in the same way as a call that failed."""
+        repeated = self._repetition.note(part.tool_name, part.input, error)
+        said = REPEATED if repeated else error
+        self._emit(chunks.tool_output_error(part.tool_call_id, said, on_server=True))
 
     def _note_refused(self, part: ToolPart) -> None:
         """Counts a call that could not even run: a model may repeat that call for ever, too."""
@@ -183,6 +211,15 @@ class CallRunner:
         except Exception:
             logger.exception("The tool %s failed", ascii(call.tool.name))
             return None, FAILED
+
+
+def _wrong_arguments(tool: Tool, part: ToolPart) -> str | None:
+    """What is wrong with the call's arguments; None where the tool takes them."""
+    try:
+        tool.parse(part.input)
+    except ToolError as error:
+        return error.message
+    return None
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,7 +1,8 @@
 """Decisions and results that let a suspended turn go on, or end it. Pure.
 
 A command builds the message that a client of `POST /api/chat` would send, and
-`chats.reconcile.merge` decides which changes count: so both ways have the same effect."""
+`chats.reconcile.merge` decides which changes count: so both ways have the same effect. A call is
+settled once in a chat, whatever paths its message lies on (`once`)."""
 
 from __future__ import annotations
 
@@ -16,11 +17,16 @@ SHOWN = 80
 """Characters of a client's text that an error repeats."""
 STOPPED = "Stopped by the user before there was a result."
 """The text does not say whether a running tool had an effect, since that is unknown."""
+SETTLED_BEFORE = (
+    "This call was decided about or settled before, in another version of this answer. It did not "
+    "run again."
+)
 
 
 @dataclass(frozen=True, slots=True)
 class Decision:
-    """The user's approval or rejection of calls. `remember` allows their tools in this chat."""
+    """The user's approval or rejection of calls. `remember` allows their tools in this chat, also
+    for the other calls that wait in the same answer."""
 
     ids: tuple[str, ...]
     approved: bool
@@ -45,6 +51,8 @@ def decided(message: Message, command: Decision | ToolResult) -> Message:
     for call_id in wanted:
         if call_id not in parts:
             raise Conflict(f"No call {call_id[:SHOWN]!r} waits in this chat.", code="nothing_waits")
+    if isinstance(command, Decision) and command.approved and command.remember:
+        wanted = _of_the_same_tools(message, wanted)
     offered = {call_id: _offer(parts[call_id], command) for call_id in wanted}
     sent = replace(
         message,
@@ -59,6 +67,17 @@ def decided(message: Message, command: Decision | ToolResult) -> Message:
     return merged
 
 
+def once(message: Message, settled: frozenset[str]) -> Message:
+    """The message, in which the calls `settled` in other versions of it do not run again."""
+    parts = tuple(
+        replace(part, state="output-error", error_text=SETTLED_BEFORE)
+        if isinstance(part, ToolPart) and not part.settled and part.tool_call_id in settled
+        else part
+        for part in message.parts
+    )
+    return replace(message, parts=parts)
+
+
 def stopped(message: Message) -> Message:
     """The suspended message after an abort: all its calls are settled."""
     parts = tuple(_stopped(p) if isinstance(p, ToolPart) else p for p in message.parts)
@@ -71,6 +90,18 @@ def _stopped(part: ToolPart) -> ToolPart:
     if part.state == "approval-requested":
         return replace(part, state="output-denied")
     return replace(part, state="output-error", error_text=STOPPED)
+
+
+def _of_the_same_tools(message: Message, ids: tuple[str, ...]) -> tuple[str, ...]:
+    """The calls `ids`, and the calls of the same tools that wait for a decision."""
+    names = {part.tool_name for part in message.tool_parts if part.tool_call_id in ids}
+    return ids + tuple(
+        part.tool_call_id
+        for part in message.tool_parts
+        if part.state == "approval-requested"
+        and part.tool_name in names
+        and part.tool_call_id not in ids
+    )
 
 
 def _offer(part: ToolPart, command: Decision | ToolResult) -> ToolPart:

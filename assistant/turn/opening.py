@@ -33,8 +33,10 @@ from ..messages.conversion import to_prompt
 from ..messages.origin import events_before, is_event, sent_by_a_client, without_events
 from ..messages.parts import Message
 from ..user_context.skills import SkillLibrary
+from .decisions import once
+from .open_questions import OpenQuestions
 from .slash.skill_command import Expanded, expand, has_content
-from .slash.slash_commands import Slash
+from .slash.slash_commands import Slash, answers_marked
 from .turn_request import TurnRequest
 
 
@@ -89,15 +91,22 @@ class _Continuation:
         return self.kept if self.new else self.kept[: self.kept.index(self.asked[0])]
 
 
-async def open_stateless(request: TurnRequest, skills: SkillLibrary, new_id: str) -> Opening:
-    """The opening of a request without a chat id: nothing is stored.
+async def open_stateless(
+    request: TurnRequest, skills: SkillLibrary, new_id: str, questions: OpenQuestions
+) -> Opening:
+    """The opening of a request without a chat id: nothing is stored but the `questions` that the
+    server asked, which the request may answer.
 
-    Raises InvalidRequest when there is nothing to answer."""
+    Raises InvalidRequest when there is nothing to answer, and Conflict (`nothing_waits`) for a
+    decision on a call that was not asked about."""
     sent = request.messages or ((request.message,) if request.message else ())
     if request.trigger == REGENERATE:
         while sent and sent[-1].role == "assistant":
             sent = sent[:-1]
-    continuation = _continuation(reconcile((), sent, request.trigger), (), new_id)
+    intention = reconcile((), sent, request.trigger, recorded=questions.answered)
+    continuation = _continuation(intention, (), new_id)
+    # Before anything is awaited: another request must not use the same approval.
+    questions.close(continuation.answer)
     expanded = [await expand(message, skills) for message in continuation.new]
     reply, slash = _without_model(expanded[-1], continuation.answer)
     history = (*_system(sent), *(item.message for item in expanded))
@@ -118,7 +127,11 @@ async def open_in_chat(
     Raises InvalidRequest, NotFound and Conflict as `reconcile` and the store do.
     """
     chat, stored = await store.find_path(chat_id)
-    continuation = _continuation(_intention(request, stored), stored, new_id)
+    intention = _intention(request, stored)
+    if isinstance(intention, Resume):
+        settled = await store.settled_calls(chat_id, intention.message.id)
+        intention = replace(intention, message=once(intention.message, settled))
+    continuation = _continuation(intention, stored, new_id)
     answer = addressed(continuation.answer, request.client_id)
     expanded = [await expand(message, skills) for message in continuation.asked]
     asked = tuple(item.message for item in expanded)
@@ -229,7 +242,7 @@ def _continuation(intention: Intention, stored: tuple[Message, ...], new_id: str
             messages = intention.messages
     new, answer = _split(messages, new_id)
     _check((*without_events(kept), *new), answer)
-    return _Continuation(kept, sent_by_a_client(new), answer, parent)
+    return _Continuation(kept, sent_by_a_client(answers_marked(new)), answer, parent)
 
 
 def _up_to(stored: tuple[Message, ...], message_id: str | None) -> tuple[Message, ...]:

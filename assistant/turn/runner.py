@@ -51,7 +51,9 @@ class TurnRunner:
         self._stream = turn.stream
         self._emit = turn.stream.emit
         self._recorder = recorder
-        self._calls = CallRunner(self._emit, services.toolset, turn.tools, turn.allowed)
+        self._calls = CallRunner(
+            self._emit, services.toolset, turn.tools, turn.allowed, turn.question
+        )
         self._measure = Measure(services.clock, turn.opening.answer.metadata)
         self._requests: ModelRequests | None = None
         self._state: ChatState = "idle"

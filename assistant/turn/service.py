@@ -33,6 +33,7 @@ from .conversation import Conversation
 from .conversations import Conversations
 from .history import ConversationHistory
 from .idle.job import IdleChat, IdleJob
+from .open_questions import OpenQuestions
 from .opening import Opening, begun_as, open_in_chat, open_stateless
 from .preparation import prepare
 from .recorder import NoStore, Recorder
@@ -72,6 +73,7 @@ class TurnService:
         self._new_id = new_id
         self._stateless: set[Turn] = set()
         self._workflows = WaitingWorkflows()
+        self._questions = OpenQuestions()
 
     async def start(
         self,
@@ -106,13 +108,20 @@ class TurnService:
         return await self._begin(opening, start, chat_id, params, observer, Snapshot())
 
     async def start_stateless(self, request: TurnRequest) -> Turn:
-        """Starts a turn without a chat: nothing of it is stored. Raises InvalidRequest and Refused
-        (`busy`)."""
+        """Starts a turn without a chat: nothing of it is stored. Raises InvalidRequest, Refused
+        (`busy`), and Conflict (`nothing_waits`) for a decision that does not count."""
         self._services.places.check()
-        opening = await open_stateless(request, self._skills, self._new_id())
+        opening = await open_stateless(request, self._skills, self._new_id(), self._questions)
         conversation = self._conversations.stateless()
         tools = self._tool_context(request.workflow, conversation, None)
-        turn = Turn(opening, TurnStream(opening.answer), conversation, tools, TurnObserver())
+        turn = Turn(
+            opening,
+            TurnStream(opening.answer),
+            conversation,
+            tools,
+            TurnObserver(),
+            question=self._questions.ask,
+        )
         self._stateless.add(turn)
         turn.stream.start(self._run_stateless(turn))
         return turn

@@ -6,11 +6,14 @@ it. What happens in the turn leaves this room through the `TurnObserver` alone.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from ..chats import Begun, Chat, ChatParams, ChatState
 from ..messages.chunks import Chunk
+from ..messages.parts import ToolPart
 from ..tools.tool import ToolContext
+from .calls import question_id
 from .conversation import Conversation
 from .opening import Opening
 from .stream import TurnStream
@@ -50,7 +53,7 @@ class Turn:
     `opening` is what the turn begins with, `stream` the answer as readers get it, `conversation`
     the chat's messages as rows of its context. `tools` is the context that each tool gets, and
     `allowed` names the tools that need no approval in this chat. `chat_id` is None for a turn that
-    is not stored.
+    is not stored. `question` gives the question about a call its id.
     """
 
     opening: Opening
@@ -61,3 +64,4 @@ class Turn:
     chat_id: str | None = None
     params: ChatParams = NO_PARAMS
     allowed: frozenset[str] = frozenset()
+    question: Callable[[ToolPart], str] = question_id

@@ -17,6 +17,7 @@ from typing import Any, Literal
 
 from .. import files
 from ..errors import Conflict, InvalidRequest, NotFound, StoreError
+from ..messages.fences import plain_line, without_tricks
 from .skill_files import SKILL_FILE, SkillFile, parse_skill_file, write_skill_file
 from .slugs import Slug, inside, slug, slug_for
 from .sources import SourceCache, normalized
@@ -284,8 +285,11 @@ def on_demand(folder_name: str) -> bool:
 
 
 def _skill(name: str, file: SkillFile, origin: SkillOrigin) -> Skill:
+    """The skill of a file. A person reads its name and its description in lists and questions, so
+    they have no characters that turn the text around them or are not seen."""
     description = file.first_line if file.description is None else file.description
-    return Skill(name, file.name or name, description, file.instructions, origin)
+    shown = plain_line(file.name or "") or name
+    return Skill(name, shown, without_tricks(description), file.instructions, origin)
 
 
 def _folded(text: str) -> str:
@@ -308,13 +312,17 @@ def _checked(name: object, description: object, instructions: object) -> dict[st
     """The arguments that are not None, as fields of a `SkillFile`. Raises `InvalidRequest`."""
     fields: dict[str, Any] = {}
     if name is not None:
-        fields["name"] = _text(name, "name", MAX_NAME_CHARS)
+        fields["name"] = _text(_shown(name), "name", MAX_NAME_CHARS)
     if description is not None:
-        fields["description"] = _text(description, "description", MAX_DESCRIPTION_CHARS)
+        fields["description"] = _text(_shown(description), "description", MAX_DESCRIPTION_CHARS)
     if instructions is not None:
         text = normalized(_text(instructions, "instructions", MAX_INSTRUCTIONS_CHARS))
         fields["instructions"] = text.strip()
     return fields
+
+
+def _shown(value: object) -> object:
+    return without_tricks(value) if isinstance(value, str) else value
 
 
 def _text(value: object, where: str, most: int) -> str:

@@ -7,15 +7,21 @@
 A link reads `input<-#node.OUTPUT`. Subgraphs follow the nodes, each under its name. A graph that is
 no workflow gives a sentence that says so, never an exception: the graph comes from a client. Other
 code that reads a graph does so by `readable_graph`, `mappings`, `subgraphs` and `widget_values`.
+
+Names in a graph are anybody's. A name that could end its line or look like a value or a link of
+the view stands there as a JSON string (`_name`).
 """
 
 from __future__ import annotations
 
 import json
+import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
+
+from ..messages.fences import escaped, quoted
 
 MODES = {2: "muted", 4: "bypassed"}
 """LiteGraph's node modes that change what runs; 0 is the normal one."""
@@ -25,6 +31,11 @@ LONGEST_VALUE = 300
 """Characters of one widget value; most prompt texts are shorter."""
 NO_WORKFLOW = "No workflow is open on the canvas, or it could not be read."
 """What a tool answers where there is no graph to read."""
+LONGEST_LABEL = 200
+"""Characters of a name: of a type, a slot, a widget."""
+_PLAIN_NAME = re.compile(r"[^\W_](?:[\w :.()|+*/@&',!?~-]*[\w.)+*!?-])?|[\w*?.-]+")
+"""Letters and digits of any script, and what names of nodes usually have. Quotation marks, `#`,
+`=`, `;`, `<`, `>` and brackets are what the view is written with."""
 NOTES = frozenset(("Note", "MarkdownNote"))
 
 
@@ -56,14 +67,14 @@ def view(snapshot: Snapshot) -> str:
     lines = [f"workflow {name}: {len(nodes)} nodes, {len(links)} links"]
     if snapshot.selection:
         lines.append(
-            "selected by the user: " + ", ".join(f"#{item}" for item in snapshot.selection)
+            "selected by the user: " + ", ".join(_node(item) for item in snapshot.selection)
         )
     definitions = subgraphs(graph)
     names = _distinct_names(definitions)
     lines.extend(_node_lines(nodes, links, names))
     for subgraph in definitions:
         inner = mappings(subgraph.get("nodes"))
-        lines.append(f'subgraph "{names[subgraph["id"]]}": {len(inner)} nodes')
+        lines.append(f"subgraph {_quoted(names[subgraph['id']])}: {len(inner)} nodes")
         lines.extend("  " + line for line in _subgraph_lines(subgraph, inner, names))
     return "\n".join(lines)
 
@@ -124,7 +135,7 @@ def _subgraph_lines(
         if link.target == "-20":
             slots = _slot_names(subgraph.get("outputs"))
             source = _source(link, {str(node.get("id")): node for node in nodes}, outputs)
-            yield f"output {_at(slots, link.target_slot)}<-{source}"
+            yield f"output {_slot(slots, link.target_slot)}<-{source}"
 
 
 def _node_lines(
@@ -136,7 +147,7 @@ def _node_lines(
     by_id = {str(node.get("id")): node for node in nodes}
     for node in sorted(nodes, key=_order):
         kind = str(node.get("type") or "unknown")
-        parts = [f"#{node.get('id')}", names.get(kind, kind)]
+        parts = [_node(node.get("id")), _name(names.get(kind, kind))]
         if kind in names:
             parts.append("(subgraph)")
         title = node.get("title")
@@ -145,9 +156,10 @@ def _node_lines(
         mode = node.get("mode")
         if isinstance(mode, int) and mode in MODES:
             parts.append(f"[{MODES[mode]}]")
-        parts.extend(f"{name}={_value(value)}" for name, value in widget_values(node))
+        parts.extend(f"{_name(name)}={_value(value)}" for name, value in widget_values(node))
         wires = [
-            f"{slot.get('name', '?')}<-{_source(links[str(slot['link'])], by_id, outputs or {})}"
+            f"{_name(slot.get('name', '?'))}<-"
+            f"{_source(links[str(slot['link'])], by_id, outputs or {})}"
             for slot in mappings(node.get("inputs"))
             if slot.get("link") is not None and str(slot["link"]) in links
         ]
@@ -193,22 +205,36 @@ def _source(
     link: _Link, by_id: Mapping[str, Mapping[str, Any]], outputs: Mapping[str, list[str]]
 ) -> str:
     if link.source in outputs:
-        return f"input.{_at(outputs[link.source], link.source_slot)}"
+        return f"input.{_slot(outputs[link.source], link.source_slot)}"
     node = by_id.get(link.source)
     slots = _slot_names(node.get("outputs")) if node else []
-    return f"#{link.source}.{_at(slots, link.source_slot)}"
+    return f"{_node(link.source)}.{_slot(slots, link.source_slot)}"
 
 
 def _slot_names(slots: Any) -> list[str]:
     return [str(slot.get("name") or slot.get("type") or "?") for slot in mappings(slots)]
 
 
-def _at(names: Sequence[str], index: int) -> str:
-    return names[index] if 0 <= index < len(names) else str(index)
+def _slot(names: Sequence[str], index: int) -> str:
+    return _name(names[index] if 0 <= index < len(names) else str(index))
+
+
+def _node(identity: Any) -> str:
+    return f"#{_name(str(identity))}"
+
+
+def _name(value: Any) -> str:
+    """A name as it is where it looks like one, else as a JSON string on one line."""
+    name = str(value)[:LONGEST_LABEL]
+    return name if _PLAIN_NAME.fullmatch(name) else quoted(name)
+
+
+def _quoted(name: str) -> str:
+    return quoted(name[:LONGEST_LABEL])
 
 
 def _value(value: Any) -> str:
-    text = json.dumps(value, ensure_ascii=False, default=str)
+    text = escaped(json.dumps(value, ensure_ascii=False, default=str))
     if len(text) <= LONGEST_VALUE:
         return text
     return f"{text[:LONGEST_VALUE]}... ({len(text)} characters)"

@@ -2,6 +2,7 @@
 
 import asyncio
 import itertools
+from dataclasses import replace
 from datetime import datetime, timedelta, timezone
 
 import pytest
@@ -9,10 +10,10 @@ from plugin.assistant.chats import Begun, ChatStore, TurnStart, WorkflowName
 from plugin.assistant.chats.schema import SCHEMA_VERSION
 from plugin.assistant.database.sqlite import SqliteDatabase
 from plugin.assistant.errors import Conflict, InvalidRequest, NotFound, Refused, StoreError
-from plugin.assistant.messages.parts import Message, TextPart
+from plugin.assistant.messages.parts import Approval, Message, TextPart
 from sqlalchemy import text
 
-from .examples import answer, asking, user, with_tools
+from .examples import answer, asking, at_panel, user, with_tools
 
 START = datetime(2026, 1, 2, 3, 4, 5, tzinfo=timezone.utc)
 
@@ -324,6 +325,35 @@ async def test_a_crash_while_a_suspended_answer_went_on_keeps_both(
     after = ChatStore(database)
     await after.recover()
     assert await after.path("c") == (user("u1"), answer("a1", "So", cut="cut"))
+
+
+async def test_a_call_that_may_have_run_before_a_crash_does_not_run_after_it(
+    store: ChatStore, database: SqliteDatabase
+) -> None:
+    approved = replace(asking(), state="approval-responded", approval=Approval("x", True))
+    calls = (approved, at_panel("t2"), asking("t3"))
+    await filled(store, "u1")
+    await store.begin_answer("c", with_tools("a1", *calls))
+    after = ChatStore(database)
+    await after.recover()
+    found = (await after.path("c"))[-1].tool_parts
+    assert [part.state for part in found] == ["output-error", "output-error", "approval-requested"]
+    assert await after.settled_calls("c", "a1") == {"t1", "t2"}
+
+
+async def test_the_settled_calls_of_a_message_are_those_of_all_its_versions(
+    store: ChatStore,
+) -> None:
+    await filled(store, "u1")
+    done = replace(asking(), state="output-available", output=1)
+    declined = replace(asking("t2"), state="output-denied")
+    await store.append("c", with_tools("a1", asking(), asking("t2"), asking("t3")))
+    await store.append("c", with_tools("a1", done, asking("t2"), asking("t3")), parent="u1")
+    await store.append("c", with_tools("a1", asking(), declined, asking("t3")), parent="u1")
+    assert await store.settled_calls("c", "a1") == {"t1", "t2"}
+    assert await store.settled_calls("c", "nobody") == frozenset()
+    with pytest.raises(NotFound):
+        await store.settled_calls("nobody", "a1")
 
 
 async def test_after_a_crash_only_what_ran_is_idle(

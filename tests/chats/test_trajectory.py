@@ -26,7 +26,8 @@ from plugin.assistant.chats.export.trajectory import (
 from plugin.assistant.chats.log.record import decode, encode
 from plugin.assistant.database.sqlite import SqliteDatabase
 from plugin.assistant.errors import InvalidRequest, NotFound
-from plugin.assistant.messages.origin import imported
+from plugin.assistant.messages.origin import imported, is_event
+from plugin.assistant.messages.outside import from_file
 from plugin.assistant.messages.parts import Approval, Message, TextPart, ToolPart
 from plugin.tests.messages.strategies import MESSAGES
 
@@ -35,13 +36,9 @@ from .examples import answer, asking, attachment, user, with_tools
 CREATED = datetime(2026, 1, 2, 3, 4, 5, tzinfo=timezone.utc)
 
 
-def unused(message: Message) -> bool:
-    """Whether no approved call in it is still to run: such a message is imported unchanged."""
-    return all(part.state != "approval-responded" for part in message.tool_parts)
-
-
-SPOKEN = MESSAGES.filter(lambda message: message.role != "system" and unused(message))
-STORED = SPOKEN.map(lambda message: decode(encode(message)))
+SPOKEN = MESSAGES.filter(lambda message: message.role != "system" and not is_event(message))
+STORED = SPOKEN.map(lambda message: from_file(decode(encode(message))))
+"""Messages that an import does not change; `tests/messages/test_outside.py` has other messages."""
 LARGE = settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 """For chats of several messages, which are slow to make."""
 
@@ -200,8 +197,18 @@ def test_an_approval_that_was_not_used_is_asked_for_again() -> None:
     used = replace(approved, tool_call_id="t3", state="output-available", output=1)
     chat = linear(user("u1"), with_tools("a1", approved, declined, used))
     found = from_text(to_text(chat, "trajectory"), "trajectory").path[1].tool_parts
-    asked = replace(approved, state="approval-requested", approval=Approval("x"))
-    assert found == (asked, declined, used)
+    asked = replace(approved, state="approval-requested", approval=Approval("approve-t1"))
+    assert found == (asked, replace(declined, state="output-denied"), used)
+
+
+def test_an_event_of_a_file_is_left_out() -> None:
+    hidden = {"origin": "event", "hidden": True}
+    event = {**entry("e", 2, 1), "message": {**entry("e")["message"], "metadata": hidden}}
+    chat = from_text(file(entry("a", 1), event, entry("b", 3, 2), head=3), "trajectory")
+    assert [(one.row, one.parent, one.message.id) for one in chat.rows] == [
+        (1, None, "a"),
+        (2, 1, "b"),
+    ]
 
 
 WRONG = ["", "{", "[]", "null", "7", '{"a": NaN}', "[" * 100_000, "9" * 10_000, "\ud800"]

@@ -68,3 +68,12 @@ async def test_a_skill_that_exists_is_not_overwritten(scene: ToolContext) -> Non
 async def test_a_skill_without_a_usable_name_is_refused(scene: ToolContext) -> None:
     with pytest.raises(ToolError):
         await call(scene, "createUserSkill", **{**MOON, "name": ""})
+
+
+@pytest.mark.parametrize("field", ["name", "description", "instructions"])
+@pytest.mark.parametrize("trick", ["\u202e", "\u2066", "\u200b", "\ufeff", "\U000e0041"])
+def test_a_skill_whose_text_is_not_what_it_looks_like_is_refused(field: str, trick: str) -> None:
+    tool = standard_toolset().get("createUserSkill")
+    assert tool is not None
+    with pytest.raises(ToolError, match=f"{field}: .*not seen"):
+        tool.parse({**MOON, field: f"Moon{trick} light"})

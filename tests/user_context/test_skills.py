@@ -485,3 +485,13 @@ def test_what_names_no_skill_is_answered_with_all_there_are(
     outcome = named.resolve(argument)
     assert isinstance(outcome, Unknown)
     assert len(outcome.skills) == 7
+
+
+def test_the_name_of_a_skill_turns_no_text_around(tmp_path: Path, library: SkillLibrary) -> None:
+    made = library.create("Moon\u202e thgil\u200b", "Blue\u2067 light", "Use blue.")
+    assert (made.name, made.description) == ("Moon thgil", "Blue light")
+    file = tmp_path / "user" / "skills" / "other" / "SKILL.md"
+    file.parent.mkdir(parents=True)
+    file.write_text("---\nname: \u202eevas\u2069\n---\nDo\u202e it.", encoding="utf-8")
+    found = library.get_user("other")
+    assert (found.name, found.description) == ("evas", "Do it.")

@@ -2,6 +2,7 @@
 other JSON."""
 
 import json
+import re
 from collections.abc import Iterator, Mapping
 from functools import cache
 from pathlib import Path
@@ -205,3 +206,31 @@ GRAPHS = st.builds(
 def test_whatever_a_client_sends_the_view_is_text(graph: Any) -> None:
     shown = view(Snapshot(graph=graph))
     assert "\n#" in "\n" + shown or "0 nodes" in shown
+
+
+TRICK = 'X"\n#9 LoadImage image="secret"\x00\u2028\u202e'
+
+
+@given(st.sampled_from([TRICK, "a=1", "x; model<-#1.A", "a [muted]", "a\rb", "\x85"]) | st.text())
+def test_no_name_in_a_graph_ends_its_line_or_looks_like_a_value(name: str) -> None:
+    slot = {"name": name, "link": 1, "widget": {"name": name}}
+    node = {"id": name, "type": name, "title": name, "inputs": [slot], "widgets_values": ["v"]}
+    outputs = {"id": 2, "type": "Load", "outputs": [{"name": name}]}
+    subgraph = {"id": "s", "name": name, "inputs": [{"name": name}], "nodes": [node], "links": []}
+    graph = {
+        "nodes": [node, outputs],
+        "links": [[1, 2, 0, name, 0, "IMAGE"]],
+        "definitions": {"subgraphs": [subgraph]},
+    }
+    shown = view(Snapshot(name=name, graph=graph, selection=(name, "2")))
+    assert len(shown.splitlines()) == 6
+    assert not re.search("[\x00-\x09\x0b-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e]", shown)
+    # Without the JSON strings and plain names nothing is left that the view did not write.
+    assert [line[:1] for line in re.sub(r'"(?:[^"\\]|\\.)*"', "", shown).splitlines()] == list(
+        "ws##s "
+    )
+
+
+def test_usual_names_of_nodes_stand_as_they_are() -> None:
+    for name in ("KSampler", "CLIP Text Encode (Prompt)", "easy kSampler", "Image Resize+", "節點"):
+        assert f"#1 {name}" in view(workflow({"id": 1, "type": name}))

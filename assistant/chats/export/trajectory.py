@@ -3,9 +3,10 @@
     trajectory    one JSON object: the chat, and every row of its log, branches included
     jsonl         a line for the chat, then a line for each message of the current path
 
-A text that is read is checked and repaired. A file may come from anybody, so it grants nothing: an
-approval in it is asked for again, and a chat's allowed tools are not part of it. Pure; `archive`
-reads chats from the store and adds them.
+A text that is read is checked and repaired. A file may come from anybody, so it grants nothing and
+hides nothing (`messages.outside`): an approval in it is asked for again, a chat's allowed tools are
+not part of it, a skill is what its message says, and events, which nobody sees, are left out. Pure;
+`archive` reads chats from the store and adds them.
 """
 
 from __future__ import annotations
@@ -17,7 +18,9 @@ from datetime import datetime
 from typing import Any, Final, Literal, cast, get_args
 
 from ...errors import InvalidRequest
-from ...messages.parts import Approval, Message, Part, ToolPart
+from ...messages.origin import is_event
+from ...messages.outside import from_file
+from ...messages.parts import Message
 from ...messages.ui import LONGEST_ID, message_from_ui, message_to_ui
 from .. import titles
 from ..chat import TitleSource, WorkflowName
@@ -144,7 +147,8 @@ def _repaired(
     header: Mapping[str, Any], entries: list[Any], place: str, first: int = 0
 ) -> Trajectory:
     """The chat of a header and rows. A row without a parent that comes before it follows the row
-    before; system messages, which no log holds, are left out; ids are made unique on each path."""
+    before; system messages, which no log holds, and events are left out; ids are made unique on
+    each path."""
     if len(entries) > MOST_MESSAGES:
         raise InvalidRequest(f"expected at most {MOST_MESSAGES} messages", where="content")
     numbers: dict[Any, int | None] = {None: None}
@@ -152,13 +156,14 @@ def _repaired(
     for index, entry in enumerate(entries, first):
         where = place.format(index)
         body = _object(entry, where)
-        message = _asked_again(message_from_ui(body.get("message"), where))
+        message = from_file(message_from_ui(body.get("message"), where))
         before = rows[-1].row if rows else None
         parent = body.get("parent", before if "row" not in body else None)
         known = _is_number(parent) and parent in numbers
         follows = numbers[parent] if parent is None or known else before
-        row = follows if message.role == "system" else len(rows) + 1
-        if message.role != "system":
+        left_out = message.role == "system" or is_event(message)
+        row = follows if left_out else len(rows) + 1
+        if not left_out:
             rows.append(LogRow(len(rows) + 1, follows, message))
         if _is_number(body.get("row")):
             numbers[body["row"]] = row
@@ -206,20 +211,6 @@ def _other_id(identity: str, row: int, every: set[str]) -> str:
         end += "-"
     every.add(other)
     return other
-
-
-def _asked_again(message: Message) -> Message:
-    """The message without approvals whose calls have not run yet."""
-    parts = tuple(map(_unapproved, message.parts))
-    return message if parts == message.parts else replace(message, parts=parts)
-
-
-def _unapproved(part: Part) -> Part:
-    if not isinstance(part, ToolPart) or part.state != "approval-responded":
-        return part
-    if part.approval is None or part.approval.approved is False:
-        return part
-    return replace(part, state="approval-requested", approval=Approval(part.approval.id))
 
 
 def _title(header: Mapping[str, Any], rows: list[LogRow]) -> str:

@@ -20,6 +20,7 @@ from typing import Final
 from ...database import Transaction
 from ...errors import InvalidRequest, NotFound
 from ...messages.origin import is_event
+from ...messages.outside import asked_again
 from ...messages.parts import Message
 from .. import chat_rows, titles
 from ..chat import BranchPoint, Chat, Versions
@@ -29,6 +30,8 @@ from ..transactions import ChatTransactions
 from . import chat_log, paths, versions
 
 BRANCH_TITLE: Final = "{} (branch)"
+APPROVED: Final = '"approval-responded"'
+"""Stands in the text of each row that has a decision which is not carried out."""
 
 
 class Branches:
@@ -106,7 +109,7 @@ class Branches:
 
     async def restore(self, chat_id: str, messages: Sequence[Message]) -> Chat:
         """The current path becomes these messages; messages that it begins with already keep their
-        rows."""
+        rows. No tool is allowed in advance any more."""
 
         def move(transaction: Transaction, chat: Chat, now: datetime) -> None:
             rows = paths.path(transaction, chat.id, chat.head_row)
@@ -122,12 +125,15 @@ class Branches:
             self._store.check_room(chat, added.chars)
             end = added.rows[-1] if added.rows else end
             chat_rows.set_head(transaction, chat.id, end, added.chars, now)
+            # What was allowed was allowed for the calls of this server's models.
+            chat_rows.set_allowed_tools(transaction, chat.id, ())
 
         return await self._move(chat_id, move)
 
     async def branch(self, chat_id: str, message_id: str, new_id: str) -> Chat:
         """A new chat with copies of the messages up to this message; its list of allowed tools is
-        empty. Raises Conflict when there is a chat `new_id`."""
+        empty, and a call that was approved and has not run is asked about again. Raises Conflict
+        when there is a chat `new_id`."""
 
         check_chat_id(new_id)
         now = self._store.now()
@@ -142,6 +148,7 @@ class Branches:
             chat_rows.set_branched_from(transaction, new_id, BranchPoint(chat_id, message_id))
             ranges = paths.ranges_after(transaction, chat.id, row)
             copied = chat_log.copy_rows(transaction, chat.id, ranges, new_id, None)
+            chat_log.change_rows(transaction, new_id, APPROVED, asked_again)
             chat_rows.set_head(transaction, new_id, copied.rows[-1], copied.chars, now)
             _set_state(transaction, new_id)
             return chat_rows.require(transaction, new_id)

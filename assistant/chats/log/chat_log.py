@@ -6,12 +6,12 @@ number and the parent of a row, `paths` how rows make a path.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Final
 
-from sqlalchemy import Integer, String, bindparam, case, func, insert, select
+from sqlalchemy import Integer, String, bindparam, case, func, insert, select, update
 
 from ...database import Statement, Transaction
 from ...errors import InvalidRequest
@@ -27,6 +27,11 @@ from .record import time_text
 
 _of_chat = messages.c.chat_id == bindparam("chat")
 _INSERT: Final = Statement(insert(messages))
+_CHANGE: Final = Statement(
+    update(messages)
+    .where(_of_chat, messages.c.row == bindparam("at"))
+    .values(body=bindparam("text"))
+)
 _NEWEST: Final = Statement(select(func.max(messages.c.row)).where(_of_chat))
 _JOINED: Final = Statement(
     select(messages.c.depth, messages.c.run_start, messages.c.run_parent).where(
@@ -175,6 +180,23 @@ def copy_rows(
         row += one.last - one.first + 1
     length = transaction.row(_LENGTH, chat=target_id, first=first)
     return Added(range(first, row), length[0] if length else 0)
+
+
+def change_rows(
+    transaction: Transaction, chat_id: str, words: str, change: Callable[[Message], Message]
+) -> None:
+    """Change the messages of a chat that is being made whose text has these words."""
+    found = transaction.execute(
+        select(messages.c.row, messages.c.body).where(
+            messages.c.chat_id == chat_id, messages.c.body.contains(words, autoescape=True)
+        )
+    )
+    for row, body in [(row, str(body)) for row, body in found]:
+        old = decode_row(transaction, body)[0]
+        if (new := change(old)) != old:
+            transaction.run(
+                _CHANGE, chat=chat_id, at=row, text=encode_row(transaction, chat_id, new).text
+            )
 
 
 def check_fit(

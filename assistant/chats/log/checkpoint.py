@@ -19,7 +19,7 @@ from sqlalchemy import bindparam, delete, insert, select, update
 from ...database import Statement, Transaction
 from ...database.lease import Owner, other_owner
 from ...errors import Conflict
-from ...messages.parts import Message
+from ...messages.parts import Message, ToolPart
 from .. import chat_rows
 from ..attachments import decode_row, encode_row
 from ..chat import ChatState, Parent
@@ -32,6 +32,10 @@ logger = logging.getLogger("comfyui_assistant")
 
 CUT = "cut"
 """`metadata.cut` of an answer that a crash ended; `turn` sets the other values."""
+ON_ITS_WAY = ("input-available", "approval-responded")
+"""The states of a call that runs, or is about to run."""
+CUT_OFF = "ComfyUI ended before there was a result."
+"""The text does not say whether the tool had an effect, since that is unknown."""
 
 _of_chat = running.c.chat_id == bindparam("chat")
 _BEGIN: Final = Statement(insert(running))
@@ -204,8 +208,15 @@ def _parent_row(transaction: Transaction, chat_id: str, message: Message) -> int
 
 
 def as_cut(message: Message) -> Message:
-    """The message, marked as ended by a crash."""
-    return dataclasses.replace(message, metadata={**message.metadata, "cut": CUT})
+    """The message, marked as ended by a crash. A call that was on its way may have run already, or
+    was never asked about: it is settled, so that it does not run later."""
+    parts = tuple(
+        dataclasses.replace(part, state="output-error", error_text=CUT_OFF)
+        if isinstance(part, ToolPart) and part.state in ON_ITS_WAY
+        else part
+        for part in message.parts
+    )
+    return dataclasses.replace(message, parts=parts, metadata={**message.metadata, "cut": CUT})
 
 
 def _other_owner(

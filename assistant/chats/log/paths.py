@@ -95,6 +95,11 @@ def parent_of(transaction: Transaction, chat_id: str, row: int) -> int | None:
     return parent
 
 
+def rows_of_message(transaction: Transaction, chat_id: str, message_id: str) -> tuple[int, ...]:
+    """All rows of a message, on any path."""
+    return tuple(row for _, row in _rows_with_ids(transaction, chat_id, [message_id]))
+
+
 def is_version_of(
     transaction: Transaction, chat_id: str, row: int | None, message_id: str, parent_row: int | None
 ) -> bool:

@@ -12,10 +12,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from ...messages.fences import indented, mark_for
 from ...messages.prompt import PromptMessage
 from ..clamp import clamp_text
 from ..log import Group
-from ..marks import mark_for
 from ..tokens import text_tokens
 from .extract import values_in
 from .text import MARKER, Allowance
@@ -169,12 +169,13 @@ def _task(most: Allowance, focus: str) -> str:
 
 
 def _lines(group: Group, longest: int) -> Iterator[str]:
-    """The lines of a group in the transcript: each message clamped and marked with its row."""
+    """The lines of a group in the transcript: each message clamped and marked with its row. Further
+    lines of a message are indented, so that none of them looks like another message."""
     first = group.messages[0]
     said = clamp_text(first.text, longest)
     images = " [image]" * len(first.images)
     if said or images:
-        yield f"[r{group.first}] {first.role}: {said}{images}"
+        yield indented(f"[r{group.first}] {first.role}: {said}{images}")
     for call in first.tool_calls:
         arguments = clamp_text(call.arguments, min(longest, LONGEST_ARGUMENTS))
         yield f"[r{group.first}] assistant calls {call.name} {arguments}"
@@ -183,7 +184,7 @@ def _lines(group: Group, longest: int) -> Iterator[str]:
         name = group.call_of(result).name
         at = f"[r{row}] " if row is not None else ""
         failed = " (failed)" if result.failed else ""
-        yield f"{at}result of {name}{failed}: {clamp_text(result.text, most)}"
+        yield indented(f"{at}result of {name}{failed}: {clamp_text(result.text, most)}")
 
 
 def _whole(message: PromptMessage) -> Iterator[str]:

@@ -83,7 +83,10 @@ class _SummaryDraft:
             self._add_assistant(group)
 
     def _add_user(self, group: Group) -> None:
-        text = group.messages[0].text.strip()
+        message = group.messages[0]
+        # A skill or a file is not the user's own words: no sentence of it is a rule of the user.
+        text = (message.text if message.own_words is None else message.own_words).strip()
+        text = text or message.text.strip().partition("\n")[0]
         if not text:
             return
         if self._last.first == 0 and not self._goal:
@@ -93,7 +96,7 @@ class _SummaryDraft:
             self._corrections.append((group.first, clamp_text(corrections, LONGEST_REQUEST)))
         if len(corrections) < len(text) * CORRECTION_SHARE:
             self._requests.append((group.first, clamp_text(text, LONGEST_REQUEST)))
-        self._note(values_in(text[:LONGEST_READ]))
+        self._note(values_in(message.text[:LONGEST_READ]))
 
     def _add_assistant(self, group: Group) -> None:
         message = group.messages[0]

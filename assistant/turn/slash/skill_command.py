@@ -57,10 +57,14 @@ async def expand(message: Message, skills: SkillLibrary) -> Expanded:
     skill = resolved.skill
     prompt = skill_activation(skill, rest)
     own = len(skill_activation(skill).rstrip())
-    data = DataPart(
-        "skill", {"slug": skill.slug, "name": skill.name, "prompt": prompt, "skill_chars": own}
-    )
-    return Expanded(replace(message, parts=(*message.parts, data)))
+    data = {
+        "slug": skill.slug,
+        "name": skill.name,
+        "prompt": prompt,
+        "skill_chars": own,
+        "request": rest,
+    }
+    return Expanded(replace(message, parts=(*message.parts, DataPart("skill", data))))
 
 
 def has_content(message: Message) -> bool:

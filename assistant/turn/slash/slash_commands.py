@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Any, Literal
 
 from ...messages.parts import Message
@@ -83,6 +83,19 @@ def slash_in(text: str) -> Slash | None:
         return None
     argument = (found["argument"] or "").strip()
     return Slash(command.name, argument) if command.argument or not argument else None
+
+
+def answers_marked(messages: Iterable[Message]) -> tuple[Message, ...]:
+    """A client's messages, in which each answer to a slash command is marked as such: the mark that
+    a client sends does not count."""
+    marked: list[Message] = []
+    for message in messages:
+        asked = marked[-1] if marked and marked[-1].role == "user" else None
+        slash = slash_in(asked.text) if asked and message.role == "assistant" else None
+        if slash is not None:
+            message = replace(message, metadata={**message.metadata, "command": slash.name})
+        marked.append(message)
+    return tuple(marked)
 
 
 def help_text() -> str:

@@ -3,6 +3,7 @@
 from pathlib import Path
 
 import pytest
+from plugin.assistant.messages.fences import fenced
 from plugin.assistant.messages.parts import DataPart, FilePart, Message, Role, TextPart
 from plugin.assistant.turn.slash.skill_command import expand, has_content
 from plugin.assistant.user_context.skills import SkillLibrary
@@ -38,7 +39,8 @@ async def test_what_follows_the_command_stays_the_users_request(skills: SkillLib
     expanded = await expand(message("/skill moon-light\nPaint my\n\ncat."), skills)
     data = expanded.message.data("skill")
     assert "Paint my\n\ncat." in data["prompt"]
-    assert data["prompt"][: data["skill_chars"]].endswith("Use blue.")
+    assert data["prompt"][: data["skill_chars"]].endswith(fenced("Use blue."))
+    assert data["request"] == "Paint my\n\ncat."
 
 
 @pytest.mark.parametrize("text", ["/skill", "/skill ", "/skill sun", "/skill moon"])
