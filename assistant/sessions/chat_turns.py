@@ -19,7 +19,7 @@ from ..chats.reconcile import pending, state_after
 from ..errors import AssistantError, Conflict, InvalidRequest
 from ..messages.chunks import Chunk
 from ..messages.parts import Message
-from ..turn.decisions import Decision, ToolResult, decided, once, stopped
+from ..turn.decisions import Decision, ToolResult, decided, once, remembered, stopped
 from ..turn.opening import Opening, addressed, goes_on, open_suspended
 from ..turn.stream import StopReason, TurnStream
 from ..turn.turn import Turn, TurnObserver
@@ -75,12 +75,12 @@ class ChatTurns(TurnObserver):
             if not path or path[-1].role != "assistant":
                 raise Conflict("Nothing waits for a decision in this chat.", code="nothing_waits")
             settled = await self._store.settled_calls(self._id, path[-1].id)
-            message = once(decided(path[-1], command), settled)
+            each_time = self._service.asks_each_time
+            message = once(decided(path[-1], command, each_time), settled)
             if not goes_on(message):
                 raise Conflict("The answer has gone on without that call.", code="nothing_waits")
             if isinstance(command, Decision) and command.approved and command.remember:
-                names = {p.tool_name for p in message.tool_parts if p.tool_call_id in command.ids}
-                for name in sorted(names):
+                for name in sorted(remembered(message, command.ids, each_time)):
                     await self._store.allow_tool(self._id, name)
             if pending(message):
                 await self._waits_on(message, _parent(path), state_after(message))

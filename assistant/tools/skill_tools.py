@@ -146,5 +146,6 @@ SKILL_TOOLS = (
         kind="acts",
         run=_create_user,
         group="skills",
+        asks_each_time=True,
     ),
 )

@@ -56,7 +56,8 @@ class Tool:
     `parallel`: a read that may run at the same time as the reads next to it. `window`: the smallest
     window, in tokens, from which the tool is offered without being loaded; in a smaller window
     `loadTools` offers its `group`, and each group makes its description longer. `roles`: the kinds
-    of chat that it is offered in. A result is JSON or text. `run` raises ToolError for a fault that
+    of chat that it is offered in. `asks_each_time`: an approval for the whole chat does not cover
+    it. A result is JSON or text. `run` raises ToolError for a fault that
     the model can correct.
     """
 
@@ -71,6 +72,7 @@ class Tool:
     window: int = FULL_WINDOW
     group: ToolGroup = field(kw_only=True)
     roles: tuple[Role, ...] = ("chat",)
+    asks_each_time: bool = False
     digest: Digest | None = None
     changes: Changes | None = None
 

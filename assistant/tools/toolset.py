@@ -67,6 +67,11 @@ class Toolset:
     def names(self) -> tuple[str, ...]:
         return tuple(self._tools)
 
+    @property
+    def asks_each_time(self) -> frozenset[str]:
+        """The names of the tools that no approval for the whole chat covers."""
+        return frozenset(tool.name for tool in self._tools.values() if tool.asks_each_time)
+
     def get(self, name: str) -> Tool | None:
         """The tool of a name, offered or not."""
         return self._loader(_groups_of(self)) if name == LOAD_TOOLS else self._tools.get(name)

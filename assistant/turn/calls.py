@@ -152,7 +152,8 @@ class CallRunner:
             and part.approval is not None
             and part.approval.approved is True
         )
-        return tool.asks_first and not approved and tool.name not in self._allowed
+        allowed = tool.name in self._allowed and not tool.asks_each_time
+        return tool.asks_first and not approved and not allowed
 
     def _refuse(self, part: ToolPart, error: str) -> None:
         """Ends a call that cannot run, in the same way as a call that failed."""

@@ -26,7 +26,8 @@ SETTLED_BEFORE = (
 @dataclass(frozen=True, slots=True)
 class Decision:
     """The user's approval or rejection of calls. `remember` allows their tools in this chat, also
-    for the other calls that wait in the same answer."""
+    for the other calls that wait in the same answer; it has no effect for a tool that asks each
+    time."""
 
     ids: tuple[str, ...]
     approved: bool
@@ -43,16 +44,20 @@ class ToolResult:
     error: str | None = None
 
 
-def decided(message: Message, command: Decision | ToolResult) -> Message:
-    """The suspended message with the decision. Raises Conflict (`nothing_waits`) when no call waits
-    for it."""
+def decided(
+    message: Message,
+    command: Decision | ToolResult,
+    asks_each_time: frozenset[str] = frozenset(),
+) -> Message:
+    """The suspended message with the decision; `asks_each_time` names tools. Raises Conflict
+    (`nothing_waits`) when no call waits for it."""
     wanted = command.ids if isinstance(command, Decision) else (command.tool_call_id,)
     parts = {part.tool_call_id: part for part in message.tool_parts}
     for call_id in wanted:
         if call_id not in parts:
             raise Conflict(f"No call {call_id[:SHOWN]!r} waits in this chat.", code="nothing_waits")
     if isinstance(command, Decision) and command.approved and command.remember:
-        wanted = _of_the_same_tools(message, wanted)
+        wanted = _of_the_same_tools(message, wanted, asks_each_time)
     offered = {call_id: _offer(parts[call_id], command) for call_id in wanted}
     sent = replace(
         message,
@@ -92,9 +97,17 @@ def _stopped(part: ToolPart) -> ToolPart:
     return replace(part, state="output-error", error_text=STOPPED)
 
 
-def _of_the_same_tools(message: Message, ids: tuple[str, ...]) -> tuple[str, ...]:
-    """The calls `ids`, and the calls of the same tools that wait for a decision."""
+def remembered(message: Message, ids: tuple[str, ...], asks_each_time: frozenset[str]) -> set[str]:
+    """The names of the tools of the calls `ids` that an approval may allow for the whole chat."""
     names = {part.tool_name for part in message.tool_parts if part.tool_call_id in ids}
+    return names - asks_each_time
+
+
+def _of_the_same_tools(
+    message: Message, ids: tuple[str, ...], asks_each_time: frozenset[str]
+) -> tuple[str, ...]:
+    """The calls `ids`, and the calls of the same tools that wait for a decision."""
+    names = remembered(message, ids, asks_each_time)
     return ids + tuple(
         part.tool_call_id
         for part in message.tool_parts

@@ -152,6 +152,11 @@ class TurnService:
             if error.code == "no_provider":
                 raise InvalidRequest(error.message, where="params.provider") from None
 
+    @property
+    def asks_each_time(self) -> frozenset[str]:
+        """The names of the tools that no approval for the whole chat covers."""
+        return self._services.toolset.asks_each_time
+
     def report(self, chat_id: str) -> Report | None:
         """The report of the chat's last request; None if it had none since ComfyUI started."""
         return self._conversations.report(chat_id)

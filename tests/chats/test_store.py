@@ -333,7 +333,7 @@ async def test_a_call_that_may_have_run_before_a_crash_does_not_run_after_it(
     approved = replace(asking(), state="approval-responded", approval=Approval("x", True))
     calls = (approved, at_panel("t2"), asking("t3"))
     await filled(store, "u1")
-    await store.begin_answer("c", with_tools("a1", *calls))
+    await store.begin_turn("c", TurnStart(with_tools("a1", *calls)))
     after = ChatStore(database)
     await after.recover()
     found = (await after.path("c"))[-1].tool_parts

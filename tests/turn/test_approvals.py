@@ -336,6 +336,22 @@ async def test_always_covers_the_other_calls_of_the_tool_in_the_round(
     assert erasing.ran == [("erase", 3), ("erase", 4)]
 
 
+async def test_no_approval_for_the_chat_covers_the_saving_of_a_skill(chat: Chatting) -> None:
+    def save(name: str, call_id: str) -> Any:
+        skill = {"name": name, "description": "d", "instructions": "i"}
+        return tool_call("createUserSkill", skill, call_id)
+
+    await asked(chat, save("Moon", "s1"), save("Sun", "s2"))
+    await chat.command(type="approve_tools", ids=["s1"], remember=True)
+    assert (await chat.stored())["state"] == "paused"
+    chat.provider.queue(Script([save("Star", "s3")]))
+    await chat.command(type="reject_tools", ids=["s2"])
+    await chat.idle()
+    assert (await chat.stored())["state"] == "paused"
+    skills = chat.assistant.space_of("default").skills.list_user()
+    assert [skill.name for skill in skills] == ["Moon"]
+
+
 # Chats that are not stored
 
 

@@ -197,22 +197,6 @@ async def test_an_approval_in_the_resent_list_is_the_same_transition(chat: Chatt
     assert len((await chat.stored())["messages"]) == 2
 
 
-async def test_always_in_this_chat_does_not_ask_again(chat: Chatting) -> None:
-    def skill(name: str) -> Script:
-        return Script(
-            [tool_call("createUserSkill", {"name": name, "description": "d", "instructions": "i"})]
-        )
-
-    chat.provider.queue(skill("One"), "Saved.", skill("Two"), "Saved again.")
-    asked = await chat.say("Remember")
-    call_id = asked.of("tool-approval-request")[0]["toolCallId"]
-    await chat.command(type="approve_tools", ids=[call_id], remember=True)
-    await chat.idle()
-    second = await chat.say("And two")
-    assert not second.of("tool-approval-request")
-    assert second.of("tool-output-available")
-
-
 async def test_a_decision_that_nothing_waits_for_is_refused(chat: Chatting) -> None:
     chat.provider.queue("Hello")
     await chat.say("Hi")
