@@ -12,6 +12,7 @@ if sys.version_info < (3, 10):  # noqa: UP036  An older Python must be able to p
 
 import argparse
 import os
+import platform
 import re
 import subprocess
 import tempfile
@@ -62,7 +63,8 @@ def main() -> int:
         if not environment.inside():
             environment.make()
             return environment.rerun(str(Path(__file__).resolve()))
-        environ = prepare()
+        say(f"Python {platform.python_version()} of {environment.VENV.name}")
+        environ = prepare(arguments)
     except SetupError as error:
         print(error, file=sys.stderr)
         return 1
@@ -85,12 +87,12 @@ def parse_arguments() -> argparse.Namespace:
     return parser.parse_args()
 
 
-def prepare() -> dict[str, str]:
-    """Install everything; returns the environment for the tests."""
+def prepare(arguments: argparse.Namespace) -> dict[str, str]:
+    """Install what the chosen tests need; returns the environment for them."""
     wanted = [environment.PLUGIN, environment.TESTS, environment.PREVIEW, environment.DEMO]
     environment.install(wanted)
     tools.ensure_npm_packages()
-    return {**os.environ, **BYTECODE_CACHE, **tools.test_environment()}
+    return {**os.environ, **BYTECODE_CACHE, **tools.test_environment(browser=not arguments.fast)}
 
 
 def steps(arguments: argparse.Namespace, environ: Mapping[str, str]) -> list[Step]:

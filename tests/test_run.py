@@ -72,6 +72,24 @@ def test_a_wanted_port_that_is_taken_is_refused(script: ScriptImporter) -> None:
         network.choose_port("127.0.0.1", port)
 
 
+@pytest.mark.parametrize("host", ["127.0.0.1", "0.0.0.0", "localhost"])
+def test_a_port_is_taken_when_somebody_answers_there_even_if_it_can_be_bound(
+    script: ScriptImporter, monkeypatch: pytest.MonkeyPatch, host: str
+) -> None:
+    """On Windows and BSD a port can be bound at one address while another program listens at all
+    addresses, such as a ComfyUI with `--listen`."""
+    network = script("network")
+
+    class Binds(socket.socket):
+        def bind(self, address: object) -> None:
+            pass
+
+    with port_in_use() as port:
+        monkeypatch.setattr(network.socket, "socket", Binds)
+        assert not network.is_free(host, port)
+    assert network.is_free(host, port)
+
+
 def test_without_a_wanted_port_the_next_free_one_is_used(
     script: ScriptImporter, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -198,7 +216,7 @@ def test_a_plugin_that_is_installed_already_needs_no_link(
     script: ScriptImporter, tmp_path: Path
 ) -> None:
     folder = make_comfyui(tmp_path / "ComfyUI")
-    (folder / "custom_nodes" / "anything").symlink_to(ROOT, target_is_directory=True)
+    script("environment").link(folder / "custom_nodes" / "anything", ROOT)
     with script("comfyui").plugin_arguments(folder) as arguments:
         assert arguments == []
 
@@ -347,3 +365,25 @@ def test_a_link_on_windows_is_a_junction_whatever_the_path_has(
     path, target = tmp_path / "a & b" / "link", tmp_path / "50% (x)"
     environment.link(path, target)
     assert made == [(str(target), str(path))]
+
+
+# What the tests need
+
+
+@pytest.mark.parametrize("fast", [True, False])
+def test_only_tests_with_a_browser_ask_for_one(
+    script: ScriptImporter, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, fast: bool
+) -> None:
+    test, tools, environment = script("test"), script("tools"), script("environment")
+    monkeypatch.setattr(environment, "install", lambda wanted: None)
+    monkeypatch.setattr(tools, "ensure_npm_packages", lambda: None)
+    monkeypatch.setattr(tools, "node", lambda: "node")
+    monkeypatch.setattr(tools, "find_chromium", lambda: None)
+    monkeypatch.setattr(tools.shutil, "which", lambda *_, **__: None)
+    monkeypatch.delenv("CHROMIUM", raising=False)
+    monkeypatch.setattr(sys, "argv", ["test.py", *(["--fast"] if fast else [])])
+    if fast:
+        assert "CHROMIUM" not in test.prepare(test.parse_arguments())
+    else:
+        with pytest.raises(environment.SetupError, match="Chromium is missing"):
+            test.prepare(test.parse_arguments())
