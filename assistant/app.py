@@ -74,7 +74,9 @@ class Assistant:
         self.problems = (*problems, *self.gate.problems)
         self._book = ProviderBook(self.folder / PROVIDERS_FILE)
         self.resolver = Resolver(self._book, settings)
-        self.client = Client(settings, prepare=self.resolver.prepare)
+        self.client = Client(
+            settings, prepare=self.resolver.prepare, place_of=self.resolver.place_of
+        )
         self.toolset = standard_toolset()
         self._places = Places(settings.max_turns)
         self._spaces: dict[str, UserSpace] = {}

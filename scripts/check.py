@@ -10,14 +10,20 @@ import subprocess
 import sys
 import time
 from collections.abc import Sequence
+from pathlib import Path
 
-from environment import PYTHON, ROOT, say
+# An isolated Python (`-I`, ComfyUI's portable build) leaves a script's own folder out.
+if (FOLDER := str(Path(__file__).resolve().parent)) not in sys.path:
+    sys.path.insert(0, FOLDER)
+
+from environment import PYTHON, ROOT, accept_any_text, link, say
 
 TYPES = ROOT / ".cache" / "types"  # holds a link `plugin` to this checkout, for mypy
 RULES = ("tests/test_rooms.py", "tests/test_docs.py", "tests/test_config.py")
 
 
 def main(tests: Sequence[str]) -> int:
+    accept_any_text()
     if not PYTHON.exists():
         say("There is no environment yet. Run 'python scripts/test.py --fast' once: it makes it.")
         return 1
@@ -44,15 +50,10 @@ def passes(command: Sequence[str]) -> bool:
 
 def link_package() -> None:
     """Make the link by which mypy sees this checkout as the package `plugin`."""
-    link = TYPES / "plugin"
-    if link.exists():
-        return
-    TYPES.mkdir(parents=True, exist_ok=True)
-    if os.name == "nt":
-        # A junction needs no administrator's rights; a symbolic link needs them.
-        subprocess.run(["cmd", "/c", "mklink", "/J", str(link), str(ROOT)], check=True)
-    else:
-        link.symlink_to(ROOT, target_is_directory=True)
+    package = TYPES / "plugin"
+    if not package.exists():
+        TYPES.mkdir(parents=True, exist_ok=True)
+        link(package, ROOT)
 
 
 if __name__ == "__main__":

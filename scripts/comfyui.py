@@ -17,10 +17,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 import environment
-from environment import ROOT, SetupError, say
+from environment import ROOT, SetupError, link, say
 from network import HEALTH, LOOPBACK, announce, status_of, url_of, wait_until_answers
 
-DEMO_FOLDER = ROOT / ".cache" / "demo-model"
+DEMO_FOLDER = ROOT / ".cache" / "demo-model"  # `assistant/llm/gguf.py` looks there, too
 END_LIMIT = 15.0  # seconds for ComfyUI to end before it is killed
 OWN_PYTHONS = ("venv", ".venv")
 PORTABLE_PYTHON = "python_embeded"  # the Windows package's folder, spelled so, beside ComfyUI
@@ -83,7 +83,14 @@ def run(launch: Launch) -> int:
     install_requirements(python)
     environ = {**launch.environ, **demo_environment(python, launch)}
     with plugin_arguments(launch.folder) as arguments:
-        command = [python, "main.py", "--port", str(launch.port), "--disable-auto-launch"]
+        command = [
+            python,
+            *isolation(python),
+            "main.py",
+            "--port",
+            str(launch.port),
+            "--disable-auto-launch",
+        ]
         if launch.host != LOOPBACK[0]:
             command += ["--listen", launch.host]
         if not accelerated and "--cpu" not in launch.extra:
@@ -134,13 +141,24 @@ def find_python(launch: Launch) -> tuple[str, bool]:
     ]
     for python in candidates:
         if python and Path(python).exists():
-            result = subprocess.run([python, "-c", ACCELERATOR], capture_output=True, text=True)
+            result = output_of([python, "-c", ACCELERATOR])
             if result.returncode == 0:
                 return python, result.stdout.strip() == "yes"
     raise SetupError(
         f"ComfyUI's Python was not found: neither {launch.folder / 'venv'} nor this Python has"
         " PyTorch. Set COMFYUI_PYTHON to the Python that starts your ComfyUI."
     )
+
+
+def isolation(python: str) -> list[str]:
+    """Options of Python before `main.py`: the portable build leaves out the user's own packages, as
+    its batch file does."""
+    return ["-s"] if Path(python).parent.name == PORTABLE_PYTHON else []
+
+
+def output_of(command: Sequence[str]) -> "subprocess.CompletedProcess[str]":
+    """Runs a program to its end. What it writes may have paths in another encoding than ours."""
+    return subprocess.run(command, capture_output=True, text=True, errors="replace")
 
 
 def install_requirements(python: str) -> None:
@@ -150,7 +168,7 @@ def install_requirements(python: str) -> None:
         for line in environment.PLUGIN.file.read_text(encoding="utf-8").splitlines()
         if line.strip() and not line.startswith("#")
     ]
-    result = subprocess.run([python, "-c", MISSING, *wanted], capture_output=True, text=True)
+    result = output_of([python, "-c", MISSING, *wanted])
     missing = json.loads(result.stdout) if result.returncode == 0 else wanted
     if missing:
         say(f"Installing what the assistant needs into ComfyUI's Python: {', '.join(missing)} ...")
@@ -158,7 +176,8 @@ def install_requirements(python: str) -> None:
 
 
 def demo_environment(python: str, launch: Launch) -> dict[str, str]:
-    """Install the demo model into our cache; the variables with which ComfyUI's Python finds it."""
+    """Install the demo model into our cache, where the plugin looks for it; the variables for
+    ComfyUI. PYTHONPATH is not one of them: the portable build's Python ignores it."""
     if not launch.demo_model and not launch.environ.get("LLM_GGUF"):
         return {}
     stamp = DEMO_FOLDER / environment.STAMPS
@@ -174,9 +193,7 @@ def demo_environment(python: str, launch: Launch) -> dict[str, str]:
             say(f"{error}\nGoing on without the demo model.")
             return {}
         stamp.write_text(fingerprint, encoding="utf-8")
-    paths = [str(DEMO_FOLDER), launch.environ.get("PYTHONPATH", "")]
-    found = {"PYTHONPATH": os.pathsep.join(path for path in paths if path)}
-    return {**found, "ASSISTANT_DEMO_MODEL": "1"} if launch.demo_model else found
+    return {"ASSISTANT_DEMO_MODEL": "1"} if launch.demo_model else {}
 
 
 @contextmanager
@@ -195,12 +212,3 @@ def plugin_arguments(comfyui: Path) -> Iterator[list[str]]:
         config = Path(folder) / "paths.yaml"
         config.write_text(json.dumps(paths), encoding="utf-8")
         yield ["--extra-model-paths-config", str(config)]
-
-
-def link(path: Path, target: Path) -> None:
-    """Make a link to a folder; on Windows a junction, because links need an administrator."""
-    if sys.platform == "win32":
-        command = ["cmd", "/c", "mklink", "/J", str(path), str(target)]
-        subprocess.run(command, check=True, capture_output=True)
-    else:
-        path.symlink_to(target, target_is_directory=True)

@@ -5,6 +5,7 @@ installed, so that a second start installs nothing. Each failure is one sentence
 """
 
 import hashlib
+import io
 import os
 import re
 import subprocess
@@ -19,6 +20,12 @@ SCRIPTS, EXECUTABLE = ("Scripts", "python.exe") if os.name == "nt" else ("bin", 
 PYTHON = VENV / SCRIPTS / EXECUTABLE
 STAMPS = ".installed"  # folder inside an environment: which requirements it has
 SHOWN_LINES = 6  # lines of pip's last output shown after a failure
+# What to do where Python has no module `venv`, by `sys.platform`.
+WITHOUT_VENV = {
+    "linux": " On Debian and Ubuntu, 'apt install python3-venv' brings what is missing.",
+    "win32": " The Python of ComfyUI's portable build cannot make one: start that ComfyUI with"
+    " --comfyui DIR, or run this script with a Python from python.org.",
+}
 # Lines of pip's output that are shown as progress.
 DOWNLOADING = re.compile(r"^\s*Downloading (?P<file>[^ /]+) (?P<size>\(.*\))")
 INSTALLING = re.compile(r"^(Installing collected packages|Building wheel)")
@@ -58,12 +65,12 @@ def make() -> None:
         return
     say(f"Making a Python environment in {VENV.name} ...")
     command = [sys.executable, "-m", "venv", "--clear", str(VENV)]
-    result = subprocess.run(command, capture_output=True, text=True)
+    result = subprocess.run(command, capture_output=True, text=True, errors="replace")
     if result.returncode != 0:
         raise SetupError(
             "Python could not make an environment: "
             + last_line(result.stdout + result.stderr)
-            + " On Debian and Ubuntu, 'apt install python3-venv' brings what is missing."
+            + WITHOUT_VENV.get(sys.platform, "")
         )
 
 
@@ -149,6 +156,24 @@ def rerun(script: str) -> int:
         sys.stdout.flush()
         os.execv(command[0], command)
     return subprocess.call(command)
+
+
+def link(path: Path, target: Path) -> None:
+    """Make a link to a folder; on Windows a junction, because links need an administrator."""
+    if sys.platform == "win32":
+        import _winapi
+
+        _winapi.CreateJunction(str(target), str(path))
+    else:
+        path.symlink_to(target, target_is_directory=True)
+
+
+def accept_any_text() -> None:
+    """Let the output take every path: characters that the terminal's encoding does not have, such
+    as Japanese ones in cp1252, are written as `\\u7d75`."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")
 
 
 def say(text: str) -> None:

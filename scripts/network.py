@@ -19,6 +19,8 @@ TRIED_PORTS = 50  # from the default upwards, before giving up
 POLL_INTERVAL = 0.2  # seconds between two tries to reach a server that is starting
 ANSWER_LIMIT = 5.0  # seconds for one try
 LOOPBACK = ("127.0.0.1", "localhost", "::1")
+CONNECT_LIMIT = 0.5  # seconds; on Windows a refusal on this computer takes two
+CONNECTED = {"0.0.0.0": "127.0.0.1", "::": "::1"}  # where a server that listens everywhere answers
 ANY_ADDRESS = {"0.0.0.0": "127.0.0.1", "::": "[::1]"}
 HEALTH = "/api/assistant/health"
 
@@ -41,6 +43,22 @@ def choose_port(host: str, wanted: int | None) -> int:
 
 
 def is_free(host: str, port: int) -> bool:
+    """Whether a server can listen there, and no other answers there already."""
+    return can_bind(host, port) and not somebody_answers(host, port)
+
+
+def somebody_answers(host: str, port: int) -> bool:
+    """Whether a connection is accepted. Windows and BSD let us bind a port at one address while
+    another program listens at all addresses, and requests then reach either."""
+    try:
+        address = (CONNECTED.get(host, host), port)
+        socket.create_connection(address, timeout=CONNECT_LIMIT).close()
+    except OSError:
+        return False
+    return True
+
+
+def can_bind(host: str, port: int) -> bool:
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     with socket.socket(family, socket.SOCK_STREAM) as probe:
         if os.name == "posix":  # on Windows this option would allow a port that is in use

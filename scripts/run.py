@@ -20,6 +20,10 @@ import signal
 import threading
 from pathlib import Path
 
+# An isolated Python (`-I`, ComfyUI's portable build) leaves a script's own folder out.
+if (FOLDER := str(Path(__file__).resolve().parent)) not in sys.path:
+    sys.path.insert(0, FOLDER)
+
 import bootstrap
 import comfyui
 import environment
@@ -46,6 +50,7 @@ def parse_arguments() -> argparse.Namespace:
 
 
 def main() -> int:
+    environment.accept_any_text()
     arguments = parse_arguments()
     # Both raise KeyboardInterrupt, also when a shell started this process with SIGINT ignored.
     for ending in (signal.SIGINT, signal.SIGTERM):

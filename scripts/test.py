@@ -12,6 +12,7 @@ if sys.version_info < (3, 10):  # noqa: UP036  An older Python must be able to p
 
 import argparse
 import os
+import platform
 import re
 import subprocess
 import tempfile
@@ -20,6 +21,10 @@ import xml.etree.ElementTree as ElementTree
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+
+# An isolated Python (`-I`, ComfyUI's portable build) leaves a script's own folder out.
+if (FOLDER := str(Path(__file__).resolve().parent)) not in sys.path:
+    sys.path.insert(0, FOLDER)
 
 import check
 import environment
@@ -53,12 +58,14 @@ class Step:
 
 
 def main() -> int:
+    environment.accept_any_text()
     arguments = parse_arguments()
     try:
         if not environment.inside():
             environment.make()
             return environment.rerun(str(Path(__file__).resolve()))
-        environ = prepare()
+        say(f"Python {platform.python_version()} of {environment.VENV.name}")
+        environ = prepare(arguments)
     except SetupError as error:
         print(error, file=sys.stderr)
         return 1
@@ -81,12 +88,13 @@ def parse_arguments() -> argparse.Namespace:
     return parser.parse_args()
 
 
-def prepare() -> dict[str, str]:
-    """Install everything; returns the environment for the tests."""
+def prepare(arguments: argparse.Namespace) -> dict[str, str]:
+    """Install what the chosen tests need; returns the environment for them."""
     wanted = [environment.PLUGIN, environment.TESTS, environment.PREVIEW, environment.DEMO]
     environment.install(wanted)
     tools.ensure_npm_packages()
-    return {**os.environ, **BYTECODE_CACHE, **ENCODING_WARNINGS, **tools.test_environment()}
+    browser = tools.test_environment(browser=not arguments.fast)
+    return {**os.environ, **BYTECODE_CACHE, **ENCODING_WARNINGS, **browser}
 
 
 def steps(arguments: argparse.Namespace, environ: Mapping[str, str]) -> list[Step]:

@@ -93,10 +93,11 @@ def ensure_npm_packages() -> None:
             raise SetupError(f"npm could not install {', '.join(packages)}: {reason}")
 
 
-def test_environment() -> dict[str, str]:
-    """Environment variables with the paths of these tools, which `tests/conftest.py` reads."""
+def test_environment(*, browser: bool) -> dict[str, str]:
+    """Environment variables with the paths of these tools, which `tests/conftest.py` reads. Only
+    with `browser` is Chromium one of them."""
     return {
-        "CHROMIUM": ensure_chromium(),
+        **({"CHROMIUM": ensure_chromium()} if browser else {}),
         "NODE24": node(),
         "AI_V6": str(NODE_CACHE / "ai6"),
         "AI_V7": str(NODE_CACHE / "ai7"),

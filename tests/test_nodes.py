@@ -8,6 +8,7 @@ import inspect
 import threading
 import traceback
 from collections.abc import AsyncIterator, Iterator
+from concurrent.futures import Future
 from pathlib import Path
 from typing import Any
 
@@ -34,13 +35,21 @@ async def provider() -> AsyncIterator[ScriptedProvider]:
 
 @pytest.fixture
 def server_loop() -> Iterator[asyncio.AbstractEventLoop]:
-    loop = asyncio.new_event_loop()
-    thread = threading.Thread(target=loop.run_forever, name="server", daemon=True)
+    """A loop in another thread. At its end it closes generators of the `openai` client that were
+    not read to their end, as every loop of `asyncio.run` does."""
+    running: Future[tuple[asyncio.AbstractEventLoop, asyncio.Event]] = Future()
+
+    async def serve() -> None:
+        stopping = asyncio.Event()
+        running.set_result((asyncio.get_running_loop(), stopping))
+        await stopping.wait()
+
+    thread = threading.Thread(target=lambda: asyncio.run(serve()), name="server", daemon=True)
     thread.start()
+    loop, stopping = running.result(LIMIT)
     yield loop
-    loop.call_soon_threadsafe(loop.stop)
+    loop.call_soon_threadsafe(stopping.set)
     thread.join(LIMIT)
-    loop.close()
 
 
 @pytest.fixture

@@ -72,6 +72,24 @@ def test_a_wanted_port_that_is_taken_is_refused(script: ScriptImporter) -> None:
         network.choose_port("127.0.0.1", port)
 
 
+@pytest.mark.parametrize("host", ["127.0.0.1", "0.0.0.0", "localhost"])
+def test_a_port_is_taken_when_somebody_answers_there_even_if_it_can_be_bound(
+    script: ScriptImporter, monkeypatch: pytest.MonkeyPatch, host: str
+) -> None:
+    """On Windows and BSD a port can be bound at one address while another program listens at all
+    addresses, such as a ComfyUI with `--listen`."""
+    network = script("network")
+
+    class Binds(socket.socket):
+        def bind(self, address: object) -> None:
+            pass
+
+    with port_in_use() as port:
+        monkeypatch.setattr(network.socket, "socket", Binds)
+        assert not network.is_free(host, port)
+    assert network.is_free(host, port)
+
+
 def test_without_a_wanted_port_the_next_free_one_is_used(
     script: ScriptImporter, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -198,7 +216,7 @@ def test_a_plugin_that_is_installed_already_needs_no_link(
     script: ScriptImporter, tmp_path: Path
 ) -> None:
     folder = make_comfyui(tmp_path / "ComfyUI")
-    (folder / "custom_nodes" / "anything").symlink_to(ROOT, target_is_directory=True)
+    script("environment").link(folder / "custom_nodes" / "anything", ROOT)
     with script("comfyui").plugin_arguments(folder) as arguments:
         assert arguments == []
 
@@ -228,3 +246,145 @@ def test_the_named_python_comes_first(script: ScriptImporter, tmp_path: Path) ->
     assert comfyui.find_python(launch) == (named, True)
     unnamed = comfyui.Launch(folder, "127.0.0.1", 8188, False, False, environ={})
     assert comfyui.find_python(unnamed) == (str(folder / "venv" / "bin" / "python"), False)
+
+
+# Other Pythons and systems than those of a developer
+
+
+PORTABLE = "ComfyUI_windows_portable"
+SCRIPTS_OF_USERS = ("run.py", "test.py", "check.py")
+
+
+@pytest.mark.parametrize("name", SCRIPTS_OF_USERS)
+def test_an_isolated_python_finds_the_modules_beside_the_script(name: str) -> None:
+    """The Python of ComfyUI's portable build puts no script's folder on its path, like `-I`."""
+    code = f"import runpy; runpy.run_path({str(SCRIPTS / name)!r}, run_name='not main')"
+    isolated = [sys.executable, "-I", "-c", code]
+    result = subprocess.run(isolated, capture_output=True, text=True)
+    assert result.returncode == 0, result.stderr
+
+
+def test_help_is_shown_by_an_isolated_python() -> None:
+    command = [sys.executable, "-I", str(SCRIPTS / "run.py"), "--help"]
+    result = subprocess.run(command, capture_output=True, text=True)
+    assert result.returncode == 0, result.stderr
+    assert "--comfyui DIR" in result.stdout
+
+
+def stand_in(path: Path, *, torch: str = "no") -> Path:
+    """A program that answers as ComfyUI's Python: torch's accelerator, no missing packages, and for
+    `main.py` nothing but its end."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    log = path.with_suffix(".log")
+    path.write_text(
+        f'#!/bin/sh\necho "$@" | tr "\\n" " " >> "{log}"\necho >> "{log}"\n'
+        f'case "$*" in *torch*) echo {torch};; *importlib*) echo "[]";; esac\n',
+        encoding="utf-8",
+    )
+    path.chmod(0o755)
+    return path
+
+
+@pytest.mark.skipif(os.name != "posix", reason="a shell script stands in for Python")
+@pytest.mark.parametrize("encoding", ["cp1252", "ascii"])
+def test_a_path_that_the_terminal_cannot_show_stops_nothing(tmp_path: Path, encoding: str) -> None:
+    comfyui = make_comfyui(tmp_path / "絵" / "ComfyUI")
+    python = stand_in(tmp_path / "python")
+    environ = {**os.environ, "PYTHONIOENCODING": encoding, "COMFYUI_PYTHON": str(python)}
+    command = [sys.executable, str(SCRIPTS / "run.py"), "--no-demo-model", "--comfyui"]
+    result = subprocess.run(
+        [*command, str(comfyui)], env=environ, capture_output=True, text=True, encoding=encoding
+    )
+    assert "Traceback" not in result.stderr
+    assert "Starting ComfyUI in" in result.stdout
+    assert "\\u7d75" in result.stdout
+
+
+@pytest.mark.skipif(os.name != "posix", reason="a shell script stands in for Python")
+def test_the_portable_build_is_started_as_its_own_batch_file_does(
+    script: ScriptImporter, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    comfyui, environment = script("comfyui"), script("environment")
+    folder = make_comfyui(tmp_path / PORTABLE / "ComfyUI")
+    python = stand_in(tmp_path / PORTABLE / "python_embeded" / "python.exe")
+    monkeypatch.setattr(environment, "EXECUTABLE", "python.exe")
+    launch = comfyui.Launch(folder, "127.0.0.1", 8188, False, False, environ={})
+    assert comfyui.run(launch) == 0
+    started = python.with_suffix(".log").read_text().splitlines()[-1]
+    assert started.startswith("-s main.py --port 8188")
+
+
+@pytest.mark.skipif(os.name != "posix", reason="a shell script stands in for Python")
+def test_the_demo_model_of_a_comfyui_needs_no_pythonpath(
+    script: ScriptImporter, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The portable build's `._pth` file makes Python ignore the variable."""
+    from plugin.assistant.llm.gguf import DEMO_FOLDER
+
+    comfyui, environment = script("comfyui"), script("environment")
+    assert comfyui.DEMO_FOLDER == DEMO_FOLDER
+    monkeypatch.setattr(comfyui, "DEMO_FOLDER", tmp_path / "demo")
+    monkeypatch.setattr(environment, "pip_install", lambda *_: (tmp_path / "demo").mkdir())
+    launch = comfyui.Launch(tmp_path, "127.0.0.1", 8188, False, True, environ={})
+    found = comfyui.demo_environment(str(tmp_path / "python"), launch)
+    assert found == {"ASSISTANT_DEMO_MODEL": "1"}
+
+
+@pytest.mark.parametrize(
+    ("system", "advice", "other"),
+    [("win32", "--comfyui", "apt"), ("linux", "apt install python3-venv", "--comfyui")],
+)
+def test_a_python_without_venv_gets_the_advice_for_its_system(
+    script: ScriptImporter,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    system: str,
+    advice: str,
+    other: str,
+) -> None:
+    environment = script("environment")
+    monkeypatch.setattr(environment, "PYTHON", tmp_path / "no python")
+    failed = subprocess.CompletedProcess([], 1, "", "No module named venv\n")
+    monkeypatch.setattr(environment.subprocess, "run", lambda *_, **__: failed)
+    monkeypatch.setattr(environment.sys, "platform", system)
+    with pytest.raises(environment.SetupError) as refused:
+        environment.make()
+    assert "No module named venv" in str(refused.value)
+    assert advice in str(refused.value)
+    assert other not in str(refused.value)
+
+
+def test_a_link_on_windows_is_a_junction_whatever_the_path_has(
+    script: ScriptImporter, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    environment = script("environment")
+    made: list[tuple[str, str]] = []
+    system = ModuleType("_winapi")
+    system.CreateJunction = lambda target, path: made.append((target, path))  # type: ignore[attr-defined]
+    monkeypatch.setitem(sys.modules, "_winapi", system)
+    monkeypatch.setattr(environment.sys, "platform", "win32")
+    path, target = tmp_path / "a & b" / "link", tmp_path / "50% (x)"
+    environment.link(path, target)
+    assert made == [(str(target), str(path))]
+
+
+# What the tests need
+
+
+@pytest.mark.parametrize("fast", [True, False])
+def test_only_tests_with_a_browser_ask_for_one(
+    script: ScriptImporter, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, fast: bool
+) -> None:
+    test, tools, environment = script("test"), script("tools"), script("environment")
+    monkeypatch.setattr(environment, "install", lambda wanted: None)
+    monkeypatch.setattr(tools, "ensure_npm_packages", lambda: None)
+    monkeypatch.setattr(tools, "node", lambda: "node")
+    monkeypatch.setattr(tools, "find_chromium", lambda: None)
+    monkeypatch.setattr(tools.shutil, "which", lambda *_, **__: None)
+    monkeypatch.delenv("CHROMIUM", raising=False)
+    monkeypatch.setattr(sys, "argv", ["test.py", *(["--fast"] if fast else [])])
+    if fast:
+        assert "CHROMIUM" not in test.prepare(test.parse_arguments())
+    else:
+        with pytest.raises(environment.SetupError, match="Chromium is missing"):
+            test.prepare(test.parse_arguments())

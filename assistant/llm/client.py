@@ -15,7 +15,7 @@ import json
 import logging
 import time
 from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping
-from typing import Any
+from typing import Any, Protocol
 
 from ..config import Settings
 from ..errors import ProviderError
@@ -47,6 +47,19 @@ NAMED_SETTINGS = {
 Prepare = Callable[[Provider], Awaitable[Provider]]
 
 
+class Place(Protocol):
+    """A request's place in the line before a server that answers one at a time."""
+
+    def wait(self) -> AsyncGenerator[str, None]:
+        """Sentences for the user, until it is this request's turn."""
+
+    def leave(self, failure: ProviderError | None) -> None:
+        """Makes room for the next request; `failure` is the request's, if it failed."""
+
+
+PlaceOf = Callable[[Provider], Place | None]
+
+
 async def as_it_is(provider: Provider) -> Provider:
     """The `prepare` of a client whose servers run already."""
     return provider
@@ -56,8 +69,9 @@ class Client:
     """Requests answers from models.
 
     `prepare` is called before each try: it starts a server that we run ourselves, and finds a model
-    where the provider names none. Tests pass `clock` (monotonic seconds), `sleep` and
-    `grace_seconds`.
+    where the provider names none. `place_of` gives a request's place in the line before a server
+    that answers one at a time, and None for all other servers. Tests pass `clock` (monotonic
+    seconds), `sleep` and `grace_seconds`.
     """
 
     def __init__(
@@ -65,12 +79,14 @@ class Client:
         settings: Settings,
         *,
         prepare: Prepare = as_it_is,
+        place_of: PlaceOf = lambda _: None,
         clock: Callable[[], float] = time.monotonic,
         sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
         grace_seconds: float = GRACE_SECONDS,
     ) -> None:
         self._connections = Connections(settings.timeout_seconds)
         self._prepare = prepare
+        self._place_of = place_of
         self._clock = clock
         self._sleep = sleep
         self._grace = grace_seconds
@@ -89,6 +105,24 @@ class Client:
         Raises `ProviderError`, also after events, which stay valid. Closing the generator
         (`contextlib.aclosing`) or cancelling its task closes the connection.
         """
+        place, failure = self._place_of(provider), None
+        try:
+            if place is not None:
+                async with contextlib.aclosing(place.wait()) as sentences:
+                    async for sentence in sentences:
+                        yield Notice("waiting", sentence)
+            async with contextlib.aclosing(self._tries(provider, request)) as events:
+                async for event in events:
+                    yield event
+        except ProviderError as error:
+            failure = error
+            raise
+        finally:
+            if place is not None:
+                place.leave(failure)
+
+    async def _tries(self, provider: Provider, request: LLMRequest) -> AsyncGenerator[Event, None]:
+        """The events of the first try that gives any."""
         body: dict[str, Any] = {}
         began = self._clock()
         tries = 0

@@ -1,13 +1,15 @@
 """A program that serves one GGUF file with llama.cpp until its standard input closes.
 
 `gguf` starts it; it imports no module of this package. It reads one line of JSON (path, n_ctx,
-threads, alias and api_key, which other users could read on a command line), prints one line of JSON
-(`url`, or `error`), and ends when the process that started it has ended.
+n_predict, threads, alias, api_key, which other users could read on a command line, and packages, a
+folder in which llama.cpp may be), prints one line of JSON (`url`, or `error`), and ends when the
+process that started it has ended.
 """
 
 import importlib
 import json
 import os
+import site
 import sys
 import tempfile
 from typing import Any
@@ -38,12 +40,14 @@ def main() -> None:
 
 def start(order: dict[str, Any]) -> Any:
     """A running server for the file and settings in `order`."""
+    site.addsitedir(order["packages"])  # after Python's own packages, and in this process only
     xllamacpp = importlib.import_module("xllamacpp")
     parameters = xllamacpp.CommonParams()
     parameters.model.path = order["path"]
     parameters.model_alias = {order["alias"]}
     parameters.n_ctx = order["n_ctx"]
-    parameters.n_parallel = 1
+    parameters.n_predict = order["n_predict"]
+    parameters.n_parallel = 1  # `line` lets one request in at a time
     for cpu in (parameters.cpuparams, parameters.cpuparams_batch):
         cpu.n_threads = order["threads"]
         cpu.poll = 0  # no busy waiting between tokens: ComfyUI needs the processor

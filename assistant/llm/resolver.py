@@ -17,7 +17,7 @@ from ..config import Problem, Settings
 from ..errors import NotFound, ProviderError
 from .book import ProviderBook
 from .discovery import Discovery, LocalServer
-from .gguf import GgufServer, demo_model, gguf_model
+from .gguf import GgufServer, ModelPlace, demo_model, gguf_model
 from .models import ModelInfo, first_chat_model, list_models, reported_window
 from .provider import OPENAI_BASE_URL, Provider, host_of, is_loopback, normal_base_url
 from .stream_events import Usage
@@ -124,6 +124,13 @@ class Resolver:
             if server.model.source == provider.source:
                 return await server.ready()
         return await self._with_model(provider)
+
+    def place_of(self, provider: Provider) -> ModelPlace | None:
+        """A place in the line before a model that we serve; None for other providers."""
+        for server in self._servers():
+            if server.model.source == provider.source:
+                return server.join()
+        return None
 
     def problems(self) -> tuple[Problem, ...]:
         """Problems of the providers' configuration. Reads the disk."""

@@ -8,7 +8,7 @@ import pytest
 from playwright.sync_api import expect
 from plugin.tests.e2e.panel import Panel
 from plugin.tests.e2e.provider import ProviderThread, new_wait
-from plugin.tests.providers import Script, text, tool_call
+from plugin.tests.providers import Script, failure, text, tool_call
 
 pytestmark = pytest.mark.e2e
 
@@ -254,3 +254,18 @@ def test_what_is_asked_in_another_tab_does_not_take_the_reader_from_the_place(
     assert panel.log.evaluate("log => log.scrollTop") == before
     latest.click()
     expect(latest).to_be_hidden()
+
+
+def test_a_notice_about_waiting_shows_its_newest_text_and_goes(
+    panel: Panel, provider: ProviderThread
+) -> None:
+    provider.queue(
+        *(failure(429, "Busy", headers={"Retry-After": seconds}) for seconds in ("2", "3")),
+        "Here.",
+    )
+    panel.ask("Hi")
+    expect(panel.root.get_by_text("Trying again in 2 s.")).to_be_visible()
+    expect(panel.root.get_by_text("Trying again in 3 s.")).to_be_visible()
+    expect(panel.root.get_by_text("Trying again in 2 s.")).to_have_count(0)
+    expect(panel.answer).to_contain_text("Here.")
+    expect(panel.root.get_by_text("Trying again")).to_be_hidden()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import os
+import shutil
 import subprocess
 import sys
 from collections.abc import AsyncIterator
@@ -19,7 +19,7 @@ from plugin.assistant.llm.gguf import GgufServer, demo_model, gguf_model
 from plugin.assistant.llm.models import reported_window
 from plugin.assistant.llm.provider import Provider
 from plugin.assistant.llm.request import LLMRequest
-from plugin.assistant.llm.stream_events import TextDelta, Usage
+from plugin.assistant.llm.stream_events import Finish, TextDelta, Usage
 from plugin.assistant.messages.prompt import PromptMessage
 
 from .conftest import ASK, PatientClient
@@ -68,6 +68,24 @@ async def test_an_overflow_in_llama_cpp_s_own_words_is_recognised(
     request = LLMRequest((PromptMessage("user", "hello world " * 4000),))
     answer = await client.ask(await demo.ready(), request)
     assert isinstance(answer.failure, ContextOverflow)
+
+
+async def test_an_answer_without_a_limit_ends_at_the_model_s_own(client: PatientClient) -> None:
+    server = GgufServer(replace(demo_model(), most_tokens=12))
+    try:
+        provider = await server.ready()
+        for asked, most in ((None, 12), (20, 20)):
+            request = LLMRequest(
+                (PromptMessage("user", "Count from one to a hundred in words."),),
+                max_output_tokens=asked,
+            )
+            answer = await client.ask(provider, request)
+            assert answer.error is None
+            (usage,) = [event for event in answer.events if isinstance(event, Usage)]
+            assert usage.output_tokens == most
+            assert Finish("length") in answer.events
+    finally:
+        await server.close()
 
 
 async def test_nobody_without_its_key_may_ask_it(demo: GgufServer, client: PatientClient) -> None:
@@ -183,7 +201,7 @@ async def test_a_failed_start_is_tried_again_when_asked_again(tmp_path: Path) ->
     server = GgufServer(gguf_model(file, None))
     with pytest.raises(ProviderError, match="no file"):
         await server.ready()
-    os.symlink(demo_model().path, file)
+    shutil.copy(demo_model().path, file)
     assert (await server.ready()).base_url
     await server.close()
 

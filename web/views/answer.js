@@ -163,12 +163,16 @@ function tookOf(id, part, index, durations) {
 }
 
 /** @param {{data?: {code?: string, message?: string}}} part */
-function createNotice({ data }) {
-  const element = quietLine("info", String(data?.message ?? ""));
+function createNotice(part) {
+  const element = quietLine("info", String(part.data?.message ?? ""));
+  const text = /** @type {HTMLElement} */ (element.lastElementChild);
   return {
     element,
-    /** A notice about waiting is hidden when the wait is over. */
-    update(/** @type {unknown} */ _part, /** @type {PartFacts} */ { live, last }) {
+    /** A later notice of the same code replaces the text. A notice about waiting is hidden when the
+     * wait is over. */
+    update(/** @type {typeof part} */ { data }, /** @type {PartFacts} */ { live, last }) {
+      const message = String(data?.message ?? "");
+      if (text.textContent !== message) text.textContent = message;
       show(element, data?.code !== "waiting" || (live && last));
     },
   };
