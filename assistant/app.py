@@ -23,7 +23,8 @@ from aiohttp import web
 
 from . import __version__
 from .comfy_port import ComfyPort
-from .config import Problem, Settings, load_settings
+from .config import Problem, Settings
+from .environment import load_settings
 from .llm.book import ProviderBook
 from .llm.client import Client
 from .llm.redaction import SHORTEST_SECRET
@@ -70,7 +71,7 @@ class Assistant:
         self.gate = Gate(settings)
         self.problems = (*problems, *self.gate.problems)
         self._book = ProviderBook(self.folder / PROVIDERS_FILE)
-        self.resolver = Resolver(self._book, settings)
+        self.resolver = Resolver(self._book, settings, problems)
         self.client = Client(settings, prepare=self.resolver.prepare)
         self.toolset = standard_toolset()
         self._spaces: dict[str, UserSpace] = {}

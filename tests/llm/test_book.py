@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 from plugin.assistant.errors import InvalidRequest, NotFound, StoreError
-from plugin.assistant.llm.book import ProviderBook, provider_from
+from plugin.assistant.llm.book import Choice, ProviderBook, provider_from
 
 OLLAMA = {"base_url": "http://127.0.0.1:11434/v1", "model": "qwen3", "context_window": 8192}
 HOSTED = {"base_url": "https://api.example.com/v1", "model": "big", "api_key": "sk-hosted-0123456"}
@@ -87,12 +87,68 @@ def test_an_empty_key_removes_it(book: ProviderBook) -> None:
     assert book.get("Cloud").api_key == ""
 
 
-def test_deleting_the_active_provider_leaves_none_active(book: ProviderBook) -> None:
+def test_a_deleted_provider_stays_the_choice_until_the_user_chooses(
+    book: ProviderBook, path: Path
+) -> None:
     book.put("Home", OLLAMA)
     book.put("Cloud", HOSTED)
     book.delete("Home")
-    assert book.active is None
     assert [provider.name for provider in book.list()] == ["Cloud"]
+    assert book.choice == ProviderBook(path).choice == Choice("Home")
+    book.put("Cloud", {**HOSTED, "model": "other"})
+    book.put("Third", OLLAMA)
+    assert book.choice == Choice("Home")
+    book.activate("Cloud")
+    assert book.choice == Choice("Cloud")
+
+
+def test_a_provider_made_after_the_only_one_was_deleted_becomes_the_active_one(
+    book: ProviderBook,
+) -> None:
+    book.put("Home", OLLAMA)
+    book.delete("Home")
+    book.put("Cloud", HOSTED)
+    assert book.active == "Cloud"
+
+
+def test_a_choice_of_another_source_stays_when_the_first_provider_is_made(
+    book: ProviderBook,
+) -> None:
+    book.activate("Ollama (local)")
+    book.put("Home", OLLAMA)
+    assert book.active == "Ollama (local)"
+
+
+def test_who_chose_nothing_is_told_from_who_lost_the_choice(path: Path) -> None:
+    assert ProviderBook(path).choice == Choice()
+    path.parent.mkdir()
+    path.write_text("{")
+    assert "providers.json" in ProviderBook(path).choice.lost
+    assert "providers.json" in ProviderBook(path).choice.lost, "the next start forgot the damage"
+
+
+def test_saved_providers_of_which_none_is_active_are_a_lost_choice(
+    book: ProviderBook, path: Path
+) -> None:
+    book.put("Home", OLLAMA)
+    content = json.loads(path.read_text())
+    path.write_text(json.dumps({**content, "active": None}))
+    assert ProviderBook(path).choice.lost
+
+
+def test_a_file_that_another_program_holds_is_read_when_it_is_free(
+    book: ProviderBook, path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    book.put("Home", OLLAMA)
+    again = ProviderBook(path)
+
+    def held(*_: Any, **__: Any) -> str:
+        raise PermissionError(13, "used by another process")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Path, "read_text", held)
+        assert again.problems and again.choice.lost
+    assert again.problems == () and again.choice == Choice("Home")
 
 
 def test_what_is_not_there_cannot_be_read_or_deleted(book: ProviderBook) -> None:
@@ -133,7 +189,8 @@ def test_a_failed_write_changes_nothing_and_says_so(
 
 
 @pytest.mark.parametrize(
-    "damage", ["", "{", "[]", "null", '{"providers": 7}', '{"providers": [{"name": 1}]}']
+    "damage",
+    ["", "{", "[]", "null", '{"providers": 7}', '{"providers": [{"name": 1}]}', "[" * 100_000],
 )
 def test_a_damaged_file_is_set_aside_and_told(path: Path, damage: str) -> None:
     path.parent.mkdir()
@@ -151,7 +208,17 @@ def test_what_can_be_read_of_a_damaged_file_still_serves(book: ProviderBook, pat
     content = json.loads(path.read_text())
     content["providers"].append({"name": "../evil", "base_url": "x"})
     path.write_text(json.dumps(content))
-    assert [provider.name for provider in ProviderBook(path).list()] == ["Home"]
+    for start in ("first", "second"):
+        read = ProviderBook(path)
+        assert [provider.name for provider in read.list()] == ["Home"], start
+        assert read.choice == Choice("Home"), start
+
+
+def test_a_file_of_another_encoding_is_set_aside(path: Path) -> None:
+    path.parent.mkdir()
+    path.write_bytes(b"\xff\xfe{\x00}\x00")
+    assert ProviderBook(path).choice.lost
+    assert path.with_name("providers.json.damaged-1").read_bytes() == b"\xff\xfe{\x00}\x00"
 
 
 def test_a_second_damaged_file_does_not_replace_the_first(path: Path) -> None:
