@@ -27,6 +27,7 @@ from .config import Problem, Settings
 from .environment import load_settings
 from .llm.book import ProviderBook
 from .llm.client import Client
+from .llm.network import Network
 from .llm.redaction import SHORTEST_SECRET
 from .llm.resolver import Resolver
 from .routes.guard import Gate
@@ -70,9 +71,12 @@ class Assistant:
         self.folder = settings.user_dir or host.user_directory
         self.gate = Gate(settings)
         self.problems = (*problems, *self.gate.problems)
-        self._book = ProviderBook(self.folder / PROVIDERS_FILE)
-        self.resolver = Resolver(self._book, settings, problems)
-        self.client = Client(settings, prepare=self.resolver.prepare)
+        self._book = ProviderBook(
+            self.folder / PROVIDERS_FILE, allow_link_local=settings.allow_link_local
+        )
+        network = Network(settings)
+        self.resolver = Resolver(self._book, settings, problems, network=network)
+        self.client = Client(settings, prepare=self.resolver.prepare, network=network)
         self.toolset = standard_toolset()
         self._spaces: dict[str, UserSpace] = {}
         self._tasks: set[asyncio.Task[None]] = set()

@@ -313,6 +313,14 @@ class Settings:
         SWITCH,
         "Look for an LLM server on this machine: Ollama, LM Studio, llama.cpp, vLLM.",
     )
+    allow_link_local: bool = _setting(
+        INSTALLATION,
+        "ASSISTANT_ALLOW_LINK_LOCAL",
+        False,
+        SWITCH,
+        "Allow providers at link-local addresses (169.254.x.x, fe80::), where clouds hand out a "
+        "machine's keys.",
+    )
     demo_model: bool = _setting(
         INSTALLATION,
         "ASSISTANT_DEMO_MODEL",

@@ -24,8 +24,7 @@ from typing import Any
 
 from ..config import Problem
 from ..errors import InvalidRequest, NotFound, StoreError
-from .connection import usable_key
-from .provider import Provider, normal_base_url
+from .provider import Provider, check_link_local, normal_base_url, usable_key
 
 MOST_PROVIDERS = 100
 LONGEST_MODEL_NAME = 200  # characters
@@ -49,8 +48,9 @@ class Choice:
 class ProviderBook:
     """Providers by name, and the name of the active one. Keys are given only inside `Provider`."""
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, *, allow_link_local: bool = False) -> None:
         self._path = path
+        self._allow_link_local = allow_link_local
         self._lock = threading.RLock()
         self._providers: dict[str, Provider] = {}
         self._active: str | None = None
@@ -97,6 +97,10 @@ class ProviderBook:
         Raises `InvalidRequest`, `StoreError`.
         """
         provider = provider_from(name, values)
+        try:
+            check_link_local(provider.base_url, allowed=self._allow_link_local)
+        except ValueError as reason:
+            raise InvalidRequest(f"not a usable address: {reason}", where="base_url") from None
         with self._reading():
             known = self._providers.get(name)
             if known is None and len(self._providers) >= MOST_PROVIDERS:

@@ -15,9 +15,10 @@ from email.utils import parsedate_to_datetime
 from typing import Any
 
 from ..errors import ContextOverflow, ProviderError, RolesRefused, ToolsRefused
+from .network import NetworkFault
 from .provider import Provider
 from .redaction import without_keys
-from .wordings import CONNECTION_REASONS, STATUS_MEANINGS, WORDINGS, prompt_leaves_room
+from .wordings import NETWORK_FAULTS, STATUS_MEANINGS, WORDINGS, prompt_leaves_room
 
 LONGEST_WAIT_IN_MINUTES = 60
 EXCERPT = 120  # characters of an unreadable answer that are shown
@@ -121,15 +122,15 @@ def output_limit(provider: Provider, detail: str = "") -> ProviderError:
     return ProviderError(message, code="output_limit", actions=("choose-model",), detail=detail)
 
 
-def unreachable(provider: Provider, reason: str) -> ProviderError:
+def unreachable(
+    provider: Provider, reason: str, fault: NetworkFault = "no_answer"
+) -> ProviderError:
     """No connection was made; `reason` is the network library's text."""
-    known = (sentence for pattern, sentence in CONNECTION_REASONS if pattern.search(reason))
-    sentence = next(known, "Nothing answers at {host}: {start}check the address.")
     start = "start the server (such as Ollama) or " if provider.local else ""
     return ProviderError(
-        sentence.format(host=provider.host, start=start),
+        NETWORK_FAULTS[fault].format(host=provider.host, start=start),
         code="unreachable",
-        actions=("retry", "open-settings"),
+        actions=("open-settings",) if fault == "link_local" else ("retry", "open-settings"),
         detail=without_keys(reason, provider.api_key),
     )
 

@@ -22,7 +22,15 @@ from .book import ProviderBook
 from .discovery import Discovery, LocalServer
 from .gguf import GgufServer, demo_model, gguf_model
 from .models import ModelInfo, first_chat_model, list_models, reported_window
-from .provider import OPENAI_BASE_URL, Provider, host_of, is_loopback, normal_base_url
+from .network import Network
+from .provider import (
+    OPENAI_BASE_URL,
+    Provider,
+    check_link_local,
+    host_of,
+    is_loopback,
+    normal_base_url,
+)
 from .stream_events import Usage
 
 WINDOW_SECONDS = 0.6
@@ -49,6 +57,7 @@ class Resolver:
         settings: Settings,
         problems: Sequence[Problem] = (),
         *,
+        network: Network | None = None,
         discovery: Discovery | None = None,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
@@ -56,6 +65,7 @@ class Resolver:
         self._settings = settings
         self._discovery = discovery or Discovery(enabled=settings.discover)
         self._clock = clock
+        self._network = network or Network(settings)
         self._environment, self._environment_problem = environment_provider(settings)
         hidden = (*problems, self._environment_problem)
         self._hidden = next((fault for fault in hidden if fault and fault.hides_provider), None)
@@ -136,7 +146,7 @@ class Resolver:
         """The models that the provider offers. Raises `ProviderError`."""
         if provider.source in ("gguf", "demo"):
             return (ModelInfo(provider.model, provider.context_window),)
-        return await list_models(provider)
+        return await list_models(provider, self._network)
 
     async def prepare(self, provider: Provider) -> Provider:
         """The provider with a model, and with a running server if we serve it ourselves.
@@ -188,7 +198,7 @@ class Resolver:
             return provider
         until, model = self._first_models.get(provider.base_url, (float("-inf"), ""))
         if self._clock() >= until:
-            found = first_chat_model(await list_models(provider))
+            found = first_chat_model(await list_models(provider, self._network))
             if found is None:
                 message = f"{provider.host} has no model that chats: load one there."
                 raise ProviderError(message, code="unknown_model", actions=("choose-model",))
@@ -251,6 +261,7 @@ def environment_provider(settings: Settings) -> tuple[Provider | None, Problem |
         return None, None
     try:
         base_url = normal_base_url(settings.openai_base_url or OPENAI_BASE_URL)
+        check_link_local(base_url, allowed=settings.allow_link_local)
     except ValueError as reason:
         message = f"OPENAI_BASE_URL is not a usable address: {reason}."
         return None, Problem("invalid_setting", message, "OPENAI_BASE_URL", hides_provider=True)

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 from aiohttp import web
+from plugin.assistant.config import Settings
 from plugin.assistant.errors import ProviderError
 from plugin.assistant.llm.discovery import Discovery, UsualPort
 from plugin.assistant.llm.models import (
@@ -18,9 +19,11 @@ from plugin.assistant.llm.models import (
     models_in,
     reported_window,
 )
+from plugin.assistant.llm.network import Network
 from plugin.assistant.llm.provider import Provider
 from plugin.tests.providers import ScriptedProvider
 
+NETWORK = Network(Settings())
 Routes = Mapping[str, Any]
 StartServer = Callable[[Routes], Awaitable[int]]
 
@@ -173,9 +176,9 @@ async def test_a_server_that_is_off_leaves_the_window_unknown() -> None:
 async def test_models_are_listed_with_the_key() -> None:
     async with ScriptedProvider(models=["a", "b"], key="sk-right-01234567") as server:
         right = Provider("p", server.base_url, "", "sk-right-01234567")
-        assert [model.id for model in await list_models(right)] == ["a", "b"]
+        assert [model.id for model in await list_models(right, NETWORK)] == ["a", "b"]
         with pytest.raises(ProviderError) as refusal:
-            await list_models(Provider("p", server.base_url, "", "sk-wrong-01234567"))
+            await list_models(Provider("p", server.base_url, "", "sk-wrong-01234567"), NETWORK)
     assert refusal.value.code == "key_refused"
 
 
@@ -192,17 +195,17 @@ async def test_a_server_without_a_list_of_models_is_told_in_a_sentence(
 ) -> None:
     port = await start_server(routes)
     with pytest.raises(ProviderError) as failure:
-        await list_models(Provider("p", f"http://127.0.0.1:{port}/v1", ""))
+        await list_models(Provider("p", f"http://127.0.0.1:{port}/v1", ""), NETWORK)
     assert failure.value.code == code
     assert f"127.0.0.1:{port}" in failure.value.message
 
 
 async def test_models_of_a_server_that_is_off_or_silent_are_told(silent_server: str) -> None:
     with pytest.raises(ProviderError) as off:
-        await list_models(Provider("p", "http://127.0.0.1:1/v1", ""))
+        await list_models(Provider("p", "http://127.0.0.1:1/v1", ""), NETWORK)
     assert off.value.code == "unreachable"
     with pytest.raises(ProviderError) as silent:
-        await list_models(Provider("p", silent_server, ""), seconds=0.1)
+        await list_models(Provider("p", silent_server, ""), NETWORK, seconds=0.1)
     assert silent.value.code == "timeout"
 
 
