@@ -125,7 +125,8 @@ class Connections:
         if isinstance(error, openai.APIError):  # an error object inside the stream
             refusal = failures.refusal_in({"error": error.body})
             return failures.refused(provider, refusal, had_tools=had_tools)
-        if isinstance(error, ValueError):  # a chunk that is no JSON (openai 3), or no text
+        # A chunk that is no JSON (openai 3), no text, or nested too deeply.
+        if isinstance(error, (ValueError, RecursionError)):
             return failures.garbage(provider, getattr(error, "doc", ""), started=started)
         if "HTTPError" in _kinds(error):  # the network library's own, while we read a body
             return failures.cut(provider, started=started, detail=str(error))
@@ -182,7 +183,7 @@ class Chunks:
         """The JSON answer of a server that does not stream."""
         try:
             answer = json.loads(body)
-        except ValueError:
+        except (ValueError, RecursionError):
             raise failures.garbage(self._provider, body.decode("utf-8", "replace")) from None
         return self._checked(answer)
 

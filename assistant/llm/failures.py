@@ -22,6 +22,8 @@ from .wordings import NETWORK_FAULTS, STATUS_MEANINGS, WORDINGS, prompt_leaves_r
 
 LONGEST_WAIT_IN_MINUTES = 60
 EXCERPT = 120  # characters of an unreadable answer that are shown
+LONGEST_TEXT = 8_000  # characters of an error's text that are looked through
+STATUSES = range(100, 600)
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +51,7 @@ def read_refusal(status: int, headers: Mapping[str, str], body: str, now: dateti
     """
     try:
         value = json.loads(body)
-    except ValueError:
+    except (ValueError, RecursionError):
         value = body
     refusal = refusal_in(value, status)
     return Refusal(status, refusal.text, refusal.code, _retry_after(headers, now))
@@ -60,20 +62,20 @@ def refusal_in(value: Any, status: int = 0) -> Refusal:
     if isinstance(value, list) and value:
         value = value[0]
     if not isinstance(value, Mapping):
-        return Refusal(status, str(value or ""))
+        return Refusal(status, str(value or "")[:LONGEST_TEXT])
     inner = value.get("error", value)
     if not isinstance(inner, Mapping):
-        return Refusal(status, str(inner))
+        return Refusal(status, str(inner)[:LONGEST_TEXT])
     code = inner.get("code")
-    if isinstance(code, int) and not isinstance(code, bool) and not status:
-        status = code
+    if not status and isinstance(code, int) and code in STATUSES:
+        status = code  # some servers have codes of their own there
     words = next((inner[k] for k in ("message", "detail", "msg") if inner.get(k)), inner)
     text = words if isinstance(words, str) else json.dumps(words, ensure_ascii=False, default=str)
     raw = inner.get("metadata")
     if isinstance(raw, Mapping) and isinstance(raw.get("raw"), str):
         text = f"{text}: {raw['raw']}"  # OpenRouter puts the upstream server's text there
-    kinds = [str(inner[k]) for k in ("code", "type") if inner.get(k) is not None]
-    return Refusal(status, text, " ".join(kinds))
+    kinds = [inner[k] for k in ("code", "type") if isinstance(inner.get(k), (str, int))]
+    return Refusal(status, text[:LONGEST_TEXT], " ".join(str(k)[:EXCERPT] for k in kinds))
 
 
 def refused(provider: Provider, refusal: Refusal, *, had_tools: bool = False) -> ProviderError:
@@ -104,7 +106,8 @@ def refused(provider: Provider, refusal: Refusal, *, had_tools: bool = False) ->
         return ProviderError(
             sentence, code=code, actions=wording.actions, detail=detail, retry_after=wait
         )
-    meaning = next(m for m in STATUS_MEANINGS if m.first <= refusal.status <= m.last)
+    fits = (m for m in STATUS_MEANINGS if m.first <= refusal.status <= m.last)
+    meaning = next(fits, STATUS_MEANINGS[-1])
     waiting = (
         f" It asks to wait {_duration(wait)}." if wait and meaning.code == "rate_limited" else ""
     )
@@ -170,7 +173,8 @@ def garbage(provider: Provider, excerpt: str, *, started: bool = False) -> Provi
             "that of an OpenAI-compatible API (it usually ends in /v1)."
         )
         actions = ("open-settings", "retry")
-    detail = without_keys(" ".join(excerpt.split())[:EXCERPT], provider.api_key)
+    words = " ".join(excerpt[:LONGEST_TEXT].split())
+    detail = without_keys(words, provider.api_key, longest=EXCERPT)
     return ProviderError(message, code="garbage", actions=actions, detail=detail)
 
 

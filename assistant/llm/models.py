@@ -92,7 +92,7 @@ async def list_models(
         raise failures.refused(provider, refusal)
     try:
         models = models_in(json.loads(body))
-    except ValueError:
+    except (ValueError, RecursionError):
         models = None
     if models is None:
         raise failures.garbage(provider, body)
@@ -167,7 +167,7 @@ async def get_json(
     try:
         async with session.request(method, url, json=body, allow_redirects=False) as answer:
             return json.loads(await _text(answer)) if answer.status == 200 else None
-    except (aiohttp.ClientError, asyncio.TimeoutError, ValueError, OSError):
+    except (aiohttp.ClientError, asyncio.TimeoutError, ValueError, OSError, RecursionError):
         return None
 
 
