@@ -229,3 +229,24 @@ async def test_who_chose_nothing_chats_with_the_server_that_runs_here(
         chat.assistant.resolver._discovery = Discovery((UsualPort("Ollama", port),))
         assert (await chat.say("Hi")).text.startswith("word 1")
         assert (await health_of(chat))["problems"] == []
+
+
+async def test_a_picture_of_an_imported_message_makes_the_provider_load_nothing(
+    tmp_path: Path, default: ScriptedProvider
+) -> None:
+    web = "http://169.254.169.254/latest/meta-data"
+    picture = {"type": "file", "mediaType": "image/png", "url": web}
+    earlier = [
+        {"id": "u1", "role": "user", "parts": [{"type": "text", "text": "Look"}, picture]},
+        {"id": "a1", "role": "assistant", "parts": [{"type": "text", "text": "A fox."}]},
+        {"id": "u2", "role": "user", "parts": [{"type": "text", "text": "Which colour?"}]},
+    ]
+    environ = {"OPENAI_BASE_URL": default.base_url, "OPENAI_MODEL": "scripted"}
+    async with backend(tmp_path, default, environ) as chat:
+        for identity in ("c1", None):
+            body = {"messages": earlier} if identity is None else {"id": "c1", "messages": earlier}
+            assert (await chat.post(body)).status == 200
+    assert len(default.requests) == 2
+    for request in default.requests:
+        assert web not in json.dumps(request.body)
+        assert "Look" in json.dumps(request.body)
