@@ -22,7 +22,10 @@ from .wordings import NETWORK_FAULTS, STATUS_MEANINGS, WORDINGS, prompt_leaves_r
 
 LONGEST_WAIT_IN_MINUTES = 60
 EXCERPT = 120  # characters of an unreadable answer that are shown
-LONGEST_TEXT = 8_000  # characters of an error's text that are looked through
+LONGEST_TEXT = 16_000
+"""Characters of a server's error text that are read: the patterns of `wordings` are matched against
+each."""
+LONGEST_CODE = 200
 STATUSES = range(100, 600)
 
 
@@ -68,14 +71,14 @@ def refusal_in(value: Any, status: int = 0) -> Refusal:
         return Refusal(status, str(inner)[:LONGEST_TEXT])
     code = inner.get("code")
     if not status and isinstance(code, int) and code in STATUSES:
-        status = code  # some servers have codes of their own there
+        status = code
     words = next((inner[k] for k in ("message", "detail", "msg") if inner.get(k)), inner)
     text = words if isinstance(words, str) else json.dumps(words, ensure_ascii=False, default=str)
     raw = inner.get("metadata")
     if isinstance(raw, Mapping) and isinstance(raw.get("raw"), str):
         text = f"{text}: {raw['raw']}"  # OpenRouter puts the upstream server's text there
-    kinds = [inner[k] for k in ("code", "type") if isinstance(inner.get(k), (str, int))]
-    return Refusal(status, text[:LONGEST_TEXT], " ".join(str(k)[:EXCERPT] for k in kinds))
+    kinds = [str(inner[k])[:LONGEST_CODE] for k in ("code", "type") if inner.get(k) is not None]
+    return Refusal(status, text[:LONGEST_TEXT], " ".join(kinds))
 
 
 def refused(provider: Provider, refusal: Refusal, *, had_tools: bool = False) -> ProviderError:
@@ -106,8 +109,8 @@ def refused(provider: Provider, refusal: Refusal, *, had_tools: bool = False) ->
         return ProviderError(
             sentence, code=code, actions=wording.actions, detail=detail, retry_after=wait
         )
-    fits = (m for m in STATUS_MEANINGS if m.first <= refusal.status <= m.last)
-    meaning = next(fits, STATUS_MEANINGS[-1])
+    fitting = (m for m in STATUS_MEANINGS if m.first <= refusal.status <= m.last)
+    meaning = next(fitting, STATUS_MEANINGS[-1])
     waiting = (
         f" It asks to wait {_duration(wait)}." if wait and meaning.code == "rate_limited" else ""
     )

@@ -10,6 +10,7 @@ import pytest
 from aiohttp import web
 from plugin.assistant.config import Settings
 from plugin.assistant.errors import ProviderError
+from plugin.assistant.llm import discovery
 from plugin.assistant.llm.discovery import Discovery, UsualPort
 from plugin.assistant.llm.models import (
     OLLAMA_DEFAULT_WINDOW,
@@ -246,14 +247,28 @@ async def test_a_finding_is_kept_for_seconds_then_looked_up_again(
 
     now = 0.0
     port = await start_server({"/v1/models": answer})
-    discovery = Discovery((UsualPort("One", port),), clock=lambda: now)
-    await asyncio.gather(*(discovery.servers() for _ in range(5)))
+    ours = Discovery((UsualPort("One", port),), clock=lambda: now)
+    await asyncio.gather(*(ours.servers() for _ in range(5)))
     assert asked == 1
     now = 60.0
-    await discovery.servers()
+    await ours.servers()
     assert asked == 2
 
 
 async def test_discovery_that_is_switched_off_asks_nobody(start_server: StartServer) -> None:
     port = await start_server({"/v1/models": listing("a")})
     assert await Discovery((UsualPort("One", port),), enabled=False).servers() == ()
+
+
+async def test_ports_where_nobody_says_that_nobody_listens_cost_no_whole_probe(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """As on Windows, which tries to connect to a closed port for two seconds."""
+
+    async def never(*_: Any) -> None:
+        await asyncio.Event().wait()
+
+    monkeypatch.setattr(asyncio.get_running_loop(), "sock_connect", never)
+    monkeypatch.setattr(discovery, "PROBE_SECONDS", 600.0)
+    found = await asyncio.wait_for(Discovery().servers(), 10)
+    assert found == ()
