@@ -5,8 +5,10 @@
 
 from __future__ import annotations
 
+import importlib
 import socket
 import ssl
+import sys
 from collections.abc import AsyncIterator, Callable
 from pathlib import Path
 from typing import Any
@@ -165,8 +167,8 @@ def test_where_openssl_has_no_files_the_system_verifies(monkeypatch: pytest.Monk
 
     for name in ("SSL_CERT_FILE", "SSL_CERT_DIR"):
         monkeypatch.delenv(name, raising=False)
-    monkeypatch.setattr(network_module.sys, "platform", "win32")
-    monkeypatch.setattr(network_module.importlib, "import_module", no_files)
+    monkeypatch.setattr(sys, "platform", "win32")
+    monkeypatch.setattr(importlib, "import_module", no_files)
     assert isinstance(tls_context(), Truststore)
 
 

@@ -250,3 +250,13 @@ async def test_a_picture_of_an_imported_message_makes_the_provider_load_nothing(
     for request in default.requests:
         assert web not in json.dumps(request.body)
         assert "Look" in json.dumps(request.body)
+
+
+async def test_a_folder_with_a_control_character_is_a_problem_and_no_failure(
+    tmp_path: Path, default: ScriptedProvider
+) -> None:
+    environ = {"OPENAI_BASE_URL": default.base_url, "OPENAI_MODEL": "scripted"}
+    async with backend(tmp_path, default, environ, "ASSISTANT_USER_DIR=/a\x00b\n") as chat:
+        body = await health_of(chat)
+        assert [problem["variable"] for problem in body["problems"]] == ["ASSISTANT_USER_DIR"]
+        assert (await chat.say("Hi")).text.startswith("word 1")
