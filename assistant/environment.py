@@ -23,6 +23,8 @@ from .formats import shown
 PROVIDER_VARIABLES = frozenset(("OPENAI_API_KEY", "OPENAI_BASE_URL", "OPENAI_MODEL", "LLM_GGUF"))
 """The variables that say which provider and model answer."""
 ADDRESS = "OPENAI_BASE_URL"
+FOLDER = "ASSISTANT_USER_DIR"
+"""The variable of the folder that has the providers of the panel, and which one is in use."""
 _OTHER_ADDRESS = re.compile(r"OPENAI\w*(BASE|URL|HOST|ENDPOINT|ADDRESS)\w*", re.IGNORECASE)
 """Names that other programs, or a typing error, give the variable of the address."""
 _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f]")
@@ -60,7 +62,7 @@ def load_settings(environ: Mapping[str, str], dotenv: Path | None = None) -> Loa
             chosen[setting.name] = format.parse(text.strip())
         except (ValueError, RuntimeError):
             hides = _hides_provider(variable, values)
-            instead = _instead(setting.default, hides)
+            instead = _instead(variable, setting.default)
             message = f"{variable} is {shown(text)} and must be {takes}; {instead}."
             problems.append(Problem("invalid_setting", message, variable, hides))
     return Loaded(Settings(**chosen), tuple(problems))
@@ -80,7 +82,7 @@ def _hides_provider(variable: str, values: Mapping[str, str]) -> bool:
     no provider is set."""
     if variable == "LLM_GGUF":
         return not (values.get(ADDRESS) or values.get("OPENAI_API_KEY"))
-    return variable in PROVIDER_VARIABLES
+    return variable == FOLDER or variable in PROVIDER_VARIABLES
 
 
 def _problem_of(
@@ -118,7 +120,7 @@ def _misnamed_address(values: Mapping[str, str], environ: Mapping[str, str]) -> 
             yield Problem("invalid_setting", message, name, hides_provider=True)
 
 
-def _instead(default: Any, hides_provider: bool) -> str:
-    if hides_provider:
+def _instead(variable: str, default: Any) -> str:
+    if variable in PROVIDER_VARIABLES:
         return "nothing else is used in its place"
     return "it counts as not set" if default in (None, "", ()) else f"{default} is used"

@@ -43,8 +43,8 @@ the values that it takes.
 in use in the panel; else the one of `OPENAI_BASE_URL` (with a key alone: OpenAI); else the file of
 `LLM_GGUF`. Only where you chose nothing at all, a server that runs on this machine answers, or else
 the demo model. A provider that is gone or deleted, an address that cannot be used, a damaged
-`providers.json` and a line of `.env` that may have named the provider are errors that ask for
-another choice; no other provider takes the place of yours.
+`providers.json` and a line of `.env` that may have named the provider or its folder ask for
+another choice, with an error; no other provider takes the place of yours.
 
 **Lines of `.env`.** One variable a line: `NAME=value`, with or without quotes, in UTF-8 or in
 UTF-16 with a byte order mark, at most 256 kB in all. Paths stand as they are: in

@@ -253,6 +253,7 @@ def test_a_line_that_cannot_be_read_is_a_problem_with_its_number(
         ({"OPENAI_API_KEY": "sk-1"}, "OPENAI_BASE_URL http://b/v1", True),
         ({"OPENAI_API_KEY": "sk-1"}, "LLM_GGUF /a/b.gguf", False),
         ({}, "LLM_GGUF /a/b.gguf", True),
+        ({"OPENAI_BASE_URL": "http://a/v1"}, "ASSISTANT_USER_DIR /a", True),
     ],
 )
 def test_a_lost_line_hides_the_provider_where_it_may_have_named_it(

@@ -41,6 +41,7 @@ KEPT_SECONDS = 10.0
 READ_SHARE = 0.55
 LOCAL = " (local)"
 """The end of the name of a server that was found on this machine."""
+ENVIRONMENT = " (environment)"
 CHOOSE = ("choose-model", "open-settings")
 # Half of the smallest window that servers cut to, in tokens. A server that counts fewer tokens has
 # counted only the tokens that were not in its cache.
@@ -221,6 +222,8 @@ class Resolver:
         server = next((s for s in await self._discovery.servers() if _local_name(s) == name), None)
         file = next((s.model for s in self._servers() if s.model.name == name), None)
         problem = await asyncio.to_thread(file.problem) if file else None
+        if self._hidden is not None and name.endswith(ENVIRONMENT):
+            return _unusable(self._hidden)
         if server is not None:
             message = f"{_without_models(server).rstrip('.')}, or choose another provider."
         elif problem is not None:
@@ -265,7 +268,7 @@ def environment_provider(settings: Settings) -> tuple[Provider | None, Problem |
     except ValueError as reason:
         message = f"OPENAI_BASE_URL is not a usable address: {reason}."
         return None, Problem("invalid_setting", message, "OPENAI_BASE_URL", hides_provider=True)
-    name = f"{host_of(base_url).partition('://')[2]} (environment)"
+    name = host_of(base_url).partition("://")[2] + ENVIRONMENT
     key, model = settings.openai_api_key, settings.openai_model
     return Provider(name, base_url, model, key, source="environment"), None
 

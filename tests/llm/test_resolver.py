@@ -236,6 +236,14 @@ async def test_a_chosen_local_server_without_models_is_told(
         assert "ollama pull" in await refusal_of(resolver)
 
 
+async def test_the_environment_s_provider_that_cannot_be_used_is_told_by_its_variable(
+    make_resolver: MakeResolver, book: ProviderBook
+) -> None:
+    book.activate("host (environment)")
+    resolver = await make_resolver(openai_base_url="http://me:word@host/v1")
+    assert "because of OPENAI_BASE_URL" in await refusal_of(resolver)
+
+
 async def test_a_choice_serves_whatever_the_settings_have(
     make_resolver: MakeResolver, book: ProviderBook
 ) -> None:

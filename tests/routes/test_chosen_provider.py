@@ -252,11 +252,12 @@ async def test_a_picture_of_an_imported_message_makes_the_provider_load_nothing(
         assert "Look" in json.dumps(request.body)
 
 
-async def test_a_folder_with_a_control_character_is_a_problem_and_no_failure(
+async def test_a_folder_that_cannot_be_used_is_a_problem_and_hides_the_choice_in_it(
     tmp_path: Path, default: ScriptedProvider
 ) -> None:
+    """Its `providers.json` says which provider the user chose."""
     environ = {"OPENAI_BASE_URL": default.base_url, "OPENAI_MODEL": "scripted"}
     async with backend(tmp_path, default, environ, "ASSISTANT_USER_DIR=/a\x00b\n") as chat:
-        body = await health_of(chat)
-        assert [problem["variable"] for problem in body["problems"]] == ["ASSISTANT_USER_DIR"]
-        assert (await chat.say("Hi")).text.startswith("word 1")
+        assert "ASSISTANT_USER_DIR" in (await refused(chat, default))["message"]
+        problems = (await health_of(chat))["problems"]
+        assert [problem.get("variable") for problem in problems] == [None, "ASSISTANT_USER_DIR"]
