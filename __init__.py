@@ -39,14 +39,32 @@ def _connect() -> None:
     import nodes as comfyui_nodes
     from server import PromptServer
 
-    from .assistant.comfyui import ComfyUI, connect
+    from .assistant.startup import Startup
     from .nodes import node_mappings
 
-    comfyui = ComfyUI(
-        PromptServer.instance, folder_paths, comfyui_nodes, _comfyui_version(), _logger()
-    )
-    assistant = connect(Path(__file__).resolve().parent, comfyui, os.environ)
-    classes, display_names = node_mappings(assistant)
+    server = PromptServer.instance
+
+    def make() -> Any:
+        from .assistant.comfyui import ComfyUI, assistant_in
+
+        comfyui = ComfyUI(server, folder_paths, comfyui_nodes, _comfyui_version(), _logger())
+        return assistant_in(comfyui, Path(__file__).resolve().parent, os.environ, startup.routes)
+
+    startup = Startup(make)
+
+    async def start(app: Any) -> None:
+        startup.start()
+
+    async def close(app: Any) -> None:
+        await startup.close()
+
+    for route in startup.routes:
+        # Method, path and handler only: ComfyUI does not start when a route has more than these.
+        # ComfyUI itself adds `/api` to the paths.
+        server.routes.route(route.method, route.path)(route.handler)
+    server.app.on_startup.append(start)
+    server.app.on_cleanup.append(close)
+    classes, display_names = node_mappings(startup)
     NODE_CLASS_MAPPINGS.update(classes)
     NODE_DISPLAY_NAME_MAPPINGS.update(display_names)
 

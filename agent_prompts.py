@@ -50,8 +50,14 @@ _USER_HEADING = "\n\n# USER CONTEXT\n\n"
 _LEAST_BLOCK_CHARS = 80
 """With fewer characters than this the user context would be a heading without content."""
 
+_FOLDER = Path(__file__).parent / "assistant" / "prompts"
+# All templates are read when this module is imported: an update that replaces them while ComfyUI
+# runs must not mix new templates with the old code. They count after a restart, like the code.
 _TEMPLATES = jinja2.Environment(
-    loader=jinja2.FileSystemLoader(Path(__file__).parent / "assistant" / "prompts"),
+    loader=jinja2.DictLoader(
+        {path.name: path.read_text(encoding="utf-8") for path in sorted(_FOLDER.glob("*.j2"))}
+    ),
+    auto_reload=False,
     undefined=jinja2.StrictUndefined,
     autoescape=False,  # plain text for a model; there is no HTML to protect
     trim_blocks=True,

@@ -13,8 +13,8 @@ import asyncio
 from collections.abc import Callable
 from typing import Any
 
-from .assistant.app import Assistant
 from .assistant.errors import AssistantError
+from .assistant.startup import Startup
 
 NAME = "AssistantPrompt"
 DISPLAY_NAME = "Assistant Prompt"
@@ -28,7 +28,7 @@ CancelCheck = Callable[[], None]
 
 
 def node_mappings(
-    assistant: Assistant, raise_if_cancelled: CancelCheck | None = None
+    startup: Startup, raise_if_cancelled: CancelCheck | None = None
 ) -> tuple[dict[str, Any], dict[str, str]]:
     """ComfyUI's two mappings: node classes and display names.
 
@@ -55,9 +55,9 @@ def node_mappings(
         async def run(self, prompt: str, seed: int, system: str = "") -> tuple[str]:
             if not prompt.strip():
                 raise ValueError("Assistant Prompt has no prompt: write one or connect a text.")
-            work = assistant.complete(prompt, system=system, seed=seed & LARGEST_SEED)
+            work = startup.complete(prompt, system=system, seed=seed & LARGEST_SEED)
             try:
-                text = await _until_done(assistant.hand_over(work), check)
+                text = await _until_done(startup.hand_over(work), check)
             except AssistantError as error:
                 # Without the cause: ComfyUI logs it, and a server's error text may hold a key.
                 raise RuntimeError(error.message) from None

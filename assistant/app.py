@@ -10,18 +10,20 @@ Nothing here is a module-level singleton: each call builds an assistant of its o
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import hashlib
 import logging
+import os
 import re
-from collections.abc import Callable, Coroutine, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
 from aiohttp import web
 
-from . import __version__
+from . import __version__, files
 from .comfy_port import ComfyPort
 from .config import Problem, Settings
 from .environment import load_settings
@@ -36,12 +38,13 @@ from .routes.table import ROUTES
 from .space import UserSpace
 from .tools.toolset import standard_toolset
 from .turn.one_shot import one_shot
+from .turn.places import Places
 
 logger = logging.getLogger("comfyui_assistant")
 
-Result = TypeVar("Result")
-
 PROVIDERS_FILE = "providers.json"
+USUAL_USER = "default"
+"""ComfyUI's one user, where it was not started with --multi-user."""
 PLAIN_USER = re.compile(r"[A-Za-z0-9_-]{1,64}")
 
 
@@ -78,6 +81,7 @@ class Assistant:
         self.resolver = Resolver(self._book, settings, problems, network=network)
         self.client = Client(settings, prepare=self.resolver.prepare, network=network)
         self.toolset = standard_toolset()
+        self._places = Places(settings.max_turns)
         self._spaces: dict[str, UserSpace] = {}
         self._tasks: set[asyncio.Task[None]] = set()
         self._loop: asyncio.AbstractEventLoop | None = None
@@ -109,7 +113,7 @@ class Assistant:
         space = self._spaces.get(user)
         if space is None:
             space = UserSpace(
-                self.folder / folder_name(user),
+                self.folder / folder_name(user, self._folder_names()),
                 self.host.root / "system_context",
                 self.host.root / "user_context",
                 self.settings,
@@ -117,36 +121,36 @@ class Assistant:
                 self.resolver,
                 self.client,
                 self.host.comfyui,
+                self._places,
             )
             self._spaces[user] = space
             if self._loop is not None:
                 self._in_background(self._open(space))
         return space
 
+    def _folder_names(self) -> set[str]:
+        """The names of all users' folders: those that are there and those of this run's spaces."""
+        names = {space.folder.name for space in self._spaces.values()}
+        try:
+            return names.union(os.listdir(self.folder))
+        except OSError:
+            return names
+
     async def start(self) -> None:
-        """Opens the spaces that requests have made already. Never raises for a folder that cannot
-        be read or written."""
+        """Opens the space of ComfyUI's usual user, if it was used before, and prepares the client
+        for the first request. Never raises for a folder that cannot be read or written."""
         self._loop = asyncio.get_running_loop()
+        self._in_background(self._load_client())
+        if (self.folder / folder_name(USUAL_USER)).is_dir():
+            self.space_of(USUAL_USER)
         for problem in self.problems:
             logger.warning("%s", ascii(problem.message)[1:-1])
-        for space in list(self._spaces.values()):
-            await self._open(space)
 
     async def complete(self, prompt: str, *, system: str = "", seed: int | None = None) -> str:
         """The active provider's answer to one prompt, for nodes. Raises ProviderError."""
         return await one_shot(
             self.resolver, self.client, self.settings, prompt, system=system, seed=seed
         )
-
-    def hand_over(self, work: Coroutine[Any, Any, Result]) -> asyncio.Future[Result]:
-        """Runs `work` in the server's loop, for a caller in another thread's loop.
-
-        Raises RuntimeError before `start`.
-        """
-        if self._loop is None:
-            work.close()
-            raise RuntimeError("The assistant has not started yet.")
-        return asyncio.wrap_future(asyncio.run_coroutine_threadsafe(work, self._loop))
 
     async def close(self) -> None:
         """Stops the turns (their unfinished answers are kept), and closes files, clients and child
@@ -164,6 +168,11 @@ class Assistant:
         keys = (provider.api_key for provider in self._book.list())
         known = (self.settings.token, self.settings.openai_api_key, *keys)
         return frozenset(key for key in known if key and len(key) >= SHORTEST_SECRET)
+
+    async def _load_client(self) -> None:
+        # Without the library each turn says what is missing.
+        with contextlib.suppress(ImportError):
+            await self.client.load()
 
     async def _open(self, space: UserSpace) -> None:
         await space.open()
@@ -189,11 +198,20 @@ def _address(request: web.Request) -> str | None:
     return f"{found[0]}:{found[1]}" if isinstance(found, tuple) else None
 
 
-def folder_name(user: str) -> str:
-    """The name of the folder of a ComfyUI user: the user's id, or a hash of an id that has
-    characters which a folder's name may not have."""
+def folder_name(user: str, taken: Collection[str] = ()) -> str:
+    """The name of the folder of a ComfyUI user: the user's id, or a hash of an id that cannot name
+    a folder of its own on every system.
+
+    Such an id has other characters, is the name of a device on Windows, or differs only in upper
+    and lower case from a name in `taken`, the folders that are there: Windows and macOS have one
+    folder for both. A folder that has the id as its name already stays the user's folder.
+    """
     if PLAIN_USER.fullmatch(user):
-        return user
+        if user in taken:
+            return user
+        folded = {name.casefold() for name in taken}
+        if not files.is_device_name(user) and user.casefold() not in folded:
+            return user
     return "user-" + hashlib.sha256(user.encode("utf-8", "replace")).hexdigest()[:24]
 
 

@@ -1,10 +1,9 @@
-"""Connects the assistant to the ComfyUI that it is loaded into: its server, and the port to it.
+"""The assistant of the ComfyUI that it is loaded into, and the port to that ComfyUI.
 
-The only module that uses ComfyUI's Python side. It is imported by the root `__init__.py` when
-ComfyUI loads us, and never in the preview or in tests without ComfyUI.
+The only module that uses ComfyUI's Python side. The root `__init__.py` has it imported when
+ComfyUI's server starts; the preview and tests without ComfyUI never import it.
 """
 
-import logging
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,8 +15,7 @@ from .app import Assistant, Host, create_assistant
 from .comfy_port import Queue, Run, RunState
 from .config import Problem
 from .errors import Refused
-
-log = logging.getLogger("comfyui_assistant")
+from .startup import log_failure
 
 USER_FOLDER = "assistant"
 # An older ComfyUI has no system user folders; its routes do not serve a folder of this name either.
@@ -84,46 +82,20 @@ def _end(entry: Mapping[str, Any]) -> RunState:
     return "failed" if status.get("status_str") == "error" else "done"
 
 
-def connect(root: Path, comfyui: ComfyUI, environ: Mapping[str, str]) -> Assistant:
-    """Build the assistant of the plugin at `root` and register its routes.
-
-    ComfyUI itself adds `/api` to the routes' paths. The assistant starts when ComfyUI's server
-    does.
-    """
-    server = comfyui.server
+def assistant_in(
+    comfyui: ComfyUI, root: Path, environ: Mapping[str, str], ours: Iterable[web.RouteDef]
+) -> Assistant:
+    """The assistant of the plugin at `root`, for a ComfyUI whose server has the routes `ours`."""
     host = Host(
         root=root,
         user_directory=user_directory(comfyui.folder_paths),
-        user_of=lambda request: user_of(server, request),
+        user_of=lambda request: user_of(comfyui.server, request),
         comfyui=comfyui,
         comfyui_version=comfyui.version,
     )
     assistant = create_assistant(host, environ)
-    ours = assistant.routes()
-    for route in ours:
-        # Method, path and handler only: ComfyUI does not start when a route has more than these.
-        server.routes.route(route.method, route.path)(route.handler)
-
-    async def start(app: web.Application) -> None:
-        assistant.problems = (*assistant.problems, *taken_paths(server.routes, ours))
-        try:
-            await assistant.start()
-        except Exception as error:
-            log_failure("could not start", error)
-
-    async def close(app: web.Application) -> None:
-        await assistant.close()
-
-    server.app.on_startup.append(start)
-    server.app.on_cleanup.append(close)
+    assistant.problems = (*assistant.problems, *taken_paths(comfyui.server.routes, ours))
     return assistant
-
-
-def log_failure(what: str, error: BaseException) -> None:
-    """Writes one line of ASCII to ComfyUI's log: `what` failed, and the `error`."""
-    reason = " ".join(f"{type(error).__name__}: {error}".split())
-    log.error("ComfyUI Assistant %s: %s", what, reason.encode("ascii", "replace").decode())
-    log.debug("Details", exc_info=error)
 
 
 def user_directory(folder_paths: Any) -> Path:

@@ -336,6 +336,14 @@ class Settings:
         "How a chat gets its title: rule (from its first message, at once, no request), model (one "
         "short request when the chat is idle after its first answer). Your own title stays.",
     )
+    max_turns: int = _setting(
+        INSTALLATION,
+        "ASSISTANT_MAX_TURNS",
+        128,
+        integer(1, 10_000),
+        "How many answers are given at the same time; further ones wait.",
+        "answers",
+    )
     max_streams: int = _setting(
         INSTALLATION,
         "ASSISTANT_MAX_STREAMS",

@@ -5,6 +5,7 @@
     +-- Refused                    401/403/413/415/429: the request is not allowed
     +-- NotFound                   404: the thing does not exist
     +-- Conflict                   409: the thing exists already, or its state does not allow this
+    +-- NotLoaded                  503: the assistant's modules could not be loaded
     +-- StoreError                 503: the database could not be read or written
         +-- FileFailed             ... because its file is read-only, locked or damaged, or the disk
                                    is full
@@ -93,6 +94,13 @@ class Conflict(AssistantError):
     ) -> None:
         super().__init__(message, code=code)
         self.extra = dict(extra or {})
+
+
+class NotLoaded(AssistantError):
+    """The assistant could not be imported or built when ComfyUI started."""
+
+    code = "not_loaded"
+    status = 503
 
 
 class StoreError(AssistantError):

@@ -12,6 +12,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from ..user_context_loader import Defaults, UserContext, load_defaults, load_user_context
+from . import files
 from .chats import ChatStore
 from .chats.export.archive import Archive
 from .chats.search.history_search import HistorySearch
@@ -26,6 +27,7 @@ from .sessions.sessions import Sessions
 from .tools.toolset import Toolset
 from .turn.idle.summariser import Summariser
 from .turn.idle.titling import Titling
+from .turn.places import Places
 from .turn.service import TurnService
 from .turn.slash.replies import SlashReplies
 from .turn.turn_services import Model, Providers, Services
@@ -37,6 +39,8 @@ from .user_context.sources import SourceCache
 logger = logging.getLogger("comfyui_assistant")
 
 DATABASE = "assistant.db"
+PRIVATE = ("environment", "skills")
+"""Folders in the user's folder whose content is its owner's only. `attachments` is made so."""
 
 
 class UserSpace:
@@ -52,6 +56,7 @@ class UserSpace:
         providers: Providers,
         model: Model,
         comfyui: ComfyPort,
+        places: Places,
     ) -> None:
         self.folder = folder
         self.database = SqliteDatabase(folder / DATABASE)
@@ -89,6 +94,7 @@ class UserSpace:
             summariser.compact,
             replies.to,
             comfyui=comfyui,
+            places=places,
         )
         self.archive = Archive(self.chats)
         self.trash = Trash(self.database, self.chats, self.search)
@@ -111,12 +117,19 @@ class UserSpace:
     async def open(self) -> None:
         """Creates the tables, and marks the answers that a crash interrupted as cut. Raises
         nothing: a database that fails raises errors when it is used, and health reports it."""
+        await asyncio.to_thread(self._tidy)
         try:
             await self.user_context.open()
             await self.chats.recover()
-            await self.trash.open()
         except StoreError as error:
             logger.error("%s", ascii(error.message)[1:-1])
+        await self.trash.open()
+
+    def _tidy(self) -> None:
+        """Takes the rights of other users from files that an older version or the user's editor
+        made, and removes what an earlier run could not."""
+        files.keep_private(self.folder, *PRIVATE)
+        self.skills.tidy()
 
     def reached_at(self, address: str) -> None:
         """Stores the `address` of this ComfyUI, which another ComfyUI with the same database names
@@ -130,7 +143,8 @@ class UserSpace:
         try:
             await refresh_environment(self.folder, node_types, model_folders)
         except OSError as error:
-            logger.warning("The environment could not be counted: %s", ascii(str(error))[1:-1])
+            reason = ascii(files.reason_of(error))[1:-1]
+            logger.warning("The environment could not be stored: %s.", reason)
 
     async def close(self) -> None:
         await self.sessions.close()

@@ -6,10 +6,11 @@
 import asyncio
 from collections.abc import Callable, Mapping
 from pathlib import Path
+from typing import Any
 
 from aiohttp import web
 
-from ..assistant.app import Host, create_assistant
+from ..assistant.startup import Startup
 from . import frontend
 from .catalog import load_catalog
 from .comfyui import PreviewComfyUI
@@ -25,26 +26,33 @@ def create_app(root: Path, data: Path, environ: Mapping[str, str]) -> web.Applic
     catalog = load_catalog()
     user_folder = data / "user"
     app = create_site(root, user_folder / USER, catalog)
-    host = Host(
-        root=root,
-        user_directory=user_folder / ASSISTANT_FOLDER,
-        user_of=lambda request: USER,
-        comfyui=PreviewComfyUI(catalog),
-        comfyui_version=catalog.version,
-        preview=True,
-    )
-    assistant = create_assistant(host, environ)
+
+    def make() -> Any:
+        # Imported when the server starts, as in ComfyUI.
+        from ..assistant.app import Host, create_assistant
+
+        host = Host(
+            root=root,
+            user_directory=user_folder / ASSISTANT_FOLDER,
+            user_of=lambda request: USER,
+            comfyui=PreviewComfyUI(catalog),
+            comfyui_version=catalog.version,
+            preview=True,
+        )
+        return create_assistant(host, environ)
+
+    startup = Startup(make)
 
     async def start(app: web.Application) -> None:
-        await assistant.start()
+        startup.start()
 
     async def close(app: web.Application) -> None:
-        await assistant.close()
+        await startup.close()
 
     app.on_startup.append(start)
     # Before the server waits for open responses: closing the turns ends their streams.
     app.on_shutdown.append(close)
-    app.add_routes(under_api(assistant.routes()))
+    app.add_routes(under_api(startup.routes))
     app.add_routes(frontend.routes(root))
     return app
 

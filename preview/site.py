@@ -4,7 +4,7 @@
 content security policy keeps the page from calling other hosts.
 """
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Iterable
 from pathlib import Path
 
 from aiohttp import web
@@ -71,7 +71,7 @@ def create_site(plugin_root: Path, user_folder: Path, catalog: Catalog) -> web.A
     return site
 
 
-def under_api(bare: list[web.RouteDef]) -> list[web.RouteDef]:
+def under_api(bare: Iterable[web.RouteDef]) -> list[web.RouteDef]:
     """The same routes below `/api`, as ComfyUI serves each of its routes a second time."""
     return [
         web.RouteDef(route.method, f"/api{route.path}", route.handler, route.kwargs)

@@ -6,12 +6,15 @@ routes must not serve them.
 
 import asyncio
 import json
-import os
-import shutil
+from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from aiohttp import web
+
+from ..assistant import files
+
+Result = TypeVar("Result")
 
 SETTINGS_FILE = "comfy.settings.json"
 FIRST_SETTINGS: dict[str, Any] = {
@@ -51,10 +54,10 @@ class UserData:
         return web.json_response({"storage": "server", "migrated": True})
 
     async def settings(self, request: web.Request) -> web.Response:
-        return web.json_response(await asyncio.to_thread(self._read_settings))
+        return web.json_response(await in_thread(self._read_settings))
 
     async def setting(self, request: web.Request) -> web.Response:
-        settings = await asyncio.to_thread(self._read_settings)
+        settings = await in_thread(self._read_settings)
         return web.json_response(settings.get(request.match_info["id"]))
 
     async def change_settings(self, request: web.Request) -> web.Response:
@@ -102,14 +105,14 @@ class UserData:
         if request.query.get("overwrite", "true").lower() == "false" and path.exists():
             raise web.HTTPConflict(text="File already exists")
         body = await request.read()
-        await asyncio.to_thread(write_whole, path, body)
+        await in_thread(lambda: files.write(path, body))
         return self._stored(path, request)
 
     async def delete_file(self, request: web.Request) -> web.Response:
         path = self._path(request.match_info["file"])
         if not path.is_file():
             raise web.HTTPNotFound
-        await asyncio.to_thread(path.unlink)
+        await in_thread(lambda: files.remove(path))
         return web.Response(status=204)
 
     async def move_file(self, request: web.Request) -> web.Response:
@@ -119,8 +122,7 @@ class UserData:
             raise web.HTTPNotFound
         if request.query.get("overwrite", "true").lower() == "false" and target.exists():
             raise web.HTTPConflict(text="File already exists")
-        target.parent.mkdir(parents=True, exist_ok=True)
-        await asyncio.to_thread(shutil.move, source, target)
+        await in_thread(lambda: move(source, target))
         return self._stored(target, request)
 
     def _path(self, name: str, *, allow_root: bool = False) -> Path:
@@ -147,17 +149,18 @@ class UserData:
         return web.json_response(path.relative_to(self._folder).as_posix())
 
     def _read_settings(self) -> dict[str, Any]:
+        """Raises OSError for a file that is there and cannot be read: nothing may replace it."""
         try:
-            stored = json.loads((self._folder / SETTINGS_FILE).read_text(encoding="utf-8"))
-        except (OSError, ValueError):
+            stored = json.loads(files.read(self._folder / SETTINGS_FILE).decode("utf-8"))
+        except (FileNotFoundError, ValueError):
             stored = {}
         return {**FIRST_SETTINGS, **stored} if isinstance(stored, dict) else FIRST_SETTINGS
 
     async def _store_settings(self, changes: dict[str, Any]) -> None:
         async with self._settings_lock:
-            settings = {**await asyncio.to_thread(self._read_settings), **changes}
+            settings = {**await in_thread(self._read_settings), **changes}
             text = json.dumps(settings, indent=2)
-            await asyncio.to_thread(write_whole, self._folder / SETTINGS_FILE, text.encode())
+            await in_thread(lambda: files.write_text(self._folder / SETTINGS_FILE, text))
 
 
 async def json_body(request: web.Request) -> Any:
@@ -183,9 +186,16 @@ def describe(path: Path, folder: Path) -> dict[str, Any]:
     }
 
 
-def write_whole(path: Path, body: bytes) -> None:
-    """Replace a file in one step: a reader gets the old content or the new one."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    fresh = path.with_name(f".{path.name}.new")
-    fresh.write_bytes(body)
-    os.replace(fresh, path)
+def move(source: Path, target: Path) -> None:
+    """Rename the file; a file at the target is replaced. Raises OSError."""
+    files.make_folder(target.parent)
+    files.rename(source, target)
+
+
+async def in_thread(use: Callable[[], Result]) -> Result:
+    """Use a file in a thread. 503 with one sentence when that fails; then nothing changed."""
+    try:
+        return await asyncio.to_thread(use)
+    except OSError as error:
+        text = f"The file could not be used: {files.reason_of(error)}."
+        raise web.HTTPServiceUnavailable(text=text) from error

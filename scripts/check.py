@@ -36,7 +36,7 @@ def main(tests: Sequence[str]) -> int:
 def passes(command: Sequence[str]) -> bool:
     say(f"\n== {' '.join(command)}")
     start = time.monotonic()
-    environ = {**os.environ, "MYPYPATH": "scripts"}
+    environ = {**os.environ, "MYPYPATH": "scripts", "PYTHONWARNDEFAULTENCODING": "1"}
     done = subprocess.run([str(PYTHON), "-m", *command], cwd=ROOT, env=environ)
     say(f"== {time.monotonic() - start:.1f} s")
     return done.returncode == 0

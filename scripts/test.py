@@ -26,6 +26,7 @@ import environment
 import tools
 from environment import PYTHON, ROOT, SetupError, say
 
+ENCODING_WARNINGS = {"PYTHONWARNDEFAULTENCODING": "1"}  # see `filterwarnings` in pyproject.toml
 # Without it every process of pytest, and every server that a test starts, compiles all modules.
 BYTECODE_CACHE = {
     "PYTHONDONTWRITEBYTECODE": "",
@@ -85,7 +86,7 @@ def prepare() -> dict[str, str]:
     wanted = [environment.PLUGIN, environment.TESTS, environment.PREVIEW, environment.DEMO]
     environment.install(wanted)
     tools.ensure_npm_packages()
-    return {**os.environ, **BYTECODE_CACHE, **tools.test_environment()}
+    return {**os.environ, **BYTECODE_CACHE, **ENCODING_WARNINGS, **tools.test_environment()}
 
 
 def steps(arguments: argparse.Namespace, environ: Mapping[str, str]) -> list[Step]:

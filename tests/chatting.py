@@ -22,6 +22,7 @@ from plugin.assistant.app import Assistant, Host, create_assistant
 from plugin.assistant.messages.fold import fold
 from plugin.assistant.messages.parts import Message
 from plugin.tests.hosts import NO_COMFYUI
+from plugin.tests.links import link_folder
 from plugin.tests.providers import ScriptedProvider
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -163,7 +164,7 @@ def app_of(folder: Path, environ: Mapping[str, str]) -> web.Application:
     plugin = folder / "plugin"
     plugin.mkdir(parents=True, exist_ok=True)
     if not (plugin / "system_context").exists():
-        (plugin / "system_context").symlink_to(ROOT / "system_context", target_is_directory=True)
+        link_folder(plugin / "system_context", ROOT / "system_context")
     host = Host(
         root=plugin,
         user_directory=folder / "user",

@@ -11,6 +11,10 @@ from pathlib import Path
 
 import pytest
 
+from .windows_rules import windows_file_rules
+
+__all__ = ["windows_file_rules"]
+
 ROOT = Path(__file__).resolve().parent.parent
 NODE_CACHE = ROOT / ".cache" / "node"
 INSTALL = "Run 'python scripts/test.py' once: it installs what the tests need."
@@ -61,3 +65,13 @@ def _node_of_the_wheel() -> str | None:
         return None
     folder = Path(next(iter(spec.submodule_search_locations)))
     return shutil.which("node", path=f"{folder}{os.pathsep}{folder / 'bin'}")
+
+
+@pytest.fixture
+def files_as_on_windows(request: pytest.FixtureRequest) -> None:
+    """Windows' rules for files, for whole modules: where they cannot be simulated, and on Windows
+    itself, the tests run without."""
+    from .windows_rules import OPEN_FILES
+
+    if os.name != "nt" and OPEN_FILES.is_dir():
+        request.getfixturevalue("windows_file_rules")

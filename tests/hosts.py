@@ -17,6 +17,7 @@ from pathlib import Path
 from plugin.preview.catalog import Catalog
 from plugin.preview.comfyui import PreviewComfyUI
 from plugin.preview.server import create_app, serve
+from plugin.tests.links import link_folder
 
 NO_COMFYUI = PreviewComfyUI(Catalog("", {}))
 """A port to a ComfyUI that has no nodes, no models and no queue."""
@@ -71,5 +72,5 @@ def plugin_without_settings(root: Path) -> Path:
     for name in SERVED:
         link = root / name
         if not link.exists() and (ROOT / name).exists():
-            link.symlink_to(ROOT / name, target_is_directory=True)
+            link_folder(link, ROOT / name)
     return root

@@ -6,12 +6,14 @@ import sys
 from collections.abc import AsyncIterator
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from plugin.agent_prompts import (
     CONTINUATION,
+    SystemPrompt,
     format_user_context,
     get_compact_system_message,
     get_system_message,
@@ -337,14 +339,18 @@ async def sources(tmp_path: Path) -> AsyncIterator[PromptSources]:
     (system / "compact").mkdir(parents=True)
     user.mkdir()
     defaults.mkdir()
-    (system / "10_role.md").write_text(BODY)
-    (system / "20_more.md").write_text("# More\n\n" + "fact. " * 1500)
-    (system / "compact" / "compact.md").write_text("You are it. Short facts.")
+    (system / "10_role.md").write_text(BODY, encoding="utf-8")
+    (system / "20_more.md").write_text("# More\n\n" + "fact. " * 1500, encoding="utf-8")
+    (system / "compact" / "compact.md").write_text("You are it. Short facts.", encoding="utf-8")
     database = SqliteDatabase(tmp_path / "assistant.db")
     store = UserContextStore(database)
     await store.open()
     yield PromptSources(system, user, defaults, database, store)
     await database.close()
+
+
+async def system_prompt(prompts: SystemPrompts, **wanted: Any) -> SystemPrompt:
+    return prompts.system_prompt(await prompts.statements(), **wanted)
 
 
 @pytest.mark.parametrize(
@@ -363,8 +369,8 @@ async def test_turn_window_and_cache_decide_which_message_it_is(
     sources: PromptSources, first: bool, window: int, cache: str, kind: str
 ) -> None:
     prompts = sources.prompts(Settings(prompt_cache=cache))
-    prompt = await prompts.system_prompt(
-        first_turn=first, window_tokens=window, compact=Window(window).compact, tools=True
+    prompt = await system_prompt(
+        prompts, first_turn=first, window_tokens=window, compact=Window(window).compact, tools=True
     )
     assert prompt.kind == kind
     assert prompt.limits == ()
@@ -374,30 +380,30 @@ async def test_the_message_is_byte_stable_until_a_source_changes(sources: Prompt
     prompts = sources.prompts()
 
     async def revision() -> str:
-        asked = await prompts.system_prompt(
-            first_turn=True, window_tokens=32_768, compact=False, tools=True
+        asked = await system_prompt(
+            prompts, first_turn=True, window_tokens=32_768, compact=False, tools=True
         )
-        again = await prompts.system_prompt(
-            first_turn=True, window_tokens=32_768, compact=False, tools=True
+        again = await system_prompt(
+            prompts, first_turn=True, window_tokens=32_768, compact=False, tools=True
         )
         assert asked == again
         return asked.revision
 
     seen = [await revision()]
-    (sources.system / "10_role.md").write_text(BODY + " More.")
+    (sources.system / "10_role.md").write_text(BODY + " More.", encoding="utf-8")
     seen.append(await revision())
     await sources.store.add_rule("be brief")
     seen.append(await revision())
-    (sources.defaults / "SOUL.md").write_text("Be calm.")
+    (sources.defaults / "SOUL.md").write_text("Be calm.", encoding="utf-8")
     seen.append(await revision())
-    (sources.user / "SOUL.md").write_text("Be kind.")
+    (sources.user / "SOUL.md").write_text("Be kind.", encoding="utf-8")
     seen.append(await revision())
     (sources.system / "skills" / "x_model_y").mkdir(parents=True)
-    (sources.system / "skills" / "x_model_y" / "SKILL.md").write_text("# Y")
+    (sources.system / "skills" / "x_model_y" / "SKILL.md").write_text("# Y", encoding="utf-8")
     seen.append(await revision())
     (sources.user / "environment").mkdir()
     summary = sources.user / "environment" / "summary.json"
-    summary.write_text('{"packages": 1, "node_types": 2, "models": 3}')
+    summary.write_text('{"packages": 1, "node_types": 2, "models": 3}', encoding="utf-8")
     seen.append(await revision())
     assert len(set(seen)) == len(seen)
 
@@ -411,10 +417,16 @@ async def test_no_message_takes_more_than_a_quarter_of_the_window(
     for number in range(12):
         await sources.store.add_rule(f"{number} {word * 20}")
     prompts = sources.prompts(replace(Settings(), system_context_max_chars=0))
-    (sources.system / "30_huge.md").write_text("# Huge\n\n" + "many words " * 10_000)
+    (sources.system / "30_huge.md").write_text(
+        "# Huge\n\n" + "many words " * 10_000, encoding="utf-8"
+    )
     for first in (True, False):
-        prompt = await prompts.system_prompt(
-            first_turn=first, window_tokens=window, compact=Window(window).compact, tools=True
+        prompt = await system_prompt(
+            prompts,
+            first_turn=first,
+            window_tokens=window,
+            compact=Window(window).compact,
+            tools=True,
         )
         assert text_tokens(prompt.text) <= window // 4
         assert "ComfyUI Assistant" in prompt.text or "You are it." in prompt.text
@@ -429,11 +441,11 @@ async def test_no_message_takes_more_than_a_quarter_of_the_window(
 async def test_a_default_of_the_plugins_folder_is_part_of_the_message(
     sources: PromptSources,
 ) -> None:
-    (sources.defaults / "SOUL.md").write_text("Be calm.")
-    (sources.defaults / "goals.md").write_text("A default goal.")
-    (sources.user / "goals.md").write_text("My goal.")
-    prompt = await sources.prompts().system_prompt(
-        first_turn=True, window_tokens=32_768, compact=False, tools=True
+    (sources.defaults / "SOUL.md").write_text("Be calm.", encoding="utf-8")
+    (sources.defaults / "goals.md").write_text("A default goal.", encoding="utf-8")
+    (sources.user / "goals.md").write_text("My goal.", encoding="utf-8")
+    prompt = await system_prompt(
+        sources.prompts(), first_turn=True, window_tokens=32_768, compact=False, tools=True
     )
     assert "Be calm." in prompt.text and "My goal." in prompt.text
     assert "A default goal." not in prompt.text
@@ -441,8 +453,8 @@ async def test_a_default_of_the_plugins_folder_is_part_of_the_message(
 
 async def test_a_cap_on_the_system_context_is_reported(sources: PromptSources) -> None:
     prompts = sources.prompts(Settings(system_context_max_chars=1_000))
-    prompt = await prompts.system_prompt(
-        first_turn=True, window_tokens=32_768, compact=False, tools=True
+    prompt = await system_prompt(
+        prompts, first_turn=True, window_tokens=32_768, compact=False, tools=True
     )
     assert prompt.limits == ("LLM_SYSTEM_CONTEXT_MAX_CHARS",)
     assert prompt.left_out == ("20_more",)
@@ -453,10 +465,10 @@ async def test_when_the_database_fails_the_last_known_rules_hold_and_it_is_said(
 ) -> None:
     await sources.store.add_rule("be brief")
     prompts = sources.prompts()
-    await prompts.system_prompt(first_turn=True, window_tokens=32_768, compact=False, tools=True)
+    await system_prompt(prompts, first_turn=True, window_tokens=32_768, compact=False, tools=True)
     await sources.database.close()
-    prompt = await prompts.system_prompt(
-        first_turn=True, window_tokens=32_768, compact=False, tools=True
+    prompt = await system_prompt(
+        prompts, first_turn=True, window_tokens=32_768, compact=False, tools=True
     )
     assert "- be brief" in prompt.text
     assert "could not be read" in prompt.left_out[-1]

@@ -23,7 +23,10 @@ print(__version__)
 
 def copy_of_skeleton(folder: Path) -> Path:
     """A copy of the files that an import and a collection by pytest need."""
-    for name in ("scripts/bootstrap.py", "tests/conftest.py", "assistant/__init__.py"):
+    for name in (
+        *("scripts/bootstrap.py", "tests/conftest.py", "tests/windows_rules.py"),
+        "assistant/__init__.py",
+    ):
         target = folder / name
         target.parent.mkdir(parents=True, exist_ok=True)
         shutil.copy(ROOT / name, target)
@@ -31,7 +34,8 @@ def copy_of_skeleton(folder: Path) -> Path:
         shutil.copy(ROOT / name, folder / name)
     (folder / "tests" / "test_seen.py").write_text(
         "from plugin.assistant import __version__\n\n"
-        "def test_version() -> None:\n    assert __version__\n"
+        "def test_version() -> None:\n    assert __version__\n",
+        encoding="utf-8",
     )
     return folder
 
@@ -39,9 +43,12 @@ def copy_of_skeleton(folder: Path) -> Path:
 @pytest.mark.parametrize("name", ["plain", "ComfyUI-Assistant", "with space"])
 def test_package_imports_from_a_folder_of_any_name(tmp_path: Path, name: str) -> None:
     folder = copy_of_skeleton(tmp_path / name)
-    (folder / "scripts" / "probe.py").write_text(PROBE)
+    (folder / "scripts" / "probe.py").write_text(PROBE, encoding="utf-8")
     result = subprocess.run(
-        [sys.executable, str(folder / "scripts" / "probe.py")], capture_output=True, text=True
+        [sys.executable, str(folder / "scripts" / "probe.py")],
+        capture_output=True,
+        text=True,
+        encoding="utf-8",
     )
     assert result.returncode == 0, result.stderr
     assert result.stdout.strip() == "0.1.0"
@@ -55,7 +62,9 @@ def test_pytest_passes_for_every_way_to_call_it(
     folder = copy_of_skeleton(tmp_path / name)
     command = [sys.executable, "-m", "pytest", "-q", "-p", "pytest_asyncio.plugin", *arguments]
     environ = {**os.environ, "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"}  # a quicker start
-    result = subprocess.run(command, cwd=folder, env=environ, capture_output=True, text=True)
+    result = subprocess.run(
+        command, cwd=folder, env=environ, capture_output=True, text=True, encoding="utf-8"
+    )
     assert result.returncode == 0, result.stdout + result.stderr
     assert "1 passed" in result.stdout
 
@@ -68,13 +77,15 @@ def test_registering_a_second_checkout_in_one_process_is_refused(tmp_path: Path)
         "register()\n"
         "register()\n"
         "try:\n    register(Path.cwd())\n"
-        "except RuntimeError as error:\n    print(error)\n"
+        "except RuntimeError as error:\n    print(error)\n",
+        encoding="utf-8",
     )
     result = subprocess.run(
         [sys.executable, str(folder / "scripts" / "probe.py")],
         cwd=tmp_path,
         capture_output=True,
         text=True,
+        encoding="utf-8",
     )
     assert "already belongs to" in result.stdout, result.stderr
 
@@ -92,5 +103,7 @@ def test_the_root_package_wires_nothing_outside_comfyui() -> None:
         "assert module.WEB_DIRECTORY == './web'\n"
         "assert 'any_name.assistant.app' not in sys.modules\n"
     )
-    result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    result = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, encoding="utf-8"
+    )
     assert result.returncode == 0, result.stderr

@@ -130,42 +130,20 @@ def test_a_path_that_another_plugin_serves_first_is_a_problem() -> None:
     assert comfyui.taken_paths([*ours, web.post("/chat", other)], ours) == []
 
 
-def connected(server: Any, folder: Path) -> Assistant:
+def made_in(server: Any, folder: Path, ours: Any = ()) -> Assistant:
     root = plugin_without_settings(folder / "plugin")
     host = ComfyUI(server, folder_paths_in(folder), SimpleNamespace(), "0.33.0")
-    return comfyui.connect(root, host, {})
+    return comfyui.assistant_in(host, root, {}, ours)
 
 
-def test_routes_are_registered_in_the_form_that_comfyui_repeats_below_api(tmp_path: Path) -> None:
-    """ComfyUI calls `table.route(method, path)(handler, **kwargs)`, which takes no `kwargs`."""
-    server = server_with_routes()
-    connected(server, tmp_path)
-    routes = [route for route in server.routes if isinstance(route, web.RouteDef)]
-    assert ("POST", "/chat") in [(route.method, route.path) for route in routes]
-    assert all(not route.kwargs for route in routes)
-    assert not any(route.path.startswith("/api/") for route in routes)
-
-
-async def test_a_failing_start_leaves_comfyui_running(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
-) -> None:
-    server = server_with_routes()
-    assistant = connected(server, tmp_path)
-
-    async def fail() -> None:
-        raise OSError("the disk is gone")
-
-    monkeypatch.setattr(assistant, "start", fail)
-    with caplog.at_level(logging.ERROR, "comfyui_assistant"):
-        await server.app.on_startup[-1](server.app)
-    assert "could not start: OSError: the disk is gone" in caplog.text
-    await assistant.close()
-
-
-async def test_a_path_that_is_taken_shows_among_the_problems(tmp_path: Path) -> None:
+def test_a_path_that_is_taken_shows_among_the_problems(tmp_path: Path) -> None:
     server = server_with_routes()
     server.routes.post("/chat")(handler)
-    assistant = connected(server, tmp_path)
-    await server.app.on_startup[-1](server.app)
-    assert "path_taken" in [problem.code for problem in assistant.problems]
-    await assistant.close()
+    assert "path_taken" in [problem.code for problem in made_in(server, tmp_path).problems]
+
+
+def test_our_own_routes_are_no_problem(tmp_path: Path) -> None:
+    server = server_with_routes()
+    server.routes.post("/chat")(handler)
+    assistant = made_in(server, tmp_path, [web.post("/chat", handler)])
+    assert "path_taken" not in [problem.code for problem in assistant.problems]

@@ -56,6 +56,7 @@ GOOD: dict[str, tuple[str, Any]] = {
     "ASSISTANT_DEMO_MODEL": ("on", True),
     "ASSISTANT_TITLES": ("model", "model"),
     "ASSISTANT_MAX_STREAMS": ("8", 8),
+    "ASSISTANT_MAX_TURNS": ("8", 8),
 }
 
 # Variable -> invalid texts.
@@ -95,6 +96,7 @@ BAD: dict[str, tuple[str, ...]] = {
     "ASSISTANT_DEMO_MODEL": ("2",),
     "ASSISTANT_TITLES": ("auto", "on"),
     "ASSISTANT_MAX_STREAMS": ("0",),
+    "ASSISTANT_MAX_TURNS": ("0",),
 }
 # These variables allow any text; the entries of the two lists are checked where they are used.
 TAKES_ANYTHING = {

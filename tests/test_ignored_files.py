@@ -23,5 +23,7 @@ def test_files_that_somebody_adds_to_user_context_are_ignored(tmp_path: Path, ig
     ]
     shutil.copy(ROOT / ignore, tmp_path / ".gitignore")
     for command in (["init", "--quiet"], ["check-ignore", "--no-index", *ours, *theirs]):
-        git = subprocess.run(["git", *command], cwd=tmp_path, capture_output=True, text=True)
+        git = subprocess.run(
+            ["git", *command], cwd=tmp_path, capture_output=True, text=True, encoding="utf-8"
+        )
     assert sorted(git.stdout.split()) == sorted(theirs)

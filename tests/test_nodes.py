@@ -12,7 +12,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from plugin.assistant.app import Assistant, Host, create_assistant
+from plugin.assistant.app import Host, create_assistant
+from plugin.assistant.startup import Startup
 from plugin.nodes import LARGEST_SEED, POLL_SECONDS, node_mappings
 from plugin.tests.hosts import NO_COMFYUI
 from plugin.tests.providers import Script, ScriptedProvider, failure, text
@@ -43,9 +44,9 @@ def server_loop() -> Iterator[asyncio.AbstractEventLoop]:
 
 
 @pytest.fixture
-async def assistant(
+async def startup(
     tmp_path: Path, provider: ScriptedProvider, server_loop: asyncio.AbstractEventLoop
-) -> AsyncIterator[Assistant]:
+) -> AsyncIterator[Startup]:
     host = Host(
         root=tmp_path,
         user_directory=tmp_path / "user",
@@ -59,23 +60,24 @@ async def assistant(
         "OPENAI_API_KEY": KEY,
         "ASSISTANT_DISCOVER": "0",
     }
-    made = create_assistant(host, environ)
-    await in_loop(server_loop, made.start())
-    yield made
-    await in_loop(server_loop, made.close())
+    startup = Startup(lambda: create_assistant(host, environ))
+    server_loop.call_soon_threadsafe(startup.start)
+    await in_loop(server_loop, startup.assistant())
+    yield startup
+    await in_loop(server_loop, startup.close())
 
 
 async def in_loop(loop: asyncio.AbstractEventLoop, work: Any) -> Any:
     return await asyncio.wrap_future(asyncio.run_coroutine_threadsafe(work, loop))
 
 
-def node_of(assistant: Assistant, look: Any = lambda: None) -> Any:
-    classes, _ = node_mappings(assistant, look)
+def node_of(startup: Startup, look: Any = lambda: None) -> Any:
+    classes, _ = node_mappings(startup, look)
     return classes["AssistantPrompt"]()
 
 
-def test_the_node_is_there_under_its_name(assistant: Assistant) -> None:
-    classes, names = node_mappings(assistant)
+def test_the_node_is_there_under_its_name(startup: Startup) -> None:
+    classes, names = node_mappings(startup)
     assert names == {"AssistantPrompt": "Assistant Prompt"}
     node = classes["AssistantPrompt"]
     assert node.RETURN_TYPES == ("STRING",)
@@ -86,64 +88,62 @@ def test_the_node_is_there_under_its_name(assistant: Assistant) -> None:
     assert inputs["optional"]["system"][0] == "STRING"
 
 
-async def test_text_in_text_out(assistant: Assistant, provider: ScriptedProvider) -> None:
+async def test_text_in_text_out(startup: Startup, provider: ScriptedProvider) -> None:
     provider.queue(text("A fox ", "in the snow \n"))
-    assert await node_of(assistant).run("Describe a fox.", 7) == ("A fox in the snow",)
+    assert await node_of(startup).run("Describe a fox.", 7) == ("A fox in the snow",)
     (request,) = provider.requests
     assert request.messages == [{"role": "user", "content": "Describe a fox."}]
     assert request.body["seed"] == 7
 
 
-async def test_the_system_text_comes_first(
-    assistant: Assistant, provider: ScriptedProvider
-) -> None:
+async def test_the_system_text_comes_first(startup: Startup, provider: ScriptedProvider) -> None:
     provider.queue("fox")
-    await node_of(assistant).run("A fox.", 0, "One word only.")
+    await node_of(startup).run("A fox.", 0, "One word only.")
     assert provider.requests[0].messages[0] == {"role": "system", "content": "One word only."}
 
 
 async def test_reasoning_is_not_part_of_the_text(
-    assistant: Assistant, provider: ScriptedProvider
+    startup: Startup, provider: ScriptedProvider
 ) -> None:
     provider.queue(Script([{"reasoning": "Hm."}, {"text": "A fox"}]))
-    assert await node_of(assistant).run("A fox.", 0) == ("A fox",)
+    assert await node_of(startup).run("A fox.", 0) == ("A fox",)
 
 
 @pytest.mark.parametrize("seed", [LARGEST_SEED + 1, 0xFFFFFFFFFFFFFFFF])
 async def test_a_linked_seed_of_64_bits_becomes_one_that_servers_take(
-    assistant: Assistant, provider: ScriptedProvider, seed: int
+    startup: Startup, provider: ScriptedProvider, seed: int
 ) -> None:
     provider.queue("A fox")
-    await node_of(assistant).run("A fox.", seed)
+    await node_of(startup).run("A fox.", seed)
     assert 0 <= provider.requests[0].body["seed"] <= LARGEST_SEED
 
 
-async def test_an_empty_prompt_is_the_nodes_error(assistant: Assistant) -> None:
+async def test_an_empty_prompt_is_the_nodes_error(startup: Startup) -> None:
     with pytest.raises(ValueError, match="Assistant Prompt has no prompt"):
-        await node_of(assistant).run("  \n", 0)
+        await node_of(startup).run("  \n", 0)
 
 
 async def test_a_failure_is_one_sentence_and_its_trace_holds_no_key(
-    assistant: Assistant, provider: ScriptedProvider
+    startup: Startup, provider: ScriptedProvider
 ) -> None:
     provider.queue(failure(401, f"Incorrect API key provided: {KEY}."))
     with pytest.raises(RuntimeError) as caught:
-        await node_of(assistant).run("A fox.", 0)
+        await node_of(startup).run("A fox.", 0)
     assert "does not accept the key" in str(caught.value)
     assert "\n" not in str(caught.value)
     assert KEY not in "".join(traceback.format_exception(caught.value))
 
 
 async def test_thoughts_without_an_answer_are_the_nodes_error(
-    assistant: Assistant, provider: ScriptedProvider
+    startup: Startup, provider: ScriptedProvider
 ) -> None:
     provider.queue(Script([{"reasoning": "Hm, let me think."}], finish="length"))
     with pytest.raises(RuntimeError, match="The model gave no text"):
-        await node_of(assistant).run("A fox.", 0)
+        await node_of(startup).run("A fox.", 0)
 
 
 async def test_cancelling_the_run_closes_the_stream(
-    assistant: Assistant, provider: ScriptedProvider
+    startup: Startup, provider: ScriptedProvider
 ) -> None:
     provider.queue(Script([{"text": "A fox"}, {"wait": "cancel"}]))
     cancelled = threading.Event()
@@ -152,7 +152,7 @@ async def test_cancelling_the_run_closes_the_stream(
         if cancelled.is_set():
             raise Cancelled
 
-    run = asyncio.create_task(node_of(assistant, look).run("A fox.", 0))
+    run = asyncio.create_task(node_of(startup, look).run("A fox.", 0))
     await provider.reached("cancel")
     cancelled.set()
     with pytest.raises(Cancelled):
@@ -162,11 +162,11 @@ async def test_cancelling_the_run_closes_the_stream(
 
 
 async def test_a_run_that_ended_elsewhere_closes_the_stream(
-    assistant: Assistant, provider: ScriptedProvider
+    startup: Startup, provider: ScriptedProvider
 ) -> None:
     """Another node of the workflow failed: ComfyUI ends its loop, which cancels our task."""
     provider.queue(Script([{"text": "A fox"}, {"wait": "end"}]))
-    run = asyncio.create_task(node_of(assistant).run("A fox.", 0))
+    run = asyncio.create_task(node_of(startup).run("A fox.", 0))
     await provider.reached("end")
     run.cancel()
     with pytest.raises(asyncio.CancelledError):
@@ -175,10 +175,10 @@ async def test_a_run_that_ended_elsewhere_closes_the_stream(
 
 
 async def test_two_nodes_are_answered_at_the_same_time(
-    assistant: Assistant, provider: ScriptedProvider
+    startup: Startup, provider: ScriptedProvider
 ) -> None:
     provider.queue(Script([{"wait": "both"}, {"text": "one"}]), text("two"))
-    node = node_of(assistant)
+    node = node_of(startup)
     first = asyncio.create_task(node.run("A fox.", 0))
     await provider.reached("both")
     assert await node.run("A hare.", 0) == ("two",)

@@ -50,7 +50,7 @@ def make_comfyui(folder: Path) -> Path:
 
 def test_help_names_every_option_of_the_readme() -> None:
     command = [sys.executable, str(SCRIPTS / "run.py"), "--help"]
-    result = subprocess.run(command, capture_output=True, text=True)
+    result = subprocess.run(command, capture_output=True, text=True, encoding="utf-8")
     assert result.returncode == 0
     for option in ("--host", "--port", "--no-open", "--comfyui DIR", "--no-demo-model"):
         assert option in result.stdout
@@ -58,7 +58,7 @@ def test_help_names_every_option_of_the_readme() -> None:
 
 def test_a_folder_without_comfyui_is_named_in_one_sentence(tmp_path: Path) -> None:
     command = [sys.executable, str(SCRIPTS / "run.py"), "--comfyui", str(tmp_path)]
-    result = subprocess.run(command, capture_output=True, text=True)
+    result = subprocess.run(command, capture_output=True, text=True, encoding="utf-8")
     assert result.returncode == 1
     assert result.stderr == f"There is no ComfyUI in {tmp_path}: main.py is missing.\n"
 
@@ -117,12 +117,12 @@ def test_requirements_are_installed_once_until_they_change(
         environment, "pip_install", lambda python, arguments, title: calls.append(arguments)
     )
     file = tmp_path / "requirements.txt"
-    file.write_text("a>=1\n")
+    file.write_text("a>=1\n", encoding="utf-8")
     wanted = [environment.Requirements("things", file, no_deps=True)]
     environment.install(wanted)
     environment.install(wanted)
     assert calls == [["--no-deps", "-r", str(file)]]
-    file.write_text("a>=2\n")
+    file.write_text("a>=2\n", encoding="utf-8")
     environment.install(wanted)
     assert len(calls) == 2
 
@@ -186,7 +186,7 @@ def test_a_plugin_elsewhere_is_linked_outside_the_comfyui_folder_and_unlinked(
     with script("comfyui").plugin_arguments(folder) as arguments:
         assert arguments[0] == "--extra-model-paths-config"
         config = Path(arguments[1])
-        paths = json.loads(config.read_text())["comfyui_assistant"]
+        paths = json.loads(config.read_text(encoding="utf-8"))["comfyui_assistant"]
         link = Path(paths["base_path"], paths["custom_nodes"], ROOT.name)
         assert link.resolve() == ROOT
         assert sorted(folder.rglob("*")) == before
@@ -219,7 +219,7 @@ def test_the_named_python_comes_first(script: ScriptImporter, tmp_path: Path) ->
     folder = make_comfyui(tmp_path / "ComfyUI")
     for place, answer in ((folder / "venv" / "bin", "no"), (tmp_path, "yes")):
         place.mkdir(parents=True, exist_ok=True)
-        (place / "python").write_text(f"#!/bin/sh\necho {answer}\n")
+        (place / "python").write_text(f"#!/bin/sh\necho {answer}\n", encoding="utf-8")
         (place / "python").chmod(0o755)
     named = str(tmp_path / "python")
     launch = comfyui.Launch(

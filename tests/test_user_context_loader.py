@@ -14,6 +14,7 @@ from plugin.assistant.database.sqlite import SqliteDatabase
 from plugin.assistant.errors import InvalidRequest, NotFound, StoreError
 from plugin.assistant.user_context.environment_summary import EnvironmentSummary, count_models
 from plugin.assistant.user_context.sources import MAX_SOURCE_BYTES, SourceCache
+from plugin.tests.links import link_folder
 from plugin.user_context_loader import (
     TRUNCATED,
     Skill,
@@ -171,6 +172,29 @@ def test_what_is_no_readable_text_file_is_nothing(tmp_path: Path, what: str) -> 
     if what == "huge":
         path.write_bytes(b"x" * (MAX_SOURCE_BYTES + 1))
     assert SourceCache().read(path, parse_and_count) is None
+
+
+def test_a_file_that_another_program_holds_is_read_when_it_is_free(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    """The file itself does not change meanwhile. Only its first use waits, and is logged."""
+    write(tmp_path / "SOUL.md", "Be kind")
+    pauses: list[float] = []
+    monkeypatch.setattr("plugin.assistant.files.time.sleep", pauses.append)
+
+    def held(path: Path) -> bytes:
+        raise PermissionError(13, "Zugriff verweigert", str(path))
+
+    cache = SourceCache()
+    with monkeypatch.context() as holding:
+        holding.setattr(Path, "read_bytes", held)
+        for _ in range(3):
+            assert cache.read(tmp_path / "SOUL.md", parse_and_count) is None
+    assert len(pauses) == 4 and len(caplog.records) == 1
+    assert caplog.messages == [
+        "'SOUL.md' could not be read: access is denied; check the folder and its permissions."
+    ]
+    assert cache.read(tmp_path / "SOUL.md", parse_and_count) == ["Be kind"]
 
 
 def test_line_ends_marks_and_broken_bytes_do_not_matter(tmp_path: Path) -> None:
@@ -395,11 +419,10 @@ def test_a_summary_reads_as_one_line() -> None:
     assert str(EnvironmentSummary(87, 523, 150)) == "87 packages, 523 node types, 150 models"
 
 
-@pytest.mark.skipif(os.name == "nt", reason="links need rights on Windows")
 def test_links_among_model_folders_count_each_file_once_and_end(tmp_path: Path) -> None:
     write(tmp_path / "models" / "a.ckpt", "x")
-    (tmp_path / "models" / "loop").symlink_to(tmp_path / "models")
-    (tmp_path / "other").symlink_to(tmp_path / "models")
+    link_folder(tmp_path / "models" / "loop", tmp_path / "models")
+    link_folder(tmp_path / "other", tmp_path / "models")
     assert count_models([tmp_path / "models", tmp_path / "other", tmp_path / "absent"]) == 1
 
 

@@ -18,10 +18,12 @@ from .queue import ChatQueue, Queued
 from .reconcile import Append, Branch, Import, Intention, Regenerate, Resume, edited, reconcile
 from .store import ChatStore
 from .titles import title_for
+from .turn_start import Begun, TurnStart
 
 __all__ = [
     "HEAD",
     "Append",
+    "Begun",
     "Branch",
     "BranchPoint",
     "Branches",
@@ -38,6 +40,7 @@ __all__ = [
     "Regenerate",
     "Resume",
     "Saving",
+    "TurnStart",
     "Versions",
     "WorkflowName",
     "chat_id",

@@ -16,7 +16,6 @@ import binascii
 import contextlib
 import hashlib
 import json
-import os
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -24,6 +23,7 @@ from typing import Any, Final, cast
 
 from sqlalchemy import bindparam, delete, exists, select
 
+from .. import files
 from ..database import Statement, Transaction
 from ..messages.parts import FilePart, Message
 from ..messages.ui import message_to_ui
@@ -33,11 +33,11 @@ from .schema import attachments, attachments_gone
 SMALLEST: Final = 8_192
 """Characters of the shortest URL that is kept in a file; a shorter URL costs less in its row."""
 FOLDER: Final = "attachments"
-OWNER_ONLY: Final = 0o600
 _DATA: Final = "data:"
 _BASE64: Final = ";base64"
 _REFERENCE: Final = '"attachment":'
 MISSING: Final = "[The attachment {} is not there any more.]"
+HELD: Final = "[The attachment {} cannot be read now: another program holds its file.]"
 
 _other = attachments.alias()
 _OF_CHAT: Final = Statement(
@@ -115,15 +115,22 @@ def let_go(transaction: Transaction, chat_id: str) -> None:
 
 
 def remove_gone(transaction: Transaction) -> int:
-    """Remove the files that no chat refers to; returns how many. In a transaction that writes, so
-    that no other process adds a reference meanwhile."""
-    removed = 0
+    """Remove the files that no chat refers to; returns how many could not be removed. In a
+    transaction that writes, so that no other process adds a reference meanwhile.
+
+    A file that cannot be removed keeps its row, for the next call, and stops nothing else. Nothing
+    waits for it here: other writes wait for this transaction.
+    """
+    left = 0
     for (sha256,) in transaction.rows(_GONE):
         if transaction.folder is not None and transaction.row(_REFERENCE_TO, sha256=sha256) is None:
-            _place(transaction.folder, sha256).unlink(missing_ok=True)
-            removed += 1
+            try:
+                files.remove(_place(transaction.folder, sha256), pauses=())
+            except OSError:
+                left += 1
+                continue
         transaction.run(_DELETE_GONE, gone=sha256)
-    return removed
+    return left
 
 
 def _is_large(url: str) -> bool:
@@ -159,10 +166,12 @@ def _moved_in(folder: Path | None, part: Mapping[str, Any]) -> dict[str, Any]:
         return dict(part)
     whole = {name: value for name, value in part.items() if name != "attachment"}
     kept = cast(Mapping[str, Any], part["attachment"])
-    content = _read(folder, str(kept["sha256"]))
-    if content is None:
+    try:
+        content = _read(folder, str(kept["sha256"]))
+    except OSError as error:
+        sentence = HELD if files.is_held(error) else MISSING
         name = part.get("filename") or part.get("mediaType") or ""
-        return {"type": "text", "text": MISSING.format(json.dumps(name, ensure_ascii=False))}
+        return {"type": "text", "text": sentence.format(json.dumps(name, ensure_ascii=False))}
     plain = bool(kept["plain"])
     data = content.decode("utf-8", "surrogatepass") if plain else _base64(content)
     return {**whole, "url": f"{kept['head']},{data}"}
@@ -192,39 +201,15 @@ def _write(path: Path, content: bytes) -> None:
     with contextlib.suppress(OSError):
         if path.stat().st_size == len(content):
             return
-    for folder in (path.parent.parent, path.parent):
-        folder.mkdir(exist_ok=True, mode=0o700)
-    part = path.with_name(f".{path.name}.{os.getpid()}")
-    try:
-        handle = os.open(part, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, OWNER_ONLY)
-        with os.fdopen(handle, "wb") as file:
-            file.write(content)
-            file.flush()
-            os.fsync(file.fileno())
-        os.replace(part, path)
-    except OSError:
-        with contextlib.suppress(OSError):
-            part.unlink()
-        raise
-    _sync_folder(path.parent)
+    files.write(path, content)
 
 
-def _sync_folder(folder: Path) -> None:
-    if os.name == "nt":  # Windows cannot sync a folder: the entry is durable with the file
-        return
-    handle = os.open(folder, os.O_RDONLY)
-    try:
-        os.fsync(handle)
-    finally:
-        os.close(handle)
-
-
-def _read(folder: Path | None, sha256: str) -> bytes | None:
-    """The content; None where the file is missing, or its SHA-256 is another."""
+def _read(folder: Path | None, sha256: str) -> bytes:
+    """The content. Raises OSError where the file cannot be read, FileNotFoundError also where the
+    SHA-256 of its content is another."""
     if folder is None or not sha256.isalnum():
-        return None
-    try:
-        content = _place(folder, sha256).read_bytes()
-    except OSError:
-        return None
-    return content if hashlib.sha256(content).hexdigest() == sha256 else None
+        raise FileNotFoundError
+    content = files.read(_place(folder, sha256))
+    if hashlib.sha256(content).hexdigest() != sha256:
+        raise FileNotFoundError
+    return content

@@ -3,7 +3,8 @@
     queue = ChatQueue(store)
     await queue.enqueue("c1", entry)                   durable when this returns
     await queue.queue("c1")                            the entries, the next one first
-    await store.append("c1", message, from_queue=id)   in the log and out of the queue, or neither
+    await store.begin_turn("c1", TurnStart(answer, (message,), from_queue=id))
+                                                       in the log and out of the queue, or neither
 
 `sessions` decides which commands wait and when the next command is carried out.
 """

@@ -4,7 +4,8 @@
     await store.recover()                              once, before the first turn
     await store.create("c1", title, workflow)
     await store.append("c1", message)                  a row of the log, durable when this returns
-    await store.begin_answer("c1", answer)             an answer begins,
+    await store.begin_turn("c1", TurnStart(answer, (message,)))
+                                                       a message and its answer, which begins,
     await store.checkpoint("c1", answer)               is saved while it streams,
     await store.finish_answer("c1", answer)            and becomes one row of the log
     await store.add_event("c1", message)               a hidden message about what happened
@@ -16,14 +17,14 @@ decides what a request means for the log; this room has no provider and no key.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from datetime import datetime
+from typing import TypeVar
 
 from ..context.projections import Projections
 from ..database import Transaction
-from ..errors import NotFound
 from ..messages.parts import Message
-from . import chat_rows, queue, titles
+from . import chat_rows, titles, turn_start
 from .chat import (
     HEAD,
     MOST_PER_PAGE,
@@ -40,6 +41,9 @@ from .identity import chat_id as check_chat_id
 from .log import chat_log, checkpoint, event_rows, paths, projection_rows
 from .log.chat_log import Added, Stored
 from .transactions import ChatTransactions
+from .turn_start import Begun, TurnStart
+
+FoundChat = TypeVar("FoundChat", bound="Chat | None")
 
 
 class ChatStore(ChatTransactions):
@@ -94,18 +98,20 @@ class ChatStore(ChatTransactions):
 
     async def path(self, chat_id: str) -> tuple[Message, ...]:
         """All messages of the current path, oldest first."""
-        known = self._cache.rows(check_chat_id(chat_id))
+        return (await self._read_path(chat_id, chat_rows.require))[1]
 
-        def work(transaction: Transaction) -> dict[int, Stored]:
-            head = chat_rows.require(transaction, chat_id).head_row
-            rows = paths.path(transaction, chat_id, head)
-            missing = [row for row in rows if row not in known]
-            read = chat_log.read_rows(transaction, chat_id, missing)
-            return {row: known[row] if row in known else read[row] for row in rows}
+    async def find_path(self, chat_id: str) -> tuple[Chat | None, tuple[Message, ...]]:
+        """The chat with its current path; None and no messages when there is no such chat."""
+        return await self._read_path(chat_id, chat_rows.find)
 
-        found = await self.read(chat_id, work)
-        self._cache.keep(chat_id, found)
-        return tuple(stored.message for stored in found.values())
+    async def knows(self, chat_id: str, message_id: str) -> bool:
+        """Whether the chat's log has a message of this id, on any path."""
+
+        def work(transaction: Transaction) -> bool:
+            chat_rows.require(transaction, chat_id)
+            return paths.has_message(transaction, chat_id, message_id)
+
+        return await self.read(chat_id, work)
 
     async def page(
         self, chat_id: str, before: str | None = None, limit: int = 50
@@ -125,33 +131,22 @@ class ChatStore(ChatTransactions):
 
         return await self.read(chat_id, work)
 
-    async def append(
-        self, chat_id: str, message: Message, parent: Parent = HEAD, from_queue: str | None = None
-    ) -> int:
+    async def append(self, chat_id: str, message: Message, parent: Parent = HEAD) -> int:
         """Add a message after `parent`; it ends the current path then. Returns its row.
 
         A message with the id of a message that already follows `parent` is its newer version.
         Raises InvalidRequest for an id that is used earlier on the path, Refused (`chat_full`) for
         a full chat, and Conflict (`turn_running`) while an answer is in progress."""
-        return (await self.append_all(chat_id, (message,), parent, from_queue))[-1]
+        return (await self.append_all(chat_id, (message,), parent))[-1]
 
     async def append_all(
-        self,
-        chat_id: str,
-        messages: Sequence[Message],
-        parent: Parent = HEAD,
-        from_queue: str | None = None,
+        self, chat_id: str, messages: Sequence[Message], parent: Parent = HEAD
     ) -> tuple[int, ...]:
-        """Add messages that follow each other, the first after `parent`: all or none.
-
-        `from_queue` leaves the queue in the same transaction; NotFound when it is not there."""
-
-        def work(transaction: Transaction, chat: Chat, now: datetime) -> Added:
-            if from_queue is not None:
-                queue.take(transaction, chat_id, from_queue)
-            return self._add(transaction, chat, messages, parent, now)
-
-        added = await self.extend(chat_id, work)
+        """Add messages that follow each other, the first after `parent`: all or none."""
+        added = await self.extend(
+            chat_id,
+            lambda transaction, chat, now: self._add(transaction, chat, messages, parent, now),
+        )
         self._cache.grow(chat_id, messages, added)
         return tuple(added.rows)
 
@@ -173,24 +168,27 @@ class ChatStore(ChatTransactions):
         self._cache.grow(chat_id, new, added)
         return event
 
-    async def begin_answer(self, chat_id: str, message: Message, parent: Parent = HEAD) -> None:
-        """Begin an answer after `parent`, with the parts that `message` has; state `generating`.
+    async def begin_turn(self, chat_id: str, start: TurnStart) -> Begun:
+        """Add the messages of a request and begin their answer; state `generating`.
 
-        The current path ends at `parent` until the answer is finished, unless it ends with an older
-        version of this message. Raises Conflict (`turn_running`) while another answer is in
-        progress."""
+        The current path ends before the answer until the answer is finished, unless it ends with an
+        older version of it. Raises Conflict (`turn_running`) while another answer is in progress,
+        and the errors of `turn_start.begin`: then nothing is stored."""
         self.check_not_answering(chat_id)
         now = self.now()
 
-        def work(transaction: Transaction) -> None:
-            checkpoint.begin(transaction, chat_id, message, parent, self.owner, now)
+        def work(transaction: Transaction) -> Begun:
+            return turn_start.begin(transaction, chat_id, start, self.owner, now, self.check_room)
 
-        self._answering[chat_id] = message.id
+        self._answering[chat_id] = start.answer.id
         try:
-            await self.write(chat_id, work)
+            begun = await self.write(chat_id, work)
         except BaseException:
             del self._answering[chat_id]
             raise
+        if begun.added is not None:
+            self._cache.grow(chat_id, start.messages, begun.added)
+        return begun
 
     async def checkpoint(self, chat_id: str, message: Message) -> None:
         """Save the present state of the answer; the caller decides how often. Does nothing when
@@ -198,23 +196,29 @@ class ChatStore(ChatTransactions):
         now = self.now()
         await self.write(chat_id, lambda c: checkpoint.save(c, chat_id, message, now))
 
-    async def finish_answer(self, chat_id: str, message: Message, state: ChatState = "idle") -> int:
+    async def finish_answer(
+        self, chat_id: str, message: Message, state: ChatState = "idle", unread: bool = False
+    ) -> Chat:
         """The answer is done (or suspended, or failed): it becomes a row, and the chat has `state`.
+        With `unread` the chat is marked as unread.
 
-        Returns the row. Raises Conflict when this answer is not in progress. After a StoreError it
+        Returns the chat. Raises Conflict when this answer is not in progress. After a StoreError it
         may be called again."""
         now, begun = self.now(), self._answering.get(chat_id) == message.id
 
-        def work(transaction: Transaction) -> Added:
-            return checkpoint.finish(transaction, chat_id, message, state, now, begun)
+        def work(transaction: Transaction) -> tuple[Chat, Added]:
+            added = checkpoint.finish(transaction, chat_id, message, state, now, begun)
+            if unread:
+                chat_rows.set_unread(transaction, chat_id, True)
+            return chat_rows.require(transaction, chat_id), added
 
         try:
-            added = await self.write(chat_id, work)
+            chat, added = await self.write(chat_id, work)
         finally:
             if self._answering.get(chat_id) == message.id:
                 del self._answering[chat_id]
         self._cache.grow(chat_id, (message,), added)
-        return added.rows[-1]
+        return chat
 
     async def set_state(self, chat_id: str, state: ChatState) -> None:
         def work(transaction: Transaction) -> None:
@@ -280,11 +284,24 @@ class ChatStore(ChatTransactions):
 
         await self.write(chat_id, work)
 
-    async def allowed_tools(self, chat_id: str) -> frozenset[str]:
-        chat = await self.get(chat_id)
-        if chat is None:
-            raise NotFound(f"There is no chat {chat_id!r}.")
-        return frozenset(chat.allowed_tools)
+    async def _read_path(
+        self, chat_id: str, look: Callable[[Transaction, str], FoundChat]
+    ) -> tuple[FoundChat, tuple[Message, ...]]:
+        known = self._cache.rows(check_chat_id(chat_id))
+
+        def work(transaction: Transaction) -> tuple[FoundChat, dict[int, Stored]]:
+            chat = look(transaction, chat_id)
+            if chat is None:
+                return chat, {}
+            rows = paths.path(transaction, chat_id, chat.head_row)
+            missing = [row for row in rows if row not in known]
+            read = chat_log.read_rows(transaction, chat_id, missing)
+            return chat, {row: known[row] if row in known else read[row] for row in rows}
+
+        chat, found = await self.read(chat_id, work)
+        if chat is not None:
+            self._cache.keep(chat_id, found)
+        return chat, tuple(stored.message for stored in found.values())
 
     def _add(
         self,

@@ -16,14 +16,14 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections import defaultdict
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Coroutine, Sequence
 from datetime import datetime, timedelta
-from typing import Final
+from typing import Any, Final
 
 from sqlalchemy import delete, select, update
 
 from ..database import Database, Transaction, utc_now
-from ..errors import Conflict, NotFound, StoreError
+from ..errors import Conflict, FileFailed, NotFound, StoreError
 from . import attachments, chat_rows, schema
 from .chat import ChatSummary
 from .identity import chat_id as check_chat_id
@@ -51,8 +51,8 @@ whose files are removed with them."""
 
 
 class Trash:
-    """The deleted chats of one ComfyUI user. For one event loop; every method but `close` may raise
-    StoreError."""
+    """The deleted chats of one ComfyUI user. For one event loop; every method but `open` and
+    `close` may raise StoreError."""
 
     def __init__(
         self,
@@ -69,11 +69,27 @@ class Trash:
         self._clock = clock
         self._sleep = sleep
         self._tasks: set[asyncio.Task[None]] = set()
+        # The attachments that other programs hold, and whether a task waits to remove them.
+        self._held_files = 0
+        self._waiting_for_files = False
 
     async def open(self) -> None:
-        """Remove each chat that was deleted before when its minute is over."""
+        """Remove each chat that was deleted before when its minute is over. Raises nothing: while
+        the database fails, this is tried again each minute."""
+        try:
+            await self._schedule()
+        except StoreError as error:
+            logger.warning("Chats: deleted chats stay for now: %s", ascii(error.message)[1:-1])
+            self._start(self._open_again(), "removal of deleted chats")
+            return
+        await self._remove_files()
+
+    async def _open_again(self) -> None:
+        await self._sleep(UNDO.total_seconds())
+        await self.open()
+
+    async def _schedule(self) -> None:
         await self._store.recover()
-        await self._database.write(attachments.remove_gone)
         together: defaultdict[datetime, list[str]] = defaultdict(list)
         for chat_id, deleted in await self._database.read(_deleted):
             together[deleted].append(chat_id)
@@ -151,7 +167,9 @@ class Trash:
 
     def _remove_in(self, chat_ids: Sequence[str], deleted: datetime, left: timedelta) -> None:
         work = self._remove(chat_ids, deleted, max(0.0, left.total_seconds()))
-        name = f"removal of {chat_ids[0]}"
+        self._start(work, f"removal of {chat_ids[0]}")
+
+    def _start(self, work: Coroutine[Any, Any, None], name: str) -> None:
         task = asyncio.get_running_loop().create_task(work, name=name)
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
@@ -161,23 +179,49 @@ class Trash:
         meanwhile."""
         await self._sleep(seconds)
         removed: list[str] = []
-        try:
-            for start in range(0, len(chat_ids), REMOVED_TOGETHER):
-                some = chat_ids[start : start + REMOVED_TOGETHER]
+        for start in range(0, len(chat_ids), REMOVED_TOGETHER):
+            some = chat_ids[start : start + REMOVED_TOGETHER]
+            try:
                 self._check_in_file(some)
-                removed += await self._search.forget(some, lambda c, one: _remove(c, one, deleted))
-            for chat_id in removed:
+                gone = await self._search.forget(some, lambda c, one: _remove(c, one, deleted))
+            except StoreError as error:
+                reason = ascii(error.message)[1:-1]
+                logger.warning("Chats: deleted chats stay for now: %s", reason)
+                if isinstance(error, FileFailed) or not self._store.saving.ok:
+                    self._remove_in(chat_ids[start:], deleted, UNDO)
+                break
+            for chat_id in gone:
                 self._store.forget(chat_id)
-            if removed:
-                await self._database.write(attachments.remove_gone)
-                await self._database.scrub()
-                logger.info("Chats: deleted chats were removed for good: %d.", len(removed))
+            removed += gone
+        if removed:
+            await self._remove_files()
+            logger.info("Chats: deleted chats were removed for good: %d.", len(removed))
+
+    async def _remove_files(self) -> None:
+        """Remove the attachments that no chat refers to, and scrub the database. What another
+        program holds is tried again each minute and keeps nothing else from its removal."""
+        held, failed = 0, ""
+        try:
+            held = await self._database.write(attachments.remove_gone)
+            await self._database.scrub()
         except StoreError as error:
-            reason = ascii(error.message)[1:-1]
-            logger.warning("Chats: deleted chats stay for now: %s", reason)
-            if not self._store.saving.ok:
-                left = [chat_id for chat_id in chat_ids if chat_id not in removed]
-                self._remove_in(left, deleted, UNDO)
+            failed = error.message
+            logger.warning("Chats: files of deleted chats stay for now: %s", ascii(failed)[1:-1])
+        if held and held != self._held_files:
+            logger.warning(
+                "Chats: attachments of deleted chats that another program holds: %d;"
+                " they are removed later.",
+                held,
+            )
+        self._held_files = held
+        if (held or failed) and not self._waiting_for_files:
+            self._waiting_for_files = True
+            self._start(self._remove_files_again(), "removal of attachments")
+
+    async def _remove_files_again(self) -> None:
+        await self._sleep(UNDO.total_seconds())
+        self._waiting_for_files = False
+        await self._remove_files()
 
 
 def _deleted(transaction: Transaction) -> list[tuple[str, datetime]]:

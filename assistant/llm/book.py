@@ -1,9 +1,9 @@
 """The file with the providers that the user made in the panel, keys included.
 
 A key is bound to the address that it was entered for: a provider whose address changes loses its
-key until it is entered again. The file is readable by its owner only and replaced as a whole.
-Methods read and write the disk, so async callers run them in a thread. `resolver` chooses the
-provider that answers.
+key until it is entered again. The file is replaced as a whole; `files` says who may
+read it. Methods read and write the disk, so async callers run them in a thread. `resolver` chooses
+the provider that answers.
 
 A choice is never forgotten: the name of the active provider stays when that provider is deleted,
 and `choice` tells a user who chose nothing from a user whose choice cannot be read any more.
@@ -13,15 +13,14 @@ from __future__ import annotations
 
 import contextlib
 import json
-import os
 import re
-import tempfile
 import threading
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from .. import files
 from ..config import Problem
 from ..errors import InvalidRequest, NotFound, StoreError
 from .provider import Provider, check_link_local, normal_base_url, usable_key
@@ -137,32 +136,34 @@ class ProviderBook:
         program may hold it for a moment."""
         with self._lock:
             if not self._loaded:
-                self._unreadable, self._problems = None, ()
                 self._load()
                 self._loaded = self._unreadable is None
             yield
 
     def _load(self) -> None:
+        # Only the first attempt waits: each later use of the providers makes one.
+        pauses = () if self._unreadable else files.PAUSES
         try:
-            text = self._path.read_text(encoding="utf-8")
+            text = files.read(self._path, pauses).decode("utf-8-sig")
         except FileNotFoundError:
             kept = sorted(self._path.parent.glob(f"{self._path.name}.damaged-*"))
-            if kept:
-                self._problems = (self._damaged(kept[-1]),)
+            self._unreadable = None
+            self._problems = (self._damaged(kept[-1]),) if kept else ()
             return
         except OSError as error:
-            self._unreadable = f"{self._path.name} cannot be read: {type(error).__name__}."
+            self._unreadable = f"{self._path.name} cannot be read: {files.reason_of(error)}."
             self._problems = (Problem("providers_unreadable", self._unreadable),)
             return
         except UnicodeDecodeError:
-            self._set_aside()
+            self._set_aside(pauses)
             return
+        self._unreadable, self._problems = None, ()
         try:
             whole = self._read(json.loads(text))
         except (ValueError, RecursionError):
             whole = False
         if not whole:
-            self._set_aside()
+            self._set_aside(pauses)
 
     def _read(self, content: Any) -> bool:
         """Take over what can be read of the file's content; returns whether that is all of it."""
@@ -180,18 +181,20 @@ class ProviderBook:
         self._active = active if isinstance(active, str) else None
         return whole and (active is None or isinstance(active, str))
 
-    def _set_aside(self) -> None:
+    def _set_aside(self, pauses: Sequence[float]) -> None:
         """Rename a damaged file, and keep what could be read of it in a new one."""
         number = 1
         while (aside := self._path.with_name(f"{self._path.name}.damaged-{number}")).exists():
             number += 1
         try:
-            os.replace(self._path, aside)
+            files.rename(self._path, aside, pauses)
         except OSError as error:
-            self._unreadable = f"{self._path.name} is damaged: {type(error).__name__}."
+            self._unreadable = (
+                f"{self._path.name} is damaged and could not be renamed: {files.reason_of(error)}."
+            )
             self._problems = (Problem("providers_damaged", self._unreadable),)
             return
-        self._problems = (self._damaged(aside),)
+        self._unreadable, self._problems = None, (self._damaged(aside),)
         if self._providers:
             with contextlib.suppress(StoreError):
                 self._write(self._providers, self._active)
@@ -224,10 +227,11 @@ class ProviderBook:
         ]
         text = json.dumps({"active": active, "providers": entries}, indent=2, ensure_ascii=False)
         try:
-            _replace(self._path, text)
+            files.write_text(self._path, text)
         except OSError as error:
-            reason = error.strerror or type(error).__name__
-            raise StoreError(f"The providers could not be saved: {reason}.") from None
+            raise StoreError(
+                f"The providers could not be saved: {files.reason_of(error)}."
+            ) from None
 
 
 def provider_from(name: str, values: Mapping[str, Any]) -> Provider:
@@ -259,19 +263,3 @@ def _text(values: Mapping[str, Any], field: str, longest: int) -> str:
     if not isinstance(value, str) or len(value) > longest or not value.isprintable():
         raise InvalidRequest(f"must be one line of at most {longest} characters", where=field)
     return value
-
-
-def _replace(path: Path, text: str) -> None:
-    """Replace the file in one step; only its owner can read the new file at any moment."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    descriptor, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
-    try:
-        with os.fdopen(descriptor, "w", encoding="utf-8") as file:
-            file.write(text)
-            file.flush()
-            os.fsync(file.fileno())
-        os.replace(temporary, path)
-    except BaseException:
-        with contextlib.suppress(OSError):
-            os.unlink(temporary)
-        raise

@@ -77,6 +77,11 @@ class Client:
         self._sleep = sleep
         self._grace = grace_seconds
 
+    async def load(self) -> None:
+        """Imports the library in a thread, so that the first request need not wait for it. Raises
+        ImportError."""
+        await self._connections.load()
+
     async def close(self) -> None:
         await self._connections.close()
 

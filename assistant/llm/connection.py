@@ -1,7 +1,7 @@
 """The openai client: one instance for each server and key, its exceptions turned into ours.
 
 `Connections` sends a body and returns the chunks as JSON objects; it neither interprets chunks nor
-retries. The first request imports `openai` in a thread, because the import takes about a second.
+retries. `openai` is imported in a thread after ComfyUI's start, or by the first request.
 """
 
 from __future__ import annotations
@@ -67,6 +67,10 @@ class Connections:
             # Without the cause: its text and its request may hold the key.
             raise failure from None
         return Chunks(self, provider, stream, had_tools="tools" in body)
+
+    async def load(self) -> None:
+        """Imports `openai`, which takes about a second, in a thread. Raises ImportError."""
+        await asyncio.to_thread(importlib.import_module, "openai")
 
     async def close(self) -> None:
         clients, self._clients = list(self._clients.values()), OrderedDict()

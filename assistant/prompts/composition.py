@@ -6,7 +6,6 @@ of `agent_prompts`. `context` places the message in the request.
 
 from __future__ import annotations
 
-import asyncio
 import logging
 from collections.abc import Callable, Sequence
 from dataclasses import replace
@@ -81,8 +80,21 @@ class SystemPrompts:
         self._defaults_path = defaults_path
         self._statements = UserStatements()
 
-    async def system_prompt(
+    async def statements(self) -> tuple[UserStatements, tuple[str, ...]]:
+        """The user's rules and preferences, and what is missing of them: where the database cannot
+        be read, they are as last read."""
+        try:
+            self._statements = await self._store.read()
+        except StoreError as error:
+            log.warning("Rules and preferences as last read: %s", ascii(error.message)[1:-1])
+            return self._statements, (
+                "changes of rules and preferences (the database could not be read)",
+            )
+        return self._statements, ()
+
+    def system_prompt(
         self,
+        statements: tuple[UserStatements, tuple[str, ...]],
         *,
         first_turn: bool,
         window_tokens: int,
@@ -91,32 +103,23 @@ class SystemPrompts:
         max_steps: int = 0,
         pinned_skills: Sequence[Skill | SkillSummary] = (),
     ) -> SystemPrompt:
-        """The system message of one request, byte-identical until a source changes (R9).
+        """The system message of one request, byte-identical until a source changes (R9). Reads
+        files, so call it in a thread.
 
         The first turn and every turn with cached prompts (R50) get the full message, or the
         `compact` message in a small window; other turns get the continuation (R1, R2). A source
         that cannot be read raises nothing: `left_out` names it.
         """
-        missing: tuple[str, ...] = ()
-        try:
-            self._statements = await self._store.read()
-        except StoreError as error:
-            log.warning("Rules and preferences as last read: %s", ascii(error.message)[1:-1])
-            missing = ("changes of rules and preferences (the database could not be read)",)
+        known, missing = statements
         continuation = not first_turn and self._settings.prompt_cache != "auto"
-        prompt = await asyncio.to_thread(
-            self._compose,
-            continuation,
-            window_tokens,
-            compact,
-            tools,
-            max_steps,
-            tuple(pinned_skills),
+        prompt = self._compose(
+            known, continuation, window_tokens, compact, tools, max_steps, tuple(pinned_skills)
         )
         return replace(prompt, left_out=prompt.left_out + missing)
 
     def _compose(
         self,
+        statements: UserStatements,
         continuation: bool,
         window_tokens: int,
         compact: bool,
@@ -125,7 +128,7 @@ class SystemPrompts:
         pinned_skills: tuple[Skill | SkillSummary, ...],
     ) -> SystemPrompt:
         user_context = load_user_context(
-            self._user_path, self._statements, self._cache, self._defaults_path
+            self._user_path, statements, self._cache, self._defaults_path
         )
         limit = window_tokens // WINDOW_SHARE
         if continuation:

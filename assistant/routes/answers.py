@@ -16,8 +16,10 @@ from ..errors import AssistantError, Conflict, InvalidRequest, ProviderError, Re
 INTERNAL = "Something went wrong inside the assistant. ComfyUI's log says more."
 
 
-def answer(body: Mapping[str, Any], status: int = 200) -> web.Response:
-    return web.json_response(body, status=status)
+def answer(
+    body: Mapping[str, Any], status: int = 200, headers: Mapping[str, str] | None = None
+) -> web.Response:
+    return web.json_response(body, status=status, headers=headers)
 
 
 def nothing() -> web.Response:

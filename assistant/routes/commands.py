@@ -8,8 +8,8 @@ from typing import Any
 from aiohttp import web
 from pydantic import ConfigDict
 
-from ..sessions.chat_session import Sender
 from ..sessions.commands import command_from
+from ..sessions.submissions import Sender
 from ..validation import Body
 from .answers import answer
 from .route import Request, Route

@@ -40,7 +40,8 @@ async def export_chat(request: Request[None, ExportQuery]) -> web.Response:
     form = request.query.format
     stored = await request.space.archive.read(request.variable("id"))
     # In threads: a long chat has megabytes.
-    trajectory = await asyncio.to_thread(without, stored, request.installation.secrets())
+    secrets = await asyncio.to_thread(request.installation.secrets)
+    trajectory = await asyncio.to_thread(without, stored, secrets)
     content = await asyncio.to_thread(_content, trajectory, form)
     media_type, ending = FILES[form]
     headers = {

@@ -2,11 +2,13 @@
 
 POST /api/chat?debug=context          {id?, messages | message, trigger?, messageId?, workflow?,
                                        client_id?} -> UI message stream v1
+POST /api/chat, Prefer: respond-async {id, ..., priority?} -> 202; the answer comes as events
 GET  /api/chat/{id}/stream            joins the running turn; 204 when none runs
 """
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from typing import Annotated, Any, Literal
 
 from aiohttp import web
@@ -18,12 +20,13 @@ from ..errors import InvalidRequest
 from ..messages.parts import Message
 from ..messages.ui import message_from_ui, messages_from_ui
 from ..turn.turn_request import TurnRequest
-from ..validation import OpenBody, Query, schema_named
+from ..validation import Flag, OpenBody, Query, schema_named
 from ..workflow.view import Snapshot
-from .answers import nothing
+from .answers import answer, nothing
 from .route import Request, Route
 from .streams import stream_turn
 
+RESPOND_ASYNC = "respond-async"
 LONGEST_ID = 128
 """Characters of the ids of messages, panels and workflows."""
 LONGEST_NAME = 200
@@ -82,6 +85,9 @@ class TurnBody(OpenBody):
     trigger: Trigger = None
     client_id: ClientId = None
     workflow: Workflow | None = None
+    priority: Flag = Field(
+        False, description="With `Prefer: respond-async`: ahead of the other messages that wait."
+    )
 
     def turn_request(self) -> TurnRequest:
         """Raises InvalidRequest for fields that do not go together."""
@@ -106,10 +112,16 @@ async def start_turn(request: Request[TurnBody, DebugQuery]) -> web.StreamRespon
     """Start a turn and stream its answer.
 
     With `id` the turn outlives the request and is kept; without it nothing is stored, and the turn
-    ends when the client goes away.
+    ends when the client goes away. With the header `Prefer: respond-async` the response is 202 at
+    once, the message waits in a busy or waiting chat, and the answer comes as the chat's events.
     """
     asked = request.body.turn_request()
     sessions = request.space.sessions
+    if _prefers_async(request.http):
+        if asked.chat_id is None:
+            raise InvalidRequest("expected the chat's id", where="id")
+        submitted = await sessions.submit(asked, request.body.priority)
+        return answer(asdict(submitted), 202, headers={"Preference-Applied": RESPOND_ASYNC})
     with request.installation.gate.stream_slot():
         turn = await sessions.start(asked)
         try:
@@ -130,9 +142,21 @@ async def join_turn(request: Request[None, DebugQuery]) -> web.StreamResponse:
 
 
 ROUTES = (
-    Route("POST", "/chat", start_turn, {200: "ChunkStream"}, errors=(404, 409)),
+    Route(
+        "POST",
+        "/chat",
+        start_turn,
+        {200: "ChunkStream", 202: "Submitted"},
+        errors=(404, 409, 429),
+    ),
     Route("GET", "/chat/{id}/stream", join_turn, {200: "ChunkStream", 204: "Nothing"}),
 )
+
+
+def _prefers_async(http: web.Request) -> bool:
+    """Whether the header `Prefer` (RFC 7240) asks for a response before the answer."""
+    asked = ",".join(http.headers.getall("Prefer", ())).split(",")
+    return any(one.partition(";")[0].strip().lower() == RESPOND_ASYNC for one in asked)
 
 
 def snapshot_of(workflow: Workflow | None) -> Snapshot:

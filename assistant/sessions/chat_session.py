@@ -21,22 +21,17 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine
 from contextlib import asynccontextmanager, suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from typing import Any, TypeVar
 
 from ..chats import Chat, ChatState
 from ..chats.chat_json import entry_json
-from ..chats.identity import message_id as check_message_id
 from ..chats.identity import new_chat_id
-from ..chats.reconcile import REGENERATE, SUBMIT
-from ..errors import Conflict, InvalidRequest, NotFound, StoreError
-from ..messages.origin import without_events
+from ..errors import Conflict, NotFound, StoreError
 from ..messages.parts import Message
 from ..turn.decisions import Decision, ToolResult
-from ..turn.slash.skill_command import has_content
 from ..turn.stream import StopReason, TurnStream
 from ..turn.turn_request import TurnRequest
-from ..workflow.view import Snapshot
 from . import commands
 from .chat_turns import ChatTurns
 from .event_log import DELETED, EventLog, first_seq, new_epoch
@@ -47,16 +42,9 @@ from .path import ChatPath
 from .serialization import Json
 from .session_services import SessionServices
 from .states import BUSY, ENDED_WELL
+from .submissions import Sender, Submissions, Submitted, kind_of
 
 Result = TypeVar("Result")
-
-
-@dataclass(frozen=True, slots=True)
-class Sender:
-    """The client that sent a command: its panel, and the workflow that is open there."""
-
-    client_id: str | None = None
-    workflow: Snapshot = field(default_factory=Snapshot)
 
 
 class ChatSession:
@@ -73,6 +61,9 @@ class ChatSession:
         self._path = ChatPath(chat_id, services, self.live)
         self._turns = ChatTurns(chat_id, services, self.live, self._path, self._ended)
         self._queue = MessageQueue(chat_id, services, self.live, self._turns)
+        self._submissions = Submissions(
+            chat_id, services, self.live, self._path, self._turns, self._queue
+        )
         self._commands = asyncio.Lock()
         self._compaction: asyncio.Task[Any] | None = None
         self._work: set[asyncio.Task[Any]] = set()
@@ -97,10 +88,23 @@ class ChatSession:
         """Whether the session may be dropped from memory: no work, no turn, no readers."""
         return not (self._work or self._turns.stream or self.live.watched or self.events.readers)
 
+    async def settled(self) -> None:
+        """Waits for the command or request that is being carried out, which may make the chat."""
+        async with self._commands:
+            pass
+
     async def start(self, request: TurnRequest) -> TurnStream:
         """Starts the turn of a `POST /api/chat`. Raises Conflict (`turn_running`) while a turn
         runs, and the errors of `turn.opening`."""
         return await self._unbroken(self._start(request))
+
+    async def submit(self, request: TurnRequest, priority: bool = False) -> Submitted:
+        """Begins the request's turn, or puts its message into the queue of a busy or waiting chat.
+        A message that the log or the queue knows changes nothing, whatever its text.
+
+        Raises Conflict with `state` and `reason` for a request that the state refuses, Refused for
+        a full queue, and the errors of `turn.opening`."""
+        return await self._unbroken(self._submit(request, priority))
 
     async def command(self, command: commands.Command, sender: Sender) -> str | None:
         """Carries out a command or queues it. Returns the id of the chat that it made, if any.
@@ -184,6 +188,13 @@ class ChatSession:
                 raise self._refusal()
             return await self._turns.begin(request)
 
+    async def _submit(self, request: TurnRequest, priority: bool) -> Submitted:
+        async with self._commands:
+            await self._check_here()
+            if GATES[kind_of(request), self._state] == "refuse":
+                raise self._refusal()
+            return await self._submissions.submit(request, priority, self._state)
+
     async def _command(self, command: commands.Command, sender: Sender) -> str | None:
         try:
             return await self._gated(command, sender)
@@ -207,14 +218,14 @@ class ChatSession:
             if verdict == "refuse":
                 raise self._refusal()
             if isinstance(command, commands.UserMessage):
-                await self._user_message(command, sender, waits=verdict == "queue")
+                await self._submissions.say(command, sender, busy=verdict == "queue")
                 return None
             return await self._carry_out(command, sender)
 
     async def _carry_out(self, command: commands.Command, sender: Sender) -> str | None:
         match command:
             case commands.RetryFromIndex() | commands.Regenerate():
-                await self._turns.begin(await self._again(command, sender))
+                await self._turns.begin(await self._submissions.again(command, sender))
             case Decision() | ToolResult():
                 await self._turns.decide(command, sender.client_id)
             case commands.TakeOver():
@@ -245,64 +256,6 @@ class ChatSession:
             case _:
                 raise AssertionError(f"nobody carries out {command!r}")
         return None
-
-    async def _user_message(
-        self, command: commands.UserMessage, sender: Sender, waits: bool
-    ) -> None:
-        """Begins a turn, or queues the message behind the messages that wait already. A message
-        that was sent before changes nothing."""
-        message = command.message
-        if not has_content(message):
-            raise InvalidRequest("the message is empty", where="message")
-        check_message_id(message.id)
-        if self._queue.holds(message.id):
-            return
-        path = without_events(await self._path.messages())
-        asked = next((other for other in reversed(path) if other.role == "user"), None)
-        if asked is not None and asked.id == message.id and (waits or asked is not path[-1]):
-            return  # Sent again by a client that did not get the answer to its first request.
-        if any(other.id == message.id for other in path[:-1]):
-            raise InvalidRequest(f"the id {message.id!r} is used already", where="message.id")
-        if waits or self.live.queue:
-            if sender.workflow.graph is not None:
-                self._services.turns.keep_workflow(self.id, message.id, sender.workflow)
-            await self._queue.add(message, command.priority, sender.client_id)
-            if not waits:
-                self._queue.release()
-                await self._queue.run_next()
-            return
-        request = TurnRequest(
-            message=message,
-            chat_id=self.id,
-            workflow=sender.workflow,
-            client_id=sender.client_id,
-        )
-        await self._turns.begin(request)
-
-    async def _again(
-        self, command: commands.RetryFromIndex | commands.Regenerate, sender: Sender
-    ) -> TurnRequest:
-        request = TurnRequest(
-            chat_id=self.id,
-            trigger=REGENERATE,
-            workflow=sender.workflow,
-            client_id=sender.client_id,
-        )
-        if isinstance(command, commands.Regenerate):
-            return replace(request, message_id=command.message_id)
-        _, asked = await self._path.target(command)
-        if asked.role != "user":
-            raise InvalidRequest("expected the place of a user message", where="index")
-        request = replace(request, message_id=asked.id)
-        if command.message is None:
-            return request
-        if not has_content(command.message):
-            raise InvalidRequest("the message is empty", where="message")
-        new = command.message
-        if new.id == asked.id:
-            # A new id makes the old message a version; under its own id it would be replaced.
-            new = replace(new, id=self._services.new_message_id())
-        return replace(request, trigger=SUBMIT, message=new)
 
     async def _branch(self, command: commands.BranchFromChat) -> str:
         chat = await self._services.branches.branch(self.id, command.message_id, new_chat_id())

@@ -12,8 +12,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from contextlib import suppress
+from dataclasses import replace
 
-from ..chats import ChatParams, ChatState, Parent
+from ..chats import Begun, Chat, ChatParams, ChatState, Parent
 from ..chats.reconcile import pending, state_after
 from ..errors import AssistantError, Conflict, InvalidRequest
 from ..messages.chunks import Chunk
@@ -87,8 +88,8 @@ class ChatTurns(TurnObserver):
                 # Any panel may decide; the calls still go to the panel that began the turn.
                 client_id = None
             message = addressed(message, client_id)
-            opening = await open_suspended(self._store, self._id, path, message)
-            self._turn = await self._service.resume(opening, self._id, self.params, self)
+            opening, start = open_suspended(path, message)
+            self._turn = await self._service.resume(opening, start, self._id, self.params, self)
 
     async def take_over(self, client_id: str | None) -> None:
         """Gives the waiting calls to that panel. Raises Conflict while the panel that they were
@@ -123,19 +124,19 @@ class ChatTurns(TurnObserver):
     # TurnObserver: called by `turn` while `begin` and `decide` hold the path's lock, then by the
     # running turn.
 
-    async def opened(self, opening: Opening) -> None:
+    async def began(self, opening: Opening, begun: Begun) -> None:
         if opening.from_queue is not None:
             self._live.left_queue(opening.from_queue)
-        if opening.added:
-            await self._path.opened(opening)
-
-    async def started(self, opening: Opening) -> None:
-        if not opening.added and opening.dropped:
-            await self._path.opened(opening)
+        if opening.added or opening.dropped:
+            await self._path.opened(opening, begun)
         if self._live.state in WAITING and not opening.answer.parts:
             self._live.enter("idle")
         self.entered("generating")
         self._live.started(opening.answer, opening.version)
+
+    @property
+    def watching(self) -> bool:
+        return self._live.watched
 
     def chunk(self, chunk: Chunk) -> None:
         self._live.chunk(chunk)
@@ -144,15 +145,20 @@ class ChatTurns(TurnObserver):
         for step in route(self._live.state, state):
             self._live.enter(step)
 
-    async def ended(self, turn: Turn, state: ChatState) -> None:
+    async def ended(self, turn: Turn, state: ChatState, chat: Chat | None) -> None:
         async with self._path.lock:
-            if not self._live.watched:
-                await self._mark_unread()
             self._turn = None
             self._live.finished(turn.stream.message, state)
             await self._path.show_new_event()
-            # The turn may have been a slash command that chose another model.
-            if (chat := await self._path.refresh()) is not None:
+            if chat is None:
+                chat = await self._path.stored()
+            if chat is not None:
+                # A reader may have come since the chat was stored as unread.
+                if chat.unread and self._live.watched:
+                    chat = replace(chat, unread=False)
+                    await self._mark_read()
+                self._live.set_chat(chat)
+                # The turn may have been a slash command that chose another model.
                 self.params = chat.params
         self._on_end(state, turn.stream.stop_reason)
 
@@ -161,13 +167,10 @@ class ChatTurns(TurnObserver):
         self.entered(state)
         await self._store.set_state(self._id, state)
 
-    async def _mark_unread(self) -> None:
-        """Marks the chat as unread, unless a reader has come meanwhile."""
+    async def _mark_read(self) -> None:
         # The end of the turn must reach the readers although the mark cannot be stored.
         with suppress(AssistantError):
-            await self._store.set_unread(self._id, True)
-            if self._live.watched:
-                await self._store.set_unread(self._id, False)
+            await self._store.set_unread(self._id, False)
 
     async def _waits_on(self, message: Message, parent: Parent, state: ChatState) -> None:
         """Stores a newer version of the suspended answer. The caller holds the path's lock."""

@@ -9,12 +9,11 @@ Messages that leave the path stay in the log, as other versions.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import replace
 from typing import Final
 
-from ..chats import Chat, Versions
+from ..chats import Begun, Chat
 from ..errors import AssistantError, InvalidRequest, NotFound, StoreError
 from ..messages.origin import imported, with_origin, without_events
 from ..messages.parts import Message
@@ -60,16 +59,17 @@ class ChatPath:
     async def messages(self) -> tuple[Message, ...]:
         return await self._store.path(self._id)
 
-    async def refresh(self) -> Chat | None:
-        """Sends changes of the chat's own fields: title, number of messages, times. Returns the
-        stored chat; None where the chat is deleted or the store fails."""
+    async def stored(self) -> Chat | None:
+        """The stored chat; None where it is deleted or the store fails."""
         try:
-            chat = await self._store.get(self._id)
+            return await self._store.get(self._id)
         except StoreError:
             return None
-        if chat is not None:
+
+    async def refresh(self) -> None:
+        """Sends changes of the chat's own fields: title, number of messages, times."""
+        if (chat := await self.stored()) is not None:
             self._live.set_chat(chat)
-        return chat
 
     async def target(self, command: RetryFromIndex | TruncateMessages) -> tuple[int, Message]:
         """The message that a command names by its index in the path or by its id."""
@@ -84,29 +84,25 @@ class ChatPath:
             raise InvalidRequest(f"the chat has {len(path)} messages", where="index")
         return command.index, path[command.index]
 
-    async def opened(self, opening: Opening) -> None:
-        """Sends the events of the messages that a turn's opening dropped and added. Sends a
-        snapshot instead where readers lack the dropped messages, or where another process has added
-        messages. The caller holds the lock."""
+    async def opened(self, opening: Opening, begun: Begun) -> None:
+        """Sends the events of the messages that a turn dropped and added. Sends a snapshot instead
+        where readers lack the dropped messages, or where another process has added messages. The
+        caller holds the lock."""
         foreign = not opening.dropped and opening.after != self._live.end
         if foreign or (opening.after is not None and not self._live.covers(opening.dropped)):
             try:
                 self._live.replaced(await self.page())
-                await self.refresh()
+                self._live.set_chat(begun.chat)
                 return
             except StoreError:
                 pass  # The events below need no look at the rest of the path.
         if opening.dropped:
             self._live.truncated(opening.after, opening.dropped)
-        ids = [message.id for message in opening.added]
-        versions: Mapping[str, Versions] = {}
-        with suppress(StoreError):  # The messages are in the log, so their events must be sent.
-            versions = await self._branches.versions(self._id, ids) if ids else {}
         after = opening.after
         for message in opening.added:
-            self._live.added(message, after, versions.get(message.id))
+            self._live.added(message, after, begun.versions.get(message.id))
             after = message.id
-        await self.refresh()
+        self._live.set_chat(begun.chat)
 
     async def add_event(self, event: Message) -> None:
         """Adds an event to the path. An answer that is in progress or waits stays last: then

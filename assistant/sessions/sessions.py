@@ -27,11 +27,12 @@ from ..messages.parts import Message, TextPart
 from ..turn.service import TurnService
 from ..turn.stream import TurnStream
 from ..turn.turn_request import TurnRequest
-from .chat_session import ChatSession, Sender
+from .chat_session import ChatSession
 from .commands import Command
 from .feed import Feed
 from .serialization import Json
 from .session_services import SessionServices
+from .submissions import Sender, Submitted
 
 KEPT_SECONDS: Final = 300.0
 """How long an unused session stays in memory."""
@@ -82,6 +83,17 @@ class Sessions:
             if not session.live.exists:
                 self._drop(session)
 
+    async def submit(self, request: TurnRequest, priority: bool) -> Submitted:
+        """Begins the turn that a request asks for, or queues its message; the answer comes as the
+        chat's events. An unknown chat is made. Raises the errors of `ChatSession.submit`."""
+        assert request.chat_id is not None, "the events of a chat need its id"
+        session = await self._made(request.chat_id)
+        try:
+            return await session.submit(request, priority)
+        finally:
+            if not session.live.exists:
+                self._drop(session)
+
     async def command(
         self, identity: str, command: Command, sender: Sender
     ) -> tuple[int, str | None]:
@@ -94,6 +106,8 @@ class Sessions:
     async def of(self, identity: str) -> ChatSession:
         """The chat's session. Raises NotFound for an unknown chat."""
         session = await self._made(identity)
+        if not session.live.exists:
+            await session.settled()
         if not session.live.exists:
             self._drop(session)
             raise NotFound(f"There is no chat {identity!r}.")

@@ -32,11 +32,12 @@ class Conversations:
         self._known: dict[str, Conversation] = {}
         self._kept: dict[str, Projections] = {}
 
-    async def of_chat(self, chat_id: str) -> Conversation:
-        """The chat's conversation, with its stored projections."""
+    async def of_chat(self, chat_id: str, is_new: bool = False) -> Conversation:
+        """The chat's conversation, with its stored projections: a chat that `is_new`, which is not
+        stored yet, has none."""
         known = self._known.pop(chat_id, None)
         if known is None:
-            kept = await self._stored(chat_id)
+            kept = Projections() if is_new else await self._stored(chat_id)
             self._kept[chat_id] = kept
             known = Conversation(self._settings, kept, self._facts)
         self._known[chat_id] = known

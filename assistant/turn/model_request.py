@@ -43,7 +43,8 @@ _SILENTLY_CUT = (
 
 class ModelRequests:
     """Sends the requests of one turn. A feature that the server refused once (tools, two messages
-    of one role in a row) is left out for the rest of the turn."""
+    of one role in a row) is left out for the rest of the turn. `first` is the plan of the first
+    request, where it is made already."""
 
     def __init__(
         self,
@@ -52,9 +53,11 @@ class ModelRequests:
         turn: Turn,
         recorder: Recorder,
         measure: Measure,
+        first: Plan | None = None,
     ) -> None:
         self._services = services
         self._preparation = preparation
+        self._first = first
         self._turn = turn
         self._stream = turn.stream
         self._emit = turn.stream.emit
@@ -113,7 +116,9 @@ class ModelRequests:
     async def _plan(self, step: int) -> Plan:
         preparation = self._preparation
         before = self._conversation.context.projections
-        made = await preparation.plan(self._stream.message, step)
+        made, self._first = self._first, None
+        if made is None:
+            made = await preparation.plan(self._stream.message, step)
         usable, share = preparation.window.prompt, preparation.settings.wrap_up_share
         compacted = self._conversation.context.projections is not before
         # Also after a suspension the last report describes this turn's previous request.

@@ -1,8 +1,8 @@
 """What a turn begins with: the messages that its request adds, its history, and its answer.
 
-`open_in_chat` carries out in the log what `chats.reconcile` says of a request. A message that the
-store cannot keep, not even in memory, is refused before a model is asked (StoreError): the user can
-send it again.
+`open_in_chat` reads the chat once and says what a request means for it (`chats.reconcile`);
+`service` stores that in one transaction. A message that the store cannot keep, not even in memory,
+is refused before a model is asked (StoreError): the user can send it again.
 """
 
 from __future__ import annotations
@@ -13,14 +13,14 @@ from dataclasses import dataclass, replace
 from ..chats import (
     HEAD,
     Append,
+    Begun,
     Branch,
-    Branches,
-    ChatQueue,
     ChatStore,
     Import,
     Intention,
     Parent,
     Resume,
+    TurnStart,
     Versions,
     WorkflowName,
     edited,
@@ -28,7 +28,7 @@ from ..chats import (
     title_for,
 )
 from ..chats.reconcile import REGENERATE
-from ..errors import InvalidRequest, StoreError
+from ..errors import InvalidRequest
 from ..messages.conversion import to_prompt
 from ..messages.origin import events_before, is_event, sent_by_a_client, without_events
 from ..messages.parts import Message
@@ -44,19 +44,18 @@ class Opening:
 
     `history` ends with the user message. `answer` is the message to write; it has parts already
     when a suspended turn goes on. `reply` is an answer that needs no model, `slash` a command that
-    the server answers itself. `parent` is the message that the answer follows in the log, `version`
-    the place of the answer among the earlier answers to its question (None: it is the first).
-    `events` came since the user message before; they are not part of the history.
+    the server answers itself. `version` is the place of the answer among the earlier answers to its
+    question (None: it is the first), which is known when the turn has begun in the store. `events`
+    came since the user message before; they are not part of the history.
 
-    How the chat's path changed: `dropped` messages after the message `after` (None: from the
-    beginning) left the path, then `added` came. The answer is not counted. `from_queue` is the id
+    How the chat's path changes: `dropped` messages after the message `after` (None: from the
+    beginning) leave the path, then `added` come. The answer is not counted. `from_queue` is the id
     of the request's entry in the chat's queue.
     """
 
     history: tuple[Message, ...]
     answer: Message
     reply: str | None = None
-    parent: Parent = HEAD
     slash: Slash | None = None
     version: Versions | None = None
     after: str | None = None
@@ -112,93 +111,70 @@ async def open_in_chat(
     skills: SkillLibrary,
     new_id: str,
     from_queue: str | None = None,
-) -> Opening:
-    """The opening of a request of a chat. When this returns, the request's new messages are in the
-    log, and its entry `from_queue` has left the queue.
+) -> tuple[Opening, TurnStart]:
+    """The opening of a request of a chat, and what the store is to begin the turn with.
+    `from_queue` is the id of the request's entry in the chat's queue.
 
     Raises InvalidRequest, NotFound and Conflict as `reconcile` and the store do.
     """
-    exists = await store.get(chat_id) is not None
-    stored = await store.path(chat_id) if exists else ()
+    chat, stored = await store.find_path(chat_id)
     continuation = _continuation(_intention(request, stored), stored, new_id)
-    answer = continuation.answer
+    answer = addressed(continuation.answer, request.client_id)
     expanded = [await expand(message, skills) for message in continuation.asked]
     asked = tuple(item.message for item in expanded)
-    if not exists:
-        await store.import_messages(chat_id, asked, _title(asked), _workflow(request))
-        added = asked
-    else:
-        added = await _append(store, chat_id, stored, continuation, asked, from_queue)
+    # A `/skill` message that is asked again may name a skill that did not exist the first time: the
+    # skill's text is stored now.
+    changed = asked != continuation.asked and not answer.parts
+    added = asked if chat is None or continuation.new or changed else ()
     stays = continuation.before if added else continuation.kept
     gone = tuple(message for message in stored[len(stays) :] if message.id != answer.id)
     # No turn has read the events that leave the path with the answer before them.
     events = (*events_before((*continuation.before, *asked)), *filter(is_event, gone))
     reply, slash = _without_model(expanded[-1], answer)
-    return Opening(
+    opening = Opening(
         history=(*_system(request.messages), *without_events(continuation.before), *asked),
         answer=answer,
         reply=reply,
-        parent=HEAD if added else continuation.parent,
         slash=slash,
-        # Only a question that was asked before can have earlier answers.
-        version=await _version(store, chat_id, asked, answer) if gone or not added else None,
         after=stays[-1].id if stays else None,
         dropped=len(gone),
         added=added,
         events=events,
         from_queue=from_queue,
     )
+    untitled = chat is None or (added and not without_events(stored))
+    start = TurnStart(
+        answer=answer,
+        messages=added,
+        after=continuation.parent if continuation.new else opening.after,
+        parent=continuation.parent,
+        new=chat is None,
+        title=_title(asked) if untitled else None,
+        workflow=_workflow(request),
+        from_queue=from_queue,
+        # Only a question that was asked before can have earlier answers.
+        question=asked[-1].id if gone or not added else None,
+    )
+    return opening, start
 
 
-async def _append(
-    store: ChatStore,
-    chat_id: str,
-    stored: tuple[Message, ...],
-    continuation: _Continuation,
-    asked: tuple[Message, ...],
-    from_queue: str | None,
-) -> tuple[Message, ...]:
-    """Adds the messages `asked` to the log of a stored chat if they are new, and takes the entry
-    out of the queue; returns the messages that were added."""
-    new = continuation.new
-    # A `/skill` message that is asked again may name a skill that did not exist the first time: the
-    # skill's text is stored now.
-    changed = asked != continuation.asked and not continuation.answer.parts
-    if not new and not changed:
-        if from_queue is not None:
-            await ChatQueue(store).dequeue(chat_id, from_queue)
-        return ()
-    before = continuation.before
-    after = continuation.parent if new else (before[-1].id if before else None)
-    await store.append_all(chat_id, asked, after, from_queue)
-    if not without_events(stored):
-        await store.set_title(chat_id, _title(asked), "rule")
-    return asked
-
-
-async def open_suspended(
-    store: ChatStore, chat_id: str, path: tuple[Message, ...], answer: Message
-) -> Opening:
+def open_suspended(path: tuple[Message, ...], answer: Message) -> tuple[Opening, TurnStart]:
     """The opening of a suspended turn that goes on with `answer`, the last message of `path` after
-    a decision: nothing is added to the log."""
+    a decision: nothing is added to the log before it."""
     history = without_events(path[:-1])
     parent = path[-2].id if len(path) > 1 else None
-    version = await _version(store, chat_id, history, answer)
-    events = events_before(path)
-    return Opening(history, answer, parent=parent, version=version, events=events)
+    question = history[-1].id if history else None
+    opening = Opening(history, answer, events=events_before(path))
+    return opening, TurnStart(answer, parent=parent, question=question)
 
 
-async def _version(
-    store: ChatStore, chat_id: str, history: Sequence[Message], answer: Message
-) -> Versions | None:
-    """The answer among all answers to the last message of `history`; None without another
-    answer."""
-    try:
-        ids = await Branches(store).answers_to(chat_id, history[-1].id) if history else ()
-    except StoreError:
-        return None  # An answer must not fail because its versions cannot be read.
-    every = ids if answer.id in ids else (*ids, answer.id)
-    return Versions(every.index(answer.id), every) if len(every) > 1 else None
+def begun_as(opening: Opening, begun: Begun) -> Opening:
+    """The opening with the answer's version, after the turn has begun in the store."""
+    every = begun.answers
+    if opening.answer.id not in every:
+        every = (*every, opening.answer.id)
+    place = every.index(opening.answer.id)
+    return replace(opening, version=Versions(place, every) if len(every) > 1 else None)
 
 
 def addressed(answer: Message, client_id: str | None) -> Message:

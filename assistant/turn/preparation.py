@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -18,7 +18,7 @@ from ..context.system import SystemText
 from ..context.tail import EARLIER_SHARE
 from ..context.tokens import TextTokens
 from ..context.window import PRICES, Budget, Prices, Window, window_of
-from ..errors import ContextOverflow, InvalidRequest
+from ..errors import AssistantError, ContextOverflow, InvalidRequest
 from ..llm.provider import Provider
 from ..llm.request import LLMRequest
 from ..messages.parts import Message
@@ -26,7 +26,7 @@ from ..tools.tool import Tool
 from ..tools.toolset import Listing, Toolset
 from ..user_context.skills import SkillSummary
 from .conversation import Conversation
-from .turn_notes import NoteSources, begin_tail
+from .turn_notes import NoteSources, add_recalled, begin_tail, query_of, recalls
 from .turn_services import Services, provider_for, settings_for
 
 
@@ -54,13 +54,13 @@ class Preparation:
     async def plan(self, answer: Message, number: int) -> Plan:
         """The plan of the turn's request `number` (from 1), which continues `answer`. Made in a
         thread: feeding a long chat for the first time takes seconds."""
+        return await asyncio.to_thread(self.plan_now, answer, number)
 
-        def work() -> Plan:
-            with self.conversation.lock:
-                self.conversation.feed((*self.history, answer))
-                return self.ready(answer).plan(self.conversation.tail)
-
-        made = await asyncio.to_thread(work)
+    def plan_now(self, answer: Message, number: int) -> Plan:
+        """`plan`, in the caller's thread."""
+        with self.conversation.lock:
+            self.conversation.feed((*self.history, answer))
+            made = self.ready(answer).plan(self.conversation.tail)
         return replace(made, report=replace(made.report, request=number))
 
     async def wrapped_up(self, answer: Message, number: int, made: Plan) -> Plan:
@@ -136,61 +136,105 @@ async def prepare(
     history: tuple[Message, ...],
     conversation: Conversation,
     params: ChatParams,
-    notes: NoteSources | None = None,
 ) -> Preparation:
     """The preparation of a turn whose messages are `history`; `params` are the chat's own.
 
-    With `notes`, the turn's tail is begun from these sources.
     Raises ProviderError when no provider is configured or found."""
+    make = await _maker(services, history, conversation, params)
+    return await asyncio.to_thread(make)
+
+
+async def prepare_first(
+    services: Services,
+    history: tuple[Message, ...],
+    conversation: Conversation,
+    params: ChatParams,
+    notes: NoteSources,
+    answer: Message,
+) -> tuple[Preparation, Plan | None]:
+    """The preparation of a turn with its tail, and the plan of its first request: in one thread,
+    since every change of threads costs more than a short chat's plan.
+
+    The plan is None where the turn goes on after a suspension, where passages are to be recalled,
+    and where it cannot be made, which the next attempt reports. Raises ProviderError as `prepare`
+    does."""
+    make = await _maker(services, history, conversation, params)
+    query = query_of(history)
+
+    def work() -> tuple[Preparation, Plan | None, bool]:
+        preparation = make()
+        begun = begin_tail(conversation, notes)
+        recall = begun and recalls(conversation, query, preparation.settings.recall_tokens)
+        if recall or answer.parts:
+            return preparation, None, recall
+        try:
+            return preparation, preparation.plan_now(answer, 1), False
+        except AssistantError:
+            return preparation, None, False
+
+    preparation, plan, recall = await asyncio.to_thread(work)
+    if recall:
+        await add_recalled(conversation, notes, query, preparation.settings.recall_tokens)
+    return preparation, plan
+
+
+async def _maker(
+    services: Services,
+    history: tuple[Message, ...],
+    conversation: Conversation,
+    params: ChatParams,
+) -> Callable[[], Preparation]:
+    """A function that makes the preparation; to be called in a thread."""
     settings = settings_for(services.settings, params)
-    provider = await provider_for(services.providers, params)
-    window = window_of(await services.providers.window(provider))
+    (provider, window), statements = await asyncio.gather(
+        _provider_and_window(services, params), services.prompts.statements()
+    )
     listing = Listing(window.tokens)
     tools = schemas_of(services.toolset.list(listing)) if provider.tools else ()
     spoken = tuple(message for message in history if message.role != "system")
-    await asyncio.to_thread(conversation.feed_locked, spoken)
-    system = client_system(history)
-    if system is None:
-        first_turn = conversation.context.first_turn
-        system = await _own_system(services, history, settings, window, first_turn, bool(tools))
-    if notes is not None:
-        await begin_tail(conversation, notes, history, settings.recall_tokens)
-    count = counter_of(provider.model)
     calibration = services.calibrations.get(provider.model, Calibration())
-    return Preparation(
-        provider,
-        window,
-        system,
-        tools,
-        settings,
-        spoken,
-        conversation,
-        factor=1.0 if count is not None else calibration.factor,
-        alternation=provider.model in services.alternating,
-        count=count,
-        toolset=services.toolset,
-        listing=listing,
-    )
+    alternation = provider.model in services.alternating
+
+    def system() -> SystemText:
+        own = client_system(history)
+        if own is not None:
+            return own
+        # Our own system message: full on a chat's first turn, else the continuation (R1, R2).
+        made = services.prompts.system_prompt(
+            statements,
+            first_turn=conversation.context.first_turn,
+            window_tokens=window.tokens,
+            compact=window.compact,
+            tools=bool(tools),
+            max_steps=settings.max_steps,
+            pinned_skills=_pinned(history),
+        )
+        return SystemText(made.text, made.kind, made.user_context_chars, made.limits, made.left_out)
+
+    def make() -> Preparation:
+        conversation.feed_locked(spoken)
+        count = counter_of(provider.model)
+        return Preparation(
+            provider,
+            window,
+            system(),
+            tools,
+            settings,
+            spoken,
+            conversation,
+            factor=1.0 if count is not None else calibration.factor,
+            alternation=alternation,
+            count=count,
+            toolset=services.toolset,
+            listing=listing,
+        )
+
+    return make
 
 
-async def _own_system(
-    services: Services,
-    history: tuple[Message, ...],
-    settings: Settings,
-    window: Window,
-    first_turn: bool,
-    tools: bool,
-) -> SystemText:
-    """Our own system message: full on a chat's first turn, else the continuation (R1, R2)."""
-    made = await services.prompts.system_prompt(
-        first_turn=first_turn,
-        window_tokens=window.tokens,
-        compact=window.compact,
-        tools=tools,
-        max_steps=settings.max_steps,
-        pinned_skills=_pinned(history),
-    )
-    return SystemText(made.text, made.kind, made.user_context_chars, made.limits, made.left_out)
+async def _provider_and_window(services: Services, params: ChatParams) -> tuple[Provider, Window]:
+    provider = await provider_for(services.providers, params)
+    return provider, window_of(await services.providers.window(provider))
 
 
 def schemas_of(tools: Sequence[Tool]) -> tuple[Mapping[str, Any], ...]:

@@ -12,7 +12,7 @@ import time
 from collections.abc import Callable
 from typing import Protocol
 
-from ..chats import ChatState
+from ..chats import Chat, ChatState
 from ..errors import AssistantError
 from ..messages.parts import Message
 
@@ -27,7 +27,9 @@ class AnswerStore(Protocol):
     """The part of the chat store that a turn writes to."""
 
     async def checkpoint(self, chat_id: str, message: Message) -> None: ...
-    async def finish_answer(self, chat_id: str, message: Message, state: ChatState) -> int: ...
+    async def finish_answer(
+        self, chat_id: str, message: Message, state: ChatState, unread: bool
+    ) -> Chat | None: ...
     async def set_state(self, chat_id: str, state: ChatState) -> None: ...
     def check_saved(self, chat_id: str) -> None: ...
 
@@ -38,8 +40,10 @@ class NoStore:
     async def checkpoint(self, chat_id: str, message: Message) -> None:
         return
 
-    async def finish_answer(self, chat_id: str, message: Message, state: ChatState) -> int:
-        return 0
+    async def finish_answer(
+        self, chat_id: str, message: Message, state: ChatState, unread: bool
+    ) -> Chat | None:
+        return None
 
     async def set_state(self, chat_id: str, state: ChatState) -> None:
         return
@@ -49,7 +53,10 @@ class NoStore:
 
 
 class Recorder:
-    """Stores one answer. For one event loop; `clock` gives seconds."""
+    """Stores one answer. For one event loop; `clock` gives seconds.
+
+    `chat` is the chat as it was stored with the whole answer; None before that, and where it could
+    not be stored."""
 
     def __init__(
         self,
@@ -63,6 +70,7 @@ class Recorder:
         self._saved_at = clock()
         self._chunks = 0
         self._saving: asyncio.Task[None] | None = None
+        self.chat: Chat | None = None
 
     def grew(self, message: Callable[[], Message]) -> None:
         """Called after each chunk; starts a checkpoint when a second or some 4 kB have passed.
@@ -89,12 +97,14 @@ class Recorder:
         except AssistantError as error:
             _log(error)
 
-    async def finish(self, message: Message, state: ChatState) -> AssistantError | None:
+    async def finish(
+        self, message: Message, state: ChatState, unread: bool = False
+    ) -> AssistantError | None:
         """Makes the answer a row of the log. Returns the error if it could not be stored, else
         None."""
         await self._saved()
         try:
-            await self._store.finish_answer(self._chat_id, message, state)
+            self.chat = await self._store.finish_answer(self._chat_id, message, state, unread)
             self._store.check_saved(self._chat_id)
         except AssistantError as error:
             _log(error)

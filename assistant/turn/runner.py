@@ -12,6 +12,7 @@ from datetime import datetime, timezone
 from typing import Any
 
 from ..chats import ChatState
+from ..context.plan import Plan
 from ..context.report_words import in_words
 from ..errors import AssistantError, Conflict, ProviderError
 from ..messages import chunks
@@ -22,7 +23,7 @@ from .calls import CallRunner, Suspension
 from .decisions import STOPPED
 from .measure import Measure
 from .model_request import ModelRequests
-from .preparation import Preparation, prepare
+from .preparation import Preparation, prepare, prepare_first
 from .recorder import Recorder
 from .slash.slash_commands import Slash, help_text
 from .turn import Turn
@@ -79,7 +80,8 @@ class TurnRunner:
         try:
             metadata = self._stream.message.metadata
             self._emit(chunks.start(self._stream.message.id, {"created": _now(), **metadata}))
-            return await self._phases()
+            async with self._services.places.taken():
+                return await self._phases()
         except asyncio.CancelledError:
             return self._aborted()
         except AssistantError as error:
@@ -89,7 +91,8 @@ class TurnRunner:
             return self._failed(AssistantError(INTERNAL))
 
     async def _keep(self, last: list[Chunk]) -> None:
-        problem = await self._recorder.finish(fold(self._stream.message, last), self._state)
+        whole, unread = fold(self._stream.message, last), not self._turn.observer.watching
+        problem = await self._recorder.finish(whole, self._state, unread)
         if problem is not None:
             self._emit(chunks.notice("not_saved", _NOT_SAVED.format(problem.message)))
 
@@ -101,23 +104,25 @@ class TurnRunner:
         suspension = await self._go_on()
         if suspension:
             return self._suspend(suspension)
-        history = self._turn.tools.history
-        notes = None
-        if history is not None:
-            notes = NoteSources(history, self._opening.answer.id, self._opening.events)
-        preparation = await self._prepare(notes)
+        preparation, first = await self._prepare_first()
         provider = preparation.provider
         self._emit(chunks.message_metadata({"model": provider.model, "provider": provider.name}))
         self._requests = ModelRequests(
-            self._services, preparation, self._turn, self._recorder, self._measure
+            self._services, preparation, self._turn, self._recorder, self._measure, first
         )
         return await self._loop(self._requests)
 
-    async def _prepare(self, notes: NoteSources | None = None) -> Preparation:
+    async def _prepare_first(self) -> tuple[Preparation, Plan | None]:
+        turn, opening = self._turn, self._opening
+        parts = (self._services, opening.history, turn.conversation, turn.params)
+        if turn.tools.history is None:
+            return await prepare(*parts), None
+        notes = NoteSources(turn.tools.history, opening.answer.id, opening.events)
+        return await prepare_first(*parts, notes, self._stream.message)
+
+    async def _prepare(self) -> Preparation:
         turn = self._turn
-        return await prepare(
-            self._services, turn.opening.history, turn.conversation, turn.params, notes
-        )
+        return await prepare(self._services, turn.opening.history, turn.conversation, turn.params)
 
     async def _enter(self, state: ChatState) -> None:
         """The observer gets the state even where it cannot be stored."""

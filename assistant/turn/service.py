@@ -15,10 +15,9 @@ import asyncio
 import logging
 import uuid
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 from functools import partial
 
-from ..chats import ChatParams, ChatState, ChatStore
+from ..chats import ChatParams, ChatState, ChatStore, TurnStart
 from ..chats.chat import WAITING_STATES
 from ..chats.search.history_search import HistorySearch
 from ..context.report import Report
@@ -34,7 +33,7 @@ from .conversation import Conversation
 from .conversations import Conversations
 from .history import ConversationHistory
 from .idle.job import IdleChat, IdleJob
-from .opening import Opening, addressed, open_in_chat, open_stateless
+from .opening import Opening, begun_as, open_in_chat, open_stateless
 from .preparation import prepare
 from .recorder import NoStore, Recorder
 from .runner import TurnRunner
@@ -85,28 +84,31 @@ class TurnService:
         """Starts the turn that a request asks for. `from_queue` is the id of the request's entry in
         the chat's queue, which the entry leaves when its message is in the log.
 
-        Raises InvalidRequest, NotFound and Conflict for a request that does not fit the chat, and
-        StoreError when it cannot be stored."""
+        Raises InvalidRequest, NotFound and Conflict for a request that does not fit the chat,
+        Refused (`busy`) while too many turns wait, and StoreError when it cannot be stored."""
+        if from_queue is None:
+            self._services.places.check()
         new_id = self._new_id()
-        opening = await open_in_chat(
+        opening, start = await open_in_chat(
             request, chat_id, self._store, self._skills, new_id, from_queue
         )
-        await observer.opened(opening)
-        opening = replace(opening, answer=addressed(opening.answer, request.client_id))
-        sent, queued = request.workflow, Snapshot()
-        if from_queue is not None:
-            queued = self._workflows.take(chat_id, from_queue)
-        workflow = sent if sent.graph is not None else queued
-        return await self._begin(opening, chat_id, params, observer, workflow)
+        return await self._begin(opening, start, chat_id, params, observer, request.workflow)
 
     async def resume(
-        self, opening: Opening, chat_id: str, params: ChatParams, observer: TurnObserver
+        self,
+        opening: Opening,
+        start: TurnStart,
+        chat_id: str,
+        params: ChatParams,
+        observer: TurnObserver,
     ) -> Turn:
         """Lets a suspended turn go on, with the workflow that it began with. Raises StoreError."""
-        return await self._begin(opening, chat_id, params, observer, Snapshot())
+        return await self._begin(opening, start, chat_id, params, observer, Snapshot())
 
     async def start_stateless(self, request: TurnRequest) -> Turn:
-        """Starts a turn without a chat: nothing of it is stored. Raises InvalidRequest."""
+        """Starts a turn without a chat: nothing of it is stored. Raises InvalidRequest and Refused
+        (`busy`)."""
+        self._services.places.check()
         opening = await open_stateless(request, self._skills, self._new_id())
         conversation = self._conversations.stateless()
         tools = self._tool_context(request.workflow, conversation, None)
@@ -169,22 +171,27 @@ class TurnService:
     async def _begin(
         self,
         opening: Opening,
+        start: TurnStart,
         chat_id: str,
         params: ChatParams,
         observer: TurnObserver,
         workflow: Snapshot,
     ) -> Turn:
-        """Begins the answer in the store, then runs the turn. Every step that may fail comes before
-        `begin_answer`: an answer in progress must come to its end."""
+        """Begins the turn in the store, then runs it. Every step that may fail comes before
+        `begin_turn`: an answer in progress must come to its end."""
         self._stop_idle_jobs(chat_id)
-        allowed = await self._store.allowed_tools(chat_id)
-        conversation = await self._conversations.of_chat(chat_id)
-        await self._store.begin_answer(chat_id, opening.answer, opening.parent)
-        await observer.started(opening)
+        conversation = await self._conversations.of_chat(chat_id, is_new=start.new)
+        begun = await self._store.begin_turn(chat_id, start)
+        opening = begun_as(opening, begun)
+        await observer.began(opening, begun)
+        queued = Snapshot()
+        if opening.from_queue is not None:
+            queued = self._workflows.take(chat_id, opening.from_queue)
         suspended = self._workflows.take(chat_id)
-        workflow = workflow if workflow.graph is not None else suspended
-        tools = self._tool_context(workflow, conversation, chat_id)
+        known = (one for one in (workflow, queued, suspended) if one.graph is not None)
+        tools = self._tool_context(next(known, Snapshot()), conversation, chat_id)
         stream = TurnStream(opening.answer, chat_id, observer.chunk)
+        allowed = frozenset(begun.chat.allowed_tools)
         turn = Turn(opening, stream, conversation, tools, observer, chat_id, params, allowed)
         stream.start(self._run(turn, chat_id))
         return turn
@@ -199,7 +206,7 @@ class TurnService:
         if state in WAITING_STATES:
             self._workflows.keep(chat_id, None, turn.tools.workflow)
         try:
-            await turn.observer.ended(turn, state)
+            await turn.observer.ended(turn, state, recorder.chat)
             await self._conversations.keep(chat_id, turn.conversation)
             if state == "idle":
                 self._begin_idle_jobs(turn, chat_id)

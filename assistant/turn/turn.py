@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from ..chats import ChatParams, ChatState
+from ..chats import Begun, Chat, ChatParams, ChatState
 from ..messages.chunks import Chunk
 from ..tools.tool import ToolContext
 from .conversation import Conversation
@@ -23,12 +23,9 @@ class TurnObserver:
     """Follows one turn, in the order of these methods. Here each method does nothing, which is
     enough for a turn without a chat."""
 
-    async def opened(self, opening: Opening) -> None:
-        """The messages of the request are in the log; the answer has not begun."""
-
-    async def started(self, opening: Opening) -> None:
-        """The store has an answer in progress, which must come to its end: this method raises
-        nothing."""
+    async def began(self, opening: Opening, begun: Begun) -> None:
+        """The store has the request's messages and an answer in progress, which must come to its
+        end: this method raises nothing."""
 
     def chunk(self, chunk: Chunk) -> None:
         """A chunk was added to the answer."""
@@ -36,8 +33,14 @@ class TurnObserver:
     def entered(self, state: ChatState) -> None:
         """The chat enters `state` while the turn goes on; it is stored after this call."""
 
-    async def ended(self, turn: Turn, state: ChatState) -> None:
-        """The answer is stored and its last chunk was emitted; the chat is to enter `state`."""
+    @property
+    def watching(self) -> bool:
+        """Whether a reader follows the answer; if not, it is stored as unread."""
+        return True
+
+    async def ended(self, turn: Turn, state: ChatState, chat: Chat | None) -> None:
+        """The answer is stored and its last chunk was emitted; the chat is to enter `state`.
+        `chat` is the chat as it was stored; None where it could not be stored."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -38,31 +38,40 @@ class NoteSources:
     events: tuple[Message, ...] = ()
 
 
-async def begin_tail(
-    conversation: Conversation,
-    sources: NoteSources,
-    history: Sequence[Message],
-    recall_tokens: int,
-) -> None:
-    """Begins the tail of the turn whose messages are `history`, unless it has a tail already: a
-    turn that was suspended keeps its notes."""
+def begin_tail(conversation: Conversation, sources: NoteSources) -> bool:
+    """Begins the tail of a turn with its events; returns False for a turn that has a tail already:
+    a turn that was suspended keeps its notes. The caller has fed the conversation."""
     asked = conversation.context.asked_row
     if conversation.tail_of == sources.answer_id and conversation.tail.asked == asked:
-        return
-    conversation.tail_of, conversation.tail = sources.answer_id, Tail(asked)
+        return False
     events = events_note([event.text for event in sources.events])
-    passages = await _recalled(conversation, sources.history, history, recall_tokens)
-    conversation.tail = conversation.tail.with_note(events).with_note(passages)
+    conversation.tail_of = sources.answer_id
+    conversation.tail = Tail(asked).with_note(events)
+    return True
+
+
+def recalls(conversation: Conversation, query: str, most_tokens: int) -> bool:
+    """Whether the turn's tail may have passages: requests leave messages out, and recall is on."""
+    return bool(most_tokens and conversation.context.projections.cuts and query.strip())
+
+
+async def add_recalled(
+    conversation: Conversation, sources: NoteSources, query: str, most_tokens: int
+) -> None:
+    """Adds the passages that fit `query`, the user's message, to the turn's tail."""
+    passages = await _recalled(conversation, sources.history, query, most_tokens)
+    conversation.tail = conversation.tail.with_note(passages)
+
+
+def query_of(history: Sequence[Message]) -> str:
+    """The user's message, as far as it is searched for."""
+    return next((m.text for m in reversed(history) if m.role == "user"), "")[:LONGEST_QUERY]
 
 
 async def _recalled(
-    conversation: Conversation, log: ChatHistory, history: Sequence[Message], most_tokens: int
+    conversation: Conversation, log: ChatHistory, query: str, most_tokens: int
 ) -> Note | None:
-    """The passages that fit the user's message. A failing search is logged and gives no
-    passages."""
-    query = next((m.text for m in reversed(history) if m.role == "user"), "")[:LONGEST_QUERY]
-    if not most_tokens or not conversation.context.projections.cuts or not query.strip():
-        return None
+    """The passages that fit the query. A failing search is logged and gives no passages."""
     try:
         passages = await log.search(query, MOST_PASSAGES)
     except AssistantError as error:

@@ -24,3 +24,11 @@ class TurnRequest:
     message_id: str | None = None
     workflow: Snapshot = field(default_factory=Snapshot)
     client_id: str | None = None
+
+    @property
+    def new_message(self) -> Message | None:
+        """The user message that is asked; None to give another answer, and for a list that ends
+        with an answer."""
+        last = self.message or (self.messages[-1] if self.messages else None)
+        asks = self.trigger == SUBMIT and last is not None and last.role == "user"
+        return last if asks else None

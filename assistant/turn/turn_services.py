@@ -19,6 +19,7 @@ from ..messages.parts import Message
 from ..tools.toolset import Toolset
 from ..user_context.skills import SkillSummary
 from .compaction import Compaction
+from .places import Places
 from .slash.slash_commands import Slash
 
 if TYPE_CHECKING:
@@ -40,10 +41,13 @@ class Model(Protocol):
 
 
 class Prompts(Protocol):
-    """Makes the system message (`prompts.composition`)."""
+    """Makes the system message (`prompts.composition`): `system_prompt`, in a thread, from the
+    user's `statements`."""
 
-    async def system_prompt(
+    async def statements(self) -> Any: ...
+    def system_prompt(
         self,
+        statements: Any,
         *,
         first_turn: bool,
         window_tokens: int,
@@ -69,11 +73,15 @@ Answer = Callable[[Slash, str | None, Sequence[Message]], Awaitable[Reply]]
 """Answers a slash command of a chat (None: of no chat) with these messages, the command last."""
 
 
+UNBOUNDED = 1_000_000
+"""Turns at a time where nobody sets a limit."""
+
+
 @dataclass(frozen=True, slots=True)
 class Services:
-    """Built once for each ComfyUI user. `clock` gives seconds. `calibrations` holds by model how
-    far token estimates were off, `alternating` the models that refuse two messages of one role in a
-    row; both are learned from answers."""
+    """Built once for each ComfyUI user; `places` are those of all users. `clock` gives seconds.
+    `calibrations` holds by model how far token estimates were off, `alternating` the models that
+    refuse two messages of one role in a row; both are learned from answers."""
 
     providers: Providers
     model: Model
@@ -86,6 +94,7 @@ class Services:
     calibrations: dict[str, Calibration] = field(default_factory=dict)
     alternating: set[str] = field(default_factory=set)
     comfyui: ComfyPort | None = None
+    places: Places = field(default_factory=lambda: Places(UNBOUNDED))
 
 
 async def provider_for(providers: Providers, params: ChatParams) -> Provider:

@@ -15,6 +15,7 @@ from collections.abc import Iterable
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
+from .. import files
 from .sources import SourceCache
 
 MODEL_SUFFIXES = frozenset(
@@ -75,10 +76,7 @@ def _refresh(
     summary = EnvironmentSummary(_count_packages(), node_types, count_models(model_folders))
     path = user_path.joinpath(*_SUMMARY)
     if SourceCache().read(path, parse_summary) != summary:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        temporary = path.with_suffix(".tmp")
-        temporary.write_text(json.dumps(asdict(summary)) + "\n", encoding="utf-8")
-        temporary.replace(path)
+        files.write_text(path, json.dumps(asdict(summary)) + "\n")
     return summary
 
 

@@ -8,6 +8,7 @@ are read again only after a change, also after a change by another process.
 from __future__ import annotations
 
 import re
+import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime
@@ -37,6 +38,7 @@ from ..database import (
 )
 from ..errors import InvalidRequest, NotFound
 
+SEEN_SECONDS = 1.0
 MAX_TEXT_CHARS = 2_000
 MAX_RULES = 1_000
 MAX_PREFERENCES = 1_000
@@ -98,9 +100,18 @@ class UserStatements:
 class UserContextStore:
     """The rules and preferences of one user. All methods raise `StoreError`."""
 
-    def __init__(self, database: Database, *, clock: Callable[[], datetime] = utc_now) -> None:
+    def __init__(
+        self,
+        database: Database,
+        *,
+        clock: Callable[[], datetime] = utc_now,
+        seconds: Callable[[], float] = time.monotonic,
+    ) -> None:
         self._database = database
         self._clock = clock
+        self._seconds = seconds
+        self._fresh_until = 0.0
+        self._changes = 0
         self._known: UserStatements | None = None
         self._opened = False
 
@@ -112,10 +123,15 @@ class UserContextStore:
             self._opened = True
 
     async def read(self) -> UserStatements:
-        """All rules and preferences; the tables are read only if the revision changed."""
+        """All rules and preferences; the tables are read only if the revision changed. A change by
+        another process is seen within SEEN_SECONDS."""
         await self.open()
-        known = self._known
+        known, changes = self._known, self._changes
+        if known is not None and self._seconds() < self._fresh_until:
+            return known
         self._known = await self._database.read(lambda transaction: _read(transaction, known))
+        if self._changes == changes:
+            self._fresh_until = self._seconds() + SEEN_SECONDS
         return self._known
 
     async def add_rule(self, text: object) -> Rule:
@@ -189,7 +205,11 @@ class UserContextStore:
             return result
 
         await self.open()
-        return await self._database.write(change)
+        try:
+            return await self._database.write(change)
+        finally:
+            self._changes += 1
+            self._fresh_until = 0.0
 
 
 def _read(transaction: Transaction, known: UserStatements | None) -> UserStatements:

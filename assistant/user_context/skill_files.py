@@ -6,9 +6,7 @@ matter has no name and no description; `skills` then takes the folder's name and
 
 from __future__ import annotations
 
-import os
 import re
-import tempfile
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -16,6 +14,7 @@ from typing import Any
 
 import yaml
 
+from .. import files
 from ..errors import StoreError
 
 SKILL_FILE = "SKILL.md"
@@ -91,16 +90,6 @@ def write_skill_file(folder: Path, file: SkillFile) -> None:
     `StoreError`.
     """
     try:
-        folder.mkdir(parents=True, exist_ok=True)
-        handle, temporary = tempfile.mkstemp(dir=folder, prefix=".", suffix=".tmp")
-        try:
-            with os.fdopen(handle, "w", encoding="utf-8", newline="\n") as stream:
-                stream.write(format_skill_file(file))
-                stream.flush()
-                os.fsync(stream.fileno())
-            os.replace(temporary, folder / SKILL_FILE)
-        except BaseException:
-            os.unlink(temporary)
-            raise
+        files.write_text(folder / SKILL_FILE, format_skill_file(file))
     except OSError as error:
-        raise StoreError(f"The skill could not be saved: {error.strerror}.") from error
+        raise StoreError(f"The skill could not be saved: {files.reason_of(error)}.") from error

@@ -9,13 +9,13 @@ from __future__ import annotations
 
 import logging
 import os
-import shutil
 import threading
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Literal
 
+from .. import files
 from ..errors import Conflict, InvalidRequest, NotFound, StoreError
 from .skill_files import SKILL_FILE, SkillFile, parse_skill_file, write_skill_file
 from .slugs import Slug, inside, slug, slug_for
@@ -173,19 +173,25 @@ class SkillLibrary:
         """Change the fields of a user's skill that are not None; its slug stays.
 
         A default stays as it is: the changed skill becomes the user's own, which replaces it.
-        Raises `InvalidRequest` for a wrong field or slug, and `NotFound`.
+        Raises `InvalidRequest` for a wrong field or slug, `NotFound`, and `StoreError`.
         """
         wanted = slug(name_of_skill)
         changes = _checked(name, description, instructions)
         with self._writing:
-            file = replace(self._file(wanted, self._user)[0], **changes)
-            write_skill_file(inside(self._user_path / _FOLDER, wanted), file)
+            found, origin = self._file(wanted, self._user)
+            folder = inside(self._user_path / _FOLDER, wanted)
+            if origin == "default" and (folder / SKILL_FILE).exists():
+                # A change of the default would replace the user's own text.
+                raise StoreError(f"{wanted} cannot be read now: another program may hold its file.")
+            file = replace(found, **changes)
+            write_skill_file(folder, file)
         return _skill(wanted, file, "user")
 
     def delete(self, name: object) -> None:
         """Delete a user's own skill with its folder; a default with its slug then counts again.
 
-        Raises `InvalidRequest`, `NotFound`, and `Conflict` for a default.
+        Raises `InvalidRequest`, `NotFound`, `Conflict` for a default, and `StoreError` for a folder
+        that cannot be removed, which then stays whole.
         """
         wanted = slug(name)
         with self._writing:
@@ -197,9 +203,15 @@ class SkillLibrary:
                     code="default_skill",
                 )
             try:
-                shutil.rmtree(inside(self._user_path / _FOLDER, wanted))
+                files.remove_folder(inside(self._user_path / _FOLDER, wanted))
             except OSError as error:
-                raise StoreError(f"The skill could not be deleted: {error.strerror}.") from error
+                raise StoreError(
+                    f"The skill could not be deleted: {files.reason_of(error)}."
+                ) from error
+
+    def tidy(self) -> None:
+        """Remove what deletions left behind because another program held it. Raises nothing."""
+        files.remove_leftovers(self._user_path / _FOLDER)
 
     def resolve(self, argument: str) -> Match | Unknown | Ambiguous:
         """The skill that `/skill argument` means.

@@ -12,14 +12,13 @@ import unicodedata
 from pathlib import Path
 from typing import NewType
 
+from .. import files
 from ..errors import InvalidRequest
 
 Slug = NewType("Slug", str)
 """A name that `slug` has checked."""
 
 _ALLOWED = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,79}", re.ASCII)
-# In every folder, Windows opens a device under these names.
-_RESERVED = re.compile(r"(con|prn|aux|nul|com[0-9]|lpt[0-9])", re.IGNORECASE)
 _MADE_LENGTH = 48  # characters; leaves room for a suffix and keeps URLs readable
 _HASH_LENGTH = 8  # hexadecimal digits
 
@@ -29,7 +28,7 @@ def slug(text: object, where: str = "slug") -> Slug:
 
     Raises `InvalidRequest` for any other text, and for the device names of Windows.
     """
-    if not isinstance(text, str) or not _ALLOWED.fullmatch(text) or _RESERVED.fullmatch(text):
+    if not isinstance(text, str) or not _ALLOWED.fullmatch(text) or files.is_device_name(text):
         raise InvalidRequest(
             "must be 1 to 80 letters, digits, - or _, beginning with a letter or digit, and not a"
             " reserved name such as CON",
@@ -50,7 +49,7 @@ def slug_for(name: str) -> Slug:
     ).lower()
     words = re.sub(r"[^a-z0-9]+", "-", spelled).strip("-")[:_MADE_LENGTH].strip("-")
     lossy = any(character.isalnum() and not character.isascii() for character in spelled)
-    if lossy or not words or _RESERVED.fullmatch(words):
+    if lossy or not words or files.is_device_name(words):
         digest = hashlib.sha256(name.encode("utf-8", "surrogatepass")).hexdigest()
         words = f"{words or 'skill'}-{digest[:_HASH_LENGTH]}"
     return Slug(words)

@@ -1,7 +1,8 @@
 """A cache of parsed text files, which are read again only after they changed (R9).
 
 Each use makes one `stat`; the file is read if its modification time, size or inode differ from the
-last time. A missing, unreadable or huge file gives None and is never an error.
+last time. A missing, unreadable or huge file gives None and is never an error. A file that another
+program holds is read at the next use.
 """
 
 from __future__ import annotations
@@ -13,6 +14,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeVar, cast
+
+from .. import files
 
 log = logging.getLogger("comfyui_assistant")
 
@@ -35,6 +38,8 @@ class SourceCache:
 
     def __init__(self) -> None:
         self._sources: dict[tuple[Path, Callable[[str], Any]], _Source] = {}
+        # Files that could not be read: nobody waits for them again.
+        self._unreadable: set[Path] = set()
         self._lock = threading.Lock()
 
     def read(self, path: Path, parse: Callable[[str], Value]) -> Value | None:
@@ -54,28 +59,37 @@ class SourceCache:
             known = self._sources.get(key)
         if known is not None and known.signature == signature:
             return cast(Value, known.value)
-        value = _read(path, status.st_mode, status.st_size, parse)
+        text = self._text(path, status.st_mode, status.st_size)
+        if isinstance(text, OSError):
+            return None
+        value = None if text is None else parse(text)
         with self._lock:
             if len(self._sources) >= MAX_SOURCES:
                 self._sources.clear()
             self._sources[key] = _Source(signature, value)
         return value
 
+    def _text(self, path: Path, mode: int, size: int) -> str | OSError | None:
+        """The file's text; None for a file that is no source, an error for a file that may be one
+        at the next use."""
+        if not stat.S_ISREG(mode):
+            return None
+        if size > MAX_SOURCE_BYTES:
+            log.warning("%s is over %d bytes and is not used.", ascii(path.name), MAX_SOURCE_BYTES)
+            return None
+        known = path in self._unreadable
+        try:
+            content = files.read(path, pauses=() if known else files.BRIEF_PAUSES)
+        except OSError as error:
+            if not known:
+                reason = ascii(files.reason_of(error))[1:-1]
+                log.warning("%s could not be read: %s.", ascii(path.name), reason)
+                self._unreadable.add(path)
+            return error
+        self._unreadable.discard(path)
+        return normalized(content.decode("utf-8-sig", errors="replace"))
+
 
 def normalized(text: str) -> str:
     """`text` with `\\n` line ends."""
     return text.replace("\r\n", "\n").replace("\r", "\n")
-
-
-def _read(path: Path, mode: int, size: int, parse: Callable[[str], Value]) -> Value | None:
-    if not stat.S_ISREG(mode):
-        return None
-    if size > MAX_SOURCE_BYTES:
-        log.warning("%s is over %d bytes and is not used.", ascii(path.name), MAX_SOURCE_BYTES)
-        return None
-    try:
-        content = path.read_bytes()
-    except OSError as error:
-        log.warning("%s could not be read: %s", ascii(path.name), ascii(str(error.strerror)))
-        return None
-    return parse(normalized(content.decode("utf-8-sig", errors="replace")))

@@ -15,7 +15,7 @@ ROOT = Path(__file__).resolve().parents[2]
 
 
 async def _answer(path: Path) -> None:
-    from plugin.assistant.chats import ChatStore
+    from plugin.assistant.chats import ChatStore, TurnStart
     from plugin.assistant.database.lease import this_process
     from plugin.assistant.database.sqlite import SqliteDatabase
     from plugin.assistant.messages.parts import Message, TextPart
@@ -24,7 +24,7 @@ async def _answer(path: Path) -> None:
     for chat in ("theirs", "quiet"):
         await store.create(chat)
     await store.append("theirs", Message("u1", "user", (TextPart("Hello"),)))
-    await store.begin_answer("theirs", Message("a1", "assistant", ()))
+    await store.begin_turn("theirs", TurnStart(Message("a1", "assistant", ())))
     await store.checkpoint("theirs", Message("a1", "assistant", (TextPart("Hal"),)))
     sys.stdout.write("answering\n")
     sys.stdout.flush()

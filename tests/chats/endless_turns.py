@@ -28,7 +28,7 @@ def _say(kind: str, identity: str, length: int) -> None:
 
 
 async def _turns(path: Path) -> None:
-    from plugin.assistant.chats import ChatStore
+    from plugin.assistant.chats import ChatStore, TurnStart
     from plugin.assistant.database.sqlite import SqliteDatabase
     from plugin.assistant.messages.parts import Message, TextPart
 
@@ -41,7 +41,7 @@ async def _turns(path: Path) -> None:
         await store.append("c", Message(f"u{turn}", "user", (TextPart("x" * turn),)))
         _say("row", f"u{turn}", turn)
         length = 0
-        await store.begin_answer("c", Message(f"a{turn}", "assistant", ()))
+        await store.begin_turn("c", TurnStart(Message(f"a{turn}", "assistant", ())))
         for length in range(100, 600, 100):
             answer = Message(f"a{turn}", "assistant", (TextPart("y" * length),))
             await store.checkpoint("c", answer)

@@ -17,6 +17,7 @@ from plugin.assistant.chats import (
     ChatQueue,
     Parent,
     Queued,
+    TurnStart,
     Versions,
 )
 from plugin.assistant.errors import InvalidRequest, NotFound
@@ -220,16 +221,21 @@ class Waiting(Branching):
             self.waiting.append(entry)
             self.waiting.sort(key=lambda one: not one.priority)
 
+    def answered(self, message: Message, entry_id: str) -> None:
+        reply = answer(f"a-{message.id}")
+        self.run(self.store.begin_turn(CHAT, TurnStart(reply, (message,), from_queue=entry_id)))
+        self.run(self.store.finish_answer(CHAT, reply))
+
     @precondition(lambda self: self.waiting)
     @rule(twice=st.booleans())
     def run_the_next(self, twice: bool) -> None:
         entry = self.waiting.pop(0)
         assert entry.message is not None
-        self.run(self.store.append(CHAT, entry.message, from_queue=entry.id))
-        self.ran.append(entry.message.id)
+        self.answered(entry.message, entry.id)
+        self.ran += [entry.message.id, f"a-{entry.message.id}"]
         if twice:
             try:
-                self.run(self.store.append(CHAT, user(self.name()), from_queue=entry.id))
+                self.answered(user(self.name()), entry.id)
                 raise AssertionError("it ran twice")
             except NotFound:
                 pass
@@ -238,8 +244,8 @@ class Waiting(Branching):
     @rule()
     def fail_to_run_the_next(self) -> None:
         try:
-            used = user(self.ran[-1])
-            self.run(self.store.append(CHAT, used, from_queue=self.waiting[0].id))
+            used = user(self.ran[-2])
+            self.answered(used, self.waiting[0].id)
             raise AssertionError("an id was used twice")
         except InvalidRequest:
             pass

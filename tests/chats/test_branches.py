@@ -6,6 +6,7 @@ from plugin.assistant.chats import (
     BranchPoint,
     ChatParams,
     ChatStore,
+    TurnStart,
     Versions,
     WorkflowName,
 )
@@ -193,7 +194,7 @@ async def test_the_end_of_the_path_says_what_the_chat_does(
 async def test_the_path_stays_while_an_answer_is_in_progress(
     store: ChatStore, branches: Branches
 ) -> None:
-    await store.begin_answer("c", answer("b2"), "u2")
+    await store.begin_turn("c", TurnStart(answer("b2"), parent="u2"))
     for call in (
         branches.switch_version("c", "a2"),
         branches.truncate("c", "u1"),

@@ -16,7 +16,10 @@ KILLED_AFTER = (3, 6, 8, 15, 20)
 def _killed(database: Path, after: int) -> list[tuple[str, str, int]]:
     """The lines that the process printed before it was killed."""
     process = subprocess.Popen(
-        [sys.executable, str(PROGRAM), str(database)], stdout=subprocess.PIPE, text=True
+        [sys.executable, str(PROGRAM), str(database)],
+        stdout=subprocess.PIPE,
+        text=True,
+        encoding="utf-8",
     )
     assert process.stdout is not None
     with process, process.stdout as output:

@@ -3,7 +3,7 @@
 import dataclasses
 
 import pytest
-from plugin.assistant.chats import ChatStore, Versions
+from plugin.assistant.chats import ChatStore, TurnStart, Versions
 from plugin.assistant.chats.export.archive import Archive
 from plugin.assistant.chats.export.markdown import to_markdown
 from plugin.assistant.chats.log.branches import Branches
@@ -71,7 +71,7 @@ async def test_an_answer_in_progress_follows_an_event_that_comes_meanwhile(
     store: ChatStore, database: SqliteDatabase
 ) -> None:
     await store.append("c", user("u1"))
-    await store.begin_answer("c", answer("a1", "Hal"))
+    await store.begin_turn("c", TurnStart(answer("a1", "Hal")))
     await store.add_event("c", DONE)
     assert await ids(store) == ["u1", "e1"]
     await store.finish_answer("c", answer("a1", "Hallo"))
@@ -81,7 +81,7 @@ async def test_an_answer_in_progress_follows_an_event_that_comes_meanwhile(
 
 async def test_a_cut_answer_follows_the_event(store: ChatStore, database: SqliteDatabase) -> None:
     await store.append("c", user("u1"))
-    await store.begin_answer("c", answer("a1", "Hal"))
+    await store.begin_turn("c", TurnStart(answer("a1", "Hal")))
     await store.add_event("c", DONE)
     again = ChatStore(database)
     await again.recover()
@@ -101,7 +101,7 @@ async def test_an_answer_that_waits_stays_the_last_message(
     done = with_tools("a1", settled)
     meant = reconcile(path, [user("u1"), done])
     assert isinstance(meant, Resume)
-    await store.begin_answer("c", meant.message, meant.parent_id)
+    await store.begin_turn("c", TurnStart(meant.message, parent=meant.parent_id))
     await store.finish_answer("c", meant.message)
     assert await ids(store) == ["u1", "e1", "a1"]
     (listed,) = await store.list()
@@ -114,7 +114,7 @@ async def test_another_answer_is_a_version_of_the_one_after_the_event(store: Cha
     await store.append("c", answer("a1"))
     meant = reconcile(await store.path("c"), [user("u1")], "regenerate-message")
     assert meant == Regenerate("u1")
-    await store.begin_answer("c", answer("a2"), meant.parent_id)
+    await store.begin_turn("c", TurnStart(answer("a2"), parent=meant.parent_id))
     await store.finish_answer("c", answer("a2"))
     assert await ids(store) == ["u1", "e1", "a2"]
     versions = await Branches(store).versions("c", ["a2", "e1"])
@@ -124,7 +124,7 @@ async def test_another_answer_is_a_version_of_the_one_after_the_event(store: Cha
 
 async def regenerated_with_an_event(store: ChatStore, message: Message) -> None:
     """Another answer to u1, with an event meanwhile."""
-    await store.begin_answer("c", message, "u1")
+    await store.begin_turn("c", TurnStart(message, parent="u1"))
     await store.add_event("c", DONE)
     await store.finish_answer("c", message)
 
@@ -265,7 +265,7 @@ async def test_events_in_a_paused_turn_change_no_hits(
     settled = dataclasses.replace(at_panel(), state="output-available", output="seen")
     ended = answer("a1", "The zebra answer.", settled, TextPart("All done."))
     for chat_id in ("c", "d"):
-        await store.begin_answer(chat_id, ended, "u1")
+        await store.begin_turn(chat_id, TurnStart(ended, parent="u1"))
         await store.finish_answer(chat_id, ended)
     if not at_once:
         await same()

@@ -4,7 +4,7 @@ from collections.abc import AsyncIterator
 from pathlib import Path
 
 import pytest
-from plugin.assistant.chats import ChatStore
+from plugin.assistant.chats import ChatStore, TurnStart
 from plugin.assistant.chats.export.archive import Archive
 from plugin.assistant.chats.log.branches import Branches
 from plugin.assistant.chats.search.history_search import HistorySearch
@@ -55,7 +55,7 @@ async def saved(database: SqliteDatabase, chat_id: str = "c") -> list[str]:
 async def turn(store: ChatStore, number: int) -> None:
     """A whole turn, as a session runs it."""
     await store.append("c", user(f"u{number}", f"Question {number} {LARGE}"))
-    await store.begin_answer("c", answer(f"a{number}", ""))
+    await store.begin_turn("c", TurnStart(answer(f"a{number}", "")))
     await store.set_state("c", "executing_tools")
     await store.checkpoint("c", answer(f"a{number}", "Half"))
     await store.finish_answer("c", answer(f"a{number}", f"Answer {number}"))
@@ -205,7 +205,7 @@ async def test_a_file_that_can_not_be_made_yet_is_made_later(tmp_path: Path) -> 
     try:
         assert await store.get("c") is None
         await store.import_messages("c", (user("u1", "Kept"),))
-        await store.begin_answer("c", answer("a1", ""))
+        await store.begin_turn("c", TurnStart(answer("a1", "")))
         await store.finish_answer("c", answer("a1"))
         assert not store.saving.ok
         assert [chat.id for chat in await store.list()] == ["c"]
@@ -345,7 +345,7 @@ async def test_an_answer_in_progress_survives_the_file(
     if resumed:
         await store.append("c", answer("a2", "So"))
     await texts(store)
-    await store.begin_answer("c", answer("a2", "So"), parent="u2")
+    await store.begin_turn("c", TurnStart(answer("a2", "So"), parent="u2"))
     await damage(database)
     await store.checkpoint("c", answer("a2", "So far"))
     await store.finish_answer("c", answer("a2", "So far, so good"))

@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
-from plugin.assistant.chats import ChatStore
+from plugin.assistant.chats import ChatStore, TurnStart
 from plugin.assistant.chats.search.history_search import HistorySearch
 from plugin.assistant.chats.trash import Trash
 from plugin.assistant.database.sqlite import SqliteDatabase
@@ -27,6 +27,7 @@ def another_process(path: Path) -> Iterator[subprocess.Popen[str]]:
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         text=True,
+        encoding="utf-8",
     )
     with process:
         assert process.stdout is not None
@@ -45,7 +46,7 @@ async def test_a_chat_that_is_answered_in_another_process_is_left_to_it(
         assert await store.recover() == ()
         for change in (
             store.append("theirs", user("u2")),
-            store.begin_answer("theirs", answer("a2")),
+            store.begin_turn("theirs", TurnStart(answer("a2"))),
             store.set_state("theirs", "idle"),
             Trash(database, store, HistorySearch(database)).delete("theirs"),
         ):
@@ -65,8 +66,8 @@ async def test_everything_else_works_beside_another_process(database: SqliteData
         assert [message.id for message in await store.path("theirs")] == ["u1"]
         await store.change("theirs", title="Named here", pinned=True)
         await store.append("quiet", user("u1"))
-        await store.begin_answer("quiet", answer("a1"))
-        assert await store.finish_answer("quiet", answer("a1")) == 2
+        await store.begin_turn("quiet", TurnStart(answer("a1")))
+        assert (await store.finish_answer("quiet", answer("a1"))).state == "idle"
 
 
 async def test_what_the_other_process_finishes_is_here_and_the_chat_is_free(

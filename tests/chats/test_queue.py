@@ -5,7 +5,7 @@ from datetime import datetime, timezone
 from pathlib import Path
 
 import pytest
-from plugin.assistant.chats import ChatQueue, ChatStore, Queued
+from plugin.assistant.chats import ChatQueue, ChatStore, Queued, TurnStart
 from plugin.assistant.chats.queue import MOST_QUEUED
 from plugin.assistant.database.sqlite import SqliteDatabase
 from plugin.assistant.errors import Conflict, InvalidRequest, NotFound, Refused
@@ -61,7 +61,7 @@ async def test_an_entry_leaves_the_queue_with_its_message_in_the_log(
 ) -> None:
     await queue.enqueue("c", entry("1"))
     await queue.enqueue("c", entry("2"))
-    await store.append("c", user("u-1"), from_queue="1")
+    await store.begin_turn("c", TurnStart(answer("a"), (user("u-1"),), from_queue="1"))
     assert await ids(queue) == ["2"]
     assert [message.id for message in await store.path("c")] == ["u-1"]
 
@@ -70,7 +70,7 @@ async def test_an_entry_that_is_gone_is_not_added_again(store: ChatStore, queue:
     await queue.enqueue("c", entry("1"))
     await queue.dequeue("c", "1")
     with pytest.raises(NotFound):
-        await store.append("c", user("u-1"), from_queue="1")
+        await store.begin_turn("c", TurnStart(answer("a"), (user("u-1"),), from_queue="1"))
     with pytest.raises(NotFound):
         await queue.dequeue("c", "1")
     assert await store.path("c") == ()
@@ -82,10 +82,10 @@ async def test_an_entry_stays_when_its_message_cannot_be_added(
     await store.append("c", user("u-1"))
     await queue.enqueue("c", entry("1"))
     with pytest.raises(InvalidRequest):
-        await store.append("c", user("u-1"), from_queue="1")
-    await store.begin_answer("c", answer("a"))
+        await store.begin_turn("c", TurnStart(answer("a"), (user("u-1"),), from_queue="1"))
+    await store.begin_turn("c", TurnStart(answer("a")))
     with pytest.raises(Conflict):
-        await store.append("c", user("u-2"), from_queue="1")
+        await store.begin_turn("c", TurnStart(answer("b"), (user("u-2"),), from_queue="1"))
     assert await ids(queue) == ["1"]
 
 

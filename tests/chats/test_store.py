@@ -5,7 +5,7 @@ import itertools
 from datetime import datetime, timedelta, timezone
 
 import pytest
-from plugin.assistant.chats import ChatStore, WorkflowName
+from plugin.assistant.chats import Begun, ChatStore, TurnStart, WorkflowName
 from plugin.assistant.chats.schema import SCHEMA_VERSION
 from plugin.assistant.database.sqlite import SqliteDatabase
 from plugin.assistant.errors import Conflict, InvalidRequest, NotFound, Refused, StoreError
@@ -224,11 +224,11 @@ async def test_a_summary_counts_the_messages_of_the_current_path(store: ChatStor
 
 async def test_a_finished_answer_is_one_row(store: ChatStore) -> None:
     await filled(store, "u1")
-    await store.begin_answer("c", answer("a1", ""))
+    await store.begin_turn("c", TurnStart(answer("a1", "")))
     await store.checkpoint("c", answer("a1", "He"))
     chat = await store.get("c")
     assert chat is not None and (chat.state, chat.messages) == ("generating", 1)
-    assert await store.finish_answer("c", answer("a1", "Hello")) == 2
+    assert (await store.finish_answer("c", answer("a1", "Hello"))).messages == 2
     chat = await store.get("c")
     assert chat is not None and chat.state == "idle"
     assert await store.path("c") == (user("u1"), answer("a1", "Hello"))
@@ -237,9 +237,9 @@ async def test_a_finished_answer_is_one_row(store: ChatStore) -> None:
 async def test_a_suspended_answer_goes_on_as_a_newer_version(store: ChatStore) -> None:
     await filled(store, "u1")
     suspended = with_tools("a1", asking())
-    await store.begin_answer("c", answer("a1", ""))
+    await store.begin_turn("c", TurnStart(answer("a1", "")))
     await store.finish_answer("c", suspended, "paused")
-    await store.begin_answer("c", suspended, parent="u1")
+    await store.begin_turn("c", TurnStart(suspended, parent="u1"))
     assert await store.path("c") == (user("u1"), suspended)
     await store.finish_answer("c", answer("a1", "Done"))
     assert await store.path("c") == (user("u1"), answer("a1", "Done"))
@@ -247,7 +247,7 @@ async def test_a_suspended_answer_goes_on_as_a_newer_version(store: ChatStore) -
 
 async def test_the_answer_that_is_regenerated_leaves_the_path_at_once(store: ChatStore) -> None:
     await filled(store, "u1", "a1", "u2", "a2")
-    await store.begin_answer("c", answer("b1", ""), parent="u1")
+    await store.begin_turn("c", TurnStart(answer("b1", ""), parent="u1"))
     assert ids(await store.path("c")) == ["u1"]
     await store.finish_answer("c", answer("b1"))
     assert ids(await store.path("c")) == ["u1", "b1"]
@@ -255,8 +255,8 @@ async def test_the_answer_that_is_regenerated_leaves_the_path_at_once(store: Cha
 
 async def test_one_answer_at_a_time(store: ChatStore) -> None:
     await filled(store, "u1")
-    await store.begin_answer("c", answer("a1"))
-    for call in (store.begin_answer("c", answer("a2")), store.append("c", user("u2"))):
+    await store.begin_turn("c", TurnStart(answer("a1")))
+    for call in (store.begin_turn("c", TurnStart(answer("a2"))), store.append("c", user("u2"))):
         with pytest.raises(Conflict) as refused:
             await call
         assert refused.value.code == "turn_running"
@@ -266,16 +266,19 @@ async def test_one_answer_at_a_time(store: ChatStore) -> None:
 
 async def test_two_answers_begun_at_once_give_one(store: ChatStore) -> None:
     await filled(store, "u1")
-    begun = (store.begin_answer("c", answer("a1")), store.begin_answer("c", answer("a2")))
+    begun = (
+        store.begin_turn("c", TurnStart(answer("a1"))),
+        store.begin_turn("c", TurnStart(answer("a2"))),
+    )
     results = await asyncio.gather(*begun, return_exceptions=True)
-    assert [type(result) for result in results] == [type(None), Conflict]
+    assert [type(result) for result in results] == [Begun, Conflict]
 
 
 async def test_an_answer_that_was_not_begun_is_not_finished(store: ChatStore) -> None:
     await filled(store, "u1")
     with pytest.raises(Conflict):
         await store.finish_answer("c", answer("a1"))
-    await store.begin_answer("c", answer("a1"))
+    await store.begin_turn("c", TurnStart(answer("a1")))
     with pytest.raises(Conflict):
         await store.finish_answer("c", answer("a2"))
     await store.finish_answer("c", answer("a1"))
@@ -284,13 +287,13 @@ async def test_an_answer_that_was_not_begun_is_not_finished(store: ChatStore) ->
 async def test_an_answer_that_cannot_be_stored_is_not_begun(store: ChatStore) -> None:
     await filled(store, "u1")
     with pytest.raises(InvalidRequest):
-        await store.begin_answer("c", answer("u1"))
-    await store.begin_answer("c", answer("a1"))
+        await store.begin_turn("c", TurnStart(answer("u1")))
+    await store.begin_turn("c", TurnStart(answer("a1")))
 
 
 async def test_a_late_checkpoint_changes_nothing(store: ChatStore) -> None:
     await filled(store, "u1")
-    await store.begin_answer("c", answer("a1", ""))
+    await store.begin_turn("c", TurnStart(answer("a1", "")))
     await store.finish_answer("c", answer("a1", "Hello"))
     await store.checkpoint("c", answer("a1", "He"))
     assert (await store.path("c"))[-1].text == "Hello"
@@ -300,7 +303,7 @@ async def test_what_a_crash_left_becomes_a_cut_message(
     store: ChatStore, database: SqliteDatabase
 ) -> None:
     await filled(store, "u1")
-    await store.begin_answer("c", answer("a1", ""))
+    await store.begin_turn("c", TurnStart(answer("a1", "")))
     await store.checkpoint("c", answer("a1", "Hel"))
     after = ChatStore(database)
     assert await after.recover() == ("c",)
@@ -316,7 +319,7 @@ async def test_a_crash_while_a_suspended_answer_went_on_keeps_both(
 ) -> None:
     await filled(store, "u1")
     await store.append("c", with_tools("a1", asking()))
-    await store.begin_answer("c", with_tools("a1", asking()), parent="u1")
+    await store.begin_turn("c", TurnStart(with_tools("a1", asking()), parent="u1"))
     await store.checkpoint("c", answer("a1", "So"))
     after = ChatStore(database)
     await after.recover()
@@ -343,7 +346,7 @@ async def test_an_answer_whose_end_could_not_be_saved_does_not_block_the_chat(
     store: ChatStore, database: SqliteDatabase, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     await filled(store, "u1")
-    await store.begin_answer("c", answer("a1", "He"))
+    await store.begin_turn("c", TurnStart(answer("a1", "He")))
 
     async def full(_work: object, fallback: object = None) -> None:
         raise StoreError("The disk is full.")
@@ -359,7 +362,7 @@ async def test_an_answer_whose_end_could_not_be_saved_does_not_block_the_chat(
 async def test_a_full_chat_takes_no_more_but_its_answer_is_kept(database: SqliteDatabase) -> None:
     store = ChatStore(database, most_log_chars=300)
     await store.import_messages("c", [user("u1")])
-    await store.begin_answer("c", answer("a1"))
+    await store.begin_turn("c", TurnStart(answer("a1")))
     await store.finish_answer("c", answer("a1", "x" * 300))
     with pytest.raises(Refused) as refused:
         await store.append("c", user("u2"))
@@ -382,10 +385,10 @@ async def test_a_tool_is_allowed_for_one_chat(store: ChatStore) -> None:
     await store.allow_tool("c", "runWorkflow")
     await store.allow_tool("c", "createUserSkill")
     await store.allow_tool("c", "runWorkflow")
-    assert await store.allowed_tools("c") == {"createUserSkill", "runWorkflow"}
-    assert await store.allowed_tools("d") == frozenset()
-    with pytest.raises(NotFound):
-        await store.allowed_tools("nobody")
+    allowing, other = await store.get("c"), await store.get("d")
+    assert allowing is not None and other is not None
+    assert allowing.allowed_tools == ("createUserSkill", "runWorkflow")
+    assert other.allowed_tools == ()
 
 
 async def test_a_file_of_a_newer_version_is_not_touched(

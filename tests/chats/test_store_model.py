@@ -4,7 +4,7 @@ import pytest
 from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import initialize, invariant, precondition, rule
-from plugin.assistant.chats import HEAD, Parent
+from plugin.assistant.chats import Parent, TurnStart
 from plugin.assistant.messages.parts import Message
 
 from .examples import answer, user
@@ -62,14 +62,14 @@ class StoredPath(OnDisk):
     @rule()
     def begin_answer(self) -> None:
         self.answering = answer(self.name(), "")
-        self.run(self.store.begin_answer(CHAT, self.answering, HEAD))
+        self.run(self.store.begin_turn(CHAT, TurnStart(self.answering)))
 
     @precondition(lambda self: self.answering is None)
     @rule(place=st.integers(0, 20))
     def begin_another_answer(self, place: int) -> None:
         parent, place = self.parent(place)
         self.answering = answer(self.name(), "")
-        self.run(self.store.begin_answer(CHAT, self.answering, parent))
+        self.run(self.store.begin_turn(CHAT, TurnStart(self.answering, parent=parent)))
         self.path[place:] = []
 
     @precondition(lambda self: self.answering is not None)

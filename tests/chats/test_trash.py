@@ -7,7 +7,7 @@ from datetime import datetime, timedelta, timezone
 from pathlib import Path
 
 import pytest
-from plugin.assistant.chats import ChatQueue, ChatStore, Queued
+from plugin.assistant.chats import ChatQueue, ChatStore, Queued, TurnStart
 from plugin.assistant.chats.search.history_search import HistorySearch
 from plugin.assistant.chats.trash import REMOVED_TOGETHER, UNDO, Trash
 from plugin.assistant.context.projections import Covered, Projections
@@ -81,7 +81,7 @@ async def fill(chats: Chats, identity: str = "c", word: str = WORD, turns: int =
         question = user(f"{word}-u{turn}", f"Where is the {word} of day {turn}?")
         await chats.store.append(identity, question)
         reply = answer(f"{word}-a{turn}", f"The {word} sleeps. " * 300)
-        await chats.store.begin_answer(identity, reply)
+        await chats.store.begin_turn(identity, TurnStart(reply))
         await chats.store.checkpoint(identity, reply)
         await chats.store.finish_answer(identity, reply)
     summary = Summary(0, 1, llm_text=f"Goal: {word}", llm_end=1)
@@ -251,7 +251,7 @@ async def test_a_new_chat_takes_the_id_only_when_the_deleted_one_is_gone(chats: 
 
 async def test_a_chat_that_is_being_answered_is_not_deleted(chats: Chats) -> None:
     await fill(chats)
-    await chats.store.begin_answer("c", answer("a9"))
+    await chats.store.begin_turn("c", TurnStart(answer("a9")))
     with pytest.raises(Conflict) as refused:
         await chats.trash.delete("c")
     assert refused.value.code == "turn_running"
@@ -266,7 +266,7 @@ async def test_a_clean_up_finds_what_was_not_touched_for_so_long(chats: Chats) -
         await chats.store.create(identity)
         await chats.store.append(identity, user("u1"))
     await chats.store.change("pinned", pinned=True)
-    await chats.store.begin_answer("answered", answer("a1"))
+    await chats.store.begin_turn("answered", TurnStart(answer("a1")))
     await chats.trash.delete("deleted")
     await chats.time.move(30 * DAY - MOMENT)
     await chats.store.create("new")
@@ -284,7 +284,7 @@ async def test_chats_that_are_cleaned_up_can_be_brought_back_each(
     for identity, word in words.items():
         await fill(chats, identity, word)
     await chats.search.search(None, "fox")
-    await chats.store.begin_answer("c5", answer("a"))
+    await chats.store.begin_turn("c5", TurnStart(answer("a")))
     gone = await chats.trash.delete_all([*words, "nobody"])
     assert gone == tuple(identity for identity in words if identity != "c5")
     assert [chat.id for chat in await chats.store.list()] == ["c5"]
@@ -304,5 +304,5 @@ async def test_a_clean_up_passes_over_what_runs_elsewhere_or_is_not_saved(chats:
     async with read_only(chats.database):
         await chats.store.append("unsaved", user("u1"))
     assert chats.store.failover.held == {"unsaved"}
-    await other.begin_answer("elsewhere", answer("a1"))
+    await other.begin_turn("elsewhere", TurnStart(answer("a1")))
     assert await chats.trash.delete_all(["free", "unsaved", "elsewhere"]) == ("free",)

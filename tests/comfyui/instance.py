@@ -19,6 +19,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from plugin.tests.links import link_folder
+
 START_LIMIT = 180.0  # seconds: importing torch on a cold, slow disk
 STOP_LIMIT = 20.0  # seconds
 ANSWER_LIMIT = 60.0  # seconds: the first /object_info reads every node
@@ -54,7 +56,7 @@ def running_comfyui(plugin: Path, folder: Path, environ: Mapping[str, str]) -> I
     python = os.environ.get("COMFYUI_PYTHON") or str(checkout / "venv" / "bin" / "python")
     nodes = folder / "custom_nodes"
     nodes.mkdir(parents=True, exist_ok=True)
-    (nodes / plugin.name).symlink_to(plugin, target_is_directory=True)
+    link_folder(nodes / plugin.name, plugin)
     port = free_port()
     command = [python, str(checkout / "main.py"), "--cpu", "--port", str(port)]
     command += ["--base-directory", str(folder), "--disable-auto-launch"]
@@ -67,6 +69,7 @@ def running_comfyui(plugin: Path, folder: Path, environ: Mapping[str, str]) -> I
         stderr=subprocess.STDOUT,
         text=True,
         errors="replace",
+        encoding="utf-8",
     )
     ready = threading.Event()
     reader = threading.Thread(target=follow, args=(process, comfyui.log, ready), daemon=True)

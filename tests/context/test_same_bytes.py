@@ -49,5 +49,7 @@ def fingerprint() -> str:
 def test_another_process_hash_seed_and_locale_give_the_same_bytes(seed: str, locale: str) -> None:
     command = [sys.executable, "-c", SUBPROCESS]
     env = {**os.environ, "PYTHONHASHSEED": seed, "LC_ALL": locale}
-    done = subprocess.run(command, cwd=ROOT, env=env, capture_output=True, text=True)
+    done = subprocess.run(
+        command, cwd=ROOT, env=env, capture_output=True, text=True, encoding="utf-8"
+    )
     assert done.stdout.strip() == fingerprint(), done.stderr

@@ -140,6 +140,7 @@ async def test_every_confirmed_write_is_there_after_a_kill(tmp_path: Path) -> No
         [sys.executable, "-c", KILLED, str(ROOT / "scripts"), str(path)],
         capture_output=True,
         text=True,
+        encoding="utf-8",
     )
     told = [int(line) for line in result.stdout.split()]
     assert told == list(range(20)), result.stderr

@@ -13,7 +13,9 @@ from typing import Any
 import pytest
 from plugin.assistant.errors import InvalidRequest, NotFound, StoreError
 from plugin.assistant.llm.book import Choice, ProviderBook, provider_from
+from plugin.tests.windows_rules import WindowsRules
 
+pytestmark = pytest.mark.usefixtures("files_as_on_windows")
 OLLAMA = {"base_url": "http://127.0.0.1:11434/v1", "model": "qwen3", "context_window": 8192}
 HOSTED = {"base_url": "https://api.example.com/v1", "model": "big", "api_key": "sk-hosted-0123456"}
 
@@ -78,7 +80,7 @@ def test_a_dropped_key_does_not_come_back_with_the_address(book: ProviderBook, p
     book.put("Cloud", {"base_url": "https://elsewhere.example/v1", "model": "big"})
     book.put("Cloud", {"base_url": HOSTED["base_url"], "model": "big"})
     assert book.get("Cloud").api_key == ""
-    assert HOSTED["api_key"] not in path.read_text()
+    assert HOSTED["api_key"] not in path.read_text(encoding="utf-8")
 
 
 def test_an_empty_key_removes_it(book: ProviderBook) -> None:
@@ -122,7 +124,7 @@ def test_a_choice_of_another_source_stays_when_the_first_provider_is_made(
 def test_who_chose_nothing_is_told_from_who_lost_the_choice(path: Path) -> None:
     assert ProviderBook(path).choice == Choice()
     path.parent.mkdir()
-    path.write_text("{")
+    path.write_text("{", encoding="utf-8")
     assert "providers.json" in ProviderBook(path).choice.lost
     assert "providers.json" in ProviderBook(path).choice.lost, "the next start forgot the damage"
 
@@ -131,24 +133,9 @@ def test_saved_providers_of_which_none_is_active_are_a_lost_choice(
     book: ProviderBook, path: Path
 ) -> None:
     book.put("Home", OLLAMA)
-    content = json.loads(path.read_text())
-    path.write_text(json.dumps({**content, "active": None}))
+    content = json.loads(path.read_text(encoding="utf-8"))
+    path.write_text(json.dumps({**content, "active": None}), encoding="utf-8")
     assert ProviderBook(path).choice.lost
-
-
-def test_a_file_that_another_program_holds_is_read_when_it_is_free(
-    book: ProviderBook, path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    book.put("Home", OLLAMA)
-    again = ProviderBook(path)
-
-    def held(*_: Any, **__: Any) -> str:
-        raise PermissionError(13, "used by another process")
-
-    with monkeypatch.context() as patch:
-        patch.setattr(Path, "read_text", held)
-        assert again.problems and again.choice.lost
-    assert again.problems == () and again.choice == Choice("Home")
 
 
 def test_what_is_not_there_cannot_be_read_or_deleted(book: ProviderBook) -> None:
@@ -181,11 +168,78 @@ def test_a_failed_write_changes_nothing_and_says_so(
         raise OSError(28, "No space left on device")
 
     monkeypatch.setattr(os, "replace", full)
-    with pytest.raises(StoreError, match="No space left"):
+    with pytest.raises(StoreError, match="disk is full"):
         book.put("Cloud", HOSTED)
     assert [provider.name for provider in book.list()] == ["Home"]
     assert path.read_bytes() == before
     assert os.listdir(path.parent) == [path.name]
+
+
+def held(path: Path) -> bytes:
+    raise PermissionError(13, "Zugriff verweigert", str(path))
+
+
+def test_a_file_that_is_held_for_a_moment_is_read(
+    book: ProviderBook, path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    book.put("Home", OLLAMA)
+    pauses: list[float] = []
+    monkeypatch.setattr("plugin.assistant.files.time.sleep", pauses.append)
+    real = Path.read_bytes
+    monkeypatch.setattr(Path, "read_bytes", lambda path: (held if len(pauses) < 2 else real)(path))
+    assert [provider.name for provider in ProviderBook(path).list()] == ["Home"]
+    assert len(pauses) == 2
+
+
+def test_a_file_that_stays_held_is_read_when_it_is_free(
+    book: ProviderBook, path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Until then nothing replaces it, and only the first use waits."""
+    book.put("Home", OLLAMA)
+    before = path.read_bytes()
+    pauses: list[float] = []
+    monkeypatch.setattr("plugin.assistant.files.time.sleep", pauses.append)
+    again = ProviderBook(path)
+    with monkeypatch.context() as holding:
+        holding.setattr(Path, "read_bytes", held)
+        assert again.list() == () and sum(pauses) == pytest.approx(1.0)
+        assert again.choice.lost
+        with pytest.raises(StoreError) as refused:
+            again.put("Cloud", HOSTED)
+        assert sum(pauses) == pytest.approx(1.0)
+        assert refused.value.message == (
+            "The providers cannot be saved. providers.json cannot be read:"
+            " access is denied; check the folder and its permissions."
+        )
+        assert [problem.code for problem in again.problems] == ["providers_unreadable"]
+    assert path.read_bytes() == before
+    assert [provider.name for provider in again.list()] == ["Home"] and again.problems == ()
+    assert again.choice == Choice("Home")
+
+
+def test_a_damaged_file_that_is_held_is_set_aside_when_it_is_free(
+    path: Path, windows_file_rules: WindowsRules, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("plugin.assistant.files.time.sleep", lambda _seconds: None)
+    path.parent.mkdir()
+    path.write_text("{", encoding="utf-8")
+    windows_file_rules.hold(path)
+    book = ProviderBook(path)
+    (problem,) = book.problems
+    assert "damaged and could not be renamed: another program has" in problem.message
+    with pytest.raises(StoreError):
+        book.put("Home", OLLAMA)
+    assert path.read_text(encoding="utf-8") == "{"
+    windows_file_rules.release(path)
+    book.put("Home", OLLAMA)
+    assert path.with_name("providers.json.damaged-1").read_text(encoding="utf-8") == "{"
+
+
+def test_a_byte_order_mark_of_an_editor_is_no_damage(book: ProviderBook, path: Path) -> None:
+    book.put("Home", OLLAMA)
+    path.write_bytes(b"\xef\xbb\xbf" + path.read_bytes())
+    again = ProviderBook(path)
+    assert [provider.name for provider in again.list()] == ["Home"] and again.problems == ()
 
 
 @pytest.mark.parametrize(
@@ -194,20 +248,20 @@ def test_a_failed_write_changes_nothing_and_says_so(
 )
 def test_a_damaged_file_is_set_aside_and_told(path: Path, damage: str) -> None:
     path.parent.mkdir()
-    path.write_text(damage)
+    path.write_text(damage, encoding="utf-8")
     book = ProviderBook(path)
     assert book.list() == ()
     (problem,) = book.problems
     assert problem.code == "providers_damaged"
     book.put("Home", OLLAMA)
-    assert path.with_name("providers.json.damaged-1").read_text() == damage
+    assert path.with_name("providers.json.damaged-1").read_text(encoding="utf-8") == damage
 
 
 def test_what_can_be_read_of_a_damaged_file_still_serves(book: ProviderBook, path: Path) -> None:
     book.put("Home", OLLAMA)
-    content = json.loads(path.read_text())
+    content = json.loads(path.read_text(encoding="utf-8"))
     content["providers"].append({"name": "../evil", "base_url": "x"})
-    path.write_text(json.dumps(content))
+    path.write_text(json.dumps(content), encoding="utf-8")
     for start in ("first", "second"):
         read = ProviderBook(path)
         assert [provider.name for provider in read.list()] == ["Home"], start
@@ -224,9 +278,9 @@ def test_a_file_of_another_encoding_is_set_aside(path: Path) -> None:
 def test_a_second_damaged_file_does_not_replace_the_first(path: Path) -> None:
     path.parent.mkdir()
     for damage in ("first", "second"):
-        path.write_text(damage)
+        path.write_text(damage, encoding="utf-8")
         assert ProviderBook(path).problems
-    kept = sorted(file.read_text() for file in path.parent.iterdir())
+    kept = sorted(file.read_text(encoding="utf-8") for file in path.parent.iterdir())
     assert kept == ["first", "second"]
 
 

@@ -143,7 +143,11 @@ def test_it_ends_with_the_process_that_started_it() -> None:
         "os._exit(9)\n"
     )
     done = subprocess.run(
-        [sys.executable, "-c", code], cwd=root / "scripts", capture_output=True, text=True
+        [sys.executable, "-c", code],
+        cwd=root / "scripts",
+        capture_output=True,
+        text=True,
+        encoding="utf-8",
     )
     child = int(done.stdout)
     with contextlib.suppress(psutil.NoSuchProcess):

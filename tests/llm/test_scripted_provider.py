@@ -68,7 +68,7 @@ async def test_usage_counts_what_begins_like_the_last_request_as_cached(
 
 async def test_it_serves_on_its_own_too(client: PatientClient, tmp_path: Path) -> None:
     script = tmp_path / "script.json"
-    script.write_text(json.dumps([{"steps": [{"text": "one"}]}]))
+    script.write_text(json.dumps([{"steps": [{"text": "one"}]}]), encoding="utf-8")
     command = [sys.executable, str(PROGRAM), "--script", str(script), "--key", "k-12345678"]
     process = await asyncio.create_subprocess_exec(*command, stdout=asyncio.subprocess.PIPE)
     try:

@@ -10,9 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from plugin.assistant.chats import ChatState
 from plugin.assistant.errors import StoreError
-from plugin.assistant.messages.parts import Message
 from plugin.tests.chatting import Chatting, chatting
 from plugin.tests.chatting import Stream as Answer
 from plugin.tests.providers import Script, failure, tool_call
@@ -128,11 +126,11 @@ async def cannot_be_saved(chat: Chatting, bench: Bench) -> Recording:
     store = chat.assistant.space_of("default").chats
     finish = store.finish_answer
 
-    async def fail(chat_id: str, message: Message, state: ChatState = "idle") -> int:
-        await finish(chat_id, message, state)
+    async def fail(*arguments: Any) -> None:
+        await finish(*arguments)
         raise StoreError("The disk is full.")
 
-    store.finish_answer = fail  # type: ignore[method-assign]
+    store.finish_answer = fail  # type: ignore[method-assign, assignment]
     chat.provider.queue("Hello")
     recording = await recorded(chat, await chat.say("Hi"))
     notice = {"code": "not_saved", "message": "This answer could not be saved: The disk is full."}

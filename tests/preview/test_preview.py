@@ -12,6 +12,7 @@ from plugin.preview.site import create_site
 from plugin.preview.userdata import files_below
 from pytest_aiohttp import AiohttpClient
 
+pytestmark = pytest.mark.usefixtures("files_as_on_windows")
 Client = TestClient[Any, Any]
 
 
@@ -25,8 +26,8 @@ def plugin_root(tmp_path: Path) -> Path:
     """A plugin with a panel of two modules, in a folder whose name needs quoting."""
     root = tmp_path / "My Plugin-1"
     (root / "web" / "views").mkdir(parents=True)
-    (root / "web" / "main.js").write_text("export {}")
-    (root / "web" / "views" / "panel.js").write_text("export {}")
+    (root / "web" / "main.js").write_text("export {}", encoding="utf-8")
+    (root / "web" / "views" / "panel.js").write_text("export {}", encoding="utf-8")
     return root
 
 
@@ -114,7 +115,7 @@ async def test_modules_are_sent_fresh(client: Client) -> None:
 async def test_modules_never_come_from_elsewhere(
     client: Client, name: str, plugin_root: Path
 ) -> None:
-    (plugin_root.parent / "secret.js").write_text("no")
+    (plugin_root.parent / "secret.js").write_text("no", encoding="utf-8")
     assert (await client.get(f"/extensions/My%20Plugin-1/{name}")).status == 404
 
 
@@ -191,6 +192,24 @@ async def test_settings_are_kept(client: Client) -> None:
     settings = await read_json(client, "/api/settings")
     assert (settings["Comfy.A"], settings["Comfy.B"]) == ("dark", 2)
     assert (await client.post("/api/settings", data=b"[")).status == 400
+
+
+async def test_settings_that_cannot_be_read_now_are_not_replaced(
+    client: Client, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    await client.post("/settings", json={"a": 1})
+    monkeypatch.setattr("plugin.assistant.files.time.sleep", lambda _seconds: None)
+
+    def held(path: Path) -> bytes:
+        raise PermissionError(13, "Zugriff verweigert", str(path))
+
+    with monkeypatch.context() as holding:
+        holding.setattr(Path, "read_bytes", held)
+        response = await client.post("/settings/b", json=2)
+        assert response.status == 503
+        assert (await response.text()).startswith("The file could not be used: access is denied")
+    settings = await read_json(client, "/settings")
+    assert settings["a"] == 1 and "b" not in settings
 
 
 async def test_a_saved_workflow_is_listed_read_moved_and_deleted(client: Client) -> None:

@@ -67,7 +67,7 @@ async def test_problems_of_the_start_are_told_with_their_variable(tmp_path: Path
 
 
 async def test_a_damaged_providers_file_is_told(tmp_path: Path) -> None:
-    (tmp_path / "providers.json").write_text("{")
+    (tmp_path / "providers.json").write_text("{", encoding="utf-8")
     async with site(tmp_path, LOCAL) as ours:
         body = await (await ours.client.get(ROUTE)).json()
     assert [problem["code"] for problem in body["problems"]] == ["no_provider", "providers_damaged"]
@@ -107,9 +107,9 @@ async def test_the_skills_of_the_user_are_counted_with_ours(tmp_path: Path) -> N
 async def test_defaults_of_the_user_context_are_named_with_both_folders(tmp_path: Path) -> None:
     defaults, folder = tmp_path / "plugin" / "user_context", tmp_path / "data"
     (defaults / "skills" / "poster").mkdir(parents=True)
-    (defaults / "SOUL.md").write_text("Be kind.")
-    (defaults / "goals.md.example").write_text("An example")
-    (defaults / "skills" / "poster" / "SKILL.md").write_text("# Poster")
+    (defaults / "SOUL.md").write_text("Be kind.", encoding="utf-8")
+    (defaults / "goals.md.example").write_text("An example", encoding="utf-8")
+    (defaults / "skills" / "poster" / "SKILL.md").write_text("# Poster", encoding="utf-8")
     async with site(folder, LOCAL, root=tmp_path / "plugin") as ours:
         body = await (await ours.client.get(ROUTE)).json()
     assert body["problems"] == []

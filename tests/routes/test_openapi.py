@@ -231,6 +231,10 @@ async def the_turns(checked: Checked, chat: Chatting) -> None:
     await checked.call("GET", "/api/chat/c/stream")
     provider.queue("Hello")
     await checked.call("POST", "/api/chat", {"messages": [chat.user("Hi")]})
+    provider.queue("Hello")
+    body = {"id": "c", "message": chat.user("At once")}
+    await checked.call("POST", "/api/chat", body, headers={"Prefer": "respond-async"})
+    await chat.idle("c")
 
 
 async def released(chat: Chatting, identity: str) -> None:

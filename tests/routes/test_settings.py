@@ -48,7 +48,7 @@ async def test_a_provider_is_saved_listed_and_shown_without_its_key(ours: Site) 
     assert (answer.status, await answer.json()) == (200, SHOWN)
     assert await settings_of(ours) == {"providers": [SHOWN], "active": "mine"}
     kept = ours.folder / "providers.json"
-    assert KEY in kept.read_text() and stat.S_IMODE(kept.stat().st_mode) == 0o600
+    assert KEY in kept.read_text(encoding="utf-8") and stat.S_IMODE(kept.stat().st_mode) == 0o600
 
 
 async def test_one_provider_is_active(ours: Site) -> None:
@@ -92,7 +92,7 @@ async def test_a_key_stays_with_its_address_and_nowhere_else(ours: Site) -> None
         f"{PROVIDERS}/mine", json={**keyless, "base_url": "http://127.0.0.1:10/v1"}
     )
     assert (await moved.json())["has_key"] is False
-    assert KEY not in (ours.folder / "providers.json").read_text()
+    assert KEY not in (ours.folder / "providers.json").read_text(encoding="utf-8")
 
 
 @pytest.mark.parametrize(

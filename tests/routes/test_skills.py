@@ -80,7 +80,9 @@ async def test_a_default_is_listed_shown_changed_into_an_own_skill_and_never_del
 ) -> None:
     default = tmp_path / "plugin" / "user_context" / "skills" / "upscale" / "SKILL.md"
     default.parent.mkdir(parents=True)
-    default.write_text("---\nname: Upscale\ndescription: How I upscale.\n---\nUse 4x first.\n")
+    default.write_text(
+        "---\nname: Upscale\ndescription: How I upscale.\n---\nUse 4x first.\n", encoding="utf-8"
+    )
     before = default.read_bytes()
     async with site(tmp_path / "data", root=tmp_path / "plugin") as ours:
         shown = await ours.client.get(f"{SKILLS}/upscale")
@@ -146,8 +148,8 @@ async def test_slug_tricks_are_refused_and_touch_no_file(ours: Site, trick: str)
     await ours.client.post(SKILLS, json=UPSCALE)
     secret = ours.folder / "secret"
     secret.mkdir()
-    (secret / "SKILL.md").write_text("---\nname: secret\n---\nSECRET")
-    (ours.folder / USER / "SKILL.md").write_text("SECRET")
+    (secret / "SKILL.md").write_text("---\nname: secret\n---\nSECRET", encoding="utf-8")
+    (ours.folder / USER / "SKILL.md").write_text("SECRET", encoding="utf-8")
     before = ours.files()
     for method in ("GET", "PATCH", "DELETE"):
         body = b'{"name": "x"}' if method == "PATCH" else b""

@@ -37,7 +37,9 @@ QUIET = Settings(summary="off", discover=False)
 
 
 class Prompts:
-    async def system_prompt(self, **_: Any) -> SystemPrompt:
+    async def statements(self) -> None: ...
+
+    def system_prompt(self, statements: Any, **_: Any) -> SystemPrompt:
         return SystemPrompt("You help.", "full")
 
 

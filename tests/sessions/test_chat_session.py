@@ -17,9 +17,10 @@ from plugin.assistant.errors import (
 )
 from plugin.assistant.messages.parts import FilePart, Message, TextPart
 from plugin.assistant.sessions import commands
-from plugin.assistant.sessions.chat_session import ChatSession, Sender
+from plugin.assistant.sessions.chat_session import ChatSession
 from plugin.assistant.sessions.commands import Command, command_from
 from plugin.assistant.sessions.event_log import EventLog
+from plugin.assistant.sessions.submissions import Sender
 from plugin.assistant.turn.decisions import Decision, ToolResult
 from plugin.assistant.turn.turn_request import TurnRequest
 from plugin.tests.chats.examples import answer, user
@@ -701,14 +702,17 @@ async def test_a_reader_that_comes_while_the_unread_mark_is_stored_clears_it(
     scene: Stage, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     session = await scene.session()
-    store = scene.store.set_unread
+    finish = scene.store.finish_answer
 
-    async def come(chat_id: str, unread: bool) -> None:
-        await store(chat_id, unread)
-        if not session.live.watched:
-            session.live.reader_joined("p1")
+    async def come(*arguments: Any) -> Any:
+        stored = await finish(*arguments)
+        assert stored.unread
+        session.live.reader_joined("p1")
+        return stored
 
-    monkeypatch.setattr(scene.store, "set_unread", come)
+    monkeypatch.setattr(scene.store, "finish_answer", come)
     await say(scene, session, "u1")
     assert session.live.watched
+    stored = await scene.store.get("c1")
+    assert stored is not None and not stored.unread
     assert not session.live.unread

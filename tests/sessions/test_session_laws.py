@@ -23,9 +23,10 @@ from plugin.assistant.errors import AssistantError
 from plugin.assistant.llm.stream_events import Finish, TextDelta, ToolCallStart
 from plugin.assistant.messages.ui import message_to_ui
 from plugin.assistant.sessions import commands
-from plugin.assistant.sessions.chat_session import ChatSession, Sender
+from plugin.assistant.sessions.chat_session import ChatSession
 from plugin.assistant.sessions.commands import Command
 from plugin.assistant.sessions.states import TRANSITIONS
+from plugin.assistant.sessions.submissions import Sender
 from plugin.assistant.turn.decisions import Decision, ToolResult
 from plugin.tests.chats.examples import user
 from plugin.tests.sessions.folding import fold_event, shown

@@ -29,11 +29,12 @@ class Store:
         if self.error:
             raise self.error
 
-    async def finish_answer(self, chat_id: str, message: Message, state: ChatState) -> int:
-        self.log.append(f"finish {message.text} {state}")
+    async def finish_answer(
+        self, chat_id: str, message: Message, state: ChatState, unread: bool
+    ) -> None:
+        self.log.append(f"finish {message.text} {state}" + (" unread" if unread else ""))
         if self.error:
             raise self.error
-        return 1
 
     async def set_state(self, chat_id: str, state: ChatState) -> None:
         self.log.append(f"state {state}")

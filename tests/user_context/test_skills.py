@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from plugin.assistant.errors import Conflict, InvalidRequest, NotFound
+from plugin.assistant.errors import Conflict, InvalidRequest, NotFound, StoreError
 from plugin.assistant.user_context.skill_files import (
     SkillFile,
     format_skill_file,
@@ -22,7 +22,9 @@ from plugin.assistant.user_context.skills import (
 )
 from plugin.assistant.user_context.slugs import slug, slug_for
 from plugin.assistant.user_context.sources import SourceCache
+from plugin.tests.links import link_file, link_folder
 
+pytestmark = pytest.mark.usefixtures("files_as_on_windows")
 REFUSED = [
     *(".", "..", "%2E", "%2e%2e", "a/b", "a\\b", "a\0b", "\0", "CON", "con", "Lpt1", "NUL", ""),
     *(" ", "a b", "-a", "_a", ".hidden", "a.md", "a\n", "~", "é", "x" * 300, "C:", "a:b"),
@@ -56,7 +58,7 @@ def library(tmp_path: Path) -> SkillLibrary:
         put(
             system, folder, f"---\nname: {name}\ndescription: About it\n---\n# Facts\nOf {folder}\n"
         )
-    (system / "40_workflows.md").write_text("# How workflows work\n\nLinks.\n")
+    (system / "40_workflows.md").write_text("# How workflows work\n\nLinks.\n", encoding="utf-8")
     return SkillLibrary(system, tmp_path / "user")
 
 
@@ -74,7 +76,7 @@ def test_a_name_that_could_leave_its_folder_is_no_slug(name: object) -> None:
 def test_nothing_changes_anywhere_when_a_slug_is_refused(
     tmp_path: Path, library: SkillLibrary, name: object, act: str
 ) -> None:
-    (tmp_path / "SKILL.md").write_text("outside")
+    (tmp_path / "SKILL.md").write_text("outside", encoding="utf-8")
     library.create("Mine", "d", "text")
     before = snapshot(tmp_path)
     with pytest.raises(InvalidRequest):
@@ -95,24 +97,23 @@ def test_names_in_other_scripts_get_different_slugs() -> None:
     assert slug_for("Café au lait!") == "cafe-au-lait"
 
 
-@pytest.mark.skipif(os.name == "nt", reason="links need rights on Windows")
 @pytest.mark.parametrize("linked", ["folder outside", "folder beside", "file outside"])
 def test_links_lead_nowhere(tmp_path: Path, library: SkillLibrary, linked: str) -> None:
     outside = tmp_path / "outside"
     outside.mkdir()
-    (outside / "SKILL.md").write_text("secret")
+    (outside / "SKILL.md").write_text("secret", encoding="utf-8")
     library.create("Beside", "d", "mine")
     skills = tmp_path / "user" / "skills"
     if linked == "file outside":
         (skills / "link").mkdir()
-        (skills / "link" / "SKILL.md").symlink_to(outside / "SKILL.md")
+        link_file(skills / "link" / "SKILL.md", outside / "SKILL.md")
     else:
-        (skills / "link").symlink_to(outside if linked == "folder outside" else skills / "beside")
+        link_folder(skills / "link", outside if linked == "folder outside" else skills / "beside")
     for act in (library.get_user, library.delete):
         with pytest.raises((InvalidRequest, NotFound)):
             act("link")
     assert [skill.slug for skill in library.list_user()] == ["beside"]
-    assert (outside / "SKILL.md").read_text() == "secret"
+    assert (outside / "SKILL.md").read_text(encoding="utf-8") == "secret"
 
 
 # Files
@@ -176,7 +177,7 @@ def test_front_matter_that_is_not_ours_stays_when_a_skill_is_changed(
 ) -> None:
     path = put(tmp_path / "user", "mine", "---\nname: Mine\nlicense: MIT\n---\nold")
     library.update("mine", instructions="new")
-    assert parse_skill_file(path.read_text()).extra == {"license": "MIT"}
+    assert parse_skill_file(path.read_text(encoding="utf-8")).extra == {"license": "MIT"}
     assert library.get_user("mine").instructions == "new"
 
 
@@ -242,7 +243,7 @@ def test_a_field_that_is_left_out_of_a_new_skill_is_refused(library: SkillLibrar
 def test_a_change_on_disk_is_seen_at_once(tmp_path: Path, library: SkillLibrary) -> None:
     path = put(tmp_path / "user", "mine", "# One")
     assert library.get_user("mine").description == "One"
-    path.write_text("# Other")
+    path.write_text("# Other", encoding="utf-8")
     assert library.get_user("mine").description == "Other"
 
 
@@ -251,7 +252,7 @@ def test_folders_whose_names_are_no_slugs_are_skipped(
 ) -> None:
     put(tmp_path / "user", "my skill", "# Text")
     put(tmp_path / "user", ".hidden", "# Text")
-    (tmp_path / "user" / "skills" / "stray.txt").write_text("x")
+    (tmp_path / "user" / "skills" / "stray.txt").write_text("x", encoding="utf-8")
     assert library.list_user() == ()
 
 
@@ -305,7 +306,9 @@ def with_defaults(tmp_path: Path) -> SkillLibrary:
         front = f"---\nname: {folder.title()}\ndescription: d\nlicense: MIT\n---\n"
         put(tmp_path / "defaults", folder, front + "Default text")
     (tmp_path / "defaults" / "skills" / "example").mkdir()
-    (tmp_path / "defaults" / "skills" / "example" / "SKILL.md.example").write_text("# Example")
+    (tmp_path / "defaults" / "skills" / "example" / "SKILL.md.example").write_text(
+        "# Example", encoding="utf-8"
+    )
     return SkillLibrary(
         tmp_path / "system", tmp_path / "user", SourceCache(), tmp_path / "defaults"
     )
@@ -339,8 +342,29 @@ def test_changing_a_default_makes_it_the_users_own(
     changed = with_defaults.update("poster", instructions="My text")
     assert (changed.name, changed.origin, changed.instructions) == ("Poster", "user", "My text")
     assert snapshot(tmp_path / "defaults") == before
-    own = (tmp_path / "user" / "skills" / "poster" / "SKILL.md").read_text()
+    own = (tmp_path / "user" / "skills" / "poster" / "SKILL.md").read_text(encoding="utf-8")
     assert parse_skill_file(own).extra == {"license": "MIT"}
+
+
+def test_a_default_does_not_replace_a_users_own_skill_that_cannot_be_read(
+    tmp_path: Path, with_defaults: SkillLibrary, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    own = put(tmp_path / "user", "poster", "# Mine")
+    real = Path.read_bytes
+
+    def held(path: Path) -> bytes:
+        if path == own.resolve():
+            raise PermissionError(13, "Zugriff verweigert", str(path))
+        return real(path)
+
+    monkeypatch.setattr("plugin.assistant.files.time.sleep", lambda _seconds: None)
+    with monkeypatch.context() as holding:
+        holding.setattr(Path, "read_bytes", held)
+        with pytest.raises(StoreError, match="cannot be read now"):
+            with_defaults.update("poster", description="Changed")
+    assert own.read_text(encoding="utf-8") == "# Mine"
+    with_defaults.update("poster", description="Changed")
+    assert with_defaults.get_user("poster").instructions == "# Mine"
 
 
 def test_deleting_a_default_is_refused_and_says_where_it_lies(
@@ -391,7 +415,9 @@ def test_a_command_means_the_users_own_skill_before_a_default_before_ours(
 
 def test_a_changed_default_is_seen_at_once(tmp_path: Path, with_defaults: SkillLibrary) -> None:
     assert with_defaults.get_user("grain").instructions == "Default text"
-    (tmp_path / "defaults" / "skills" / "grain" / "SKILL.md").write_text("# Other")
+    (tmp_path / "defaults" / "skills" / "grain" / "SKILL.md").write_text(
+        "# Other", encoding="utf-8"
+    )
     assert with_defaults.get_user("grain").instructions == "# Other"
 
 
@@ -400,8 +426,8 @@ def test_a_link_among_the_defaults_leads_nowhere(
     tmp_path: Path, with_defaults: SkillLibrary
 ) -> None:
     put(tmp_path / "outside", "secret", "secret")
-    (tmp_path / "defaults" / "skills" / "link").symlink_to(
-        tmp_path / "outside" / "skills" / "secret"
+    link_folder(
+        tmp_path / "defaults" / "skills" / "link", tmp_path / "outside" / "skills" / "secret"
     )
     with pytest.raises(InvalidRequest):
         with_defaults.get_user("link")

@@ -83,6 +83,10 @@ def parent_row(
     return max(rows)
 
 
+def has_message(transaction: Transaction, chat_id: str, message_id: str) -> bool:
+    return bool(_rows_with_ids(transaction, chat_id, [message_id]))
+
+
 def parent_of(transaction: Transaction, chat_id: str, row: int) -> int | None:
     """The row before `row`."""
     found = transaction.row(_IDENTITY, chat=chat_id, at=row)

@@ -22,6 +22,7 @@ from typing import Any, Final
 from sqlalchemy import Connection, Engine
 
 from ...errors import FileFailed, StoreError
+from ...files import make_file, make_folder
 from ..port import Fallback, Result, Work, utc_now
 from ..tables import StoreTables, migrate
 from ..transaction import Transaction
@@ -37,7 +38,6 @@ READERS: Final = 4
 """Reader threads. A page of a chat takes milliseconds, so more would only hold more memory."""
 IMPATIENT_SECONDS: Final = 0.2
 """How long to wait for another process after a write failed: other callers wait meanwhile."""
-OWNER_ONLY: Final = 0o600
 
 
 @dataclass(frozen=True, slots=True)
@@ -232,7 +232,7 @@ class SqliteDatabase:
     def _open(self) -> _Engines:
         with self._opening:
             if self._engines is None:
-                self.path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+                make_folder(self.path.parent)
                 doubted, self._doubted = self._doubted, False
                 if self.path.exists() and is_damaged(self.path, BUSY_SECONDS, doubted):
                     self.set_aside = set_aside(self.path, self._clock())
@@ -241,8 +241,7 @@ class SqliteDatabase:
                         ascii(self.path.name),
                         ascii(self.set_aside.name),
                     )
-                os.close(os.open(self.path, os.O_RDWR | os.O_CREAT, OWNER_ONLY))
-                os.chmod(self.path, OWNER_ONLY)
+                make_file(self.path)
                 writer = writing_engine(self.path)
                 known, self._file = self._file, _identity(self.path)
                 if known is not None and self._file != known:

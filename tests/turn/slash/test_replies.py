@@ -123,7 +123,7 @@ async def test_memory_is_what_the_user_told(chat: Chatting) -> None:
     await chat.client.post("/api/user-context/rules", json={"text": "Use metric units"})
     await chat.client.put("/api/user-context/preferences/sampler", json={"value": "euler"})
     folder = chat.assistant.space_of("default").folder
-    (folder / "goals.md").write_text("Paint the sea.")
+    (folder / "goals.md").write_text("Paint the sea.", encoding="utf-8")
     text = (await chat.say("/memory")).text
     for words in ("Use metric units", "sampler: euler", "Paint the sea."):
         assert words in text
