@@ -25,9 +25,11 @@ from aiohttp import web
 
 from . import __version__, files
 from .comfy_port import ComfyPort
-from .config import Problem, Settings, load_settings
+from .config import Problem, Settings
+from .environment import load_settings
 from .llm.book import ProviderBook
 from .llm.client import Client
+from .llm.network import Network
 from .llm.redaction import SHORTEST_SECRET
 from .llm.resolver import Resolver
 from .routes.guard import Gate
@@ -72,10 +74,16 @@ class Assistant:
         self.folder = settings.user_dir or host.user_directory
         self.gate = Gate(settings)
         self.problems = (*problems, *self.gate.problems)
-        self._book = ProviderBook(self.folder / PROVIDERS_FILE)
-        self.resolver = Resolver(self._book, settings)
+        self._book = ProviderBook(
+            self.folder / PROVIDERS_FILE, allow_link_local=settings.allow_link_local
+        )
+        network = Network(settings)
+        self.resolver = Resolver(self._book, settings, problems, network=network)
         self.client = Client(
-            settings, prepare=self.resolver.prepare, place_of=self.resolver.place_of
+            settings,
+            prepare=self.resolver.prepare,
+            place_of=self.resolver.place_of,
+            network=network,
         )
         self.toolset = standard_toolset()
         self._places = Places(settings.max_turns)

@@ -1,10 +1,9 @@
-"""The settings: one frozen object, read once from the environment and `.env`.
+"""The settings: one frozen object, made once when ComfyUI starts.
 
 Each setting is a field of `Settings`. Its metadata holds the variable that sets it, its meaning and
 its format; `scripts/make_config_docs.py` makes `.env.example` and `docs/configuration.md` from
-that. An invalid value stops nothing: the default is used, and a `Problem` names the variable, the
-value that was given and the values that are allowed. Providers that the user enters in the panel
-are stored by `llm/book.py`.
+that. `environment` reads them. Providers that the user enters in the panel are stored by
+`llm/book.py`.
 
 The value 0 switches a limit off, for every setting whose unit is characters, messages, rounds or
 steps. A comment beside a field names its row in `docs/requirements.md`.
@@ -12,13 +11,10 @@ steps. A comment beside a field names its row in `docs/requirements.md`.
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
-
-from dotenv import dotenv_values
 
 from .formats import (
     NAMES,
@@ -32,17 +28,20 @@ from .formats import (
     choice,
     integer,
     number,
-    shown,
 )
 
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """A fault in the configuration, as a sentence for the user."""
+    """A fault in the configuration, as a sentence for the user.
+
+    `hides_provider` is True where the fault hides which provider the user chose.
+    """
 
     code: str
     message: str
     variable: str | None = None
+    hides_provider: bool = False
 
 
 PROVIDER = "The provider"
@@ -314,6 +313,14 @@ class Settings:
         SWITCH,
         "Look for an LLM server on this machine: Ollama, LM Studio, llama.cpp, vLLM.",
     )
+    allow_link_local: bool = _setting(
+        INSTALLATION,
+        "ASSISTANT_ALLOW_LINK_LOCAL",
+        False,
+        SWITCH,
+        "Allow providers at link-local addresses (169.254.x.x, fe80::), where clouds hand out a "
+        "machine's keys.",
+    )
     demo_model: bool = _setting(
         INSTALLATION,
         "ASSISTANT_DEMO_MODEL",
@@ -345,50 +352,3 @@ class Settings:
         "How many event streams may be open at a time, in all browsers together.",
         "streams",
     )
-
-
-@dataclass(frozen=True, slots=True)
-class Loaded:
-    settings: Settings
-    problems: tuple[Problem, ...]
-
-
-def load_settings(environ: Mapping[str, str], dotenv: Path | None = None) -> Loaded:
-    """The settings from `environ`, then from the file `dotenv`; an empty value means unset.
-
-    Raises nothing: a value or file that cannot be read is a `Problem`, and the default is used.
-    """
-    values, problems = _read(dotenv) if dotenv is not None else ({}, [])
-    values.update({name: value for name, value in environ.items() if value})
-    chosen: dict[str, Any] = {}
-    for setting in dataclasses.fields(Settings):
-        variable, format = setting.metadata["variable"], setting.metadata["format"]
-        text = values.get(variable, "").strip()
-        if not text:
-            continue
-        try:
-            chosen[setting.name] = format.parse(text)
-        except (ValueError, RuntimeError):
-            message = (
-                f"{variable} is {shown(text)} and must be {format.takes};"
-                f" {_instead(setting.default)}."
-            )
-            problems.append(Problem("invalid_setting", message, variable))
-    return Loaded(Settings(**chosen), tuple(problems))
-
-
-def _read(dotenv: Path) -> tuple[dict[str, str], list[Problem]]:
-    """The values in a `.env` file, which may begin with a byte order mark (editors on Windows)."""
-    try:
-        if not dotenv.is_file():
-            return {}, []
-        found = dotenv_values(dotenv, encoding="utf-8-sig")
-    except (OSError, UnicodeDecodeError) as error:
-        reason = error.strerror if isinstance(error, OSError) else "it is not UTF-8 text"
-        message = f"{dotenv.name} could not be read ({reason}); its settings are not used."
-        return {}, [Problem("invalid_setting", message)]
-    return {name: value for name, value in found.items() if value}, []
-
-
-def _instead(default: Any) -> str:
-    return "it counts as not set" if default in (None, "", ()) else f"{default} is used"

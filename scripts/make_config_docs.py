@@ -39,6 +39,19 @@ The first of these that has a value is used: the panel's settings (providers onl
 stops nothing: the default is used, and the panel and ComfyUI's log name the variable, its value and
 the values that it takes.
 
+**Which provider answers.** A chat goes to the provider that you chose, or nowhere. That is the one
+in use in the panel; else the one of `OPENAI_BASE_URL` (with a key alone: OpenAI); else the file of
+`LLM_GGUF`. Only where you chose nothing at all, a server that runs on this machine answers, or else
+the demo model. A provider that is gone or deleted, an address that cannot be used, a damaged
+`providers.json` and a line of `.env` that may have named the provider or its folder ask for
+another choice, with an error; no other provider takes the place of yours.
+
+**Lines of `.env`.** One variable a line: `NAME=value`, with or without quotes, in UTF-8 or in
+UTF-16 with a byte order mark, at most 256 kB in all. Paths stand as they are: in
+`ASSISTANT_USER_DIR="C:\\Users\\tom\\new"` a backslash is a backslash. `${NAME}` is the value of
+another variable, ` #` begins a comment. A value ends with its line. A line that cannot be read is
+named in the panel, by its number.
+
 The value 0 switches off a limit in characters, messages, rules, rounds or steps, unless the table
 says otherwise. [context.md](context.md) explains the limits of what the model is sent.
 """

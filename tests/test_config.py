@@ -6,7 +6,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from plugin.assistant.config import Loaded, Settings, load_settings
+from plugin.assistant.config import Settings
+from plugin.assistant.environment import PROVIDER_VARIABLES, Loaded, load_settings
 from plugin.assistant.formats import Rates
 
 FIELDS = {field.metadata["variable"]: field for field in dataclasses.fields(Settings)}
@@ -51,6 +52,7 @@ GOOD: dict[str, tuple[str, Any]] = {
     "ASSISTANT_ALLOWED_HOSTS": ("nas.local, 192.168.1.5,", ("nas.local", "192.168.1.5")),
     "ASSISTANT_ALLOWED_ORIGINS": ("https://nas.example", ("https://nas.example",)),
     "ASSISTANT_DISCOVER": ("no", False),
+    "ASSISTANT_ALLOW_LINK_LOCAL": ("1", True),
     "ASSISTANT_DEMO_MODEL": ("on", True),
     "ASSISTANT_TITLES": ("model", "model"),
     "ASSISTANT_MAX_STREAMS": ("8", 8),
@@ -90,6 +92,7 @@ BAD: dict[str, tuple[str, ...]] = {
     "LLM_PROMPT_CACHE": ("always",),
     "ASSISTANT_USER_DIR": ("~nobody-of-this-name",),
     "ASSISTANT_DISCOVER": ("maybe",),
+    "ASSISTANT_ALLOW_LINK_LOCAL": ("sometimes",),
     "ASSISTANT_DEMO_MODEL": ("2",),
     "ASSISTANT_TITLES": ("auto", "on"),
     "ASSISTANT_MAX_STREAMS": ("0",),
@@ -203,10 +206,101 @@ def test_a_file_that_may_not_be_read_is_reported(
         raise PermissionError(13, "Permission denied")
 
     file = dotenv(tmp_path, "LLM_MAX_STEPS=7\n")
-    monkeypatch.setattr("plugin.assistant.config.dotenv_values", refuse)
+    monkeypatch.setattr(Path, "open", refuse)
     loaded = load_settings({}, file)
     assert loaded.settings == Settings()
     assert "Permission denied" in loaded.problems[0].message
+
+
+@pytest.mark.parametrize(
+    ("text", "message", "variable", "hides"),
+    [
+        (
+            'OPENAI_BASE_URL="http://host/v1',
+            ".env, line 1 (OPENAI_BASE_URL), could not be read: a quote is not closed; it is not "
+            "used.",
+            "OPENAI_BASE_URL",
+            True,
+        ),
+        (
+            "LLM_MAX_STEPS 7",
+            ".env, line 1 (LLM_MAX_STEPS), could not be read: it is not of the form NAME=value; it "
+            "is not used.",
+            "LLM_MAX_STEPS",
+            False,
+        ),
+        (
+            "http://host/v1",
+            ".env, line 1, could not be read: it is not of the form NAME=value; it is not used.",
+            None,
+            True,
+        ),
+    ],
+)
+def test_a_line_that_cannot_be_read_is_a_problem_with_its_number(
+    tmp_path: Path, text: str, message: str, variable: str | None, hides: bool
+) -> None:
+    (problem,) = load_settings({}, dotenv(tmp_path, text)).problems
+    assert (problem.message, problem.variable) == (message, variable)
+    assert problem.hides_provider is hides
+
+
+@pytest.mark.parametrize(
+    ("environ", "text", "hides"),
+    [
+        ({}, "OPENAI_BASE_URL=http://a/v1\nOPENAI_API_KEY sk-1", True),
+        ({}, "OPENAI_BASE_URL=http://a/v1\nOPENAI_MODEL m", True),
+        ({}, "OPENAI_BASE_URL=http://a/v1\nsome words", False),
+        ({"OPENAI_BASE_URL": "http://a/v1"}, "OPENAI_BASE_URL http://b/v1", False),
+        ({"OPENAI_API_KEY": "sk-1"}, "OPENAI_BASE_URL http://b/v1", True),
+        ({"OPENAI_API_KEY": "sk-1"}, "LLM_GGUF /a/b.gguf", False),
+        ({}, "LLM_GGUF /a/b.gguf", True),
+        ({"OPENAI_BASE_URL": "http://a/v1"}, "ASSISTANT_USER_DIR /a", True),
+    ],
+)
+def test_a_lost_line_hides_the_provider_where_it_may_have_named_it(
+    tmp_path: Path, environ: dict[str, str], text: str, hides: bool
+) -> None:
+    (problem,) = load_settings(environ, dotenv(tmp_path, text)).problems
+    assert problem.hides_provider is hides
+
+
+@pytest.mark.parametrize("variable", sorted(PROVIDER_VARIABLES & set(BAD)))
+def test_nothing_takes_the_place_of_a_provider_that_cannot_be_used(variable: str) -> None:
+    (problem,) = load_settings({variable: BAD[variable][0]}).problems
+    assert problem.hides_provider
+    assert problem.message.endswith("; nothing else is used in its place.")
+
+
+@pytest.mark.parametrize("name", ["OPENAI_API_BASE", "OPENAI_BASEURL", "OPENAI_HOST"])
+def test_an_address_under_another_name_is_told_where_it_matters(tmp_path: Path, name: str) -> None:
+    (problem,) = load_settings({name: "http://a/v1", "OPENAI_API_KEY": KEY}).problems
+    assert problem.hides_provider and problem.message.startswith(f"{name} is not read")
+    (problem,) = load_settings({}, dotenv(tmp_path, f"{name}=http://a/v1")).problems
+    assert problem.hides_provider
+    assert load_settings({name: "http://a/v1"}).problems == ()
+    ours = {name: "http://a/v1", "OPENAI_API_KEY": KEY, "OPENAI_BASE_URL": "http://b/v1"}
+    assert load_settings(ours).problems == ()
+
+
+def test_a_path_of_windows_is_read_as_it_stands(tmp_path: Path) -> None:
+    file = dotenv(tmp_path, r'''ASSISTANT_USER_DIR="C:\Users\tom\new"''' + "\n")
+    assert load_settings({}, file) == Loaded(Settings(user_dir=Path(r"C:\Users\tom\new")), ())
+
+
+@pytest.mark.parametrize("quoted", ['"data"', "'data'", ' "data" '])
+def test_quotes_that_a_shell_left_around_a_value_are_no_part_of_it(quoted: str) -> None:
+    loaded = load_settings({"ASSISTANT_USER_DIR": quoted, "OPENAI_API_KEY": f'"{KEY}"'})
+    assert loaded.settings == Settings(user_dir=Path("data"), openai_api_key=KEY)
+
+
+@pytest.mark.parametrize("text", ["da\tta", "da\nta", "da\x00ta", "da\x7fta"])
+def test_a_control_character_is_a_problem(text: str) -> None:
+    loaded = load_settings({"ASSISTANT_USER_DIR": text})
+    assert loaded.settings == Settings()
+    (problem,) = loaded.problems
+    assert "must be without control characters" in problem.message
+    assert problem.message.isprintable()
 
 
 def dotenv(folder: Path, text: str) -> Path:

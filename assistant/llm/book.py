@@ -4,6 +4,9 @@ A key is bound to the address that it was entered for: a provider whose address 
 key until it is entered again. The file is replaced as a whole; `files` says who may
 read it. Methods read and write the disk, so async callers run them in a thread. `resolver` chooses
 the provider that answers.
+
+A choice is never forgotten: the name of the active provider stays when that provider is deleted,
+and `choice` tells a user who chose nothing from a user whose choice cannot be read any more.
 """
 
 from __future__ import annotations
@@ -13,15 +16,14 @@ import json
 import re
 import threading
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from .. import files
 from ..config import Problem
 from ..errors import InvalidRequest, NotFound, StoreError
-from .connection import usable_key
-from .provider import Provider, normal_base_url
+from .provider import Provider, check_link_local, normal_base_url, usable_key
 
 MOST_PROVIDERS = 100
 LONGEST_MODEL_NAME = 200  # characters
@@ -30,11 +32,24 @@ WINDOWS = range(1_024, 10_000_001)  # tokens
 _NAME = re.compile(r"[A-Za-z0-9 ._-]{1,64}")
 
 
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """The provider that the user chose.
+
+    `name` is None where there is none; then `lost` says in a sentence why the choice is unknown, or
+    is empty if the user chose nothing.
+    """
+
+    name: str | None = None
+    lost: str = ""
+
+
 class ProviderBook:
     """Providers by name, and the name of the active one. Keys are given only inside `Provider`."""
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, *, allow_link_local: bool = False) -> None:
         self._path = path
+        self._allow_link_local = allow_link_local
         self._lock = threading.RLock()
         self._providers: dict[str, Provider] = {}
         self._active: str | None = None
@@ -49,9 +64,18 @@ class ProviderBook:
 
     @property
     def active(self) -> str | None:
-        """The provider name that the user chose; the provider may be of another source."""
+        """The provider name that the user chose; the provider may be of another source, or gone."""
         with self._reading():
             return self._active
+
+    @property
+    def choice(self) -> Choice:
+        with self._reading():
+            if self._active is not None:
+                return Choice(self._active)
+            if self._problems:
+                return Choice(lost=f"{self._path.name} cannot be read")
+            return Choice(lost="none of your providers is in use" if self._providers else "")
 
     def list(self) -> tuple[Provider, ...]:
         with self._reading():
@@ -68,17 +92,22 @@ class ProviderBook:
         """Make or replace a provider from `base_url`, `model`, `context_window` and `api_key`.
 
         Without `api_key` the old key stays if the address is the same; an empty `api_key` removes
-        it. The first provider becomes the active one. Raises `InvalidRequest`, `StoreError`.
+        it. The first provider becomes the active one, also after the active one was deleted.
+        Raises `InvalidRequest`, `StoreError`.
         """
         provider = provider_from(name, values)
+        try:
+            check_link_local(provider.base_url, allowed=self._allow_link_local)
+        except ValueError as reason:
+            raise InvalidRequest(f"not a usable address: {reason}", where="base_url") from None
         with self._reading():
             known = self._providers.get(name)
             if known is None and len(self._providers) >= MOST_PROVIDERS:
                 raise InvalidRequest(f"There are {MOST_PROVIDERS} providers already.", where="name")
             if known and values.get("api_key") is None and known.base_url == provider.base_url:
                 provider = replace(provider, api_key=known.api_key)
-            active = self._active or name
-            self._save({**self._providers, name: provider}, active)
+            first = not self._providers and (self._active is None or self._deleted(self._active))
+            self._save({**self._providers, name: provider}, name if first else self._active)
             return provider
 
     def activate(self, name: str | None) -> None:
@@ -90,20 +119,25 @@ class ProviderBook:
             self._save(self._providers, name)
 
     def delete(self, name: str) -> None:
-        """Delete a provider; if it was the active provider, no provider is active. Raises
-        `NotFound`."""
+        """Delete a provider. The active provider stays the choice, so that no other one takes its
+        place before the user chooses. Raises `NotFound`."""
         with self._reading():
             self.get(name)
             rest = {key: value for key, value in self._providers.items() if key != name}
-            self._save(rest, None if self._active == name else self._active)
+            self._save(rest, self._active)
+
+    def _deleted(self, name: str) -> bool:
+        """Whether `name` was a provider of this book; names of other sources have parentheses."""
+        return name not in self._providers and _NAME.fullmatch(name) is not None
 
     @contextlib.contextmanager
     def _reading(self) -> Iterator[None]:
-        """Holds the lock, and reads the file the first time; a file that another program holds is
-        read at the next use."""
+        """Holds the lock, and reads the file the first time, or until it can be read: another
+        program may hold it for a moment."""
         with self._lock:
             if not self._loaded:
                 self._load()
+                self._loaded = self._unreadable is None
             yield
 
     def _load(self) -> None:
@@ -112,47 +146,75 @@ class ProviderBook:
         try:
             text = files.read(self._path, pauses).decode("utf-8-sig")
         except FileNotFoundError:
-            self._loaded, self._unreadable, self._problems = True, None, ()
+            kept = sorted(self._path.parent.glob(f"{self._path.name}.damaged-*"))
+            self._unreadable = None
+            self._problems = (self._damaged(kept[-1]),) if kept else ()
             return
-        except (OSError, UnicodeDecodeError) as error:
-            self._loaded = not (isinstance(error, OSError) and files.is_held(error))
-            reason = files.reason_of(error) if isinstance(error, OSError) else "it is no UTF-8 text"
-            self._unreadable = f"{self._path.name} cannot be read: {reason}."
+        except OSError as error:
+            self._unreadable = f"{self._path.name} cannot be read: {files.reason_of(error)}."
             self._problems = (Problem("providers_unreadable", self._unreadable),)
             return
-        self._loaded, self._unreadable, self._problems = True, None, ()
+        except UnicodeDecodeError:
+            self._set_aside(pauses)
+            return
+        self._unreadable, self._problems = None, ()
         try:
-            content = json.loads(text)
-            for entry in content["providers"]:
-                provider = provider_from(entry["name"], entry)
-                self._providers[provider.name] = provider
-            active = content.get("active")
-            self._active = active if isinstance(active, str) else None
-        except (ValueError, KeyError, TypeError, AttributeError, InvalidRequest):
+            whole = self._read(json.loads(text))
+        except (ValueError, RecursionError):
+            whole = False
+        if not whole:
             self._set_aside(pauses)
 
+    def _read(self, content: Any) -> bool:
+        """Take over what can be read of the file's content; returns whether that is all of it."""
+        if not isinstance(content, Mapping) or not isinstance(content.get("providers"), list):
+            return False
+        whole = True
+        for entry in content["providers"]:
+            try:
+                provider = provider_from(entry["name"], entry)
+            except (KeyError, TypeError, AttributeError, InvalidRequest):
+                whole = False
+            else:
+                self._providers[provider.name] = provider
+        active = content.get("active")
+        self._active = active if isinstance(active, str) else None
+        return whole and (active is None or isinstance(active, str))
+
     def _set_aside(self, pauses: Sequence[float]) -> None:
-        """Rename a damaged file. Providers that were read before the damage stay in use."""
+        """Rename a damaged file, and keep what could be read of it in a new one."""
         number = 1
         while (aside := self._path.with_name(f"{self._path.name}.damaged-{number}")).exists():
             number += 1
         try:
             files.rename(self._path, aside, pauses)
         except OSError as error:
-            self._loaded = not files.is_held(error)
             self._unreadable = (
                 f"{self._path.name} is damaged and could not be renamed: {files.reason_of(error)}."
             )
             self._problems = (Problem("providers_damaged", self._unreadable),)
             return
+        self._unreadable, self._problems = None, (self._damaged(aside),)
+        if self._providers:
+            with contextlib.suppress(StoreError):
+                self._write(self._providers, self._active)
+
+    def _damaged(self, aside: Path) -> Problem:
         message = (
-            f"{self._path.name} was damaged and is kept as {aside.name}: enter providers again."
+            f"{self._path.name} was damaged and is kept as {aside.name}: enter providers again, or "
+            "choose another one."
         )
-        self._problems = (Problem("providers_damaged", message),)
+        return Problem("providers_damaged", message)
 
     def _save(self, providers: Mapping[str, Provider], active: str | None) -> None:
         if self._unreadable:
             raise StoreError(f"The providers cannot be saved. {self._unreadable}")
+        self._write(providers, active)
+        self._providers, self._active = dict(providers), active
+        if active is not None:
+            self._problems = ()
+
+    def _write(self, providers: Mapping[str, Provider], active: str | None) -> None:
         entries = [
             {
                 "name": provider.name,
@@ -170,7 +232,6 @@ class ProviderBook:
             raise StoreError(
                 f"The providers could not be saved: {files.reason_of(error)}."
             ) from None
-        self._providers, self._active = dict(providers), active
 
 
 def provider_from(name: str, values: Mapping[str, Any]) -> Provider:

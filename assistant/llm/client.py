@@ -22,6 +22,7 @@ from ..errors import ProviderError
 from . import failures
 from .chunk_reader import ChunkReader
 from .connection import Chunks, Connections
+from .network import Network
 from .provider import Provider
 from .request import LLMRequest, adapted, body_of
 from .stream_events import Event, Finish, ModelName, Notice, Usage
@@ -80,11 +81,12 @@ class Client:
         *,
         prepare: Prepare = as_it_is,
         place_of: PlaceOf = lambda _: None,
+        network: Network | None = None,
         clock: Callable[[], float] = time.monotonic,
         sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
         grace_seconds: float = GRACE_SECONDS,
     ) -> None:
-        self._connections = Connections(settings.timeout_seconds)
+        self._connections = Connections(settings.timeout_seconds, network or Network(settings))
         self._prepare = prepare
         self._place_of = place_of
         self._clock = clock

@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 import importlib
 import json
+import ssl
 from collections import OrderedDict
 from collections.abc import AsyncGenerator, Mapping
 from datetime import datetime, timezone
@@ -16,7 +17,8 @@ from typing import Any
 
 from ..errors import ProviderError
 from . import failures
-from .provider import Provider
+from .network import LinkLocalRefused, Network, fault_of
+from .provider import Provider, usable_key
 
 CONNECT_SECONDS = 10.0
 MOST_CLIENTS = 4
@@ -31,8 +33,9 @@ class Connections:
     `timeout_seconds` is the longest wait for the next bytes of an answer.
     """
 
-    def __init__(self, timeout_seconds: float) -> None:
+    def __init__(self, timeout_seconds: float, network: Network) -> None:
         self.timeout_seconds = timeout_seconds
+        self._network = network
         self._clients: OrderedDict[tuple[str, str, str], Any] = OrderedDict()
         self._making = asyncio.Lock()
 
@@ -40,6 +43,12 @@ class Connections:
         """Send `body` and return the answer's chunks. Raises `ProviderError`."""
         if not usable_key(provider.api_key):
             raise failures.unusable_key(provider)
+        if not provider.base_url:  # the openai client would take the environment's, or its own
+            raise failures.unreachable(provider, "It has no address.")
+        try:
+            self._network.check(provider)
+        except LinkLocalRefused as error:
+            raise failures.unreachable(provider, str(error), "link_local") from None
         client = await self._client(provider)
         openai = importlib.import_module("openai")
         try:
@@ -72,15 +81,21 @@ class Connections:
         key = (provider.base_url, provider.api_key, provider.source)
         async with self._making:
             if key not in self._clients:
-                self._clients[key] = await asyncio.to_thread(self._make, provider)
+                tls = await self._network.tls(provider)
+                self._clients[key] = await asyncio.to_thread(self._make, provider, tls)
             self._clients.move_to_end(key)
             while len(self._clients) > MOST_CLIENTS:
                 # Left to the garbage collector: a stream may still be running over it.
                 self._clients.popitem(last=False)
             return self._clients[key]
 
-    def _make(self, provider: Provider) -> Any:
+    def _make(self, provider: Provider, tls: ssl.SSLContext) -> Any:
         openai = importlib.import_module("openai")
+        trace = self._network.trace_of(provider)
+
+        async def traced(request: Any) -> None:
+            request.extensions["trace"] = trace
+
         timeout = openai.Timeout(
             self.timeout_seconds, connect=min(CONNECT_SECONDS, self.timeout_seconds)
         )
@@ -90,7 +105,11 @@ class Connections:
             max_retries=0,
             timeout=timeout,
             http_client=openai.DefaultAsyncHttpxClient(
-                trust_env=not provider.local, follow_redirects=False, timeout=timeout
+                verify=tls,
+                trust_env=not provider.local,
+                follow_redirects=False,
+                timeout=timeout,
+                event_hooks={"request": [traced]},
             ),
         )
 
@@ -103,14 +122,15 @@ class Connections:
             return error
         if isinstance(error, openai.APITimeoutError) or "TimeoutException" in _kinds(error):
             return self._timed_out(provider, error, started)
-        if isinstance(error, openai.APIConnectionError):
+        if isinstance(error, (openai.APIConnectionError, OSError)):
             return _disconnected(provider, error, started)
         if isinstance(error, openai.APIStatusError):
             return _status(provider, error, had_tools)
         if isinstance(error, openai.APIError):  # an error object inside the stream
             refusal = failures.refusal_in({"error": error.body})
             return failures.refused(provider, refusal, had_tools=had_tools)
-        if isinstance(error, ValueError):  # a chunk that is no JSON (openai 3), or no text
+        # A chunk that is no JSON (openai 3), no text, or nested too deeply.
+        if isinstance(error, (ValueError, RecursionError)):
             return failures.garbage(provider, getattr(error, "doc", ""), started=started)
         if "HTTPError" in _kinds(error):  # the network library's own, while we read a body
             return failures.cut(provider, started=started, detail=str(error))
@@ -167,7 +187,7 @@ class Chunks:
         """The JSON answer of a server that does not stream."""
         try:
             answer = json.loads(body)
-        except ValueError:
+        except (ValueError, RecursionError):
             raise failures.garbage(self._provider, body.decode("utf-8", "replace")) from None
         return self._checked(answer)
 
@@ -179,11 +199,6 @@ class Chunks:
             refusal = failures.refusal_in(chunk)
             raise failures.refused(self._provider, refusal, had_tools=self._had_tools)
         return chunk
-
-
-def usable_key(key: str) -> bool:
-    """Whether a key can stand in a header: printable ASCII without spaces, or nothing."""
-    return all("!" <= character <= "~" for character in key)
 
 
 def _headers(provider: Provider) -> dict[str, Any]:
@@ -216,6 +231,8 @@ def _disconnected(provider: Provider, error: Exception, started: bool) -> Provid
     """`unreachable` if no connection was made, `cut` if a connection broke."""
     cause = error.__cause__
     reason = str(cause or error)
+    if (fault := fault_of(error)) == "link_local":
+        return failures.unreachable(provider, reason, fault)
     if not started and _kinds(cause) & {"ConnectError", "UnsupportedProtocol", "ProxyError"}:
-        return failures.unreachable(provider, reason)
+        return failures.unreachable(provider, reason, fault)
     return failures.cut(provider, started=started, detail=reason)

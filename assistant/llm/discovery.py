@@ -16,6 +16,9 @@ import aiohttp
 from .models import ModelInfo, get_json, models_in
 
 PROBE_SECONDS = 0.6
+# A server that listens on loopback is connected to at once, however busy it is. Windows takes two
+# seconds to say that nobody listens.
+CONNECT_SECONDS = 0.15
 KEPT_SECONDS = 5.0
 
 
@@ -69,7 +72,7 @@ class Discovery:
     async def _probe_all(self) -> tuple[LocalServer, ...]:
         if not self._ports:
             return ()
-        timeout = aiohttp.ClientTimeout(total=PROBE_SECONDS)
+        timeout = aiohttp.ClientTimeout(total=PROBE_SECONDS, sock_connect=CONNECT_SECONDS)
         async with aiohttp.ClientSession(timeout=timeout, trust_env=False) as session:
             answers = await asyncio.gather(*(_probe(session, port) for port in self._ports))
         return tuple(server for server in answers if server is not None)

@@ -15,12 +15,18 @@ from email.utils import parsedate_to_datetime
 from typing import Any
 
 from ..errors import ContextOverflow, ProviderError, RolesRefused, ToolsRefused
+from .network import NetworkFault
 from .provider import Provider
 from .redaction import without_keys
-from .wordings import CONNECTION_REASONS, STATUS_MEANINGS, WORDINGS, prompt_leaves_room
+from .wordings import NETWORK_FAULTS, STATUS_MEANINGS, WORDINGS, prompt_leaves_room
 
 LONGEST_WAIT_IN_MINUTES = 60
 EXCERPT = 120  # characters of an unreadable answer that are shown
+LONGEST_TEXT = 16_000
+"""Characters of a server's error text that are read: the patterns of `wordings` are matched against
+each."""
+LONGEST_CODE = 200
+STATUSES = range(100, 600)
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +54,7 @@ def read_refusal(status: int, headers: Mapping[str, str], body: str, now: dateti
     """
     try:
         value = json.loads(body)
-    except ValueError:
+    except (ValueError, RecursionError):
         value = body
     refusal = refusal_in(value, status)
     return Refusal(status, refusal.text, refusal.code, _retry_after(headers, now))
@@ -59,20 +65,20 @@ def refusal_in(value: Any, status: int = 0) -> Refusal:
     if isinstance(value, list) and value:
         value = value[0]
     if not isinstance(value, Mapping):
-        return Refusal(status, str(value or ""))
+        return Refusal(status, str(value or "")[:LONGEST_TEXT])
     inner = value.get("error", value)
     if not isinstance(inner, Mapping):
-        return Refusal(status, str(inner))
+        return Refusal(status, str(inner)[:LONGEST_TEXT])
     code = inner.get("code")
-    if isinstance(code, int) and not isinstance(code, bool) and not status:
+    if not status and isinstance(code, int) and code in STATUSES:
         status = code
     words = next((inner[k] for k in ("message", "detail", "msg") if inner.get(k)), inner)
     text = words if isinstance(words, str) else json.dumps(words, ensure_ascii=False, default=str)
     raw = inner.get("metadata")
     if isinstance(raw, Mapping) and isinstance(raw.get("raw"), str):
         text = f"{text}: {raw['raw']}"  # OpenRouter puts the upstream server's text there
-    kinds = [str(inner[k]) for k in ("code", "type") if inner.get(k) is not None]
-    return Refusal(status, text, " ".join(kinds))
+    kinds = [str(inner[k])[:LONGEST_CODE] for k in ("code", "type") if inner.get(k) is not None]
+    return Refusal(status, text[:LONGEST_TEXT], " ".join(kinds))
 
 
 def refused(provider: Provider, refusal: Refusal, *, had_tools: bool = False) -> ProviderError:
@@ -103,7 +109,8 @@ def refused(provider: Provider, refusal: Refusal, *, had_tools: bool = False) ->
         return ProviderError(
             sentence, code=code, actions=wording.actions, detail=detail, retry_after=wait
         )
-    meaning = next(m for m in STATUS_MEANINGS if m.first <= refusal.status <= m.last)
+    fitting = (m for m in STATUS_MEANINGS if m.first <= refusal.status <= m.last)
+    meaning = next(fitting, STATUS_MEANINGS[-1])
     waiting = (
         f" It asks to wait {_duration(wait)}." if wait and meaning.code == "rate_limited" else ""
     )
@@ -121,15 +128,15 @@ def output_limit(provider: Provider, detail: str = "") -> ProviderError:
     return ProviderError(message, code="output_limit", actions=("choose-model",), detail=detail)
 
 
-def unreachable(provider: Provider, reason: str) -> ProviderError:
+def unreachable(
+    provider: Provider, reason: str, fault: NetworkFault = "no_answer"
+) -> ProviderError:
     """No connection was made; `reason` is the network library's text."""
-    known = (sentence for pattern, sentence in CONNECTION_REASONS if pattern.search(reason))
-    sentence = next(known, "Nothing answers at {host}: {start}check the address.")
     start = "start the server (such as Ollama) or " if provider.local else ""
     return ProviderError(
-        sentence.format(host=provider.host, start=start),
+        NETWORK_FAULTS[fault].format(host=provider.host, start=start),
         code="unreachable",
-        actions=("retry", "open-settings"),
+        actions=("open-settings",) if fault == "link_local" else ("retry", "open-settings"),
         detail=without_keys(reason, provider.api_key),
     )
 
@@ -169,7 +176,8 @@ def garbage(provider: Provider, excerpt: str, *, started: bool = False) -> Provi
             "that of an OpenAI-compatible API (it usually ends in /v1)."
         )
         actions = ("open-settings", "retry")
-    detail = without_keys(" ".join(excerpt.split())[:EXCERPT], provider.api_key)
+    words = " ".join(excerpt[:LONGEST_TEXT].split())
+    detail = without_keys(words, provider.api_key, longest=EXCERPT)
     return ProviderError(message, code="garbage", actions=actions, detail=detail)
 
 

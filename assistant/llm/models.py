@@ -17,7 +17,8 @@ from typing import Any
 import aiohttp
 
 from . import failures
-from .provider import Provider, host_of
+from .network import Network, fault_of
+from .provider import Provider, host_of, usable_key
 
 LIST_SECONDS = 10.0
 LARGEST_LIST = 16 * 1024**2  # bytes
@@ -64,14 +65,15 @@ def first_chat_model(models: Iterable[ModelInfo]) -> str | None:
 
 
 async def list_models(
-    provider: Provider, *, seconds: float = LIST_SECONDS
+    provider: Provider, network: Network, *, seconds: float = LIST_SECONDS
 ) -> tuple[ModelInfo, ...]:
     """The models that `provider` offers. Raises `ProviderError`."""
+    if not usable_key(provider.api_key):
+        raise failures.unusable_key(provider)
     headers = {"Authorization": f"Bearer {provider.api_key}"} if provider.api_key else {}
-    timeout = aiohttp.ClientTimeout(total=seconds)
     try:
         async with (
-            aiohttp.ClientSession(timeout=timeout, trust_env=not provider.local) as session,
+            await network.session(provider, seconds) as session,
             session.get(
                 f"{provider.base_url}/models", headers=headers, allow_redirects=False
             ) as answer,
@@ -80,8 +82,8 @@ async def list_models(
             status, answer_headers = answer.status, answer.headers
     except asyncio.TimeoutError:
         raise failures.timed_out(provider, seconds, started=False) from None
-    except (aiohttp.ClientError, ValueError) as error:
-        raise failures.unreachable(provider, str(error)) from None
+    except (aiohttp.ClientError, OSError, ValueError) as error:
+        raise failures.unreachable(provider, str(error), fault_of(error)) from None
     if 300 <= status < 400:
         raise failures.redirected(provider, answer_headers.get("Location", ""))
     if status != 200:
@@ -90,7 +92,7 @@ async def list_models(
         raise failures.refused(provider, refusal)
     try:
         models = models_in(json.loads(body))
-    except ValueError:
+    except (ValueError, RecursionError):
         models = None
     if models is None:
         raise failures.garbage(provider, body)
@@ -165,7 +167,7 @@ async def get_json(
     try:
         async with session.request(method, url, json=body, allow_redirects=False) as answer:
             return json.loads(await _text(answer)) if answer.status == 200 else None
-    except (aiohttp.ClientError, asyncio.TimeoutError, ValueError, OSError):
+    except (aiohttp.ClientError, asyncio.TimeoutError, ValueError, OSError, RecursionError):
         return None
 
 

@@ -11,6 +11,8 @@ from dataclasses import dataclass, field
 from typing import Literal
 from urllib.parse import urlsplit
 
+from .addresses import is_link_local, normal_host
+
 Source = Literal["settings", "environment", "local", "gguf", "demo"]
 
 OPENAI_BASE_URL = "https://api.openai.com/v1"
@@ -52,18 +54,26 @@ def normal_base_url(text: str) -> str:
 
     Users paste whole endpoints and bare hosts. Raises ValueError with a sentence about the fault.
     """
-    parts = urlsplit(text.strip())
+    text = text.strip()
+    try:
+        parts = urlsplit(text)
+        hostname = parts.hostname
+    except ValueError:
+        raise ValueError("it must look like http://127.0.0.1:11434/v1") from None
     try:
         port = parts.port
     except ValueError:
-        raise ValueError("its port is no number from 1 to 65535") from None
-    if parts.scheme not in ("http", "https") or not parts.hostname:
+        port = 0
+    if port == 0:
+        raise ValueError("its port is no number from 1 to 65535")
+    if parts.scheme not in ("http", "https") or not hostname:
         raise ValueError("it must look like http://127.0.0.1:11434/v1")
     if parts.username or parts.password:
         raise ValueError("a user name or password cannot stand in it; a key has its own field")
-    if parts.query or parts.fragment or any(c.isspace() for c in text.strip()):
+    if parts.query or parts.fragment or not text.isprintable() or " " in text:
         raise ValueError("it must end with its path, without `?`, `#` or spaces")
-    host = f"[{parts.hostname}]" if ":" in parts.hostname else parts.hostname
+    host = normal_host(hostname)
+    host = f"[{host}]" if ":" in host else host
     path = parts.path.rstrip("/").removesuffix("/chat/completions") or "/v1"
     return f"{parts.scheme}://{host}" + (f":{port}" if port else "") + path
 
@@ -74,11 +84,29 @@ def host_of(base_url: str) -> str:
     return f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}" if parts.hostname else ""
 
 
+def hostname_of(base_url: str) -> str:
+    return urlsplit(base_url).hostname or ""
+
+
+def check_link_local(base_url: str, *, allowed: bool) -> None:
+    """Raises ValueError with a sentence if the URL has a link-local address, unless `allowed`."""
+    if not allowed and is_link_local(hostname_of(base_url)):
+        raise ValueError(
+            "it is a link-local address, where clouds hand out a machine's keys; "
+            "ASSISTANT_ALLOW_LINK_LOCAL=1 allows it"
+        )
+
+
 def is_loopback(base_url: str) -> bool:
-    hostname = urlsplit(base_url).hostname or ""
+    hostname = hostname_of(base_url)
     if hostname == "localhost" or hostname.endswith(".localhost"):
         return True
     try:
         return ipaddress.ip_address(hostname).is_loopback
     except ValueError:
         return False
+
+
+def usable_key(key: str) -> bool:
+    """Whether a key can stand in a header: printable ASCII without spaces, or nothing."""
+    return all("!" <= character <= "~" for character in key)

@@ -1,8 +1,11 @@
-"""Chooses the provider that answers.
+"""Chooses the provider that answers: the one that the user chose, or none.
 
-In this order, unless the user chose a provider by name: the environment's, the file of `LLM_GGUF`,
-a local server, the demo model. Resolving is cheap and may be done often; only `prepare` starts a
-server.
+A turn goes to the provider that the user chose, or nowhere. Choosing is done in the panel, by name,
+or by the settings of the environment (an address or key, or else LLM_GGUF). A choice that is gone,
+cannot be used or cannot be read is an error that asks for another choice. Only where the user chose
+nothing at all, a server that runs on this machine answers, or else the demo model.
+
+Resolving is cheap and may be done often; only `prepare` starts a server.
 """
 
 from __future__ import annotations
@@ -10,7 +13,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import time
-from collections.abc import AsyncGenerator, Callable
+from collections.abc import AsyncGenerator, Callable, Sequence
 from dataclasses import replace
 
 from ..config import Problem, Settings
@@ -19,7 +22,15 @@ from .book import ProviderBook
 from .discovery import Discovery, LocalServer
 from .gguf import GgufServer, ModelPlace, demo_model, gguf_model
 from .models import ModelInfo, first_chat_model, list_models, reported_window
-from .provider import OPENAI_BASE_URL, Provider, host_of, is_loopback, normal_base_url
+from .network import Network
+from .provider import (
+    OPENAI_BASE_URL,
+    Provider,
+    check_link_local,
+    host_of,
+    is_loopback,
+    normal_base_url,
+)
 from .stream_events import Usage
 
 WINDOW_SECONDS = 0.6
@@ -28,19 +39,26 @@ KEPT_SECONDS = 10.0
 # A server that counts less than this share of our estimate has cut the prompt: an estimate may be
 # off by a third, and a cut halves the prompt at least.
 READ_SHARE = 0.55
+LOCAL = " (local)"
+"""The end of the name of a server that was found on this machine."""
+ENVIRONMENT = " (environment)"
+CHOOSE = ("choose-model", "open-settings")
 # Half of the smallest window that servers cut to, in tokens. A server that counts fewer tokens has
 # counted only the tokens that were not in its cache.
 SMALLEST_CUT = 1_024
 
 
 class Resolver:
-    """Chooses providers and models. Tests pass `discovery` and `clock` (monotonic seconds)."""
+    """Chooses providers and models. `problems` are those of the settings; one of them may hide the
+    provider that the user set. Tests pass `discovery` and `clock` (monotonic seconds)."""
 
     def __init__(
         self,
         book: ProviderBook,
         settings: Settings,
+        problems: Sequence[Problem] = (),
         *,
+        network: Network | None = None,
         discovery: Discovery | None = None,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
@@ -48,7 +66,10 @@ class Resolver:
         self._settings = settings
         self._discovery = discovery or Discovery(enabled=settings.discover)
         self._clock = clock
+        self._network = network or Network(settings)
         self._environment, self._environment_problem = environment_provider(settings)
+        hidden = (*problems, self._environment_problem)
+        self._hidden = next((fault for fault in hidden if fault and fault.hides_provider), None)
         file = gguf_model(settings.gguf, settings.context_window) if settings.gguf else None
         self._file = GgufServer(file) if file else None
         self._demo = GgufServer(demo_model()) if settings.demo_model else None
@@ -57,33 +78,46 @@ class Resolver:
 
     async def current(self) -> Provider:
         """The provider that answers now, its model included. Raises `ProviderError`."""
-        chosen = await asyncio.to_thread(lambda: self._book.active)
-        first: Provider | None = None
-        async with contextlib.aclosing(self._candidates()) as candidates:
-            async for provider in candidates:
-                first = first or provider
-                if chosen is None or provider.name == chosen:
-                    return await self._with_model(provider)
-        if first is None:
-            raise await self._nothing_found()
-        return await self._with_model(first)
+        choice = await asyncio.to_thread(lambda: self._book.choice)
+        if choice.lost:
+            message = f"{choice.lost}: choose one in the settings."
+            raise ProviderError(message, code="no_provider", actions=CHOOSE)
+        if choice.name is not None:
+            return await self.named(choice.name)
+        if (fault := await self._fault()) is not None:
+            raise _unusable(fault)
+        async with contextlib.aclosing(self._unsaved()) as providers:
+            async for provider in providers:
+                return await self._with_model(provider)
+        raise await self._nothing_found()
 
     async def named(self, name: str) -> Provider:
         """The provider of this name and any source, its model included. Raises `ProviderError`."""
-        for provider in await self.providers():
-            if provider.name == name:
-                return await self._with_model(provider)
-        raise ProviderError(
-            f"There is no provider named {name!r} any more: choose another one for this chat.",
-            code="no_provider",
-            actions=("choose-model", "open-settings"),
-        )
+        saved = await asyncio.to_thread(self._book.list)
+        provider = next((provider for provider in saved if provider.name == name), None)
+        if provider is None:
+            async with contextlib.aclosing(self._unsaved()) as providers:
+                async for other in providers:
+                    if other.name == name:
+                        provider = other
+                        break
+        if provider is None:
+            raise await self._gone(name)
+        return await self._with_model(provider)
 
     async def providers(self) -> tuple[Provider, ...]:
         """All providers that could answer now; the providers of the panel come first."""
         saved = await asyncio.to_thread(self._book.list)
-        others = [p async for p in self._candidates() if p.source != "settings"]
-        return (*saved, *others)
+        return (*saved, *[provider async for provider in self._unsaved()])
+
+    async def in_use(self, known: Sequence[Provider]) -> str | None:
+        """The name of the one of `known`, the answer of `providers`, that answers now."""
+        choice = await asyncio.to_thread(lambda: self._book.choice)
+        if choice.name is not None:
+            return choice.name if any(p.name == choice.name for p in known) else None
+        if choice.lost or await self._fault() is not None:
+            return None
+        return next((p.name for p in known if p.source != "settings"), None)
 
     async def activate(self, name: str) -> None:
         """Make a provider of any source the active one. Raises `NotFound`."""
@@ -113,7 +147,7 @@ class Resolver:
         """The models that the provider offers. Raises `ProviderError`."""
         if provider.source in ("gguf", "demo"):
             return (ModelInfo(provider.model, provider.context_window),)
-        return await list_models(provider)
+        return await list_models(provider, self._network)
 
     async def prepare(self, provider: Provider) -> Provider:
         """The provider with a model, and with a running server if we serve it ourselves.
@@ -146,12 +180,15 @@ class Resolver:
     def _servers(self) -> tuple[GgufServer, ...]:
         return tuple(server for server in (self._file, self._demo) if server)
 
-    async def _candidates(self) -> AsyncGenerator[Provider, None]:
-        """The providers by precedence; each source is asked only when the caller reads on."""
-        saved, active = await asyncio.to_thread(lambda: (self._book.list(), self._book.active))
-        for provider in saved:
-            if provider.name == active:
-                yield provider
+    async def _fault(self) -> Problem | None:
+        """The problem because of which the provider of the settings cannot answer, or None."""
+        if self._hidden or self._environment or not self._file:
+            return self._hidden
+        return await asyncio.to_thread(self._file.model.problem)
+
+    async def _unsaved(self) -> AsyncGenerator[Provider, None]:
+        """The providers that are not of the panel, by precedence; each source is asked only when
+        the caller reads on."""
         if self._environment:
             yield self._environment
         if self._file and not await asyncio.to_thread(self._file.model.problem):
@@ -159,7 +196,7 @@ class Resolver:
         for server in await self._discovery.servers():
             model = first_chat_model(server.models)
             if model:
-                yield Provider(f"{server.name} (local)", server.base_url, model, source="local")
+                yield Provider(_local_name(server), server.base_url, model, source="local")
         if self._demo and not await asyncio.to_thread(self._demo.model.problem):
             yield self._demo.known
 
@@ -169,7 +206,7 @@ class Resolver:
             return provider
         until, model = self._first_models.get(provider.base_url, (float("-inf"), ""))
         if self._clock() >= until:
-            found = first_chat_model(await list_models(provider))
+            found = first_chat_model(await list_models(provider, self._network))
             if found is None:
                 message = f"{provider.host} has no model that chats: load one there."
                 raise ProviderError(message, code="unknown_model", actions=("choose-model",))
@@ -186,6 +223,36 @@ class Resolver:
         if empty is not None:
             message = _without_models(empty)
         return ProviderError(message, code="no_provider", actions=("open-settings", "retry"))
+
+    async def _gone(self, name: str) -> ProviderError:
+        """The error for a chosen provider that is not among the providers now."""
+        server = next((s for s in await self._discovery.servers() if _local_name(s) == name), None)
+        file = next((s.model for s in self._servers() if s.model.name == name), None)
+        problem = await asyncio.to_thread(file.problem) if file else None
+        if self._hidden is not None and name.endswith(ENVIRONMENT):
+            return _unusable(self._hidden)
+        if server is not None:
+            message = f"{_without_models(server).rstrip('.')}, or choose another provider."
+        elif problem is not None:
+            message = f"{problem.message.rstrip('.')}, or choose another provider."
+        elif name.endswith(LOCAL):
+            message = f"{name}, your choice, does not run: start it, or choose another provider."
+            return ProviderError(message, code="no_provider", actions=("retry", *CHOOSE))
+        else:
+            message = f"There is no provider named {name!r} any more: choose another one."
+        return ProviderError(message, code="no_provider", actions=CHOOSE)
+
+
+def _local_name(server: LocalServer) -> str:
+    return server.name + LOCAL
+
+
+def _unusable(fault: Problem) -> ProviderError:
+    message = (
+        f"The provider that you set cannot be used because of {fault.variable or 'the file .env'}: "
+        "correct it and restart ComfyUI, or choose another provider."
+    )
+    return ProviderError(message, code="no_provider", actions=CHOOSE)
 
 
 def _without_models(server: LocalServer) -> str:
@@ -204,10 +271,11 @@ def environment_provider(settings: Settings) -> tuple[Provider | None, Problem |
         return None, None
     try:
         base_url = normal_base_url(settings.openai_base_url or OPENAI_BASE_URL)
+        check_link_local(base_url, allowed=settings.allow_link_local)
     except ValueError as reason:
         message = f"OPENAI_BASE_URL is not a usable address: {reason}."
-        return None, Problem("invalid_setting", message, "OPENAI_BASE_URL")
-    name = f"{host_of(base_url).partition('://')[2]} (environment)"
+        return None, Problem("invalid_setting", message, "OPENAI_BASE_URL", hides_provider=True)
+    name = host_of(base_url).partition("://")[2] + ENVIRONMENT
     key, model = settings.openai_api_key, settings.openai_model
     return Provider(name, base_url, model, key, source="environment"), None
 

@@ -11,6 +11,8 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
+from .network import NetworkFault
+
 # Seconds between two tries while a server loads its model and answers 503.
 LOADING_SECONDS = 2.0
 
@@ -287,23 +289,17 @@ STATUS_MEANINGS: tuple[StatusMeaning, ...] = (
     ),
 )
 
-CONNECTION_REASONS: tuple[tuple[re.Pattern[str], str], ...] = (
-    (
-        _any_of(
-            r"name or service not known", r"getaddrinfo", r"nodename nor servname", r"no address"
-        ),
-        "There is no host by the name in {host}: check the address and the network.",
-    ),
-    (
-        _any_of(r"certificate"),
-        "The certificate of {host} cannot be checked: use its right name, or plain http for a "
-        "server of your own.",
-    ),
-    (
-        _any_of(r"\bssl\b", r"\btls\b", r"wrong_version_number", r"record layer"),
-        "{host} does not speak https: try the address with http.",
-    ),
-)
+NETWORK_FAULTS: dict[NetworkFault, str] = {
+    "link_local": "{host} leads to a link-local address, where clouds hand out a machine's keys, "
+    "so it is not asked: ASSISTANT_ALLOW_LINK_LOCAL=1 allows it.",
+    "no_host": "There is no host by the name in {host}: check the address and the network.",
+    "certificate": "The certificate of {host} cannot be checked: use its right name, or plain http "
+    "for a server of your own.",
+    "no_https": "{host} does not speak https: try the address with http.",
+    "tls": "No encrypted connection to {host} could be made: check the address, and a proxy if "
+    "there is one.",
+    "no_answer": "Nothing answers at {host}: {start}check the address.",
+}
 
 _ASKED = (
     # OpenAI, older vLLM, OpenRouter: "maximum context length is W ... (P in the messages, ..."

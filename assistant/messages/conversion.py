@@ -18,6 +18,7 @@ from urllib.parse import unquote_to_bytes
 
 from .fences import mark_for, quoted
 from .json_text import json_text
+from .origin import FIELD
 from .parts import (
     DataPart,
     FilePart,
@@ -44,7 +45,9 @@ TEXT_TYPES = frozenset(
 )
 """Media types besides `text/*` whose bytes are text."""
 IMAGE_URLS = ("data:", "https://", "http://")
-"""URLs that a provider can load; a `blob:` URL or a path exists on one computer only."""
+"""URLs that a provider can load; a `blob:` URL or a path exists on one computer only. The provider
+loads a web address from where it runs, which may be this machine or a cloud's: so an address counts
+only in a message that a person sent here. In an imported message it becomes text."""
 FOREIGN_TO_NAMES = re.compile(r"[^A-Za-z0-9_-]")
 LONGEST_LABEL = 255
 """Characters of a file's name and of its type; file systems allow no longer names."""
@@ -114,7 +117,7 @@ def _user_content(message: Message, prompt: Any) -> Content:
         content.append(TextContent(prompt))
     for part in message.parts:
         if isinstance(part, FilePart):
-            content.append(_file(part))
+            content.append(_file(part, message.metadata.get(FIELD) == "person"))
         elif isinstance(part, TextPart) and part.text and not isinstance(prompt, str):
             content.append(TextContent(part.text))
     if any(isinstance(part, ImageContent) for part in content):
@@ -122,11 +125,13 @@ def _user_content(message: Message, prompt: Any) -> Content:
     return "\n\n".join(part.text for part in content if isinstance(part, TextContent))
 
 
-def _file(part: FilePart) -> TextContent | ImageContent:
+def _file(part: FilePart, web: bool) -> TextContent | ImageContent:
+    """The file's content; `web` is whether a picture may be at a web address."""
     name = quoted((part.filename or "unnamed")[:LONGEST_LABEL])
     media_type = part.media_type.partition(";")[0].strip().lower()
     is_text = media_type.startswith("text/") or media_type in TEXT_TYPES
-    if media_type.startswith("image/") and not is_text and part.url.startswith(IMAGE_URLS):
+    loadable = part.url.startswith(IMAGE_URLS if web else "data:")
+    if media_type.startswith("image/") and not is_text and loadable:
         return ImageContent(without_metadata(part.url))
     if is_text:
         text = data_url_text(part.url)

@@ -6,7 +6,6 @@ The provider book checks the values of a provider, the resolver chooses the prov
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
 from typing import Annotated, Any, Final
 
 from aiohttp import web
@@ -61,13 +60,12 @@ class ModelsQuery(Query):
 
 async def read_settings(request: PlainRequest) -> web.Response:
     """The providers, without their keys, and which one is in use."""
-    book = request.installation.book
-    known = await request.installation.resolver.providers()
-    chosen = await asyncio.to_thread(lambda: book.active)
+    resolver = request.installation.resolver
+    known = await resolver.providers()
     return answer(
         {
             "providers": [provider_json(provider) for provider in known],
-            "active": active_name(known, chosen),
+            "active": await resolver.in_use(known),
         }
     )
 
@@ -144,14 +142,6 @@ def model_json(model: ModelInfo) -> dict[str, Any]:
     return (
         body if model.context_window is None else {**body, "context_window": model.context_window}
     )
-
-
-def active_name(known: Sequence[Provider], chosen: str | None) -> str | None:
-    """The provider that the user chose, while it exists; else the first provider that is used
-    without a choice."""
-    if any(provider.name == chosen for provider in known):
-        return chosen
-    return next((p.name for p in known if p.source != "settings"), None)
 
 
 async def _named(resolver: Resolver, name: str) -> Provider:

@@ -70,6 +70,18 @@ def test_a_question_without_a_model_gets_a_card_that_leads_to_the_settings(
         expect(panel.button("Add provider").or_(panel.button("Save"))).to_be_visible()
 
 
+def test_an_address_that_cannot_be_used_is_told_before_and_after_a_question(
+    browser: Browser, tmp_path: Path
+) -> None:
+    environ = {**NOTHING, "OPENAI_API_KEY": "sk-0123456789", "OPENAI_BASE_URL": "localhost:11434"}
+    with fresh_panel(browser, tmp_path, environ) as panel:
+        problems = "OPENAI_BASE_URL is 'localhost:11434' and must be a URL"
+        expect(panel.root).to_contain_text(problems)
+        panel.ask("Hello?")
+        expect(panel.answer).to_contain_text("because of OPENAI_BASE_URL")
+        expect(panel.answer).to_contain_text("or choose another provider")
+
+
 def test_a_refused_key_is_entered_again_and_the_question_answered(
     browser: Browser, locked_provider: ProviderThread, tmp_path: Path
 ) -> None:

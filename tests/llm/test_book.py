@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 from plugin.assistant.errors import InvalidRequest, NotFound, StoreError
-from plugin.assistant.llm.book import ProviderBook, provider_from
+from plugin.assistant.llm.book import Choice, ProviderBook, provider_from
 from plugin.tests.windows_rules import WindowsRules
 
 pytestmark = pytest.mark.usefixtures("files_as_on_windows")
@@ -89,12 +89,53 @@ def test_an_empty_key_removes_it(book: ProviderBook) -> None:
     assert book.get("Cloud").api_key == ""
 
 
-def test_deleting_the_active_provider_leaves_none_active(book: ProviderBook) -> None:
+def test_a_deleted_provider_stays_the_choice_until_the_user_chooses(
+    book: ProviderBook, path: Path
+) -> None:
     book.put("Home", OLLAMA)
     book.put("Cloud", HOSTED)
     book.delete("Home")
-    assert book.active is None
     assert [provider.name for provider in book.list()] == ["Cloud"]
+    assert book.choice == ProviderBook(path).choice == Choice("Home")
+    book.put("Cloud", {**HOSTED, "model": "other"})
+    book.put("Third", OLLAMA)
+    assert book.choice == Choice("Home")
+    book.activate("Cloud")
+    assert book.choice == Choice("Cloud")
+
+
+def test_a_provider_made_after_the_only_one_was_deleted_becomes_the_active_one(
+    book: ProviderBook,
+) -> None:
+    book.put("Home", OLLAMA)
+    book.delete("Home")
+    book.put("Cloud", HOSTED)
+    assert book.active == "Cloud"
+
+
+def test_a_choice_of_another_source_stays_when_the_first_provider_is_made(
+    book: ProviderBook,
+) -> None:
+    book.activate("Ollama (local)")
+    book.put("Home", OLLAMA)
+    assert book.active == "Ollama (local)"
+
+
+def test_who_chose_nothing_is_told_from_who_lost_the_choice(path: Path) -> None:
+    assert ProviderBook(path).choice == Choice()
+    path.parent.mkdir()
+    path.write_text("{", encoding="utf-8")
+    assert "providers.json" in ProviderBook(path).choice.lost
+    assert "providers.json" in ProviderBook(path).choice.lost, "the next start forgot the damage"
+
+
+def test_saved_providers_of_which_none_is_active_are_a_lost_choice(
+    book: ProviderBook, path: Path
+) -> None:
+    book.put("Home", OLLAMA)
+    content = json.loads(path.read_text(encoding="utf-8"))
+    path.write_text(json.dumps({**content, "active": None}), encoding="utf-8")
+    assert ProviderBook(path).choice.lost
 
 
 def test_what_is_not_there_cannot_be_read_or_deleted(book: ProviderBook) -> None:
@@ -162,6 +203,7 @@ def test_a_file_that_stays_held_is_read_when_it_is_free(
     with monkeypatch.context() as holding:
         holding.setattr(Path, "read_bytes", held)
         assert again.list() == () and sum(pauses) == pytest.approx(1.0)
+        assert again.choice.lost
         with pytest.raises(StoreError) as refused:
             again.put("Cloud", HOSTED)
         assert sum(pauses) == pytest.approx(1.0)
@@ -172,6 +214,7 @@ def test_a_file_that_stays_held_is_read_when_it_is_free(
         assert [problem.code for problem in again.problems] == ["providers_unreadable"]
     assert path.read_bytes() == before
     assert [provider.name for provider in again.list()] == ["Home"] and again.problems == ()
+    assert again.choice == Choice("Home")
 
 
 def test_a_damaged_file_that_is_held_is_set_aside_when_it_is_free(
@@ -200,7 +243,8 @@ def test_a_byte_order_mark_of_an_editor_is_no_damage(book: ProviderBook, path: P
 
 
 @pytest.mark.parametrize(
-    "damage", ["", "{", "[]", "null", '{"providers": 7}', '{"providers": [{"name": 1}]}']
+    "damage",
+    ["", "{", "[]", "null", '{"providers": 7}', '{"providers": [{"name": 1}]}', "[" * 100_000],
 )
 def test_a_damaged_file_is_set_aside_and_told(path: Path, damage: str) -> None:
     path.parent.mkdir()
@@ -218,7 +262,17 @@ def test_what_can_be_read_of_a_damaged_file_still_serves(book: ProviderBook, pat
     content = json.loads(path.read_text(encoding="utf-8"))
     content["providers"].append({"name": "../evil", "base_url": "x"})
     path.write_text(json.dumps(content), encoding="utf-8")
-    assert [provider.name for provider in ProviderBook(path).list()] == ["Home"]
+    for start in ("first", "second"):
+        read = ProviderBook(path)
+        assert [provider.name for provider in read.list()] == ["Home"], start
+        assert read.choice == Choice("Home"), start
+
+
+def test_a_file_of_another_encoding_is_set_aside(path: Path) -> None:
+    path.parent.mkdir()
+    path.write_bytes(b"\xff\xfe{\x00}\x00")
+    assert ProviderBook(path).choice.lost
+    assert path.with_name("providers.json.damaged-1").read_bytes() == b"\xff\xfe{\x00}\x00"
 
 
 def test_a_second_damaged_file_does_not_replace_the_first(path: Path) -> None:

@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 from plugin.assistant.errors import ContextOverflow, ProviderError, ToolsRefused
 from plugin.assistant.llm import failures
+from plugin.assistant.llm.network import NetworkFault
 from plugin.assistant.llm.provider import Provider
 
 PROVIDER = Provider("mine", "http://127.0.0.1:11434/v1", "qwen3", "sk-very-secret-key")
@@ -294,15 +295,29 @@ def test_a_local_server_that_is_off_is_to_be_started(reason: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("reason", "words"),
+    ("fault", "words"),
     [
-        ("[Errno -2] Name or service not known", "no host by the name"),
-        ("[SSL: CERTIFICATE_VERIFY_FAILED] certificate verify failed", "certificate"),
-        ("[SSL: WRONG_VERSION_NUMBER] wrong version number", "does not speak https"),
+        ("no_host", "no host by the name"),
+        ("certificate", "certificate"),
+        ("no_https", "does not speak https"),
+        ("tls", "encrypted connection"),
+        ("link_local", "ASSISTANT_ALLOW_LINK_LOCAL=1"),
     ],
 )
-def test_why_there_is_no_connection_is_told(reason: str, words: str) -> None:
-    assert words in failures.unreachable(PROVIDER, reason).message
+def test_why_there_is_no_connection_is_told(fault: NetworkFault, words: str) -> None:
+    assert words in failures.unreachable(PROVIDER, "anything", fault).message
+
+
+@pytest.mark.parametrize(
+    "reason",
+    [
+        "Cannot connect to host 127.0.0.1:11434 ssl:default [Connect call failed]",
+        "es konnte keine Verbindung hergestellt werden: ssl certificate getaddrinfo",
+    ],
+)
+def test_the_words_of_a_library_decide_nothing(reason: str) -> None:
+    message = failures.unreachable(PROVIDER, reason).message
+    assert message.startswith("Nothing answers at http://127.0.0.1:11434")
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,9 @@ from typing import Any
 
 import pytest
 from aiohttp import web
+from plugin.assistant.config import Settings
 from plugin.assistant.errors import ProviderError
+from plugin.assistant.llm import discovery
 from plugin.assistant.llm.discovery import Discovery, UsualPort
 from plugin.assistant.llm.models import (
     OLLAMA_DEFAULT_WINDOW,
@@ -18,9 +20,11 @@ from plugin.assistant.llm.models import (
     models_in,
     reported_window,
 )
+from plugin.assistant.llm.network import Network
 from plugin.assistant.llm.provider import Provider
 from plugin.tests.providers import ScriptedProvider
 
+NETWORK = Network(Settings())
 Routes = Mapping[str, Any]
 StartServer = Callable[[Routes], Awaitable[int]]
 
@@ -173,9 +177,9 @@ async def test_a_server_that_is_off_leaves_the_window_unknown() -> None:
 async def test_models_are_listed_with_the_key() -> None:
     async with ScriptedProvider(models=["a", "b"], key="sk-right-01234567") as server:
         right = Provider("p", server.base_url, "", "sk-right-01234567")
-        assert [model.id for model in await list_models(right)] == ["a", "b"]
+        assert [model.id for model in await list_models(right, NETWORK)] == ["a", "b"]
         with pytest.raises(ProviderError) as refusal:
-            await list_models(Provider("p", server.base_url, "", "sk-wrong-01234567"))
+            await list_models(Provider("p", server.base_url, "", "sk-wrong-01234567"), NETWORK)
     assert refusal.value.code == "key_refused"
 
 
@@ -192,17 +196,17 @@ async def test_a_server_without_a_list_of_models_is_told_in_a_sentence(
 ) -> None:
     port = await start_server(routes)
     with pytest.raises(ProviderError) as failure:
-        await list_models(Provider("p", f"http://127.0.0.1:{port}/v1", ""))
+        await list_models(Provider("p", f"http://127.0.0.1:{port}/v1", ""), NETWORK)
     assert failure.value.code == code
     assert f"127.0.0.1:{port}" in failure.value.message
 
 
 async def test_models_of_a_server_that_is_off_or_silent_are_told(silent_server: str) -> None:
     with pytest.raises(ProviderError) as off:
-        await list_models(Provider("p", "http://127.0.0.1:1/v1", ""))
+        await list_models(Provider("p", "http://127.0.0.1:1/v1", ""), NETWORK)
     assert off.value.code == "unreachable"
     with pytest.raises(ProviderError) as silent:
-        await list_models(Provider("p", silent_server, ""), seconds=0.1)
+        await list_models(Provider("p", silent_server, ""), NETWORK, seconds=0.1)
     assert silent.value.code == "timeout"
 
 
@@ -243,14 +247,28 @@ async def test_a_finding_is_kept_for_seconds_then_looked_up_again(
 
     now = 0.0
     port = await start_server({"/v1/models": answer})
-    discovery = Discovery((UsualPort("One", port),), clock=lambda: now)
-    await asyncio.gather(*(discovery.servers() for _ in range(5)))
+    ours = Discovery((UsualPort("One", port),), clock=lambda: now)
+    await asyncio.gather(*(ours.servers() for _ in range(5)))
     assert asked == 1
     now = 60.0
-    await discovery.servers()
+    await ours.servers()
     assert asked == 2
 
 
 async def test_discovery_that_is_switched_off_asks_nobody(start_server: StartServer) -> None:
     port = await start_server({"/v1/models": listing("a")})
     assert await Discovery((UsualPort("One", port),), enabled=False).servers() == ()
+
+
+async def test_ports_where_nobody_says_that_nobody_listens_cost_no_whole_probe(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """As on Windows, which tries to connect to a closed port for two seconds."""
+
+    async def never(*_: Any) -> None:
+        await asyncio.Event().wait()
+
+    monkeypatch.setattr(asyncio.get_running_loop(), "sock_connect", never)
+    monkeypatch.setattr(discovery, "PROBE_SECONDS", 600.0)
+    found = await asyncio.wait_for(Discovery().servers(), 10)
+    assert found == ()

@@ -47,6 +47,15 @@ def port_of(server: ScriptedProvider, name: str = "Ollama") -> UsualPort:
     return UsualPort(name, int(server.base_url.split(":")[2].split("/")[0]))
 
 
+async def refusal_of(resolver: Resolver) -> str:
+    """The sentence of the error that asks for another choice."""
+    with pytest.raises(ProviderError) as failure:
+        await resolver.current()
+    assert failure.value.code == "no_provider"
+    assert {"choose-model", "open-settings"} <= set(failure.value.actions)
+    return failure.value.message
+
+
 async def test_without_anything_the_user_is_told_what_to_do(make_resolver: MakeResolver) -> None:
     resolver = await make_resolver()
     with pytest.raises(ProviderError) as failure:
@@ -65,15 +74,15 @@ async def test_the_order_is_panel_environment_local_demo(
             "openai_model": "told",
             "demo_model": True,
         }
-        book.put("Mine", SAVED)
         resolver = await make_resolver(port_of(server), **everything)
-        assert (await resolver.current()).source == "settings"
-        book.delete("Mine")
         assert (await resolver.current()).source == "environment"
         resolver = await make_resolver(port_of(server), demo_model=True)
         local = await resolver.current()
         assert (local.source, local.name, local.model) == ("local", "Ollama (local)", "qwen3")
         assert (await (await make_resolver(demo_model=True)).current()).source == "demo"
+        book.put("Mine", SAVED)
+        resolver = await make_resolver(port_of(server), **everything)
+        assert (await resolver.current()).source == "settings"
 
 
 async def test_a_file_comes_before_a_local_server(
@@ -87,11 +96,15 @@ async def test_a_file_comes_before_a_local_server(
     assert (found.source, found.model, found.base_url) == ("gguf", "some", "")
 
 
-async def test_a_missing_file_is_a_problem_and_the_next_one_serves(
+async def test_a_missing_file_is_a_problem_and_nothing_else_serves(
     make_resolver: MakeResolver, tmp_path: Path
 ) -> None:
     resolver = await make_resolver(gguf=tmp_path / "gone.gguf", demo_model=True)
-    assert (await resolver.current()).source == "demo"
+    assert await refusal_of(resolver) == (
+        "The provider that you set cannot be used because of LLM_GGUF: correct it and restart "
+        "ComfyUI, or choose another provider."
+    )
+    assert await resolver.in_use(await resolver.providers()) is None
     (problem,) = resolver.problems()
     assert (problem.code, problem.variable) == ("gguf_missing", "LLM_GGUF")
 
@@ -127,7 +140,8 @@ async def test_an_address_in_the_environment_that_cannot_be_used_is_a_problem(
     make_resolver: MakeResolver,
 ) -> None:
     resolver = await make_resolver(openai_base_url="http://me:word@host/v1", demo_model=True)
-    assert (await resolver.current()).source == "demo"
+    assert "OPENAI_BASE_URL" in await refusal_of(resolver)
+    assert await resolver.in_use(await resolver.providers()) is None
     (problem,) = resolver.problems()
     assert problem.variable == "OPENAI_BASE_URL"
 
@@ -190,12 +204,53 @@ async def test_an_unknown_name_cannot_be_chosen(make_resolver: MakeResolver) -> 
         await resolver.activate("Nobody")
 
 
-async def test_a_choice_that_is_gone_falls_back_to_the_order(
+@pytest.mark.parametrize(
+    ("chosen", "words"),
+    [
+        ("Ollama (local)", "does not run: start it, or choose another provider"),
+        ("api.openai.com (environment)", "no provider named 'api.openai.com (environment)'"),
+        ("Mine", "no provider named 'Mine' any more: choose another one"),
+        ("gone.gguf (file)", "no file gone.gguf to serve: check the path, or choose another"),
+    ],
+)
+async def test_a_choice_that_is_gone_is_an_error_and_nobody_answers(
+    make_resolver: MakeResolver, book: ProviderBook, tmp_path: Path, chosen: str, words: str
+) -> None:
+    book.put("Other", SAVED)
+    book.activate(chosen)
+    async with ScriptedProvider() as server:
+        others = {"openai_base_url": server.base_url, "gguf": tmp_path / "gone.gguf"}
+        resolver = await make_resolver(
+            port_of(server, "LM Studio"), **others, demo_model=True, openai_model="told"
+        )
+        assert words in await refusal_of(resolver)
+        assert await resolver.in_use(await resolver.providers()) is None
+
+
+async def test_a_chosen_local_server_without_models_is_told(
     make_resolver: MakeResolver, book: ProviderBook
 ) -> None:
     book.activate("Ollama (local)")
-    resolver = await make_resolver(demo_model=True)
+    async with ScriptedProvider(models=[]) as server:
+        resolver = await make_resolver(port_of(server), demo_model=True)
+        assert "ollama pull" in await refusal_of(resolver)
+
+
+async def test_the_environment_s_provider_that_cannot_be_used_is_told_by_its_variable(
+    make_resolver: MakeResolver, book: ProviderBook
+) -> None:
+    book.activate("host (environment)")
+    resolver = await make_resolver(openai_base_url="http://me:word@host/v1")
+    assert "because of OPENAI_BASE_URL" in await refusal_of(resolver)
+
+
+async def test_a_choice_serves_whatever_the_settings_have(
+    make_resolver: MakeResolver, book: ProviderBook
+) -> None:
+    resolver = await make_resolver(openai_base_url="http://me:word@host/v1", demo_model=True)
+    book.activate(DEMO_NAME)
     assert (await resolver.current()).source == "demo"
+    assert await resolver.in_use(await resolver.providers()) == DEMO_NAME
 
 
 async def test_the_panel_s_window_wins_over_the_environment_s(

@@ -17,10 +17,12 @@ from plugin.assistant.messages.conversion import (
     data_url_text,
     function_name,
     output_text,
+    rows_of,
     to_prompt,
     tool_result,
 )
 from plugin.assistant.messages.fences import mark_for
+from plugin.assistant.messages.origin import ORIGINS
 from plugin.assistant.messages.parts import (
     Approval,
     DataPart,
@@ -77,6 +79,27 @@ def test_an_image_alone_brings_no_empty_text_along() -> None:
 
 def test_an_image_that_no_provider_can_load_is_named() -> None:
     assert "cat.png" in content_of(FilePart("image/png", "blob:http://x/1", "cat.png"))
+
+
+WEB = ("http://169.254.169.254/latest/meta-data", "https://example.org/cat.png")
+
+
+@pytest.mark.parametrize("url", WEB)
+@pytest.mark.parametrize("origin", [None, *(o for o in ORIGINS if o != "person")])
+def test_a_web_address_that_no_person_attached_is_not_given_to_the_provider(
+    url: str, origin: str | None
+) -> None:
+    metadata = {} if origin is None else {"origin": origin}
+    message = Message("m", "user", (FilePart("image/png", url, "cat.png"),), metadata)
+    (row,) = rows_of(message)
+    assert isinstance(row.content, str)
+    assert "cat.png" in row.content and url not in row.content
+
+
+@pytest.mark.parametrize("url", WEB)
+def test_a_web_address_that_a_person_attached_here_is_a_picture(url: str) -> None:
+    message = Message("m", "user", (FilePart("image/png", url),), {"origin": "person"})
+    assert rows_of(message)[0].content == (ImageContent(url),)
 
 
 @pytest.mark.parametrize(

@@ -70,7 +70,8 @@ async def test_a_damaged_providers_file_is_told(tmp_path: Path) -> None:
     (tmp_path / "providers.json").write_text("{", encoding="utf-8")
     async with site(tmp_path, LOCAL) as ours:
         body = await (await ours.client.get(ROUTE)).json()
-    assert [problem["code"] for problem in body["problems"]] == ["providers_damaged"]
+    assert [problem["code"] for problem in body["problems"]] == ["no_provider", "providers_damaged"]
+    assert body["provider"] is None
 
 
 async def test_a_damaged_database_is_told(tmp_path: Path) -> None:

@@ -4,6 +4,7 @@ import asyncio
 import inspect
 from pathlib import Path
 from typing import Any, get_args
+from urllib.parse import quote
 
 import pytest
 from jsonschema import Draft202012Validator
@@ -181,6 +182,10 @@ async def the_installation(checked: Checked, provider: ScriptedProvider) -> None
     await checked.call("POST", "/api/assistant/settings/test", {"name": "Work"})
     await checked.call("POST", "/api/assistant/settings/test", {**fields, "api_key": None})
     await checked.call("DELETE", "/api/assistant/providers/Work")
+    # The turns that follow go to the environment's provider, which must be chosen for that.
+    known = await checked.call("GET", "/api/assistant/settings")
+    name = quote(known["providers"][0]["name"], safe="")
+    await checked.call("POST", f"/api/assistant/providers/{name}/activate")
 
 
 async def the_knowledge(checked: Checked) -> None:

@@ -109,6 +109,13 @@ async def test_a_key_stays_with_its_address_and_nowhere_else(ours: Site) -> None
         {"base_url": "http://[::1/v1"},
         {"base_url": "http://a b/v1"},
         {"base_url": "http://127.0.0.1/v1?key=x"},
+        {"base_url": "http://⒈/v1"},
+        {"base_url": "http://ａ／b/v1"},
+        {"base_url": "http://127.0.0.1:0/v1"},
+        {"base_url": "http://169.254.169.254/v1"},
+        {"base_url": "http://2852039166/v1"},
+        {"base_url": "http://[fe80::1]/v1"},
+        {"base_url": "http://[::ffff:169.254.169.254]/v1"},
         {"base_url": "http://" + "a" * 3000},
         {"model": 5},
         {"model": "m\nn"},
@@ -209,6 +216,20 @@ async def test_a_provider_that_is_not_saved_is_never_tested_with_a_stored_key(ou
 )
 async def test_a_wrong_subject_of_a_test_is_a_400(ours: Site, body: object) -> None:
     assert (await ours.client.post(TEST, json=body)).status == 400
+
+
+@pytest.mark.parametrize("host", ["⒈", "ａ／b", "ß.de", "1.2.3.4.5"])
+async def test_an_address_that_no_host_has_is_never_tested(ours: Site, host: str) -> None:
+    answer = await ours.client.post(TEST, json={"base_url": f"http://{host}/v1", "model": "m"})
+    assert answer.status == 400
+    assert error_of(await answer.json())["where"] == "base_url"
+
+
+@pytest.mark.parametrize("host", ["169.254.169.254", "2852039166", "[fe80::1]"])
+async def test_a_link_local_address_is_tested_by_nobody(ours: Site, host: str) -> None:
+    answer = await ours.client.post(TEST, json={"base_url": f"http://{host}/v1", "model": "m"})
+    chat = (await answer.json())["chat"]
+    assert chat["ok"] is False and "ASSISTANT_ALLOW_LINK_LOCAL" in chat["message"]
 
 
 async def test_an_unknown_subject_of_a_test_is_a_404(ours: Site) -> None:

@@ -139,10 +139,11 @@ class SlashReplies:
         return f"{words} `{provider.model}` of {_plain(provider.name)}.{usual}"
 
     async def _is_provider(self, name: str) -> bool:
+        """Whether a provider has this name, also where it does not answer now."""
         try:
             await self._providers.named(name)
-        except AssistantError:
-            return False
+        except AssistantError as error:
+            return error.code != "no_provider"
         return True
 
     async def _found(self, words: str, asked_id: str) -> str:

@@ -87,6 +87,17 @@ async def test_a_chat_is_renamed(chat: Chatting) -> None:
     assert (await chat.stored())["title"] == "Red *foxes*"
 
 
+async def test_a_provider_that_does_not_answer_now_is_no_name_of_a_model(chat: Chatting) -> None:
+    path, asked = "/api/assistant/providers/Home", len(chat.provider.requests)
+    await chat.client.put(path, json={"base_url": "http://127.0.0.1:9/v1"})
+    name = (await (await chat.client.get("/api/assistant/settings")).json())["providers"][1]["name"]
+    await chat.client.post(f"/api/assistant/providers/{name}/activate", json={})
+    assert "Nothing answers at http://127.0.0.1:9" in (await chat.say("/model Home")).text
+    assert (await chat.stored())["params"] == {"provider": "Home"}
+    assert (await chat.say("Hi")).error["code"] == "unreachable"
+    assert len(chat.provider.requests) == asked
+
+
 async def test_a_chat_gets_another_model_and_the_usual_one_again(chat: Chatting) -> None:
     assert "`scripted`" in (await chat.say("/model")).text
     assert "`large`" in (await chat.say("/model large")).text
