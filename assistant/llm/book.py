@@ -44,6 +44,14 @@ class Choice:
     lost: str = ""
 
 
+@dataclass(frozen=True, slots=True)
+class Contents:
+    """The choice, and the providers in the order in which they were made."""
+
+    choice: Choice
+    providers: tuple[Provider, ...]
+
+
 class ProviderBook:
     """Providers by name, and the name of the active one. Keys are given only inside `Provider`."""
 
@@ -56,6 +64,13 @@ class ProviderBook:
         self._loaded = False
         self._unreadable: str | None = None
         self._problems: tuple[Problem, ...] = ()
+        self.known: Contents | None = None
+        """The contents as last read or saved, for a caller that must not wait; None before."""
+
+    def contents(self) -> Contents:
+        """Reads the file the first time."""
+        with self._reading():
+            return self._contents()
 
     @property
     def problems(self) -> tuple[Problem, ...]:
@@ -70,16 +85,10 @@ class ProviderBook:
 
     @property
     def choice(self) -> Choice:
-        with self._reading():
-            if self._active is not None:
-                return Choice(self._active)
-            if self._problems:
-                return Choice(lost=f"{self._path.name} cannot be read")
-            return Choice(lost="none of your providers is in use" if self._providers else "")
+        return self.contents().choice
 
     def list(self) -> tuple[Provider, ...]:
-        with self._reading():
-            return tuple(self._providers.values())
+        return self.contents().providers
 
     def get(self, name: str) -> Provider:
         """Raises `NotFound`."""
@@ -126,6 +135,14 @@ class ProviderBook:
             rest = {key: value for key, value in self._providers.items() if key != name}
             self._save(rest, self._active)
 
+    def _contents(self) -> Contents:
+        choice = Choice(lost="none of your providers is in use" if self._providers else "")
+        if self._active is not None:
+            choice = Choice(self._active)
+        elif self._problems:
+            choice = Choice(lost=f"{self._path.name} cannot be read")
+        return Contents(choice, tuple(self._providers.values()))
+
     def _deleted(self, name: str) -> bool:
         """Whether `name` was a provider of this book; names of other sources have parentheses."""
         return name not in self._providers and _NAME.fullmatch(name) is not None
@@ -138,7 +155,11 @@ class ProviderBook:
             if not self._loaded:
                 self._load()
                 self._loaded = self._unreadable is None
-            yield
+            try:
+                yield
+            finally:
+                if self._loaded:
+                    self.known = self._contents()
 
     def _load(self) -> None:
         # Only the first attempt waits: each later use of the providers makes one.

@@ -18,7 +18,7 @@ from dataclasses import replace
 
 from ..config import Problem, Settings
 from ..errors import NotFound, ProviderError
-from .book import ProviderBook
+from .book import Contents, ProviderBook
 from .discovery import Discovery, LocalServer
 from .gguf import GgufServer, ModelPlace, demo_model, gguf_model
 from .models import ModelInfo, first_chat_model, list_models, reported_window
@@ -74,11 +74,12 @@ class Resolver:
         self._file = GgufServer(file) if file else None
         self._demo = GgufServer(demo_model()) if settings.demo_model else None
         self._windows: dict[tuple[str, str], tuple[float, int | None]] = {}
+        self._asking: dict[tuple[str, str], asyncio.Task[int | None]] = {}
         self._first_models: dict[str, tuple[float, str]] = {}
 
     async def current(self) -> Provider:
         """The provider that answers now, its model included. Raises `ProviderError`."""
-        choice = await asyncio.to_thread(lambda: self._book.choice)
+        choice = (await self._saved()).choice
         if choice.lost:
             message = f"{choice.lost}: choose one in the settings."
             raise ProviderError(message, code="no_provider", actions=CHOOSE)
@@ -93,7 +94,7 @@ class Resolver:
 
     async def named(self, name: str) -> Provider:
         """The provider of this name and any source, its model included. Raises `ProviderError`."""
-        saved = await asyncio.to_thread(self._book.list)
+        saved = (await self._saved()).providers
         provider = next((provider for provider in saved if provider.name == name), None)
         if provider is None:
             async with contextlib.aclosing(self._unsaved()) as providers:
@@ -107,12 +108,12 @@ class Resolver:
 
     async def providers(self) -> tuple[Provider, ...]:
         """All providers that could answer now; the providers of the panel come first."""
-        saved = await asyncio.to_thread(self._book.list)
+        saved = (await self._saved()).providers
         return (*saved, *[provider async for provider in self._unsaved()])
 
     async def in_use(self, known: Sequence[Provider]) -> str | None:
         """The name of the one of `known`, the answer of `providers`, that answers now."""
-        choice = await asyncio.to_thread(lambda: self._book.choice)
+        choice = (await self._saved()).choice
         if choice.name is not None:
             return choice.name if any(p.name == choice.name for p in known) else None
         if choice.lost or await self._fault() is not None:
@@ -138,10 +139,23 @@ class Resolver:
             return configured
         key = (provider.base_url, provider.model)
         until, window = self._windows.get(key, (float("-inf"), None))
-        if self._clock() >= until:
-            window = await reported_window(*key, seconds=WINDOW_SECONDS)
-            self._windows[key] = (self._clock() + KEPT_SECONDS, window)
+        if self._clock() < until:
+            return window
+        if key not in self._asking:
+            # One question, however many turns wait for its answer.
+            asking = asyncio.get_running_loop().create_task(self._ask_window(*key))
+            self._asking[key] = asking
+            asking.add_done_callback(lambda _: self._asking.pop(key, None))
+        return await asyncio.shield(self._asking[key])
+
+    async def _ask_window(self, base_url: str, model: str) -> int | None:
+        window = await reported_window(base_url, model, seconds=WINDOW_SECONDS)
+        self._windows[base_url, model] = (self._clock() + KEPT_SECONDS, window)
         return window
+
+    async def _saved(self) -> Contents:
+        """The providers of the panel; in a thread while they are not known yet."""
+        return self._book.known or await asyncio.to_thread(self._book.contents)
 
     async def models(self, provider: Provider) -> tuple[ModelInfo, ...]:
         """The models that the provider offers. Raises `ProviderError`."""
@@ -174,6 +188,8 @@ class Resolver:
 
     async def close(self) -> None:
         """End the servers of the models that we serve."""
+        for asking in tuple(self._asking.values()):
+            asking.cancel()
         for server in self._servers():
             await server.close()
 
