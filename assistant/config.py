@@ -62,6 +62,13 @@ def _setting(
 
 MOST = 10_000_000
 """The upper bound of limits that have no natural upper bound."""
+MOST_OF_A_CAP = 1_000_000_000
+"""The upper bound of caps, such as a gigabyte."""
+
+
+def _cap(variable: str, default: int, about: str, unit: str = "bytes") -> Any:
+    """A cap on what is taken from a provider, in `unit`; it cannot be switched off."""
+    return _setting(PROVIDER, variable, default, integer(1, MOST_OF_A_CAP), about, unit)
 
 
 def _limit(variable: str, default: int, about: str, unit: str) -> Any:
@@ -122,6 +129,32 @@ class Settings:
         number(1, 3600),
         "How long to wait for the provider's next data, before and within an answer.",
         "seconds",
+    )
+    max_line_bytes: int = _cap(
+        "LLM_MAX_LINE_BYTES",
+        16 * 1024**2,
+        "The longest line of a streamed answer, or body of another answer, that is read.",
+    )
+    max_calls_per_round: int = _cap(
+        "LLM_MAX_CALLS_PER_ROUND",
+        64,
+        "How many tools the model may call at once; an answer with more ends there.",
+        "calls",
+    )
+    max_argument_bytes: int = _cap(
+        "LLM_MAX_ARGUMENT_BYTES",
+        1024**2,
+        "The longest arguments of the calls of one round, together.",
+    )
+    max_answer_bytes: int = _cap(
+        "LLM_MAX_ANSWER_BYTES",
+        2 * 1024**2,
+        "The longest text of an answer; an answer with more ends there.",
+    )
+    max_reasoning_bytes: int = _cap(
+        "LLM_MAX_REASONING_BYTES",
+        2 * 1024**2,
+        "The longest reasoning of an answer; an answer with more ends there.",
     )
 
     context_window: int | None = _setting(

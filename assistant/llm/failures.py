@@ -15,12 +15,32 @@ from email.utils import parsedate_to_datetime
 from typing import Any
 
 from ..errors import ContextOverflow, ProviderError, RolesRefused, ToolsRefused
+from .caps import CapReached, Counted
 from .provider import Provider
 from .redaction import without_keys
+from .silence import MOST_EMPTY_LINES
 from .wordings import CONNECTION_REASONS, STATUS_MEANINGS, WORDINGS, prompt_leaves_room
 
 LONGEST_WAIT_IN_MINUTES = 60
 EXCERPT = 120  # characters of an unreadable answer that are shown
+_CAPS: Mapping[Counted, tuple[str, str]] = {
+    "line": ("LLM_MAX_LINE_BYTES", "more than {:,} bytes in one piece, so the answer ends here"),
+    "calls": (
+        "LLM_MAX_CALLS_PER_ROUND",
+        "more than {:,} tool calls at once, so the answer ends here and none of them ran",
+    ),
+    "arguments": (
+        "LLM_MAX_ARGUMENT_BYTES",
+        "tool calls with more than {:,} bytes of arguments, so the answer ends here and none of "
+        "them ran",
+    ),
+    "text": ("LLM_MAX_ANSWER_BYTES", "more than {:,} bytes of text, so the answer ends here"),
+    "reasoning": (
+        "LLM_MAX_REASONING_BYTES",
+        "more than {:,} bytes of reasoning, so the answer ends here",
+    ),
+}
+"""The setting of each cap, and what is said where it is reached."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,6 +166,24 @@ def timed_out(provider: Provider, seconds: float, *, started: bool) -> ProviderE
         "loading or be too large for that machine; try again, or raise LLM_TIMEOUT_SECONDS."
     )
     return ProviderError(sentence, code="timeout", actions=("retry", "choose-model"))
+
+
+def silent(provider: Provider, seconds: float, *, started: bool) -> ProviderError:
+    """The connection was kept busy, but nothing of an answer came."""
+    message = (
+        f"{provider.host} keeps the connection open, but sent nothing of an answer for "
+        f"{_duration(seconds)} or {MOST_EMPTY_LINES:,} lines: try again, or choose another model."
+    )
+    actions = ("continue", "retry") if started else ("retry",)
+    return ProviderError(message, code="timeout", actions=(*actions, "choose-model"))
+
+
+def too_large(provider: Provider, reached: CapReached, *, started: bool) -> ProviderError:
+    """The answer ended at a cap; what came before it is kept."""
+    setting, what = _CAPS[reached.counted]
+    message = f"{provider.host} sent {what.format(reached.most)} ({setting})."
+    actions = ("continue", "retry") if started else ("retry",)
+    return ProviderError(message, code="too_large", actions=(*actions, "choose-model"))
 
 
 def cut(provider: Provider, *, started: bool, detail: str = "") -> ProviderError:
