@@ -96,7 +96,9 @@ class Client:
                 # Before each try: a server that we run may have ended meanwhile.
                 ready = await self._prepare(provider)
                 body = body or body_of(ready, request)
-                async with contextlib.aclosing(self._answer(ready, body, request.written)) as events:
+                async with contextlib.aclosing(
+                    self._answer(ready, body, request.written)
+                ) as events:
                     async for event in events:
                         spoken = spoken or not isinstance(event, (ModelName, Usage))
                         yield event

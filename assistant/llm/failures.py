@@ -6,7 +6,6 @@ servers' error texts; `connection` turns the openai client's exceptions into cal
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -15,6 +14,8 @@ from email.utils import parsedate_to_datetime
 from typing import Any
 
 from ..errors import ContextOverflow, ProviderError, RolesRefused, ToolsRefused
+from ..messages.foreign_json import foreign_json
+from ..messages.json_text import json_text
 from .caps import CapReached, Counted
 from .provider import Provider
 from .redaction import without_keys
@@ -22,7 +23,15 @@ from .silence import MOST_EMPTY_LINES
 from .wordings import CONNECTION_REASONS, STATUS_MEANINGS, WORDINGS, prompt_leaves_room
 
 LONGEST_WAIT_IN_MINUTES = 60
+LONGEST_WAIT_SECONDS = 365 * 24 * 3600.0  # a longer wait that a server asks for counts as this one
 EXCERPT = 120  # characters of an unreadable answer that are shown
+LONGEST_EXCERPT = 2_000
+"""Characters of an unreadable answer that are looked at."""
+LONGEST_TEXT = 16_000
+"""Characters of a server's error text that are read: the patterns of `wordings` are matched against
+each."""
+LONGEST_CODE = 200
+STATUSES = range(100, 600)
 _CAPS: Mapping[Counted, tuple[str, str]] = {
     "line": ("LLM_MAX_LINE_BYTES", "more than {:,} bytes in one piece, so the answer ends here"),
     "calls": (
@@ -67,7 +76,7 @@ def read_refusal(status: int, headers: Mapping[str, str], body: str, now: dateti
     `now` turns a `Retry-After` date into seconds.
     """
     try:
-        value = json.loads(body)
+        value = foreign_json(body)
     except ValueError:
         value = body
     refusal = refusal_in(value, status)
@@ -79,20 +88,21 @@ def refusal_in(value: Any, status: int = 0) -> Refusal:
     if isinstance(value, list) and value:
         value = value[0]
     if not isinstance(value, Mapping):
-        return Refusal(status, str(value or ""))
+        return Refusal(status, str(value or "")[:LONGEST_TEXT])
     inner = value.get("error", value)
     if not isinstance(inner, Mapping):
-        return Refusal(status, str(inner))
+        return Refusal(status, str(inner)[:LONGEST_TEXT])
     code = inner.get("code")
-    if isinstance(code, int) and not isinstance(code, bool) and not status:
+    if not status and isinstance(code, int) and code in STATUSES:
         status = code
     words = next((inner[k] for k in ("message", "detail", "msg") if inner.get(k)), inner)
-    text = words if isinstance(words, str) else json.dumps(words, ensure_ascii=False, default=str)
+    text = words if isinstance(words, str) else json_text(words)
     raw = inner.get("metadata")
     if isinstance(raw, Mapping) and isinstance(raw.get("raw"), str):
-        text = f"{text}: {raw['raw']}"  # OpenRouter puts the upstream server's text there
-    kinds = [str(inner[k]) for k in ("code", "type") if inner.get(k) is not None]
-    return Refusal(status, text, " ".join(kinds))
+        # OpenRouter puts the upstream server's text there.
+        text = f"{text[:LONGEST_TEXT]}: {raw['raw'][:LONGEST_TEXT]}"
+    kinds = [str(inner[k])[:LONGEST_CODE] for k in ("code", "type") if inner.get(k) is not None]
+    return Refusal(status, text[:LONGEST_TEXT], " ".join(kinds))
 
 
 def refused(provider: Provider, refusal: Refusal, *, had_tools: bool = False) -> ProviderError:
@@ -123,7 +133,8 @@ def refused(provider: Provider, refusal: Refusal, *, had_tools: bool = False) ->
         return ProviderError(
             sentence, code=code, actions=wording.actions, detail=detail, retry_after=wait
         )
-    meaning = next(m for m in STATUS_MEANINGS if m.first <= refusal.status <= m.last)
+    fitting = (m for m in STATUS_MEANINGS if m.first <= refusal.status <= m.last)
+    meaning = next(fitting, STATUS_MEANINGS[-1])
     waiting = (
         f" It asks to wait {_duration(wait)}." if wait and meaning.code == "rate_limited" else ""
     )
@@ -207,7 +218,7 @@ def garbage(provider: Provider, excerpt: str, *, started: bool = False) -> Provi
             "that of an OpenAI-compatible API (it usually ends in /v1)."
         )
         actions = ("open-settings", "retry")
-    detail = without_keys(" ".join(excerpt.split())[:EXCERPT], provider.api_key)
+    detail = without_keys(" ".join(excerpt[:LONGEST_EXCERPT].split())[:EXCERPT], provider.api_key)
     return ProviderError(message, code="garbage", actions=actions, detail=detail)
 
 
@@ -240,14 +251,14 @@ def _retry_after(headers: Mapping[str, str], now: datetime) -> float | None:
     text = headers.get("retry-after", "").strip()
     for value, factor in ((milliseconds, 0.001), (text, 1.0)):
         if re.fullmatch(r"\d+(\.\d+)?", value):
-            return float(value) * factor
+            return min(float(value) * factor, LONGEST_WAIT_SECONDS)
     try:
         moment = parsedate_to_datetime(text)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError, IndexError):
         return None
     if moment.tzinfo is None:
         moment = moment.replace(tzinfo=timezone.utc)
-    return max(0.0, (moment - now).total_seconds())
+    return min(max(0.0, (moment - now).total_seconds()), LONGEST_WAIT_SECONDS)
 
 
 def _duration(seconds: float) -> str:

@@ -19,9 +19,7 @@ MOST_EMPTY_LINES = 100_000
 class Silence:
     """The time and the lines since the last event of an answer. `clock` gives seconds."""
 
-    def __init__(
-        self, timeout_seconds: float, clock: Callable[[], float] = time.monotonic
-    ) -> None:
+    def __init__(self, timeout_seconds: float, clock: Callable[[], float] = time.monotonic) -> None:
         self.most_seconds = timeout_seconds * SILENT_TIMEOUTS
         self._clock = clock
         self._began = clock()
@@ -35,6 +33,4 @@ class Silence:
     def lasts_too_long(self, lines: int) -> bool:
         """Counts `lines` that came; whether the answer is to end."""
         self._lines += lines
-        return (
-            self._lines > MOST_EMPTY_LINES or self._clock() - self._began > self.most_seconds
-        )
+        return self._lines > MOST_EMPTY_LINES or self._clock() - self._began > self.most_seconds

@@ -108,9 +108,11 @@ async def test_thousands_of_calls_without_ids_take_no_time_to_name(tmp_path: Pat
     many = b"".join(event(delta(tool_calls=[{"index": n, **CALL}])) for n in range(2_000))
     environ = {"LLM_MAX_CALLS_PER_ROUND": "2000"}
     broken = b"data: broken\n\n"
-    async with hostile(head(), many, broken) as server:
-        async with chatting(tmp_path, {**server.environ, **environ}) as chat:
-            stream, stall = await say(chat)
+    async with (
+        hostile(head(), many, broken) as server,
+        chatting(tmp_path, {**server.environ, **environ}) as chat,
+    ):
+        stream, stall = await say(chat)
     assert len(stream.of("tool-input-start")) == 2_000
     assert stall < LONGEST_STALL
 
@@ -153,7 +155,7 @@ async def test_arguments_in_small_pieces_stop_at_the_cap(tmp_path: Path) -> None
         stream, parts = await ends_at_cap(tmp_path, server, "LLM_MAX_ARGUMENT_BYTES")
     [tool] = [part for part in parts if part["type"] == "dynamic-tool"]
     assert tool["state"] == "output-error"
-    assert len(tool["input"]) == MB
+    assert MB - KB < len(tool["input"]) <= MB
     assert stream.types.count("tool-output-available") == 0
 
 
@@ -196,14 +198,15 @@ async def test_reasoning_blocks_count_as_reasoning(tmp_path: Path) -> None:
 
 
 async def test_the_text_of_all_rounds_counts_together(tmp_path: Path) -> None:
-    half = event(delta(content="x" * (MB + MB // 2)))
+    text = event(delta(content="x" * 3_000))
     finish = event({"choices": [{"index": 0, "delta": {}, "finish_reason": "tool_calls"}]})
     call = event(delta(tool_calls=[{"index": 0, "id": "c", **CALL}]))
-    async with hostile(head(), half, call, finish, b"data: [DONE]\n\n") as server:
-        async with chatting(tmp_path, server.environ) as chat:
+    async with hostile(head(), text, call, finish, b"data: [DONE]\n\n") as server:
+        environ = {**server.environ, "LLM_MAX_ANSWER_BYTES": "5000"}
+        async with chatting(tmp_path, environ) as chat:
             stream, _ = await say(chat)
     assert stream.error["code"] == "too_large"
-    assert len(stream.text) == 2 * MB
+    assert len(stream.text) == 5_000
     assert server.requests == 2
 
 
@@ -230,9 +233,11 @@ async def test_a_flood_of_nothing_ends(
 ) -> None:
     monkeypatch.setattr(silence, "MOST_EMPTY_LINES", 20_000)
     begin = event(delta(content="Hello"))
-    async with hostile(head(), begin, lambda: endless(EMPTY[kind])) as server:
-        async with chatting(tmp_path, server.environ) as chat:
-            stream, stall = await say(chat)
+    async with (
+        hostile(head(), begin, lambda: endless(EMPTY[kind])) as server,
+        chatting(tmp_path, server.environ) as chat,
+    ):
+        stream, stall = await say(chat)
         assert await server.client_left()
     assert stream.text == "Hello"
     assert stream.error["code"] == "timeout"
@@ -249,9 +254,11 @@ async def test_keep_alives_do_not_hold_a_turn_for_ever(
             time.sleep(0.05)
             yield b": keep-alive\n\n"
 
-    async with hostile(head(), event(delta(content="Hello")), slow) as server:
-        async with chatting(tmp_path, {**server.environ, "LLM_TIMEOUT_SECONDS": "1"}) as chat:
-            stream, _ = await say(chat)
+    async with (
+        hostile(head(), event(delta(content="Hello")), slow) as server,
+        chatting(tmp_path, {**server.environ, "LLM_TIMEOUT_SECONDS": "1"}) as chat,
+    ):
+        stream, _ = await say(chat)
     assert stream.error["code"] == "timeout"
     assert stream.text == "Hello"
 
@@ -259,9 +266,11 @@ async def test_keep_alives_do_not_hold_a_turn_for_ever(
 @pytest.mark.parametrize("line", ["[" + "[]," * 5_000_000 + "[]]", '{"a":' * 3_000_000])
 async def test_a_line_of_many_small_values_is_not_decoded(tmp_path: Path, line: str) -> None:
     chunk = b'data: {"choices": ' + line.encode() + b"}\n\n"
-    async with hostile(head(), event(delta(content="Hello")), chunk, END) as server:
-        async with chatting(tmp_path, server.environ) as chat:
-            stream, stall = await say(chat)
+    async with (
+        hostile(head(), event(delta(content="Hello")), chunk, END) as server,
+        chatting(tmp_path, server.environ) as chat,
+    ):
+        stream, stall = await say(chat)
     assert stream.error["code"] == "garbage"
     assert stream.text == "Hello"
     assert stall < LONGEST_STALL
@@ -270,13 +279,11 @@ async def test_a_line_of_many_small_values_is_not_decoded(tmp_path: Path, line: 
 async def test_arguments_of_many_small_values_are_refused(tmp_path: Path) -> None:
     value = '{"a": [' + "[]," * 300_000 + "[]]}"
     call = {"index": 0, "id": "c", "function": {"name": "listUserSkills", "arguments": value}}
-    broken = b"data: broken\n\n"
     finish = event({"choices": [{"index": 0, "delta": {}, "finish_reason": "tool_calls"}]})
     async with hostile(head(), event(delta(tool_calls=[call])), finish) as server:
         environ = {"LLM_MAX_STEPS": "1", "LLM_CONTEXT_WINDOW": "8000000"}
         async with chatting(tmp_path, {**server.environ, **environ}) as chat:
             stream, stall = await say(chat)
-    assert broken
     [refused] = stream.of("tool-input-error")
     assert "values" in refused["errorText"]
     assert stall < LONGEST_STALL
@@ -331,9 +338,11 @@ async def test_a_nested_field_does_not_end_the_answer(
             fields = f'{{"content": "Hel", "refusal": {nested}}}'
         chunk = f'data: {{"choices": [{{"delta": {fields}}}], "x": {nested}}}\n\n'.encode()
         rest = event(delta(content="lo"))
-        async with hostile(head(), chunk, rest, END) as server:
-            async with chatting(tmp_path / name, server.environ) as chat:
-                stream, _ = await say(chat)
+        async with (
+            hostile(head(), chunk, rest, END) as server,
+            chatting(tmp_path / name, server.environ) as chat,
+        ):
+            stream, _ = await say(chat)
         assert stream.types[-1] == "finish", name
         assert stream.text == "Hello", name
 
@@ -344,12 +353,14 @@ async def test_an_error_body_of_a_hundred_megabytes_is_not_read(
 ) -> None:
     begin = b'{"error": {"message": "maximum context length is 1 ('
     kind = "application/json" if status[0] == "4" else "text/html"
-    async with hostile(
-        head(kind, status), begin, lambda: endless(b"maximum context length is 1 (")
-    ) as server:
-        async with chatting(tmp_path, server.environ) as chat:
-            stream, stall = await say(chat)
-            assert await server.client_left()
+    async with (
+        hostile(
+            head(kind, status), begin, lambda: endless(b"maximum context length is 1 (")
+        ) as server,
+        chatting(tmp_path, server.environ) as chat,
+    ):
+        stream, stall = await say(chat)
+        assert await server.client_left()
     assert stream.types[-1] == "error"
     assert stream.error["code"] in ("bad_request", "context_overflow", "garbage", "output_limit")
     assert server.sent < 32 * MB
@@ -361,9 +372,11 @@ async def test_a_strange_code_in_an_error_is_the_provider_s_fault(
     tmp_path: Path, code: str
 ) -> None:
     chunk = f'data: {{"error": {{"message": "It broke", "code": {code}}}}}\n\n'.encode()
-    async with hostile(head(), event(delta(content="Hello")), chunk) as server:
-        async with chatting(tmp_path, server.environ) as chat:
-            stream, _ = await say(chat)
+    async with (
+        hostile(head(), event(delta(content="Hello")), chunk) as server,
+        chatting(tmp_path, server.environ) as chat,
+    ):
+        stream, _ = await say(chat)
     assert stream.error["code"] == "provider_error"
     assert stream.error["detail"] == "It broke"
 
@@ -372,9 +385,11 @@ async def test_a_compressed_answer_cannot_grow_without_bounds(tmp_path: Path) ->
     """A megabyte of zeros is a kilobyte, compressed."""
     pack = zlib.compressobj(9, zlib.DEFLATED, 31)
     body = pack.compress(b'data: {"x": "' + b"0" * 200 * MB) + pack.flush()
-    async with hostile(head(more="Content-Encoding: gzip\r\n"), body) as server:
-        async with chatting(tmp_path, server.environ) as chat:
-            stream, stall = await say(chat)
+    async with (
+        hostile(head(more="Content-Encoding: gzip\r\n"), body) as server,
+        chatting(tmp_path, server.environ) as chat,
+    ):
+        stream, stall = await say(chat)
     assert stream.error["code"] == "too_large"
     assert stall < LONGEST_STALL
 
@@ -391,21 +406,22 @@ async def test_a_compressed_answer_cannot_grow_without_bounds(tmp_path: Path) ->
 )
 async def test_an_abort_within_a_flood_is_answered_at_once(tmp_path: Path, flood: bytes) -> None:
     most = {"LLM_MAX_ANSWER_BYTES": "1000000000", "LLM_MAX_REASONING_BYTES": "1000000000"}
-    async with hostile(head(), lambda: endless(flood)) as server:
-        async with chatting(tmp_path, {**server.environ, **most}) as chat:
-            body = {"type": "user_message", "message": chat.user("Hi")}
-            await chat.client.post("/api/chats", json={"id": "c1"})
-            assert (await chat.command(**body)).status == 202
-            while server.sent < MB:
-                await asyncio.sleep(0.01)
-            began = time.perf_counter()
-            async with Ticks() as ticks:
-                response = await asyncio.wait_for(chat.command(type="abort"), 20)
-            seconds = time.perf_counter() - began
-            assert response.status == 202
-            await chat.idle()
-            assert await server.client_left()
-            stored = (await chat.stored())["messages"][-1]
+    async with (
+        hostile(head(), lambda: endless(flood)) as server,
+        chatting(tmp_path, {**server.environ, **most}) as chat,
+    ):
+        body = {"type": "user_message", "message": chat.user("Hi")}
+        await chat.client.post("/api/chats", json={"id": "c1"})
+        assert (await chat.command(**body)).status == 202
+        assert await server.has_sent(MB)
+        began = time.perf_counter()
+        async with Ticks() as ticks:
+            response = await asyncio.wait_for(chat.command(type="abort"), 20)
+        seconds = time.perf_counter() - began
+        assert response.status == 202
+        await chat.idle()
+        assert await server.client_left()
+        stored = (await chat.stored())["messages"][-1]
     assert stored["metadata"]["cut"] == "aborted"
     assert seconds < 2
     assert ticks.longest < LONGEST_STALL
