@@ -13,7 +13,7 @@ from typing import Any, Literal
 
 from ..config import Settings
 
-Counted = Literal["line", "calls", "arguments", "text", "reasoning"]
+Counted = Literal["line", "calls", "arguments", "text", "reasoning", "pieces"]
 
 
 @dataclass(frozen=True, slots=True)

@@ -47,6 +47,8 @@ FINISH_REASONS: Mapping[str, FinishReason] = {
 REASONING_FIELDS: tuple[ReasoningField, ...] = ("reasoning_content", "reasoning")
 MOST_TOKENS = 10**12
 """A larger count is no count of tokens."""
+MOST_PIECES = 600_000
+"""Events of one request; each is kept until the turn ends, so that a reader can join it."""
 LONGEST_WORD = 200
 """Characters of a model's name and of a finish reason that are read."""
 
@@ -68,6 +70,7 @@ class ChunkReader:
         self._calls = ToolCallReader(made_id_prefix, caps)
         self._text = Meter("text", caps.text, written.text)
         self._reasoning = Meter("reasoning", caps.reasoning, written.reasoning)
+        self._pieces = 0
         self._model = ""
         self._finish: str | None = None
         self._usage: Usage | None = None
@@ -104,7 +107,10 @@ class ChunkReader:
             fitting, reached = self._fitting(event)
             if fitting is not None:
                 self.spoke = self.spoke or _speaks(fitting)
+                self._pieces += 1
                 yield fitting
+            if self._pieces >= MOST_PIECES:
+                raise CapReached("pieces", MOST_PIECES)
             if reached is not None:
                 raise reached
         reason = choice.get("finish_reason")
@@ -279,8 +285,9 @@ def _inner(usage: Json, name: str) -> Json:
 
 def _count(usage: Json, name: str) -> int | None:
     value = usage.get(name)
-    plain = isinstance(value, int) and not isinstance(value, bool)
-    return value if plain and 0 <= value <= MOST_TOKENS else None
+    if not isinstance(value, int) or isinstance(value, bool):
+        return None
+    return value if 0 <= value <= MOST_TOKENS else None
 
 
 def _first(*values: int | None) -> int | None:

@@ -48,8 +48,9 @@ _CAPS: Mapping[Counted, tuple[str, str]] = {
         "LLM_MAX_REASONING_BYTES",
         "more than {:,} bytes of reasoning, so the answer ends here",
     ),
+    "pieces": ("", "more than {:,} pieces of an answer, so the answer ends here"),
 }
-"""The setting of each cap, and what is said where it is reached."""
+"""The setting of each cap (empty: a fixed limit), and what is said where it is reached."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -192,7 +193,8 @@ def silent(provider: Provider, seconds: float, *, started: bool) -> ProviderErro
 def too_large(provider: Provider, reached: CapReached, *, started: bool) -> ProviderError:
     """The answer ended at a cap; what came before it is kept."""
     setting, what = _CAPS[reached.counted]
-    message = f"{provider.host} sent {what.format(reached.most)} ({setting})."
+    where = f" ({setting})" if setting else ""
+    message = f"{provider.host} sent {what.format(reached.most)}{where}."
     actions = ("continue", "retry") if started else ("retry",)
     return ProviderError(message, code="too_large", actions=(*actions, "choose-model"))
 

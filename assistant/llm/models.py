@@ -156,8 +156,9 @@ def _lm_studio_window(answer: Mapping[str, Any], model: str) -> int | None:
 
 def _tokens(value: object) -> int | None:
     """A number of tokens; None for what is none, or for more than any model has."""
-    plain = isinstance(value, int) and not isinstance(value, bool)
-    return value if plain and 0 < value <= LARGEST_WINDOW else None
+    if not isinstance(value, int) or isinstance(value, bool):
+        return None
+    return value if 0 < value <= LARGEST_WINDOW else None
 
 
 async def get_json(

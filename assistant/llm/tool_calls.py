@@ -122,8 +122,9 @@ def _text(value: object) -> str:
     """An id or name as text; some servers send null or a number."""
     if isinstance(value, str):
         return value[:LONGEST_NAME]
-    plain = isinstance(value, int) and not isinstance(value, bool)
-    return str(value) if plain and abs(value) < LARGEST_NUMBER else ""
+    if not isinstance(value, int) or isinstance(value, bool) or abs(value) >= LARGEST_NUMBER:
+        return ""
+    return str(value)
 
 
 def _arguments(value: object, call: _Call) -> str:

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from plugin.assistant.llm import silence
+from plugin.assistant.llm import chunk_reader, silence
 from plugin.tests.chatting import Chatting, Stream, chatting, chunks_of
 from plugin.tests.hostile import (
     END,
@@ -175,6 +175,16 @@ async def test_one_piece_that_is_too_long_is_kept_up_to_the_cap(tmp_path: Path) 
     async with hostile(head(), chunk, lambda: endless(b": ping\n\n")) as server:
         stream, _ = await ends_at_cap(tmp_path, server, "LLM_MAX_ANSWER_BYTES", environ)
     assert stream.text == "\u20ac" * (2 * MB // 3)
+
+
+async def test_an_answer_in_tiny_pieces_ends(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Each piece is kept for readers that join, and costs more memory than its text."""
+    monkeypatch.setattr(chunk_reader, "MOST_PIECES", 5_000)
+    async with hostile(head(), lambda: endless(event(delta(content="w")))) as server:
+        stream, _ = await ends_at_cap(tmp_path, server, "5,000 pieces")
+    assert len(stream.text) == 5_000
 
 
 async def test_endless_reasoning_is_kept_up_to_the_cap(tmp_path: Path) -> None:
@@ -410,9 +420,8 @@ async def test_an_abort_within_a_flood_is_answered_at_once(tmp_path: Path, flood
         hostile(head(), lambda: endless(flood)) as server,
         chatting(tmp_path, {**server.environ, **most}) as chat,
     ):
-        body = {"type": "user_message", "message": chat.user("Hi")}
         await chat.client.post("/api/chats", json={"id": "c1"})
-        assert (await chat.command(**body)).status == 202
+        assert (await chat.command(type="user_message", message=chat.user("Hi"))).status == 202
         assert await server.has_sent(MB)
         began = time.perf_counter()
         async with Ticks() as ticks:
