@@ -14,7 +14,12 @@ from plugin.tests.growth import MOST_GROWTH, growth
 LEAVES = st.none() | st.integers() | st.text(st.sampled_from('[]{}"\\ ü,x'), max_size=30)
 OBJECTS = st.dictionaries(
     st.text(max_size=5),
-    st.recursive(LEAVES, lambda inner: st.lists(inner) | st.dictionaries(st.text(), inner)),
+    st.recursive(
+        LEAVES,
+        lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.text(max_size=3), inner),
+        max_leaves=10,
+    ),
+    max_size=4,
 )
 
 
