@@ -12,7 +12,7 @@ steps. A comment beside a field names its row in `docs/requirements.md`.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -23,12 +23,12 @@ from .formats import (
     SWITCH,
     TEXT,
     URL,
-    Format,
     Rates,
     choice,
     integer,
     number,
 )
+from .formats import setting as _setting
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,16 +51,13 @@ TEMPERATURES = (0, 2)
 REASONING_EFFORTS = ("none", "minimal", "low", "medium", "high", "xhigh")
 
 
-def _setting(
-    section: str, variable: str, default: Any, format: Format, about: str, unit: str = ""
-) -> Any:
-    """A field of `Settings` with its metadata; `unit` is the unit of a number, else empty."""
-    metadata = {"section": section, "variable": variable, "format": format, "about": about}
-    return field(default=default, metadata={**metadata, "unit": unit})
-
-
 MOST = 10_000_000
 """The upper bound of limits that have no natural upper bound."""
+
+
+def _cap(variable: str, default: int, about: str, unit: str = "bytes") -> Any:
+    """A cap on what is taken from a provider, in `unit`; it cannot be switched off."""
+    return _setting(PROVIDER, variable, default, integer(1, 10**9), about, unit)
 
 
 def _limit(variable: str, default: int, about: str, unit: str) -> Any:
@@ -121,6 +118,21 @@ class Settings:
         number(1, 3600),
         "How long to wait for the provider's next data, before and within an answer.",
         "seconds",
+    )
+    max_line_bytes: int = _cap(
+        "LLM_MAX_LINE_BYTES", 16 * 1024**2, "The longest line of an answer that is read."
+    )
+    max_calls_per_round: int = _cap(
+        "LLM_MAX_CALLS_PER_ROUND", 64, "How many tools a model may call at once.", "calls"
+    )
+    max_argument_bytes: int = _cap(
+        "LLM_MAX_ARGUMENT_BYTES", 1024**2, "The longest arguments of a round's calls, together."
+    )
+    max_answer_bytes: int = _cap(
+        "LLM_MAX_ANSWER_BYTES", 2 * 1024**2, "The longest text of an answer, which ends there."
+    )
+    max_reasoning_bytes: int = _cap(
+        "LLM_MAX_REASONING_BYTES", 2 * 1024**2, "The longest reasoning; the answer ends there."
     )
 
     context_window: int | None = _setting(

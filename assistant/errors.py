@@ -139,8 +139,8 @@ class ProviderError(AssistantError):
     CODES = frozenset(
         (
             "no_provider unreachable key_refused unknown_model rate_limited provider_error timeout "
-            "cut garbage empty content_filter context_overflow output_limit bad_request "
-            "tools_refused"
+            "cut garbage empty too_large content_filter context_overflow output_limit "
+            "bad_request tools_refused"
         ).split()
     )
     ACTIONS = frozenset("retry continue open-settings enter-key choose-model new-chat".split())

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
@@ -21,6 +21,14 @@ class Format:
 
     takes: str
     parse: Callable[[str], Any]
+
+
+def setting(
+    section: str, variable: str, default: Any, format: Format, about: str, unit: str = ""
+) -> Any:
+    """A field of `config.Settings` with its metadata; `unit` is that of a number, else empty."""
+    metadata = {"section": section, "variable": variable, "format": format, "about": about}
+    return field(default=default, metadata={**metadata, "unit": unit})
 
 
 def integer(low: int, high: int) -> Format:

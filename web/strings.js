@@ -130,6 +130,7 @@ export const ENGLISH = {
   "error.title.cut": "The answer was cut off",
   "error.title.garbage": "The answer could not be read",
   "error.title.empty": "The answer was empty",
+  "error.title.too_large": "The answer was too long",
   "error.title.content_filter": "The provider's filter stopped the answer",
   "error.title.context_overflow": "The chat is too long for this model",
   "error.title.output_limit": "The answer limit is not accepted",

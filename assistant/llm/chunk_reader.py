@@ -6,9 +6,12 @@ ignored. `client` decides whether these events are a complete answer.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from itertools import groupby
+from operator import itemgetter
 from typing import Any
 
+from .caps import DEFAULT_CAPS, NOTHING_WRITTEN, CapReached, Caps, Meter, Written, size_of
 from .stream_events import (
     Event,
     Finish,
@@ -42,17 +45,32 @@ FINISH_REASONS: Mapping[str, FinishReason] = {
     "refusal": "content-filter",
 }
 REASONING_FIELDS: tuple[ReasoningField, ...] = ("reasoning_content", "reasoning")
+MOST_TOKENS = 10**12
+"""A larger count is no count of tokens."""
+MOST_PIECES = 600_000
+"""Events of one request; each is kept until the turn ends, so that a reader can join it."""
+LONGEST_WORD = 200
+"""Characters of a model's name and of a finish reason that are read."""
 
 
 class ChunkReader:
     """The events of one answer. Feed it each chunk, then call `end` once.
 
-    `made_id_prefix()` is the prefix for ids of tool calls that come without an id.
+    `made_id_prefix()` is the prefix for ids of tool calls that come without an id. `written` is
+    what the answer has already from earlier requests.
     """
 
-    def __init__(self, made_id_prefix: Callable[[], str]) -> None:
+    def __init__(
+        self,
+        made_id_prefix: Callable[[], str],
+        caps: Caps = DEFAULT_CAPS,
+        written: Written = NOTHING_WRITTEN,
+    ) -> None:
         self._think = ThinkSplitter()
-        self._calls = ToolCallReader(made_id_prefix)
+        self._calls = ToolCallReader(made_id_prefix, caps)
+        self._text = Meter("text", caps.text, written.text)
+        self._reasoning = Meter("reasoning", caps.reasoning, written.reasoning)
+        self._pieces = 0
         self._model = ""
         self._finish: str | None = None
         self._usage: Usage | None = None
@@ -72,7 +90,8 @@ class ChunkReader:
         return self._finish or ""
 
     def feed(self, chunk: Json) -> Iterator[Event]:
-        """The events of one chunk, in their order."""
+        """The events of one chunk, in their order. Raises CapReached, after the events of what
+        fits; nothing else, whatever JSON the chunk is."""
         usage = _usage(chunk)
         if usage is not None:
             self._usage = usage
@@ -85,22 +104,47 @@ class ChunkReader:
         yield from self._model_name(chunk.get("model"))
         choice = choices[0]
         for event in self._delta(_delta_of(choice)):
-            self.spoke = self.spoke or _speaks(event)
-            yield event
+            fitting, reached = self._fitting(event)
+            if fitting is not None:
+                self.spoke = self.spoke or _speaks(fitting)
+                self._pieces += 1
+                yield fitting
+            if self._pieces >= MOST_PIECES:
+                raise CapReached("pieces", MOST_PIECES)
+            if reached is not None:
+                raise reached
         reason = choice.get("finish_reason")
         if isinstance(reason, str) and reason:
-            self._finish = reason
+            self._finish = reason[:LONGEST_WORD]
 
     def end(self) -> Iterator[Event]:
         """The text that was held back, then the usage, then `Finish` if there was a reason."""
         for piece in self._think.end():
-            event = _marked(piece)
-            self.spoke = self.spoke or _speaks(event)
-            yield event
+            event, _ = self._fitting(_marked(piece))
+            if event is not None:
+                self.spoke = self.spoke or _speaks(event)
+                yield event
         if self._usage is not None:
             yield self._usage
         if self._finish is not None:
             yield Finish(self._reason(self._finish))
+
+    def _fitting(self, event: Event) -> tuple[Event | None, CapReached | None]:
+        """As much of the event as its cap allows, and whether the cap is reached."""
+        if isinstance(event, TextDelta):
+            text, reached = self._text.take(event.text), self._text.reached
+            if reached is None:
+                return event, None
+            return (TextDelta(text) if text else None), reached
+        if isinstance(event, ReasoningDelta):
+            text = self._reasoning.take(event.text)
+            if event.details:
+                self._reasoning.add(max(0, size_of(event.details) - len(event.text)))
+            reached = self._reasoning.reached
+            if reached is None:
+                return event, None
+            return (ReasoningDelta(text, event.field) if text else None), reached
+        return event, None
 
     def _reason(self, word: str) -> FinishReason:
         """The finish reason, corrected: some servers say "stop" after a tool call, or "tool_calls"
@@ -112,8 +156,8 @@ class ChunkReader:
 
     def _model_name(self, model: object) -> Iterator[Event]:
         if isinstance(model, str) and model and not self._model:
-            self._model = model
-            yield ModelName(model)
+            self._model = model[:LONGEST_WORD]
+            yield ModelName(self._model)
 
     def _delta(self, delta: Json) -> Iterator[Event]:
         yield from _reasoning(delta)
@@ -168,21 +212,27 @@ def _reasoning(delta: Json) -> Iterator[ReasoningDelta]:
 
 
 def _content(content: object) -> Iterator[Piece]:
-    """The pieces of a content: a string, or a list of parts (Mistral sends `thinking` parts)."""
+    """The pieces of a content: a string, or a list of parts (Mistral sends `thinking` parts).
+    Neighbouring parts of one kind are one piece, however many there are."""
     if isinstance(content, str):
         yield ("text", content)
     elif isinstance(content, list):
-        for part in content:
-            if not isinstance(part, Mapping):
-                continue
-            if isinstance(part.get("text"), str):
-                yield ("text", part["text"])
-            elif part.get("type") == "thinking":
-                thought = part.get("thinking")
-                pieces = (
-                    [thought] if isinstance(thought, str) else [t for _, t in _content(thought)]
-                )
-                yield ("think", "".join(pieces))
+        for kind, pieces in groupby(_parts(content), key=itemgetter(0)):
+            yield (kind, "".join(text for _, text in pieces))
+
+
+def _parts(content: Iterable[object]) -> Iterator[Piece]:
+    for part in content:
+        if not isinstance(part, Mapping):
+            continue
+        if isinstance(part.get("text"), str):
+            yield ("text", part["text"])
+        elif part.get("type") == "thinking":
+            thought = part.get("thinking")
+            if isinstance(thought, str):
+                yield ("think", thought)
+            elif isinstance(thought, list):
+                yield ("think", "".join(text for _, text in _parts(thought)))
 
 
 def _calls(delta: Json) -> Iterator[Json]:
@@ -235,7 +285,9 @@ def _inner(usage: Json, name: str) -> Json:
 
 def _count(usage: Json, name: str) -> int | None:
     value = usage.get(name)
-    return value if isinstance(value, int) and not isinstance(value, bool) and value >= 0 else None
+    if not isinstance(value, int) or isinstance(value, bool):
+        return None
+    return value if 0 <= value <= MOST_TOKENS else None
 
 
 def _first(*values: int | None) -> int | None:

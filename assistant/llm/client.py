@@ -20,12 +20,14 @@ from typing import Any, Protocol
 from ..config import Settings
 from ..errors import ProviderError
 from . import failures
+from .caps import CapReached, Written, caps_of
 from .chunk_reader import ChunkReader
 from .connection import Chunks, Connections
 from .network import Network
 from .provider import Provider
 from .request import LLMRequest, adapted, body_of
 from .stream_events import Event, Finish, ModelName, Notice, Usage
+from .time_slice import TimeSlice
 
 logger = logging.getLogger("comfyui_assistant")
 
@@ -86,7 +88,10 @@ class Client:
         sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
         grace_seconds: float = GRACE_SECONDS,
     ) -> None:
-        self._connections = Connections(settings.timeout_seconds, network or Network(settings))
+        self._caps = caps_of(settings)
+        self._connections = Connections(
+            settings.timeout_seconds, network or Network(settings), self._caps
+        )
         self._prepare = prepare
         self._place_of = place_of
         self._clock = clock
@@ -134,7 +139,9 @@ class Client:
                 # Before each try: a server that we run may have ended meanwhile.
                 ready = await self._prepare(provider)
                 body = body or body_of(ready, request)
-                async with contextlib.aclosing(self._answer(ready, body)) as events:
+                async with contextlib.aclosing(
+                    self._answer(ready, body, request.written)
+                ) as events:
                     async for event in events:
                         spoken = spoken or not isinstance(event, (ModelName, Usage))
                         yield event
@@ -161,20 +168,27 @@ class Client:
             await self._sleep(delay)
 
     async def _answer(
-        self, provider: Provider, body: Mapping[str, Any]
+        self, provider: Provider, body: Mapping[str, Any], written: Written
     ) -> AsyncGenerator[Event, None]:
-        """The events of one HTTP request."""
+        """The events of one HTTP request. Other tasks run between them, however many come at
+        once."""
         chunks = await self._connections.open(provider, body)
-        reader = ChunkReader(functools.partial(_made_id_prefix, body))
+        reader = ChunkReader(functools.partial(_made_id_prefix, body), self._caps, written)
+        time_slice = TimeSlice()
         error: ProviderError | None = None
         try:
             async with contextlib.aclosing(self._until_whole(chunks, reader)) as answer:
                 async for chunk in answer:
                     for event in reader.feed(chunk):
+                        chunks.silence.broken()
                         yield event
+                        if time_slice.over:
+                            await time_slice.give_way()
                     chunks.started = reader.spoke
         except ProviderError as failure:
             error = failure
+        except CapReached as reached:
+            error = failures.too_large(provider, reached, started=reader.spoke)
         finally:
             await chunks.close()
         finish: Finish | None = None
@@ -189,11 +203,14 @@ class Client:
         self, chunks: Chunks, reader: ChunkReader
     ) -> AsyncGenerator[Mapping[str, Any], None]:
         """The chunks; after the finish reason, only chunks that come within the grace time."""
+        loop = asyncio.get_running_loop()
+        until: float | None = None
         async with contextlib.aclosing(chunks.read()) as answer:
             while True:
                 try:
                     if reader.finished:
-                        chunk = await asyncio.wait_for(answer.__anext__(), self._grace)
+                        until = until or loop.time() + self._grace
+                        chunk = await asyncio.wait_for(answer.__anext__(), until - loop.time())
                     else:
                         chunk = await answer.__anext__()
                 except (StopAsyncIteration, asyncio.TimeoutError):
@@ -204,8 +221,10 @@ class Client:
 def _whole(
     provider: Provider, reader: ChunkReader, finish: Finish | None, error: ProviderError | None
 ) -> Finish:
-    """The `Finish` of a complete answer. Raises `ProviderError` for an incomplete or empty
-    answer."""
+    """The `Finish` of a complete answer. Raises `ProviderError` for an incomplete or empty answer,
+    and for one that was too large."""
+    if error is not None and error.code == "too_large":
+        raise error
     if finish is None:
         if error is not None:
             raise error

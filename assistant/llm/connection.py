@@ -7,24 +7,35 @@ retries. `openai` is imported in a thread after ComfyUI's start, or by the first
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import importlib
-import json
 import ssl
 from collections import OrderedDict
-from collections.abc import AsyncGenerator, Mapping
+from collections.abc import AsyncGenerator, AsyncIterator, Mapping
 from datetime import datetime, timezone
 from typing import Any
 
 from ..errors import ProviderError
+from ..messages.foreign_json import foreign_json
 from . import failures
+from .caps import DEFAULT_CAPS, CapReached, Caps
 from .network import LinkLocalRefused, Network, fault_of
 from .provider import Provider, usable_key
+from .silence import Silence
+from .sse import EventSplitter
+from .time_slice import TimeSlice
+from .unpacking import unpacked
 
 CONNECT_SECONDS = 10.0
 MOST_CLIENTS = 4
 PATH = "/chat/completions"
 JSON_TYPES = ("application/json", "application/problem+json")
-LARGEST_ERROR = 64 * 1024  # characters of an error answer that are read
+LARGEST_ERROR = 64 * 1024  # bytes of an error answer that are read
+LARGE = 256 * 1024
+"""Bytes of JSON from which on it is decoded in a thread."""
+# After the end of an answer, so that the connection can be used again.
+LONGEST_REST = 64 * 1024  # bytes
+REST_SECONDS = 0.1
 
 
 class Connections:
@@ -33,8 +44,9 @@ class Connections:
     `timeout_seconds` is the longest wait for the next bytes of an answer.
     """
 
-    def __init__(self, timeout_seconds: float, network: Network) -> None:
+    def __init__(self, timeout_seconds: float, network: Network, caps: Caps = DEFAULT_CAPS) -> None:
         self.timeout_seconds = timeout_seconds
+        self.caps = caps
         self._network = network
         self._clients: OrderedDict[tuple[str, str, str], Any] = OrderedDict()
         self._making = asyncio.Lock()
@@ -109,7 +121,7 @@ class Connections:
                 trust_env=not provider.local,
                 follow_redirects=False,
                 timeout=timeout,
-                event_hooks={"request": [traced]},
+                event_hooks={"request": [traced], "response": [_raise_error_answer]},
             ),
         )
 
@@ -120,17 +132,16 @@ class Connections:
         openai = importlib.import_module("openai")
         if isinstance(error, ProviderError):
             return error
+        answer = error if isinstance(error, ErrorAnswer) else error.__cause__
+        if isinstance(answer, ErrorAnswer):
+            return _status(provider, answer, had_tools)
+        if isinstance(error, CapReached):
+            return failures.too_large(provider, error, started=started)
         if isinstance(error, openai.APITimeoutError) or "TimeoutException" in _kinds(error):
             return self._timed_out(provider, error, started)
         if isinstance(error, (openai.APIConnectionError, OSError)):
             return _disconnected(provider, error, started)
-        if isinstance(error, openai.APIStatusError):
-            return _status(provider, error, had_tools)
-        if isinstance(error, openai.APIError):  # an error object inside the stream
-            refusal = failures.refusal_in({"error": error.body})
-            return failures.refused(provider, refusal, had_tools=had_tools)
-        # A chunk that is no JSON (openai 3), no text, or nested too deeply.
-        if isinstance(error, (ValueError, RecursionError)):
+        if isinstance(error, ValueError):  # a chunk that is no JSON, or no text
             return failures.garbage(provider, getattr(error, "doc", ""), started=started)
         if "HTTPError" in _kinds(error):  # the network library's own, while we read a body
             return failures.cut(provider, started=started, detail=str(error))
@@ -157,24 +168,29 @@ class Chunks:
         self._stream = stream
         self._had_tools = had_tools
         self.started = False
+        self.silence = Silence(connections.timeout_seconds)
+        """The caller calls its `broken` when a chunk held something of an answer."""
 
     async def close(self) -> None:
         """Close the connection, so that the server stops generating."""
         await self._stream.close()
 
     async def read(self) -> AsyncGenerator[Mapping[str, Any], None]:
-        """The chunks as JSON objects. Raises `ProviderError`."""
+        """The chunks as JSON objects. Raises `ProviderError`.
+
+        However fast they come, other tasks run in between."""
         try:
             response = self._stream.response
+            pieces = _pieces(response)
             content_type = response.headers.get("content-type", "").partition(";")[0].strip()
             if content_type in JSON_TYPES:
-                yield self._whole(await response.aread())
+                yield self._checked(await _json(await self._whole(pieces)))
                 return
             if content_type.startswith("text/html"):
-                page = (await response.aread()).decode("utf-8", "replace")
-                raise failures.garbage(self._provider, page)
-            async for chunk in self._stream:
-                yield self._checked(chunk)
+                page = await _beginning(pieces, LARGEST_ERROR)
+                raise failures.garbage(self._provider, page.decode("utf-8", "replace"))
+            async for data in self._events(pieces):
+                yield self._checked(await _json(data))
         except Exception as error:
             failure = self._connections.failure_of(
                 self._provider, error, self._had_tools, started=self.started
@@ -183,13 +199,33 @@ class Chunks:
                 raise
             raise failure from None
 
-    def _whole(self, body: bytes) -> Mapping[str, Any]:
-        """The JSON answer of a server that does not stream."""
-        try:
-            answer = json.loads(body)
-        except (ValueError, RecursionError):
-            raise failures.garbage(self._provider, body.decode("utf-8", "replace")) from None
-        return self._checked(answer)
+    async def _events(self, pieces: AsyncIterator[bytes]) -> AsyncGenerator[bytes, None]:
+        """The data of the stream's events, up to `[DONE]`."""
+        splitter = EventSplitter(self._connections.caps.line)
+        time_slice = TimeSlice()
+        lines = 0
+        async for piece in pieces:
+            for data in splitter.feed(piece):
+                if data.startswith(b"[DONE]"):
+                    await _let_end(pieces)
+                    return
+                yield data
+                if time_slice.over:
+                    await time_slice.give_way()
+            if self.silence.lasts_too_long(splitter.lines - lines):
+                seconds = self.silence.most_seconds
+                raise failures.silent(self._provider, seconds, started=self.started)
+            lines = splitter.lines
+            if time_slice.over:
+                await time_slice.give_way()
+
+    async def _whole(self, pieces: AsyncIterator[bytes]) -> bytes:
+        """The body of an answer that is not streamed. Raises CapReached."""
+        most = self._connections.caps.line
+        body = await _beginning(pieces, most + 1)
+        if len(body) > most:
+            raise CapReached("line", most)
+        return body
 
     def _checked(self, chunk: Any) -> Mapping[str, Any]:
         """`chunk`, if it is a JSON object without an error; raises `ProviderError` otherwise."""
@@ -201,11 +237,76 @@ class Chunks:
         return chunk
 
 
+class ErrorAnswer(Exception):
+    """An answer with a status of 300 or more; `headers` have lower-case names, and `body` is its
+    beginning."""
+
+    def __init__(self, status: int, headers: Mapping[str, str], body: bytes) -> None:
+        super().__init__(f"status {status}")
+        self.status = status
+        self.headers = headers
+        self.body = body
+
+
+async def _raise_error_answer(response: Any) -> None:
+    """A hook of the HTTP client. The openai client would read an error's whole body, however large
+    it is."""
+    if response.status_code < 300:
+        return
+    headers = {name.lower(): value for name, value in response.headers.items()}
+    body = b""
+    # What the server says is of use even where its body cannot be read to its end.
+    with contextlib.suppress(ValueError):
+        body = await _beginning(_pieces(response), LARGEST_ERROR)
+    raise ErrorAnswer(response.status_code, headers, body)
+
+
+def _pieces(response: Any) -> AsyncIterator[bytes]:
+    """The body as it arrives, unpacked if it was packed although we did not ask for that."""
+    encoding = response.headers.get("content-encoding", "").strip().lower()
+    pieces: AsyncIterator[bytes] = response.aiter_raw()
+    return pieces if encoding in ("", "identity") else unpacked(pieces, encoding)
+
+
+async def _beginning(pieces: AsyncIterator[bytes], most: int) -> bytes:
+    """The first `most` bytes of a body."""
+    found: list[bytes] = []
+    size = 0
+    time_slice = TimeSlice()
+    async for piece in pieces:
+        found.append(piece)
+        size += len(piece)
+        if size >= most:
+            break
+        if time_slice.over:
+            await time_slice.give_way()
+    return b"".join(found)[:most]
+
+
+async def _let_end(pieces: AsyncIterator[bytes]) -> None:
+    """Reads what follows the end of an answer, for a moment: a connection that is read to its end
+    can be used again."""
+
+    async def rest() -> None:
+        await _beginning(pieces, LONGEST_REST)
+
+    with contextlib.suppress(Exception):
+        await asyncio.wait_for(rest(), REST_SECONDS)
+
+
+async def _json(data: bytes) -> Any:
+    """The value of a chunk's bytes. Raises ValueError."""
+    if len(data) < LARGE:
+        return foreign_json(data.decode())
+    return await asyncio.to_thread(lambda: foreign_json(data.decode()))
+
+
 def _headers(provider: Provider) -> dict[str, Any]:
     """Authentication headers. Without them the openai client sends the environment's key,
     organization and project to any host; they belong to the environment's own provider."""
     omit = importlib.import_module("openai").Omit()
-    headers: dict[str, Any] = {"Authorization": omit}
+    # See `unpacking` for the encoding.
+    headers: dict[str, Any] = {"Authorization": omit, "Accept-Encoding": "identity"}
     if provider.api_key:
         headers["Authorization"] = f"Bearer {provider.api_key}"
     if provider.source != "environment":
@@ -218,12 +319,12 @@ def _kinds(error: BaseException | None) -> set[str]:
     return {kind.__name__ for kind in type(error).__mro__}
 
 
-def _status(provider: Provider, error: Any, had_tools: bool) -> ProviderError:
-    headers = {name.lower(): value for name, value in error.response.headers.items()}
-    if 300 <= error.status_code < 400:
-        return failures.redirected(provider, headers.get("location", ""))
-    body = error.response.text[:LARGEST_ERROR]
-    refusal = failures.read_refusal(error.status_code, headers, body, datetime.now(timezone.utc))
+def _status(provider: Provider, answer: ErrorAnswer, had_tools: bool) -> ProviderError:
+    if 300 <= answer.status < 400:
+        return failures.redirected(provider, answer.headers.get("location", ""))
+    body = answer.body.decode("utf-8", "replace")
+    now = datetime.now(timezone.utc)
+    refusal = failures.read_refusal(answer.status, answer.headers, body, now)
     return failures.refused(provider, refusal, had_tools=had_tools)
 
 

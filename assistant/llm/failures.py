@@ -6,7 +6,6 @@ servers' error texts; `connection` turns the openai client's exceptions into cal
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -15,18 +14,42 @@ from email.utils import parsedate_to_datetime
 from typing import Any
 
 from ..errors import ContextOverflow, ProviderError, RolesRefused, ToolsRefused
+from ..messages.foreign_json import foreign_json
+from ..messages.json_text import json_text
+from .caps import CapReached, Counted
 from .network import NetworkFault
 from .provider import Provider
 from .redaction import without_keys
+from .silence import MOST_EMPTY_LINES
 from .wordings import NETWORK_FAULTS, STATUS_MEANINGS, WORDINGS, prompt_leaves_room
 
 LONGEST_WAIT_IN_MINUTES = 60
+LONGEST_WAIT_SECONDS = 365 * 24 * 3600.0  # a longer wait that a server asks for counts as this one
 EXCERPT = 120  # characters of an unreadable answer that are shown
 LONGEST_TEXT = 16_000
 """Characters of a server's error text that are read: the patterns of `wordings` are matched against
 each."""
 LONGEST_CODE = 200
 STATUSES = range(100, 600)
+_CAPS: Mapping[Counted, tuple[str, str]] = {
+    "line": ("LLM_MAX_LINE_BYTES", "more than {:,} bytes in one piece, so the answer ends here"),
+    "calls": (
+        "LLM_MAX_CALLS_PER_ROUND",
+        "more than {:,} tool calls at once, so the answer ends here and none of them ran",
+    ),
+    "arguments": (
+        "LLM_MAX_ARGUMENT_BYTES",
+        "tool calls with more than {:,} bytes of arguments, so the answer ends here and none of "
+        "them ran",
+    ),
+    "text": ("LLM_MAX_ANSWER_BYTES", "more than {:,} bytes of text, so the answer ends here"),
+    "reasoning": (
+        "LLM_MAX_REASONING_BYTES",
+        "more than {:,} bytes of reasoning, so the answer ends here",
+    ),
+    "pieces": ("", "more than {:,} pieces of an answer, so the answer ends here"),
+}
+"""The setting of each cap (empty: a fixed limit), and what is said where it is reached."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,8 +76,8 @@ def read_refusal(status: int, headers: Mapping[str, str], body: str, now: dateti
     `now` turns a `Retry-After` date into seconds.
     """
     try:
-        value = json.loads(body)
-    except (ValueError, RecursionError):
+        value = foreign_json(body)
+    except ValueError:
         value = body
     refusal = refusal_in(value, status)
     return Refusal(status, refusal.text, refusal.code, _retry_after(headers, now))
@@ -73,10 +96,11 @@ def refusal_in(value: Any, status: int = 0) -> Refusal:
     if not status and isinstance(code, int) and code in STATUSES:
         status = code
     words = next((inner[k] for k in ("message", "detail", "msg") if inner.get(k)), inner)
-    text = words if isinstance(words, str) else json.dumps(words, ensure_ascii=False, default=str)
+    text = words if isinstance(words, str) else json_text(words)
     raw = inner.get("metadata")
     if isinstance(raw, Mapping) and isinstance(raw.get("raw"), str):
-        text = f"{text}: {raw['raw']}"  # OpenRouter puts the upstream server's text there
+        # OpenRouter puts the upstream server's text there.
+        text = f"{text[:LONGEST_TEXT]}: {raw['raw'][:LONGEST_TEXT]}"
     kinds = [str(inner[k])[:LONGEST_CODE] for k in ("code", "type") if inner.get(k) is not None]
     return Refusal(status, text[:LONGEST_TEXT], " ".join(kinds))
 
@@ -155,6 +179,25 @@ def timed_out(provider: Provider, seconds: float, *, started: bool) -> ProviderE
     return ProviderError(sentence, code="timeout", actions=("retry", "choose-model"))
 
 
+def silent(provider: Provider, seconds: float, *, started: bool) -> ProviderError:
+    """The connection was kept busy, but nothing of an answer came."""
+    message = (
+        f"{provider.host} keeps the connection open, but sent nothing of an answer for "
+        f"{_duration(seconds)} or {MOST_EMPTY_LINES:,} lines: try again, or choose another model."
+    )
+    actions = ("continue", "retry") if started else ("retry",)
+    return ProviderError(message, code="timeout", actions=(*actions, "choose-model"))
+
+
+def too_large(provider: Provider, reached: CapReached, *, started: bool) -> ProviderError:
+    """The answer ended at a cap; what came before it is kept."""
+    setting, what = _CAPS[reached.counted]
+    where = f" ({setting})" if setting else ""
+    message = f"{provider.host} sent {what.format(reached.most)}{where}."
+    actions = ("continue", "retry") if started else ("retry",)
+    return ProviderError(message, code="too_large", actions=(*actions, "choose-model"))
+
+
 def cut(provider: Provider, *, started: bool, detail: str = "") -> ProviderError:
     """The connection broke, or the stream ended without a finish reason."""
     actions = ("continue", "retry") if started else ("retry",)
@@ -210,14 +253,14 @@ def _retry_after(headers: Mapping[str, str], now: datetime) -> float | None:
     text = headers.get("retry-after", "").strip()
     for value, factor in ((milliseconds, 0.001), (text, 1.0)):
         if re.fullmatch(r"\d+(\.\d+)?", value):
-            return float(value) * factor
+            return min(float(value) * factor, LONGEST_WAIT_SECONDS)
     try:
         moment = parsedate_to_datetime(text)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError, IndexError):
         return None
     if moment.tzinfo is None:
         moment = moment.replace(tzinfo=timezone.utc)
-    return max(0.0, (moment - now).total_seconds())
+    return min(max(0.0, (moment - now).total_seconds()), LONGEST_WAIT_SECONDS)
 
 
 def _duration(seconds: float) -> str:

@@ -7,7 +7,6 @@ reports them at another place, and some hosted servers name them in the list.
 from __future__ import annotations
 
 import asyncio
-import json
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -16,12 +15,14 @@ from typing import Any
 
 import aiohttp
 
+from ..messages.foreign_json import foreign_json
 from . import failures
 from .network import Network, fault_of
 from .provider import Provider, host_of, usable_key
 
 LIST_SECONDS = 10.0
 LARGEST_LIST = 16 * 1024**2  # bytes
+LARGEST_WINDOW = 1_000_000_000  # tokens
 # Fields of a model list that hold a window: vLLM, OpenRouter, Groq, LM Studio.
 WINDOW_FIELDS = ("max_model_len", "context_length", "context_window", "max_context_length")
 _NOT_FOR_CHAT = re.compile(
@@ -57,7 +58,7 @@ def window_in(entry: Mapping[str, Any]) -> int | None:
     meta = entry.get("meta")
     inner = meta.get("n_ctx") if isinstance(meta, Mapping) else None
     values = (*(entry.get(field) for field in WINDOW_FIELDS), inner)
-    return next((v for v in values if isinstance(v, int) and v > 0), None)
+    return next((tokens for value in values if (tokens := _tokens(value))), None)
 
 
 def first_chat_model(models: Iterable[ModelInfo]) -> str | None:
@@ -91,8 +92,8 @@ async def list_models(
         refusal = failures.read_refusal(status, lowered, body, datetime.now(timezone.utc))
         raise failures.refused(provider, refusal)
     try:
-        models = models_in(json.loads(body))
-    except (ValueError, RecursionError):
+        models = models_in(await asyncio.to_thread(foreign_json, body))
+    except ValueError:
         models = None
     if models is None:
         raise failures.garbage(provider, body)
@@ -143,7 +144,7 @@ async def _ollama_window(
     shown = await get_json(session, f"{root}/api/show", {"model": model})
     if not isinstance(shown, Mapping):
         return None
-    set_by_model = re.search(r"(?m)^num_ctx\s+(\d+)", str(shown.get("parameters") or ""))
+    set_by_model = re.search(r"(?m)^num_ctx[ \t]+(\d{1,9})\b", str(shown.get("parameters") or ""))
     return int(set_by_model[1]) if set_by_model else OLLAMA_DEFAULT_WINDOW
 
 
@@ -156,7 +157,10 @@ def _lm_studio_window(answer: Mapping[str, Any], model: str) -> int | None:
 
 
 def _tokens(value: object) -> int | None:
-    return value if isinstance(value, int) and not isinstance(value, bool) and value > 0 else None
+    """A number of tokens; None for what is none, or for more than any model has."""
+    if not isinstance(value, int) or isinstance(value, bool):
+        return None
+    return value if 0 < value <= LARGEST_WINDOW else None
 
 
 async def get_json(
@@ -166,8 +170,10 @@ async def get_json(
     method = "GET" if body is None else "POST"
     try:
         async with session.request(method, url, json=body, allow_redirects=False) as answer:
-            return json.loads(await _text(answer)) if answer.status == 200 else None
-    except (aiohttp.ClientError, asyncio.TimeoutError, ValueError, OSError, RecursionError):
+            if answer.status != 200:
+                return None
+            return await asyncio.to_thread(foreign_json, await _text(answer))
+    except (aiohttp.ClientError, asyncio.TimeoutError, ValueError, OSError):
         return None
 
 

@@ -6,8 +6,10 @@ encrypted data the latest value is kept, unchanged.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
+
+from ..messages.json_text import json_text
 
 # Fields that identify the block of a piece, the most reliable first.
 IDENTITIES = ("index", "id", "signature")
@@ -18,34 +20,58 @@ Block = Mapping[str, Any]
 
 
 def merge_reasoning_blocks(pieces: Iterable[Block]) -> tuple[dict[str, Any], ...]:
-    """The blocks made of `pieces`, in the order of their first piece.
+    """The blocks made of `pieces`, in the order of their first piece, in linear time.
 
     A piece belongs to the block of its type with the same index, else the same id, else the same
     signature; without such a block the piece begins a new block.
     """
-    blocks: list[dict[str, Any]] = []
+    blocks: list[_Growing] = []
+    known: dict[str, dict[int, _Growing]] = {}
     for piece in pieces:
-        block = next(
-            (b for identity in IDENTITIES for b in blocks if _same(b, piece, identity)), None
-        )
-        if block is None:
-            blocks.append(dict(piece))
-        else:
-            _extend(block, piece)
-    return tuple(blocks)
+        found = (known[key] for key in _keys(piece) if known.get(key))
+        same = next(found, None)
+        block = next(iter(same.values())) if same else _Growing(len(blocks))
+        if not same:
+            blocks.append(block)
+        before = tuple(_keys(block.fields))
+        block.add(piece)
+        after = tuple(_keys(block.fields))
+        for key in before:
+            if key not in after:
+                del known[key][block.order]
+        for key in after:
+            known.setdefault(key, {}).setdefault(block.order, block)
+    return tuple(block.whole() for block in blocks)
 
 
-def _same(block: Block, piece: Block, identity: str) -> bool:
-    if block.get("type") != piece.get("type"):
-        return False
-    value = piece.get(identity)
-    return value is not None and block.get(identity) == value
+class _Growing:
+    """A block whose texts are lists of pieces, so that joining takes linear time. `order` counts
+    the blocks."""
+
+    def __init__(self, order: int) -> None:
+        self.order = order
+        self.fields: dict[str, Any] = {}
+        self._texts: dict[str, list[str]] = {}
+
+    def add(self, piece: Block) -> None:
+        first = not self.fields
+        for name, value in piece.items():
+            joined = name in JOINED and isinstance(value, str)
+            if joined and name in self._texts:
+                self._texts[name].append(value)
+            elif first or value is not None:
+                self.fields[name] = value
+                self._texts.pop(name, None)
+                if joined:
+                    self._texts[name] = [value]
+
+    def whole(self) -> dict[str, Any]:
+        return {**self.fields, **{name: "".join(texts) for name, texts in self._texts.items()}}
 
 
-def _extend(block: dict[str, Any], piece: Block) -> None:
-    for name, value in piece.items():
-        known = block.get(name)
-        if name in JOINED and isinstance(known, str) and isinstance(value, str):
-            block[name] = known + value
-        elif value is not None:
-            block[name] = value
+def _keys(block: Block) -> Iterator[str]:
+    """What identifies a block, the most reliable first. As JSON, since a value may be a list."""
+    for identity in IDENTITIES:
+        value = block.get(identity)
+        if value is not None:
+            yield json_text((identity, block.get("type"), value))

@@ -14,6 +14,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from ..messages.prompt import PromptMessage, to_openai
+from .caps import NOTHING_WRITTEN, Written
 from .provider import Provider
 
 # Hosts where every model takes the output limit under its newer name, and some only so.
@@ -32,7 +33,11 @@ _REFUSAL = re.compile(
 
 @dataclass(frozen=True)
 class LLMRequest:
-    """A request, the same for all servers. `tools` are OpenAI tool objects."""
+    """A request, the same for all servers. `tools` are OpenAI tool objects.
+
+    `written` is what the answer has already, for an answer that goes on after a round of tools; it
+    counts in the caps and is not sent.
+    """
 
     messages: tuple[PromptMessage, ...]
     tools: tuple[Mapping[str, Any], ...] = ()
@@ -40,6 +45,7 @@ class LLMRequest:
     max_output_tokens: int | None = None
     reasoning_effort: str | None = None
     seed: int | None = None
+    written: Written = NOTHING_WRITTEN
 
 
 def body_of(provider: Provider, request: LLMRequest) -> dict[str, Any]:

@@ -155,7 +155,8 @@ class Resolver:
 
     async def _saved(self) -> Contents:
         """The providers of the panel; in a thread while they are not known yet."""
-        return self._book.known or await asyncio.to_thread(self._book.contents)
+        known = self._book.known
+        return await asyncio.to_thread(self._book.contents) if known is None else known
 
     async def models(self, provider: Provider) -> tuple[ModelInfo, ...]:
         """The models that the provider offers. Raises `ProviderError`."""

@@ -11,6 +11,9 @@ from typing import Literal
 
 TAGS = {"<think>": "</think>", "<thinking>": "</thinking>"}
 
+LONGEST_BEGINNING = 1_000
+"""Characters of white space before the tag; an answer that begins with more is read as text."""
+
 Kind = Literal["text", "think"]
 Piece = tuple[Kind, str]
 
@@ -53,7 +56,7 @@ class ThinkSplitter:
                 self._state, self._closing = "opened", closing
                 self._held = start[len(opening) :]
                 return []
-        if any(opening.startswith(start) for opening in TAGS):
+        if len(self._held) <= LONGEST_BEGINNING and any(tag.startswith(start) for tag in TAGS):
             return []
         return self._answer()
 

@@ -162,7 +162,7 @@ WORDINGS: tuple[Wording, ...] = (
             r"longer than the (maximum )?model('s)?( maximum)? (length|context)",
             r"model's context length is only",
             r"maximum prompt length is \d+",
-            r"input token count[^.]*exceeds",
+            r"input token count[^.]{0,200}exceeds",
             r"too large for model with \d+ maximum context",
             r"context window exceeds",
             r"context window is full",
@@ -208,7 +208,7 @@ WORDINGS: tuple[Wording, ...] = (
             r"models/\S+ is not found",
             r"model is not found",
             r"unknown model",
-            r"not_found_error.*\bmodel:",
+            r"not_found_error.{0,400}\bmodel:",
         ),
         "{host} has no model named {model}: choose one that it has, or load it there.",
         ("choose-model", "open-settings"),
@@ -301,21 +301,26 @@ NETWORK_FAULTS: dict[NetworkFault, str] = {
     "no_answer": "Nothing answers at {host}: {start}check the address.",
 }
 
+# Each part has a longest length: patterns that could go on to the end of a text take time that
+# grows with the square of a text that repeats their beginning.
 _ASKED = (
     # OpenAI, older vLLM, OpenRouter: "maximum context length is W ... (P in the messages, ..."
     re.compile(
-        r"maximum context length is (?P<window>\d+).*?"
-        r"\(\D*(?P<prompt>\d+) \D*(messages|prompt|text input)",
+        r"maximum context length is (?P<window>\d{1,12})\D.{0,200}?"
+        r"\(\D{0,40}(?P<prompt>\d{1,12}) \D{0,40}(messages|prompt|text input)",
         re.IGNORECASE | re.DOTALL,
     ),
     # newer vLLM: "... requested N output tokens and your prompt contains at least P input tokens"
     re.compile(
-        r"maximum context length is (?P<window>\d+).*?requested \d+ output tokens and your prompt"
-        r" contains (?P<least>at least )?(?P<prompt>\d+)",
+        r"maximum context length is (?P<window>\d{1,12})\D.{0,200}?requested \d{1,12} output "
+        r"tokens and your prompt contains (?P<least>at least )?(?P<prompt>\d{1,12})\b",
         re.IGNORECASE | re.DOTALL,
     ),
     # Anthropic-compatible: "... exceed context limit: P + N > W"
-    re.compile(r"exceed context limit: (?P<prompt>\d+) \+ \d+ > (?P<window>\d+)", re.IGNORECASE),
+    re.compile(
+        r"exceed context limit: (?P<prompt>\d{1,12}) \+ \d{1,12} > (?P<window>\d{1,12})\b",
+        re.IGNORECASE,
+    ),
 )
 # A prompt below this share of the window is not the cause of an overflow.
 ROOM = 0.75

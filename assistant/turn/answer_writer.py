@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from ..llm.reasoning import merge_reasoning_blocks
@@ -26,12 +26,15 @@ from ..llm.stream_events import (
 from ..messages import chunks
 from ..messages.chunks import Chunk
 from ..messages.fences import plain_line
+from ..messages.foreign_json import many_values
 from ..tools.tool import Tool
 from ..tools.toolset import Toolset
 from .json_limits import fault_of
 
 SHOWN = 500
 """Characters of wrong arguments that the error message repeats."""
+MOST_MARKS = 100_000
+"""Brackets, commas and strings of a call's arguments: each value is read, checked and written."""
 UNFINISHED = "The answer was cut off before this call was complete. It did not run."
 
 
@@ -42,10 +45,14 @@ class Call:
 
     id: str
     name: str
-    arguments: str = ""
+    pieces: list[str] = field(default_factory=list)
     tool: Tool | None = None
     value: Any = None
     error: str | None = None
+
+    @property
+    def arguments(self) -> str:
+        return "".join(self.pieces)
 
 
 class AnswerWriter:
@@ -65,7 +72,7 @@ class AnswerWriter:
         self._parts = 0
         self._open: str | None = None
         self._open_id = ""
-        self._blank = ""
+        self._blanks: list[str] = []
         self._details: list[Any] = []
         self._field = "think"
         self._calls: dict[int, Call] = {}
@@ -90,7 +97,7 @@ class AnswerWriter:
             self._start_call(event)
         elif isinstance(event, ToolCallDelta):
             call = self._calls[event.index]
-            call.arguments += event.arguments
+            call.pieces.append(event.arguments)
             self._emit(chunks.tool_input_delta(call.id, event.arguments))
         elif isinstance(event, Usage):
             self.usage = event
@@ -122,10 +129,10 @@ class AnswerWriter:
     def _add_text(self, text: str) -> None:
         if self._open != "text":
             # Models often send line breaks before a tool call; alone they are no text.
-            self._blank += text
-            if not self._blank.strip():
+            self._blanks.append(text)
+            if not text.strip():
                 return
-            text, self._blank = self._blank, ""
+            text = "".join(self._blanks)
             self._begin("text", chunks.text_start)
             self.answered = True
         self._emit(chunks.text_delta(self._open_id, text))
@@ -180,7 +187,7 @@ class AnswerWriter:
         elif self._open == "reasoning":
             self._emit(chunks.reasoning_end(self._open_id, self._kept()))
         self._open = None
-        self._blank = ""
+        self._blanks = []
         self._details = []
 
     def _kept(self) -> dict[str, Any]:
@@ -197,6 +204,8 @@ def parse_arguments(text: str) -> tuple[Any, str | None]:
     """A call's arguments as an object, or the sentence that names their fault."""
     if not text.strip():
         return {}, None
+    if many_values(text, MOST_MARKS):
+        return None, f"The arguments hold too many values, over {MOST_MARKS:,}: {text[:SHOWN]}"
     try:
         value = json.loads(text, parse_constant=_no_constant)
     except (ValueError, RecursionError) as error:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -10,6 +9,9 @@ from ..context.report import CENTS
 from ..llm.stream_events import Usage
 
 COUNTS = ("input_tokens", "output_tokens", "cached_tokens", "reasoning_tokens")
+MOST = 10**15
+"""A larger number in metadata is no count of tokens or milliseconds."""
+MOST_DOLLARS = 1e12
 
 
 class Measure:
@@ -70,7 +72,8 @@ def cost_in(metadata: Mapping[str, Any]) -> float | None:
     amount = cost.get("amount") if isinstance(cost, Mapping) else None
     if not isinstance(amount, (int, float)) or isinstance(amount, bool):
         return None
-    return float(amount) if math.isfinite(amount) and amount >= 0 else None
+    # The comparison is also false for NaN, and takes whole numbers that are no float.
+    return float(amount) if 0 <= amount <= MOST_DOLLARS else None
 
 
 def _numbers(values: Any, names: tuple[str, ...]) -> dict[str, int]:
@@ -78,4 +81,4 @@ def _numbers(values: Any, names: tuple[str, ...]) -> dict[str, int]:
     if not isinstance(values, Mapping):
         return {}
     found = {name: values.get(name) for name in names}
-    return {name: value for name, value in found.items() if type(value) is int}
+    return {n: value for n, value in found.items() if type(value) is int and 0 <= value <= MOST}

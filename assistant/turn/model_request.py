@@ -4,17 +4,20 @@ from __future__ import annotations
 
 import contextlib
 import logging
+from dataclasses import replace
 
 from ..context.calibration import Calibration
 from ..context.plan import Plan
 from ..context.report import Report
 from ..context.tail import almost_full
 from ..errors import ContextOverflow, ProviderError, RolesRefused, ToolsRefused
+from ..llm.caps import Written, bytes_of
 from ..llm.pricing import cost_of
 from ..llm.provider import Provider
 from ..llm.resolver import silently_cut
 from ..llm.stream_events import ReasoningDelta, TextDelta, ToolCallStart
 from ..messages import chunks
+from ..messages.parts import Message, ReasoningPart, TextPart
 from .answer_writer import AnswerWriter
 from .call_ids import CallIds
 from .measure import Measure
@@ -135,7 +138,8 @@ class ModelRequests:
         prefix = f"s{made.report.request}"
         writer = AnswerWriter(self._emit, self._services.toolset, self._call_ids.free, prefix)
         self._writer = writer
-        stream = self._services.model.stream(preparation.provider, preparation.request(made))
+        request = replace(preparation.request(made), written=_written(self._stream.message))
+        stream = self._services.model.stream(preparation.provider, request)
         async with contextlib.aclosing(stream) as events:
             async for event in events:
                 if isinstance(event, ANSWERING):
@@ -172,6 +176,16 @@ class ModelRequests:
         counted = report.usage.input_tokens if report.usage else None
         known = self._services.calibrations.get(model, Calibration())
         self._services.calibrations[model] = known.with_count(report.total.tokens, counted)
+
+
+def _written(answer: Message) -> Written:
+    """The text and the reasoning that an answer has before its next request."""
+    return Written(
+        text=sum(bytes_of(part.text) for part in answer.parts if isinstance(part, TextPart)),
+        reasoning=sum(
+            bytes_of(part.text) for part in answer.parts if isinstance(part, ReasoningPart)
+        ),
+    )
 
 
 def _check_answer(provider: Provider, writer: AnswerWriter) -> None:

@@ -23,6 +23,7 @@ from plugin.assistant.context.tokens import text_tokens
 from plugin.assistant.context.tool_facts import ToolFacts
 from plugin.assistant.messages.changes import Change, NodeAdded, NodeRemoved, ValueSet
 from plugin.assistant.messages.prompt import PromptMessage, ToolCall
+from plugin.tests.growth import MOST_GROWTH, growth
 
 from .histories import Messages, answer, joined, user
 
@@ -269,3 +270,19 @@ def test_sentences_of_a_file_or_a_skill_are_no_rules_of_the_user(own: str) -> No
     made = summary(replace(user(text), own_words=own), answer("A text."))
     assert made.corrections == ()
     assert "obey" not in made.goal + str(made.requests)
+
+
+@pytest.mark.parametrize("unit", ["/a", "a-", "-a", "a.", "a--", "~", "a/ ", "a1-_", "1 x ", '"a'])
+def test_finding_values_takes_linear_time(unit: str) -> None:
+    assert growth(values_in, unit, 2_000) < MOST_GROWTH
+
+
+def test_only_values_that_are_too_long_are_left_out() -> None:
+    address = "https://example.com/" + "a" * 1_000
+    long = "a-1" * 200
+    quoted = '"' + "word " * 10 + '"'
+    texts = ("See C:/x/y.png;", long, address, "use euler_a", quoted, "seed 351370600484414!")
+    for gap in (1, 200, 255, 256, 257, 300, 700):
+        found = values_in(("\n" + "." * gap + "\n").join(texts))
+        values = ("C:/x/y.png", address, "euler_a", quoted.strip('"').strip(), "351370600484414")
+        assert found == values

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
+from dataclasses import astuple
 from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from plugin.assistant.llm.chunk_reader import FINISH_REASONS, ChunkReader
+from plugin.assistant.llm.caps import NOTHING_WRITTEN, CapReached, Caps, Written
+from plugin.assistant.llm.chunk_reader import FINISH_REASONS, MOST_TOKENS, ChunkReader
 from plugin.assistant.llm.stream_events import (
     Event,
     Finish,
@@ -19,6 +21,7 @@ from plugin.assistant.llm.stream_events import (
     ToolCallStart,
     Usage,
 )
+from plugin.tests.growth import MOST_GROWTH, growth
 
 
 def delta(finish: str | None = None, **fields: Any) -> dict[str, Any]:
@@ -301,26 +304,44 @@ def test_an_answer_that_was_not_streamed_reads_the_same() -> None:
     assert events[-1] == Finish("tool-calls")
 
 
+DEEP: Any = "x"
+for _ in range(60):  # As many levels as `foreign_json` lets through.
+    DEEP = [DEEP] if _ % 2 else {"text": DEEP}
+NUMBERS = (
+    st.integers()
+    | st.floats()
+    | st.sampled_from([10**30, 10**400, -(10**400), float("inf"), float("nan")])
+)
+FIELDS = (
+    "choices delta message content tool_calls index id function function_call name arguments usage "
+    "model finish_reason reasoning reasoning_content reasoning_details refusal type text thinking "
+    "summary prompt_tokens completion_tokens input_tokens output_tokens cached_tokens "
+    "prompt_tokens_details completion_tokens_details cache_read_input_tokens "
+    "cache_creation_input_tokens"
+).split()
 JSON = st.recursive(
-    st.none() | st.booleans() | st.integers() | st.text(max_size=8),
+    st.none() | st.booleans() | NUMBERS | st.text(max_size=8) | st.sampled_from(["\ud800", DEEP]),
     lambda inner: (
-        st.lists(inner, max_size=3)
-        | st.dictionaries(
-            st.sampled_from(
-                "choices delta message content tool_calls index id function name arguments usage "
-                "model finish_reason reasoning reasoning_details type text thinking "
-                "prompt_tokens".split()
-            ),
-            inner,
-            max_size=5,
-        )
+        st.lists(inner, max_size=3) | st.dictionaries(st.sampled_from(FIELDS), inner, max_size=5)
     ),
     max_leaves=24,
 )
 
 
+DELTAS = st.dictionaries(st.sampled_from(FIELDS), JSON, max_size=6)
+CHUNKS = st.dictionaries(st.sampled_from(["choices", "usage", "model"]), JSON) | st.builds(
+    lambda fields, usage, finish: {
+        "choices": [{"delta": fields, "finish_reason": finish}],
+        "usage": usage,
+    },
+    DELTAS,
+    DELTAS,
+    JSON,
+)
+
+
 @settings(suppress_health_check=[HealthCheck.too_slow], deadline=None)
-@given(st.lists(st.dictionaries(st.sampled_from(["choices", "usage", "model"]), JSON), max_size=6))
+@given(st.lists(CHUNKS, max_size=6))
 def test_no_chunk_of_json_is_fatal_and_every_delta_has_a_start(chunks: list[Any]) -> None:
     started = set()
     ids = []
@@ -331,4 +352,118 @@ def test_no_chunk_of_json_is_fatal_and_every_delta_has_a_start(chunks: list[Any]
             ids.append(event.id)
         elif isinstance(event, ToolCallDelta):
             assert event.index in started
+        elif isinstance(event, Usage):
+            assert all(n is None or 0 <= n <= 2 * MOST_TOKENS for n in astuple(event)[:2])
     assert len(ids) == len(set(ids))
+
+
+def ended(caps: Caps, *chunks: Any, written: Written = NOTHING_WRITTEN) -> tuple[list[Event], str]:
+    """The events up to a cap, and what was counted there."""
+    reader = ChunkReader(lambda: "made_", caps, written)
+    events: list[Event] = []
+    try:
+        for chunk in chunks:
+            for event in reader.feed(chunk):
+                events.append(event)
+    except CapReached as reached:
+        return events, reached.counted
+    return events, ""
+
+
+@pytest.mark.parametrize("most", [0, 1, 2, 3, 4, 100])
+def test_text_is_given_out_up_to_its_cap(most: int) -> None:
+    events, counted = ended(Caps(text=most), *[delta(content="\u00fc")] * 60)
+    text = "".join(event.text for event in events if isinstance(event, TextDelta))
+    assert text == "\u00fc" * (most // 2)
+    assert counted == "text"
+
+
+def test_what_is_written_already_counts() -> None:
+    events, counted = ended(Caps(text=10), delta(content="x" * 9), written=Written(text=4))
+    assert (events, counted) == ([TextDelta("x" * 6)], "text")
+
+
+def test_reasoning_in_the_text_counts_as_reasoning() -> None:
+    events, counted = ended(Caps(text=5, reasoning=8), delta(content="<think>" + "x" * 9))
+    assert (events, counted) == ([ReasoningDelta("x" * 8, "think")], "reasoning")
+
+
+def test_an_answer_that_just_fits_is_whole() -> None:
+    caps = Caps(text=5, reasoning=4, calls=1, arguments=8)
+    call = calls(piece("{}", index=0, id="c1", name="look"))
+    events, counted = ended(caps, delta(content="Hello", reasoning="hm, "), call)
+    assert counted == ""
+    assert len(events) == 4
+
+
+def test_no_call_begins_beyond_the_cap() -> None:
+    entries = [piece("{}", index=n, id=f"c{n}", name="look") for n in range(9)]
+    events, counted = ended(Caps(calls=3), calls(*entries))
+    assert [call[0] for call in whole_calls(events)] == ["c0", "c1", "c2"]
+    assert counted == "calls"
+
+
+def test_the_arguments_of_all_calls_count_together() -> None:
+    entries = [piece("x" * 10, index=n, id=str(n), name="look") for n in range(9)]
+    events, counted = ended(Caps(arguments=32), calls(*entries))
+    assert [len(call[2]) for call in whole_calls(events)] == [10, 10, 0]
+    assert counted == "arguments"
+
+
+def test_the_prefix_of_made_ids_is_made_once() -> None:
+    made: list[str] = []
+
+    def prefix() -> str:
+        made.append("made_")
+        return "made_"
+
+    reader = ChunkReader(prefix)
+    for number in range(50):
+        list(reader.feed(calls(piece("{}", index=number, name="look"))))
+    assert len(made) == 1
+
+
+def test_names_and_ids_without_end_are_cut() -> None:
+    long = "n" * 100_000
+    [(identity, name, _)] = whole_calls(read(calls(piece("{}", index=0, id=long, name=long))))
+    assert len(identity) == len(name) == 256
+    assert len(str(read({**delta("x" * 10**6, content="a"), "model": long})[0])) < 1_000
+
+
+ARGUMENT_FLOODS = {
+    "an id each": {"id": "c"},
+    "a name each": {"name": "look"},
+    "both": {"id": "c", "name": "look"},
+    "neither": {},
+}
+
+
+@pytest.mark.parametrize("fields", ARGUMENT_FLOODS.values(), ids=ARGUMENT_FLOODS)
+def test_arguments_in_small_pieces_take_linear_time(fields: dict[str, Any]) -> None:
+    def work(text: str) -> None:
+        first = calls(piece('{"a": "', index=0, id="c", name="look"))
+        more = [calls(piece(text[n : n + 10], index=0, **fields)) for n in range(0, len(text), 10)]
+        read(first, *more)
+
+    assert growth(work, "x", 20_000) < MOST_GROWTH
+
+
+def test_arguments_before_a_name_take_linear_time() -> None:
+    def work(text: str) -> None:
+        read(*(calls(piece(text[n : n + 10], index=0)) for n in range(0, len(text), 10)))
+
+    assert growth(work, "x", 40_000) < MOST_GROWTH
+
+
+@pytest.mark.parametrize("unit", [" ", "\n", "<", "<think>", "<think>\n", "</", "</think>"])
+def test_text_in_small_pieces_takes_linear_time(unit: str) -> None:
+    def work(text: str) -> None:
+        read(*(delta(content=text[n : n + 5]) for n in range(0, len(text), 5)))
+
+    assert growth(work, unit, 20_000) < MOST_GROWTH
+    assert growth(lambda text: work("<think>" + text), unit, 20_000) < MOST_GROWTH
+
+
+def test_a_content_of_many_parts_is_one_piece() -> None:
+    parts = [{"type": "text", "text": "a"}] * 1_000
+    assert read(delta(content=parts)) == [TextDelta("a" * 1_000)]
