@@ -337,6 +337,31 @@ class Settings:
         "How many event streams may be open at a time, in all browsers together.",
         "streams",
     )
+    stalled_seconds: float = _setting(
+        INSTALLATION,
+        "ASSISTANT_STALLED_SECONDS",
+        30.0,
+        number(1, 3600),
+        "How long a client may leave all data unread before its connection is closed. The turn goes "
+        "on.",
+        "seconds",
+    )
+    max_page_bytes: int = _setting(
+        INSTALLATION,
+        "ASSISTANT_MAX_PAGE_BYTES",
+        8_000_000,
+        integer(1, 10**9),
+        "The size at which a page of messages ends, however few messages it has.",
+        "bytes",
+    )
+    max_json_values: int = _setting(
+        INSTALLATION,
+        "ASSISTANT_MAX_JSON_VALUES",
+        2_000_000,
+        integer(1000, 10**9),
+        "How many values the JSON of a request may hold; a list counts as four.",
+        "values",
+    )
 
 
 @dataclass(frozen=True, slots=True)

@@ -110,7 +110,7 @@ async def start_turn(request: Request[TurnBody, DebugQuery]) -> web.StreamRespon
     """
     asked = request.body.turn_request()
     sessions = request.space.sessions
-    with request.installation.gate.stream_slot():
+    with request.installation.gate.stream_slot(request.http, asked.client_id):
         turn = await sessions.start(asked)
         try:
             return await stream_turn(request.http, turn, debug=request.query.context)
@@ -125,7 +125,7 @@ async def join_turn(request: Request[None, DebugQuery]) -> web.StreamResponse:
     turn = request.space.sessions.running(request.variable("id"))
     if turn is None:
         return nothing()
-    with request.installation.gate.stream_slot():
+    with request.installation.gate.stream_slot(request.http):
         return await stream_turn(request.http, turn, debug=request.query.context)
 
 

@@ -17,6 +17,7 @@ from datetime import datetime
 from typing import Any, Final, Literal, cast, get_args
 
 from ...errors import InvalidRequest
+from ...messages.json_reading import check_values, loads
 from ...messages.parts import Approval, Message, Part, ToolPart
 from ...messages.ui import LONGEST_ID, message_from_ui, message_to_ui
 from .. import titles
@@ -258,8 +259,9 @@ def _is_number(value: Any) -> bool:
 
 
 def _parsed(text: str, where: str) -> Any:
+    check_values(text)
     try:
-        return json.loads(text)
+        return loads(text)
     except (ValueError, RecursionError) as error:
         reason = error.msg if isinstance(error, json.JSONDecodeError) else "it is beyond our limits"
         raise InvalidRequest(f"expected JSON: {reason}", where=where) from None
