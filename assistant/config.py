@@ -342,17 +342,9 @@ class Settings:
         "ASSISTANT_STALLED_SECONDS",
         30.0,
         number(1, 3600),
-        "How long a client may leave all data unread before its connection is closed. The turn goes "
-        "on.",
+        "How long a client may leave all data unread, or send nothing of its request, before its "
+        "connection is closed. A stored turn goes on.",
         "seconds",
-    )
-    max_page_bytes: int = _setting(
-        INSTALLATION,
-        "ASSISTANT_MAX_PAGE_BYTES",
-        8_000_000,
-        integer(1, 10**9),
-        "The size at which a page of messages ends, however few messages it has.",
-        "bytes",
     )
     max_json_values: int = _setting(
         INSTALLATION,

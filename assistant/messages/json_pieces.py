@@ -29,6 +29,8 @@ LEVELS: Final = DEEPEST + 8
 """Levels that are encoded: those of a message's values and those around a message."""
 
 _PARTS: Final = get_args(Part)
+_SIMPLE: Final = frozenset((int, float, bool, type(None)))
+_CONTAINERS: Final = frozenset((dict, list, tuple))
 _ENDING: Final = len("null}")
 
 
@@ -41,22 +43,26 @@ def weight(value: Any, most: int) -> int:
     """About what encoding `value` costs, in characters; stops counting beyond `most`."""
     total = 0
     waiting = [value]
-    while waiting and total <= most:
+    while waiting:
         item = waiting.pop()
-        if isinstance(item, str):
+        kind = type(item)
+        if kind is str:
             total += VALUE + len(item)
-            continue
-        total += VALUE
-        inner = _plain(item)
-        if isinstance(inner, Mapping):
-            total += VALUE * len(inner)
-            if total <= most:
-                total += sum(len(name) for name in inner if isinstance(name, str))
-                waiting.extend(inner.values())
-        elif isinstance(inner, (list, tuple)):
-            total += VALUE * len(inner)
-            if total <= most:
-                waiting.extend(inner)
+        elif kind in _SIMPLE:
+            total += VALUE
+        else:
+            inner = item if kind in _CONTAINERS else _plain(item)
+            total += VALUE
+            if isinstance(inner, Mapping):
+                total += sum(map(len, map(str, inner)))
+                inner = inner.values()
+            elif not isinstance(inner, (list, tuple)):
+                continue
+            if total + VALUE * len(inner) > most:
+                return total + VALUE * len(inner)
+            waiting.extend(inner)
+        if total > most:
+            return total
     return total
 
 
@@ -90,7 +96,9 @@ def pieces(value: Any, levels: int = LEVELS) -> Iterator[bytes]:
         yield from _list(value, levels)
 
 
-async def pieces_in_thread(value: Any, head: bytes = b"", tail: bytes = b"") -> AsyncIterator[bytes]:
+async def pieces_in_thread(
+    value: Any, head: bytes = b"", tail: bytes = b""
+) -> AsyncIterator[bytes]:
     """`pieces` between `head` and `tail`, made in threads as fast as they are taken."""
     made = pieces(value)
     content = head
@@ -141,7 +149,8 @@ def _grouped(items: Iterable[Any]) -> Iterator[tuple[bool, list[Any]]]:
     """Neighbouring items that weigh a piece together, and each heavier item alone, marked True."""
     group: list[Any] = []
     size = 0
-    for item in items:
+    for given in items:
+        item = part_to_ui(given) if isinstance(given, _PARTS) else given
         own = weight(item, PIECE)
         if group and size + own > PIECE:
             yield False, group

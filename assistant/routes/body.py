@@ -17,6 +17,7 @@ from ..errors import InvalidRequest, Refused
 from ..messages.json_reading import MOST_VALUES, check_values, loads
 from ..messages.json_text import mended
 from ..validation import NoFields, kind_of, parsed
+from .memory import Memory
 
 MAX_BODY_BYTES = 32 * 1024 * 1024
 """Bytes, counted while reading: ComfyUI's own limit may be larger or smaller."""
@@ -40,9 +41,15 @@ _SURROGATE_ESCAPE = re.compile(r"\\u[dD][89a-fA-F]")
 class BodyReader:
     """Reads the bodies of all requests to one event loop. `most_values` bounds what the JSON of a
     body may hold (`json_reading.check_values`); `silent_seconds` is how long a client may send
-    nothing in the middle of its body."""
+    nothing in the middle of its body; `memory` gets the bytes of large bodies."""
 
-    def __init__(self, most_values: int = MOST_VALUES, silent_seconds: float = 30.0) -> None:
+    def __init__(
+        self,
+        memory: Memory,
+        most_values: int = MOST_VALUES,
+        silent_seconds: float = 30.0,
+    ) -> None:
+        self._memory = memory
         self._most_values = most_values
         self._silent_seconds = silent_seconds
         self._held = 0
@@ -74,6 +81,7 @@ class BodyReader:
         finally:
             if len(content) > SMALL_BYTES:
                 self._held -= len(content)
+                self._memory.used(len(content))
 
     async def _receive(self, request: web.Request, content: bytearray) -> None:
         """Adds the body to `content`, and to `_held` once it is larger than `SMALL_BYTES`."""

@@ -35,6 +35,7 @@ from .authority import (
     parse_origin,
 )
 from .credentials import presents
+from .memory import Memory
 from .places import Places
 from .sending import LargeAnswer
 
@@ -75,8 +76,10 @@ class Gate:
     ) -> None:
         self._settings = settings
         self._is_local = is_local
-        self._streams = Places(settings.max_streams, settings.stalled_seconds)
-        self._large_answers = Places(settings.max_streams, settings.stalled_seconds)
+        self.memory = Memory()
+        limits = (settings.max_streams, settings.stalled_seconds, self.memory)
+        self._streams = Places(*limits)
+        self._large_answers = Places(*limits)
         hosts = [(entry, parse_allowed_host(entry)) for entry in settings.allowed_hosts]
         origins = [(entry, parse_origin(entry)) for entry in settings.allowed_origins]
         self._hosts = frozenset(host for _, host in hosts if host)
@@ -104,9 +107,7 @@ class Gate:
         when there is none."""
         return self._streams.taken(request, self._client(request, client_id))
 
-    async def send_large(
-        self, request: web.Request, answer: LargeAnswer
-    ) -> web.StreamResponse:
+    async def send_large(self, request: web.Request, answer: LargeAnswer) -> web.StreamResponse:
         """Sends a large answer; as many as streams may be sent at a time. Raises `Refused` (503)
         when there is no place."""
         with self._large_answers.taken(request, self._client(request, None)):

@@ -23,6 +23,7 @@ from typing import Final
 from aiohttp import web
 
 from ..errors import Refused
+from .memory import Memory
 
 RETRY_SECONDS: Final = 5
 """Seconds until a client that found no place may try again."""
@@ -58,10 +59,11 @@ class _Connection:
 
 class Places:
     """For one event loop. `most` is the number of streams, `stalled_seconds` how long a client may
-    leave sent data unread."""
+    leave sent data unread; `memory` gets the bytes that were sent."""
 
-    def __init__(self, most: int, stalled_seconds: float) -> None:
+    def __init__(self, most: int, stalled_seconds: float, memory: Memory | None = None) -> None:
         self._most = most
+        self._memory = memory
         self._stalled_seconds = stalled_seconds
         self._taken: dict[_Connection, None] = {}
         self._looking: asyncio.TimerHandle | None = None
@@ -79,6 +81,8 @@ class Places:
             yield
         finally:
             self._taken.pop(connection, None)
+            if self._memory is not None:
+                self._memory.used(request.writer.output_size)
 
     def _make_room(self, client: Hashable) -> None:
         self._look_at_all()

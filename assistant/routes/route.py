@@ -105,7 +105,9 @@ class Route:
 def served(routes: Iterable[Route], installation: Installation) -> list[web.RouteDef]:
     """The routes as aiohttp takes them, each behind the guard."""
     settings = installation.settings
-    bodies = BodyReader(settings.max_json_values, settings.stalled_seconds)
+    bodies = BodyReader(
+        installation.gate.memory, settings.max_json_values, settings.stalled_seconds
+    )
     return [
         web.route(
             route.method,

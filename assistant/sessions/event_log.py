@@ -151,7 +151,8 @@ class EventLog:
         """Adds an event for all readers. `body` may hold messages, and must not change later."""
         self.seq += 1
         data = self.data(kind, body)
-        if not is_large(data):
+        # All but the chunk of a `stream_delta` is short; there are many of these.
+        if not is_large(body.get("chunk", data)):
             event = encoded(kind, data, self.seq)
             self._events.append(event)
             self._size += len(event)

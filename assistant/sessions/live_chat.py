@@ -128,7 +128,8 @@ class LiveChat:
         self.tell_runtime()
 
     def snapshot(self, page: Page) -> Json:
-        """The body of a snapshot, with its messages as they are. The caller has read `page` and holds the path's lock."""
+        """The body of a snapshot, with its messages as they are. The caller has read `page` and
+        holds the path's lock."""
         stream = self._stream
         shown = [message for message in page.messages if message.id != self.streams]
         kept = shown[-PAGE:]
@@ -142,8 +143,7 @@ class LiveChat:
             "messages": kept,
             "has_more": page.has_more or len(shown) > len(kept),
             "versions": versions_json({name: one for name, one in found.items() if one}),
-            "stream": stream
-            and {"message": stream.message, "chunks": stream.chunks.chunks},
+            "stream": stream and {"message": stream.message, "chunks": stream.chunks.chunks},
             "queue": queue_json(self.queue),
             "held": self.held,
             "draft": self.draft,

@@ -1,0 +1,34 @@
+"""Memory is given back after large requests, and only then."""
+
+from __future__ import annotations
+
+import asyncio
+
+import pytest
+from plugin.assistant.routes import memory
+from plugin.assistant.routes.memory import LARGE_BYTES, Memory, system_trim
+
+
+async def test_memory_is_given_back_once_after_much_was_sent(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(memory, "PAUSE_SECONDS", 0.0)
+    calls: list[str] = []
+    given = Memory(lambda: calls.append("trim"))
+    given.used(LARGE_BYTES - 1)
+    assert given._waiting is None
+    for _ in range(5):
+        given.used(LARGE_BYTES)
+    waiting = given._waiting
+    assert waiting is not None
+    await waiting
+    await asyncio.sleep(0)
+    assert calls == ["trim"]
+    given.used(LARGE_BYTES - 1)
+    assert given._waiting is None
+
+
+def test_the_systems_own_way_is_found_or_there_is_none() -> None:
+    trim = system_trim()
+    if trim is not None:
+        trim()
