@@ -60,8 +60,7 @@ def _setting(
     return field(default=default, metadata={**metadata, "unit": unit})
 
 
-MOST = 10_000_000
-"""The upper bound of limits that have no natural upper bound."""
+MOST = 10_000_000  # the upper bound of limits that have no natural upper bound
 
 
 def _limit(variable: str, default: int, about: str, unit: str) -> Any:
@@ -342,8 +341,7 @@ class Settings:
         "ASSISTANT_STALLED_SECONDS",
         30.0,
         number(1, 3600),
-        "How long a client may leave all data unread, or send nothing of its request, before its "
-        "connection is closed. A stored turn goes on.",
+        "How long a client may neither read nor send; then its connection is closed.",
         "seconds",
     )
     max_json_values: int = _setting(
@@ -352,7 +350,6 @@ class Settings:
         2_000_000,
         integer(1000, 10**9),
         "How many values the JSON of a request may hold; a list counts as four.",
-        "values",
     )
 
 

@@ -7,7 +7,6 @@ lists in 20 MB take it four seconds and over a gigabyte. So the values are count
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
 from typing import Any, Final
 
 from ..errors import Refused
@@ -36,7 +35,7 @@ def check_values(text: str, most: int = MOST_VALUES) -> None:
     )
 
 
-def loads(text: str, **hooks: Callable[[str], Any]) -> Any:
+def loads(text: str, **hooks: Any) -> Any:
     """`json.loads`, but other threads get their turn in between: at each object and each whole
     number."""
     return json.loads(text, object_hook=_as_it_is, parse_int=_whole, **hooks)

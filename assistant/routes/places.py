@@ -123,7 +123,8 @@ class Places:
 
 
 def _limit_buffer(request: web.Request) -> None:
-    connection = request.transport and request.transport.get_extra_info("socket")
+    transport = request.transport
+    connection = transport.get_extra_info("socket") if transport is not None else None
     if connection is not None:
         with suppress(OSError):
             connection.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, SYSTEM_BUFFER_BYTES)

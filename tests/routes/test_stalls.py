@@ -123,7 +123,8 @@ async def test_what_all_readers_have_is_kept_within_the_limit() -> None:
         following = events.follow(reader, silence=5)
         size = 0
         while reader.seq < events.seq:
-            size += len(await anext(following) or b"")
+            piece = await anext(following)
+            size += len(piece or b"")
         assert size > 8 * len(text)
     assert events._size <= len(text) + 200
 

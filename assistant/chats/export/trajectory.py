@@ -76,11 +76,16 @@ def to_text(trajectory: Trajectory, form: Format) -> str:
             *map(canonical, map(message_to_ui, trajectory.path)),
         ]
         return "".join(f"{line}\n" for line in lines)
-    rows = [
-        {"row": one.row, "parent": one.parent, "message": message_to_ui(one.message)}
+    # Row by row: encoding a long chat in one go would keep the interpreter for too long.
+    rows = ",".join(
+        canonical({"row": one.row, "parent": one.parent, "message": message_to_ui(one.message)})
         for one in trajectory.rows
-    ]
-    return canonical({**_header(trajectory), "head": trajectory.head, "messages": rows}) + "\n"
+    )
+    none = '"messages":[]'
+    before, _, after = canonical(
+        {**_header(trajectory), "head": trajectory.head, "messages": []}
+    ).partition(none)  # A text in the header cannot hold this: its quotes are escaped.
+    return f"{before}{none[:-1]}{rows}]{after}\n"
 
 
 def from_text(content: str, form: Format) -> Trajectory:
