@@ -99,13 +99,21 @@ def pieces(value: Any, levels: int = LEVELS) -> Iterator[bytes]:
 async def pieces_in_thread(
     value: Any, head: bytes = b"", tail: bytes = b""
 ) -> AsyncIterator[bytes]:
-    """`pieces` between `head` and `tail`, made in threads as fast as they are taken."""
+    """`pieces` between `head` and `tail`, made in threads as fast as they are taken; a value that
+    is not large comes in one piece."""
+    if not is_large(value):
+        yield head + whole(value) + tail
+        return
     made = pieces(value)
-    content = head
-    while batch := await asyncio.to_thread(lambda: b"".join(islice(made, BATCH))):
-        yield content + batch
-        content = b""
+    content = head + await asyncio.to_thread(_batch, made)
+    while batch := await asyncio.to_thread(_batch, made):
+        yield content
+        content = batch
     yield content + tail
+
+
+def _batch(made: Iterator[bytes]) -> bytes:
+    return b"".join(islice(made, BATCH))
 
 
 async def large(value: Any) -> bytes:

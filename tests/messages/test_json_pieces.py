@@ -64,3 +64,7 @@ async def test_pieces_of_a_thread_stand_between_head_and_tail() -> None:
     made = [piece async for piece in pieces_in_thread(value, b"data: ", b"\n\n")]
     assert len(made) > 3
     assert b"".join(made) == b"data: " + whole(value) + b"\n\n"
+
+
+async def test_a_small_value_comes_in_one_piece() -> None:
+    assert [piece async for piece in pieces_in_thread({"a": 1}, b"<", b">")] == [b'<{"a":1}>']
