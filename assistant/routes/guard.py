@@ -203,7 +203,7 @@ def guarded(handler: Handler, gate: Gate, *, token_needed: bool = True) -> Handl
                 # The status is sent already, so only a closed connection can show the error.
                 raise ConnectionResetError("The answer broke off.") from None
         if _is_compressed(request):
-            _read_no_more(request, response)
+            await _read_no_more(request, response)
         if not response.prepared:
             _protect(response)
         return response
@@ -229,12 +229,18 @@ def _compressed() -> Refused:
     )
 
 
-def _read_no_more(request: web.Request, response: web.StreamResponse) -> None:
+async def _read_no_more(request: web.Request, response: web.StreamResponse) -> None:
     """Ends the connection after the response. What still comes is thrown away as it is: aiohttp
     would decompress it on the event loop before it throws it away."""
     response.force_close()
-    if request.protocol is not None:
+    if request.content.exception() is None:
         request.protocol.close()
+        return
+    # What came already could not be decompressed, which aiohttp would log as an error of ours.
+    _protect(response)
+    await response.prepare(request)
+    await response.write_eof()
+    request.protocol.force_close()
 
 
 def token_required() -> Refused:
