@@ -8,12 +8,14 @@ import json
 import socket
 import time
 from collections.abc import AsyncIterator
+from io import BytesIO
 from pathlib import Path
 from typing import Any
 
 import pytest
 from plugin.assistant.errors import Refused
 from plugin.assistant.messages.parts import Message, TextPart
+from plugin.assistant.routes import body as bodies
 from plugin.assistant.routes.places import Places
 from plugin.assistant.routes.sending import SLICE
 from plugin.tests.chatting import Chatting, chatting
@@ -205,3 +207,29 @@ class _NoClient:
     def __init__(self) -> None:
         self.transport = self.Transport()
         self.writer = self.Writer()
+
+
+async def test_a_client_that_sends_half_a_body_is_let_go(tmp_path: Path) -> None:
+    async with chatting(tmp_path, STALLED) as chat:
+        head = (
+            b"POST /api/chat HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
+            b'Connection: close\r\nContent-Length: 5000\r\n\r\n{"message": '
+        )
+        reader, writer = await asyncio.open_connection(chat.client.host, chat.client.port)
+        writer.write(head)
+        answer = await asyncio.wait_for(reader.readuntil(b"}}"), PATIENCE)
+        writer.close()
+    assert answer.startswith(b"HTTP/1.1 408")
+
+
+async def test_large_bodies_are_held_up_to_a_limit(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(bodies, "MOST_HELD_BYTES", 3_000_000)
+    headers = {"Content-Type": "application/json"}
+    async with chatting(tmp_path) as chat:
+        for megabytes, status in ((4, 503), (2, 400), (2, 400)):
+            sent = BytesIO(b'{"x": "' + b"x" * megabytes * 1_000_000 + b'"}')
+            async with chat.client.post("/api/chats", data=sent, headers=headers) as response:
+                assert response.status == status
+                assert ("Retry-After" in response.headers) == (status == 503)
