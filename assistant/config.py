@@ -364,3 +364,18 @@ class Settings:
         "How many event streams may be open at a time, in all browsers together.",
         "streams",
     )
+    stalled_seconds: float = _setting(
+        INSTALLATION,
+        "ASSISTANT_STALLED_SECONDS",
+        30.0,
+        number(1, 3600),
+        "How long a client may neither read nor send; then its connection is closed.",
+        "seconds",
+    )
+    max_json_values: int = _setting(
+        INSTALLATION,
+        "ASSISTANT_MAX_JSON_VALUES",
+        2_000_000,
+        integer(1000, 10**9),
+        "How many values the JSON of a request may hold; a list counts as four.",
+    )

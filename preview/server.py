@@ -64,7 +64,11 @@ async def serve(
 
     Raises `OSError` when the port cannot be opened.
     """
-    runner = web.AppRunner(app, access_log=None, shutdown_timeout=SHUTDOWN_SECONDS)
+    # A packed body reaches its handler as it is: aiohttp would answer one that it cannot unpack
+    # (brotli) before our routes see it, and not with JSON.
+    runner = web.AppRunner(
+        app, access_log=None, shutdown_timeout=SHUTDOWN_SECONDS, auto_decompress=False
+    )
     await runner.setup()
     try:
         site = web.TCPSite(runner, host, port)

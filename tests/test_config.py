@@ -62,6 +62,8 @@ GOOD: dict[str, tuple[str, Any]] = {
     "ASSISTANT_TITLES": ("model", "model"),
     "ASSISTANT_MAX_STREAMS": ("8", 8),
     "ASSISTANT_MAX_TURNS": ("8", 8),
+    "ASSISTANT_STALLED_SECONDS": ("7.5", 7.5),
+    "ASSISTANT_MAX_JSON_VALUES": ("5000", 5000),
 }
 
 # Variable -> invalid texts.
@@ -107,6 +109,8 @@ BAD: dict[str, tuple[str, ...]] = {
     "ASSISTANT_TITLES": ("auto", "on"),
     "ASSISTANT_MAX_STREAMS": ("0",),
     "ASSISTANT_MAX_TURNS": ("0",),
+    "ASSISTANT_STALLED_SECONDS": ("0", "soon"),
+    "ASSISTANT_MAX_JSON_VALUES": ("999", "lots"),
 }
 # These variables allow any text; the entries of the two lists are checked where they are used.
 TAKES_ANYTHING = {

@@ -12,14 +12,22 @@ from typing import Any
 from aiohttp import web
 
 from ..errors import AssistantError, Conflict, InvalidRequest, ProviderError, Refused
+from ..messages.json_pieces import is_large, pieces_in_thread, whole
+from .sending import LargeAnswer
 
+JSON = "application/json; charset=utf-8"
 INTERNAL = "Something went wrong inside the assistant. ComfyUI's log says more."
 
 
 def answer(
     body: Mapping[str, Any], status: int = 200, headers: Mapping[str, str] | None = None
 ) -> web.Response:
-    return web.json_response(body, status=status, headers=headers)
+    """The body as JSON; `Message` objects in it are written as clients see them. A large body is
+    encoded in a thread, in pieces, while it is sent."""
+    given = {"Content-Type": JSON, **(headers or {})}
+    if is_large(body):
+        return LargeAnswer(pieces_in_thread(body), status=status, headers=given)
+    return web.Response(body=whole(body), status=status, headers=given)
 
 
 def nothing() -> web.Response:
@@ -48,9 +56,9 @@ def error_answer(error: AssistantError) -> web.Response:
             problem["detail"] = error.detail
         retry_after = error.retry_after
     headers = {} if retry_after is None else {"Retry-After": str(math.ceil(max(0.0, retry_after)))}
-    return web.json_response(body, status=error.status, headers=headers)
+    return answer(body, error.status, headers)
 
 
 def internal_error() -> web.Response:
     """The response to an unexpected exception, without the exception's text."""
-    return web.json_response({"error": {"code": "internal", "message": INTERNAL}}, status=500)
+    return answer({"error": {"code": "internal", "message": INTERNAL}}, 500)

@@ -13,7 +13,7 @@ from ..chats.log import pages
 from ..context.report_words import in_words
 from ..errors import InvalidRequest, NotFound
 from ..messages.parts import Message
-from ..sessions.serialization import messages_json, versions_json
+from ..sessions.serialization import versions_json
 from ..validation import Query
 from .answers import answer
 from .route import PlainRequest, Request, Route
@@ -77,7 +77,7 @@ async def read_chat(request: Request[None, PageQuery]) -> web.Response:
         **chat_json(chat),
         "draft": chat.draft,
         "seq": seq,
-        "messages": messages_json(messages),
+        "messages": messages,
         "versions": versions_json(versions),
         **paging,
     }

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import re
+from collections.abc import AsyncIterator
 from typing import Annotated, Final, Literal, cast
 
 from aiohttp import web
@@ -14,6 +15,7 @@ from ..chats.export.trajectory import Format, Trajectory, from_text, to_text, wi
 from ..validation import Body, Query
 from .answers import answer
 from .route import Request, Route
+from .sending import LargeAnswer
 
 MARKDOWN: Final = "markdown"
 FILES: Final = {
@@ -45,10 +47,11 @@ async def export_chat(request: Request[None, ExportQuery]) -> web.Response:
     content = await asyncio.to_thread(_content, trajectory, form)
     media_type, ending = FILES[form]
     headers = {
+        "Content-Type": f"{media_type}; charset=utf-8",
         "Content-Disposition": f'attachment; filename="{file_name(trajectory)}.{ending}"',
         "X-Content-Type-Options": "nosniff",
     }
-    return web.Response(body=content, content_type=media_type, charset="utf-8", headers=headers)
+    return LargeAnswer(_once(content), headers=headers)
 
 
 async def import_chat(request: Request[ImportBody, None]) -> web.Response:
@@ -71,6 +74,10 @@ def file_name(trajectory: Trajectory) -> str:
     title = _UNSAFE.sub("-", trajectory.title)[:LONGEST_FILE_NAME].strip("-")
     # `chat-` in front: a name such as CON is a device for Windows.
     return f"chat-{title or trajectory.id}"
+
+
+async def _once(content: bytes) -> AsyncIterator[bytes]:
+    yield content
 
 
 def _content(trajectory: Trajectory, form: str) -> bytes:

@@ -16,8 +16,8 @@ from __future__ import annotations
 import functools
 import logging
 import traceback
-from collections.abc import Awaitable, Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Awaitable, Callable, Hashable
+from contextlib import AbstractContextManager
 
 from aiohttp import web
 
@@ -35,6 +35,9 @@ from .authority import (
     parse_origin,
 )
 from .credentials import presents
+from .memory import Memory
+from .places import Places
+from .sending import LargeAnswer
 
 log = logging.getLogger("comfyui_assistant")
 
@@ -46,8 +49,8 @@ OWN_SITES = frozenset(("same-origin", "none"))
 FETCH_HEADERS = ("Sec-Fetch-Site", "Sec-Fetch-Mode", "Sec-Fetch-Dest", "Sec-Fetch-User")
 CLIENT_GONE = 499
 """Status in the access log for a client that left before its response was complete."""
-RETRY_STREAM_SECONDS = 5
-"""Seconds until a client that exceeded the limit of open streams may try again."""
+PLAIN = frozenset(("", "identity"))
+"""Values of Content-Encoding for a body that is not compressed."""
 
 HOSTS = "ASSISTANT_ALLOWED_HOSTS"
 ORIGINS = "ASSISTANT_ALLOWED_ORIGINS"
@@ -63,7 +66,7 @@ def peer_is_local(request: web.Request) -> bool:
 
 
 class Gate:
-    """Decides which requests are served, and counts the open streams.
+    """Decides which requests are served, and how many streams and large answers are sent at a time.
 
     `problems` names the entries of the settings that cannot be parsed; they allow no request.
     """
@@ -73,7 +76,10 @@ class Gate:
     ) -> None:
         self._settings = settings
         self._is_local = is_local
-        self._streams = 0
+        self.memory = Memory()
+        limits = (settings.max_streams, settings.stalled_seconds, self.memory)
+        self._streams = Places(*limits)
+        self._large_answers = Places(*limits)
         hosts = [(entry, parse_allowed_host(entry)) for entry in settings.allowed_hosts]
         origins = [(entry, parse_origin(entry)) for entry in settings.allowed_origins]
         self._hosts = frozenset(host for _, host in hosts if host)
@@ -94,22 +100,26 @@ class Gate:
         if not self._is_local(request):
             self._check_token(request, token_needed)
 
-    @contextmanager
-    def stream_slot(self) -> Iterator[None]:
-        """Counts one open stream. Raises `Refused` (503) at the limit of open streams."""
-        if self._streams >= self._settings.max_streams:
-            raise Refused(
-                f"{self._streams} streams are open already, which is the limit."
-                " Close another tab of ComfyUI or try again.",
-                code="too_many_streams",
-                status=503,
-                retry_after=RETRY_STREAM_SECONDS,
-            )
-        self._streams += 1
-        try:
-            yield
-        finally:
-            self._streams -= 1
+    def stream_slot(
+        self, request: web.Request, client_id: str | None = None
+    ) -> AbstractContextManager[None]:
+        """Takes the place of one open stream, for the panel `client_id`. Raises `Refused` (503)
+        when there is none."""
+        return self._streams.taken(request, self._client(request, client_id))
+
+    async def send_large(self, request: web.Request, answer: LargeAnswer) -> web.StreamResponse:
+        """Sends a large answer; as many as streams may be sent at a time. Raises `Refused` (503)
+        when there is no place."""
+        with self._large_answers.taken(request, self._client(request, None)):
+            return await answer.sent(request)
+
+    def _client(self, request: web.Request, client_id: str | None) -> Hashable:
+        """Who shares places: all of another machine is one client. On this machine a panel is one,
+        and the programs that name no panel are one together."""
+        if self._is_local(request):
+            return client_id
+        peer = request.transport.get_extra_info("peername") if request.transport else None
+        return ("peer", str(peer[0]) if isinstance(peer, tuple) and peer else "")
 
     def _check_host(self, request: web.Request) -> Authority:
         given = request.headers.getall("Host", [])
@@ -178,7 +188,12 @@ def guarded(handler: Handler, gate: Gate, *, token_needed: bool = True) -> Handl
     async def guarded_handler(request: web.Request) -> web.StreamResponse:
         try:
             gate.check(request, token_needed=token_needed)
+            if _is_compressed(request):
+                raise _compressed()
             response = await handler(request)
+            if isinstance(response, LargeAnswer):
+                _protect(response)
+                return await gate.send_large(request, response)
         except Exception as error:
             if isinstance(error, ConnectionError) and _gone(request):
                 # No client reads the response. aiohttp would log the exception of each closed tab.
@@ -187,12 +202,45 @@ def guarded(handler: Handler, gate: Gate, *, token_needed: bool = True) -> Handl
             if _has_begun(request):
                 # The status is sent already, so only a closed connection can show the error.
                 raise ConnectionResetError("The answer broke off.") from None
+        if _is_compressed(request):
+            await _read_no_more(request, response)
         if not response.prepared:
-            response.headers.setdefault("Cache-Control", "no-store")
-            response.headers.setdefault("X-Content-Type-Options", "nosniff")
+            _protect(response)
         return response
 
     return guarded_handler
+
+
+def _protect(response: web.StreamResponse) -> None:
+    response.headers.setdefault("Cache-Control", "no-store")
+    response.headers.setdefault("X-Content-Type-Options", "nosniff")
+
+
+def _is_compressed(request: web.Request) -> bool:
+    given = ",".join(request.headers.getall("Content-Encoding", [])).split(",")
+    return not PLAIN.issuperset(name.strip().lower() for name in given)
+
+
+def _compressed() -> Refused:
+    return Refused(
+        "Send the body without compression (no Content-Encoding).",
+        code="unsupported_media_type",
+        status=415,
+    )
+
+
+async def _read_no_more(request: web.Request, response: web.StreamResponse) -> None:
+    """Ends the connection after the response. What still comes is thrown away as it is: aiohttp
+    would decompress it on the event loop before it throws it away."""
+    response.force_close()
+    if request.content.exception() is None:
+        request.protocol.close()
+        return
+    # What came already could not be decompressed, which aiohttp would log as an error of ours.
+    _protect(response)
+    await response.prepare(request)
+    await response.write_eof()
+    request.protocol.force_close()
 
 
 def token_required() -> Refused:

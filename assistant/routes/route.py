@@ -25,7 +25,7 @@ from ..llm.client import Client
 from ..llm.resolver import Resolver
 from ..space import UserSpace
 from ..validation import parsed
-from .body import read_body
+from .body import BodyReader
 from .guard import Gate, guarded
 
 Body = TypeVar("Body")
@@ -104,12 +104,16 @@ class Route:
 
 def served(routes: Iterable[Route], installation: Installation) -> list[web.RouteDef]:
     """The routes as aiohttp takes them, each behind the guard."""
+    settings = installation.settings
+    bodies = BodyReader(
+        installation.gate.memory, settings.max_json_values, settings.stalled_seconds
+    )
     return [
         web.route(
             route.method,
             route.path,
             guarded(
-                _parsing(route, installation),
+                _parsing(route, installation, bodies),
                 installation.gate,
                 token_needed=route.token_needed,
             ),
@@ -119,14 +123,14 @@ def served(routes: Iterable[Route], installation: Installation) -> list[web.Rout
 
 
 def _parsing(
-    route: Route, installation: Installation
+    route: Route, installation: Installation, bodies: BodyReader
 ) -> Callable[[web.Request], Awaitable[web.StreamResponse]]:
     body_shape, query_shape = route.shapes
 
     @functools.wraps(route.handler)
     async def handler(http: web.Request) -> web.StreamResponse:
         query = None if query_shape is None else parsed(query_shape, _parameters(http))
-        body = None if body_shape is None else await read_body(http, body_shape)
+        body = None if body_shape is None else await bodies.read(http, body_shape)
         return await route.handler(Request(http, installation, body, query))
 
     return handler

@@ -7,7 +7,9 @@ import json
 from aiohttp import web
 
 from ..messages import chunks
+from ..messages.json_pieces import is_large, pieces_in_thread
 from ..turn.stream import TurnStream
+from .sending import send
 
 KEEP_ALIVE_SECONDS = 15.0
 """Silence after which a comment is sent, so that proxies keep the connection."""
@@ -34,7 +36,7 @@ async def stream_turn(request: web.Request, turn: TurnStream, *, debug: bool) ->
         if chunk is not None:
             if debug or chunk["type"] != CONTEXT:
                 silence = 0.0
-                await response.write(chunks.encode(chunk))
+                await _send_chunk(response, chunk)
             continue
         if request.transport is None or request.transport.is_closing():
             raise ConnectionResetError("The client has gone away.")
@@ -45,3 +47,11 @@ async def stream_turn(request: web.Request, turn: TurnStream, *, debug: bool) ->
     await response.write(chunks.DONE)
     await response.write_eof()
     return response
+
+
+async def _send_chunk(response: web.StreamResponse, chunk: chunks.Chunk) -> None:
+    if is_large(chunk):
+        async for piece in pieces_in_thread(chunk, b"data: ", b"\n\n"):
+            await send(response, piece)
+    else:
+        await response.write(chunks.encode(chunk))

@@ -9,8 +9,7 @@ with a `snapshot`, unless the events that the client missed can be sent instead.
 
 from __future__ import annotations
 
-import asyncio
-from collections.abc import Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import Annotated, Any, Final
@@ -20,9 +19,10 @@ from pydantic import Field, WithJsonSchema
 
 from ..errors import InvalidRequest
 from ..messages.chunks import KEEP_ALIVE
-from ..sessions.event_log import EventLog, encoded
+from ..sessions.event_log import EventLog, snapshot_pieces
 from ..validation import Query
 from .route import Request, Route
+from .sending import send
 from .streams import KEEP_ALIVE_SECONDS
 from .turns import LONGEST_ID
 
@@ -35,8 +35,6 @@ HEADERS: Final = {
 LOOK_SECONDS: Final = 1.0
 """How often a silent stream checks that its client is still connected: ComfyUI's server does not
 cancel a handler, and tool calls may wait for a panel that has left."""
-STUCK_SECONDS: Final = 30.0
-"""How long a client may leave sent data unread before its connection is closed."""
 
 Snapshot = Callable[[], Awaitable[dict[str, Any]]]
 
@@ -68,10 +66,10 @@ async def subscribe(request: Request[None, SubscribeQuery]) -> web.StreamRespons
     reader = _Reader(request.http, seen, query.epoch)
     sessions, gate = request.space.sessions, request.installation.gate
     if query.chat_id is None:
-        with gate.stream_slot():
+        with gate.stream_slot(request.http, query.client_id):
             return await _stream(reader, sessions.feed.events, sessions.feed.snapshot)
     session = await sessions.of(query.chat_id)
-    with gate.stream_slot():
+    with gate.stream_slot(request.http, query.client_id):
         async with session.watched(query.client_id):
             return await _stream(reader, session.events, session.snapshot)
 
@@ -102,39 +100,33 @@ async def _stream(reader: _Reader, log: EventLog, snapshot: Snapshot) -> web.Str
     """Sends events until the client goes away or falls behind."""
     request, seen = reader.http, reader.seen
     same = reader.epoch in (None, log.epoch)
-    first = b""
+    # Without an event to send, a comment shows the client that the stream is open.
+    first = _comment()
     if seen is None or not same or not log.holds(seen):
         data = await snapshot()
         seen = int(data["seq"])
-        first = encoded("snapshot", data, seen)
-    response = web.StreamResponse(headers=HEADERS)
-    await response.prepare(request)
-    # Without an event to send, a comment shows the client that the stream is open.
-    await _write(request, response, first or KEEP_ALIVE)
-    silence = 0.0
-    async for events in log.follow(seen, LOOK_SECONDS):
-        if events is not None:
-            silence = 0.0
-            await _write(request, response, events)
-            continue
-        if request.transport is None or request.transport.is_closing():
-            return response  # No client is left to read an end.
-        silence += LOOK_SECONDS
-        if silence >= KEEP_ALIVE_SECONDS:
-            silence = 0.0
-            await _write(request, response, KEEP_ALIVE)
+        first = snapshot_pieces(data, seen)
+    with log.reader(seen) as position:
+        response = web.StreamResponse(headers=HEADERS)
+        await response.prepare(request)
+        async for piece in first:
+            await send(response, piece)
+        silence = 0.0
+        async for events in log.follow(position, LOOK_SECONDS):
+            if events is not None:
+                silence = 0.0
+                await send(response, events)
+                continue
+            if request.transport is None or request.transport.is_closing():
+                return response  # No client is left to read an end.
+            silence += LOOK_SECONDS
+            if silence >= KEEP_ALIVE_SECONDS:
+                silence = 0.0
+                await send(response, KEEP_ALIVE)
     with suppress(ConnectionError):  # The client may have left just now.
         await response.write_eof()
     return response
 
 
-async def _write(request: web.Request, response: web.StreamResponse, content: bytes) -> None:
-    """Sends `content`; closes the connection of a client that does not read it."""
-    transport = request.transport
-    if transport is None:
-        raise ConnectionResetError("The client has gone away.")
-    stuck = asyncio.get_running_loop().call_later(STUCK_SECONDS, transport.abort)
-    try:
-        await response.write(content)
-    finally:
-        stuck.cancel()
+async def _comment() -> AsyncIterator[bytes]:
+    yield KEEP_ALIVE

@@ -123,7 +123,7 @@ async def start_turn(request: Request[TurnBody, DebugQuery]) -> web.StreamRespon
             raise InvalidRequest("expected the chat's id", where="id")
         submitted = await sessions.submit(asked, request.body.priority)
         return answer(asdict(submitted), 202, headers={"Preference-Applied": RESPOND_ASYNC})
-    with request.installation.gate.stream_slot():
+    with request.installation.gate.stream_slot(request.http, asked.client_id):
         turn = await sessions.start(asked)
         try:
             return await stream_turn(request.http, turn, debug=request.query.context)
@@ -138,7 +138,7 @@ async def join_turn(request: Request[None, DebugQuery]) -> web.StreamResponse:
     turn = request.space.sessions.running(request.variable("id"))
     if turn is None:
         return nothing()
-    with request.installation.gate.stream_slot():
+    with request.installation.gate.stream_slot(request.http):
         return await stream_turn(request.http, turn, debug=request.query.context)
 
 

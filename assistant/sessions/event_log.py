@@ -4,9 +4,10 @@
     log.add("stream_delta", {"message_id": "m1", "chunk": chunk})
     async for bytes in log.follow(17, silence=15): ...
 
-An event is encoded once and kept in one list that all readers share. A slow reader neither delays
-the others nor costs memory: when events that it has not read fall out of the list, its stream is
-closed with the reason `too_slow`.
+An event is encoded once and kept in one list that all readers share, a large event in a thread. A
+slow reader neither delays the others nor costs memory: when events that it has not read fall out of
+the list, its stream is closed with the reason `too_slow`. What all readers have is kept up to
+MOST_BYTES, for clients that reconnect.
 """
 
 from __future__ import annotations
@@ -14,10 +15,11 @@ from __future__ import annotations
 import asyncio
 import time
 import uuid
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Iterator, Mapping
+from contextlib import contextmanager
 from typing import Any, Final, Literal
 
-from ..messages.json_text import json_text
+from ..messages.json_pieces import is_large, large, pieces_in_thread, whole
 
 EventType = Literal[
     "snapshot",
@@ -46,7 +48,9 @@ NEWEST: Final = 32
 """The newest events, which are kept even beyond MOST_BYTES: they may come without a pause in which
 a reader could read an event, and an image alone has megabytes."""
 MOST_NEWEST_BYTES: Final = 64 * 1024 * 1024
-"""Bytes of the newest events; twice the largest request."""
+"""Bytes of the newest events while a reader has yet to get them; twice the largest request."""
+BATCH_BYTES: Final = 256 * 1024
+"""Bytes of events that a reader gets at a time, if these are more than one event."""
 EPOCH_CHARS: Final = 12
 TOO_SLOW: Final = "too_slow"
 DELETED: Final = "deleted"
@@ -70,13 +74,43 @@ def encoded(
     kind: EventType | Literal["closed"], data: Mapping[str, Any], seq: int | None = None
 ) -> bytes:
     """One server-sent event."""
+    return _head(kind, seq) + whole(data) + _TAIL
+
+
+def snapshot_pieces(data: Mapping[str, Any], seq: int) -> AsyncIterator[bytes]:
+    """A `snapshot` event for one reader, encoded in threads while it is sent."""
+    return pieces_in_thread(data, _head("snapshot", seq), _TAIL)
+
+
+def _head(kind: str, seq: int | None) -> bytes:
     number = "" if seq is None else f"id: {seq}\n"
-    return f"{number}event: {kind}\ndata: {json_text(data)}\n\n".encode()
+    return f"{number}event: {kind}\ndata: ".encode()
+
+
+_TAIL: Final = b"\n\n"
 
 
 def closed(reason: str) -> bytes:
     """The last event of a stream that the server closes; it has no number."""
     return encoded("closed", {"type": "closed", "reason": reason})
+
+
+class Reader:
+    """A reader of a log; `seq` is the number of the last event that it got."""
+
+    def __init__(self, seq: int) -> None:
+        self.seq = seq
+
+
+class _LargeEvent:
+    """An event that is being encoded in a thread; then `content` has its bytes."""
+
+    def __init__(self, head: bytes, data: Mapping[str, Any]) -> None:
+        self.content: bytes | None = None
+        self.encoding = asyncio.get_running_loop().create_task(self._encode(head, data))
+
+    async def _encode(self, head: bytes, data: Mapping[str, Any]) -> None:
+        self.content = head + await large(data) + _TAIL
 
 
 class EventLog:
@@ -99,26 +133,37 @@ class EventLog:
         self._about = dict(about)
         self._most_events = most_events
         self._most_bytes = most_bytes
-        self._events: list[bytes] = []
+        self._events: list[bytes | _LargeEvent] = []
         self._size = 0
-        self._readers = 0
+        self._readers: set[Reader] = set()
         self._news: asyncio.Future[None] | None = None
 
     @property
     def readers(self) -> int:
         """How many readers follow."""
-        return self._readers
+        return len(self._readers)
 
     def data(self, kind: EventType, body: Mapping[str, Any]) -> dict[str, Any]:
         """The data of an event with the present number, such as a first snapshot."""
         return {"seq": self.seq, "type": kind, **self._about, "epoch": self.epoch, **body}
 
     def add(self, kind: EventType, body: Mapping[str, Any]) -> None:
-        """Adds an event for all readers."""
+        """Adds an event for all readers. `body` may hold messages, and must not change later."""
         self.seq += 1
-        event = encoded(kind, self.data(kind, body), self.seq)
-        self._events.append(event)
-        self._size += len(event)
+        data = self.data(kind, body)
+        # All but the chunk of a `stream_delta` is short; there are many of these.
+        if not is_large(body.get("chunk", data)):
+            event = encoded(kind, data, self.seq)
+            self._events.append(event)
+            self._size += len(event)
+        elif self._readers:
+            large_event = _LargeEvent(_head(kind, self.seq), data)
+            large_event.encoding.add_done_callback(self._encoded)
+            self._events.append(large_event)
+        else:
+            # Who comes later gets a snapshot: it is no larger, and nobody may come.
+            self._events.clear()
+            self._size = 0
         self._forget()
         self._wake()
 
@@ -131,29 +176,69 @@ class EventLog:
         """Whether every event after `seq` is still kept."""
         return self.seq - len(self._events) <= seq <= self.seq
 
-    async def follow(self, seq: int, silence: float | None = None) -> AsyncIterator[bytes | None]:
-        """All events after `seq`, then live ones, as bytes to send; None after `silence` seconds
-        without an event. Ends with a `closed` event for a reader that fell behind, and when the log
-        has ended with a reason."""
-        self._readers += 1
+    @contextmanager
+    def reader(self, seq: int) -> Iterator[Reader]:
+        """A reader that has the events up to `seq`: later events are kept for it, within the log's
+        limits."""
+        reader = Reader(seq)
+        self._readers.add(reader)
         try:
-            while True:
-                if not self.holds(seq):
-                    yield closed(TOO_SLOW)
-                    return
-                if waiting := self._events[len(self._events) - (self.seq - seq) :]:
-                    seq = self.seq
-                    yield b"".join(waiting)
-                    continue
-                if self.ended is not None:
-                    if self.ended:
-                        yield closed(self.ended)
-                    return
-                done, _ = await asyncio.wait([self._next()], timeout=silence)
-                if not done:
-                    yield None
+            yield reader
         finally:
-            self._readers -= 1
+            self._readers.discard(reader)
+            self._forget()
+
+    async def follow(
+        self, after: int | Reader, silence: float | None = None
+    ) -> AsyncIterator[bytes | None]:
+        """All events after this number, or those that the reader has not, then live ones, as bytes
+        to send; None after `silence` seconds without an event. Ends with a `closed` event for a
+        reader that fell behind, and when the log has ended with a reason."""
+        if isinstance(after, int):
+            with self.reader(after) as reader:
+                async for content in self._follow(reader, silence):
+                    yield content
+            return
+        async for content in self._follow(after, silence):
+            yield content
+
+    async def _follow(self, reader: Reader, silence: float | None) -> AsyncIterator[bytes | None]:
+        while True:
+            if not self.holds(reader.seq):
+                yield closed(TOO_SLOW)
+                return
+            if reader.seq < self.seq:
+                if content := await self._after(reader):
+                    yield content
+                continue
+            if self.ended is not None:
+                if self.ended:
+                    yield closed(self.ended)
+                return
+            done, _ = await asyncio.wait([self._next()], timeout=silence)
+            if not done:
+                yield None
+
+    async def _after(self, reader: Reader) -> bytes:
+        """The next events for a reader, after which it has them; empty where they fell out of the
+        log while a large event was encoded."""
+        batch: list[bytes] = []
+        size = 0
+        for event in self._events[len(self._events) - (self.seq - reader.seq) :]:
+            if isinstance(event, _LargeEvent):
+                if batch:
+                    break
+                await asyncio.shield(event.encoding)
+                if event.content is None or not self.holds(reader.seq):
+                    return b""
+                reader.seq += 1
+                return event.content
+            batch.append(event)
+            size += len(event)
+            if size >= BATCH_BYTES:
+                break
+        reader.seq += len(batch)
+        return b"".join(batch)
 
     def _next(self) -> asyncio.Future[None]:
         if self._news is None:
@@ -165,17 +250,32 @@ class EventLog:
             self._news.set_result(None)
             self._news = None
 
+    def _encoded(self, encoding: asyncio.Task[None]) -> None:
+        """A large event has its bytes, which count from now on."""
+        if not encoding.cancelled():
+            encoding.exception()  # Its readers raise it.
+        self._size = sum(map(_size, self._events))
+        self._forget()
+
     def _forget(self) -> None:
         """Drops the oldest events, a quarter at once, since dropping moves all others."""
         if len(self._events) <= self._most_events and self._size <= self._most_bytes:
             return
         keep_events, keep_bytes = self._most_events * 3 // 4, self._most_bytes * 3 // 4
+        # The newest event stays in any case: somebody may have been told its number.
+        waited_for = min((reader.seq for reader in self._readers), default=self.seq)
         count, size = 0, 0
         for event in reversed(self._events):
-            most_bytes = MOST_NEWEST_BYTES if count < NEWEST else keep_bytes
-            if count and (count >= keep_events or size + len(event) > most_bytes):
+            awaited = count < NEWEST and self.seq - count > waited_for
+            most_bytes = MOST_NEWEST_BYTES if awaited else keep_bytes
+            if count and (count >= keep_events or size + _size(event) > most_bytes):
                 break
             count += 1
-            size += len(event)
+            size += _size(event)
         del self._events[: len(self._events) - count]
         self._size = size
+
+
+def _size(event: bytes | _LargeEvent) -> int:
+    content = event if isinstance(event, bytes) else event.content
+    return len(content) if content is not None else 0

@@ -22,10 +22,9 @@ from ..chats.reconcile import pending
 from ..errors import AssistantError
 from ..messages.chunks import Chunk
 from ..messages.parts import Message
-from ..messages.ui import message_to_ui
 from .event_log import EventLog
 from .merged_chunks import MergedChunks
-from .serialization import Json, entry_of, messages_json, queue_json, version_json, versions_json
+from .serialization import Json, entry_of, queue_json, version_json, versions_json
 from .states import STOPPABLE, TRANSITIONS, WAITING
 
 CONTEXT: Final = "data-context"
@@ -129,7 +128,8 @@ class LiveChat:
         self.tell_runtime()
 
     def snapshot(self, page: Page) -> Json:
-        """The body of a snapshot. The caller has read `page` and holds the path's lock."""
+        """The body of a snapshot, with its messages as they are. The caller has read `page` and
+        holds the path's lock."""
         stream = self._stream
         shown = [message for message in page.messages if message.id != self.streams]
         kept = shown[-PAGE:]
@@ -140,11 +140,10 @@ class LiveChat:
             found[stream.message.id] = stream.version
         return {
             "chat": self._chat,
-            "messages": messages_json(kept),
+            "messages": kept,
             "has_more": page.has_more or len(shown) > len(kept),
             "versions": versions_json({name: one for name, one in found.items() if one}),
-            "stream": stream
-            and {"message": message_to_ui(stream.message), "chunks": stream.chunks.chunks},
+            "stream": stream and {"message": stream.message, "chunks": stream.chunks.chunks},
             "queue": queue_json(self.queue),
             "held": self.held,
             "draft": self.draft,
@@ -207,9 +206,7 @@ class LiveChat:
             self._known -= 1  # A suspended answer goes on: it leaves the messages until it ends.
         self._take_from(message)
         self.tell_runtime()
-        self.events.add(
-            "stream_started", _with_version({"message": message_to_ui(message)}, version)
-        )
+        self.events.add("stream_started", _with_version({"message": message}, version))
 
     def chunk(self, chunk: Chunk) -> None:
         if self._stream is None:
@@ -260,11 +257,11 @@ class LiveChat:
     def added(self, message: Message, after: str | None, version: Versions | None) -> None:
         self._known += 1
         self.end = message.id
-        body = {"message": message_to_ui(message), "after": after}
+        body = {"message": message, "after": after}
         self.events.add("message_added", _with_version(body, version))
 
     def updated(self, message: Message) -> None:
-        self.events.add("message_updated", {"message": message_to_ui(message)})
+        self.events.add("message_updated", {"message": message})
 
     def ends_with(self, message: Message | None, end: str | None = None) -> None:
         """The conversation ends with this version of a message, the path with the message `end`

@@ -1,4 +1,6 @@
-"""Messages, versions and the queue as JSON, the same in snapshots and events. Pure.
+"""Versions and the queue as JSON, the same in snapshots and events. Pure.
+
+A message stays as it is: `messages.json_pieces` writes it, in a thread where it is large.
 
 `chats.chat_json` has the JSON of a chat itself.
 """
@@ -10,8 +12,6 @@ from typing import Any
 
 from ..chats import Queued, Versions
 from ..chats.chat_json import time_json
-from ..messages.parts import Message
-from ..messages.ui import message_to_ui
 
 Json = dict[str, Any]
 
@@ -19,10 +19,6 @@ Json = dict[str, Any]
 def entry_of(chat: Mapping[str, Any]) -> Json:
     """The entry of the list of chats, from a chat's own JSON."""
     return {name: chat[name] for name in chat if name not in ("params", "branched_from")}
-
-
-def messages_json(messages: Iterable[Message]) -> list[Json]:
-    return [message_to_ui(message) for message in messages]
 
 
 def version_json(versions: Versions) -> Json:
@@ -45,5 +41,5 @@ def _queued_json(entry: Queued) -> Json:
         "created": time_json(entry.created),
     }
     if entry.message is not None:
-        body["message"] = message_to_ui(entry.message)
+        body["message"] = entry.message
     return body

@@ -227,21 +227,6 @@ def test_a_peer_elsewhere_is_told_when_there_is_no_token() -> None:
     assert error.extra == {"variable": "ASSISTANT_TOKEN"}
 
 
-# Streams
-
-
-def test_streams_have_a_limit_and_give_their_place_back() -> None:
-    gate = Gate(Settings(max_streams=2))
-    with gate.stream_slot(), gate.stream_slot():
-        with pytest.raises(Refused) as refused, gate.stream_slot():
-            pass
-        assert refused.value.status == 503 and refused.value.retry_after
-    with pytest.raises(ZeroDivisionError), gate.stream_slot():
-        raise ZeroDivisionError
-    with gate.stream_slot(), gate.stream_slot():
-        pass
-
-
 # Errors
 
 

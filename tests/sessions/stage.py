@@ -21,6 +21,7 @@ from plugin.agent_prompts import SystemPrompt
 from plugin.assistant.chats import ChatStore
 from plugin.assistant.config import Settings
 from plugin.assistant.database.sqlite import SqliteDatabase
+from plugin.assistant.messages.json_pieces import whole
 from plugin.assistant.sessions.chat_session import ChatSession
 from plugin.assistant.sessions.sessions import Sessions
 from plugin.assistant.tools.toolset import Toolset
@@ -109,7 +110,7 @@ class Reader:
         self.ended = False
 
     async def begin(self) -> None:
-        self._take(await self.session.snapshot())
+        self._take(await snapshot_of(self.session))
 
     @property
     def seq(self) -> int:
@@ -137,6 +138,12 @@ class Reader:
 
     def of(self, kind: str) -> list[dict[str, Any]]:
         return [event for event in self.seen if event["type"] == kind]
+
+
+async def snapshot_of(session: ChatSession) -> dict[str, Any]:
+    """The first event of a new reader, as it arrives there."""
+    data: dict[str, Any] = json.loads(whole(await session.snapshot()))
+    return data
 
 
 def events_in(content: bytes) -> list[dict[str, Any]]:

@@ -607,8 +607,9 @@ async def test_a_message_with_a_large_image_cuts_nobody_off(scene: Stage) -> Non
     session = await scene.session()
     reader = await reading(session)
     image = FilePart("image/png", "data:image/png;base64," + "A" * 5_000_000)
-    await send(session, commands.UserMessage(Message("u1", "user", (TextPart("Look"), image))))
-    await reader.read()
+    with session.events.reader(reader.seq):
+        await send(session, commands.UserMessage(Message("u1", "user", (TextPart("Look"), image))))
+        await reader.read()
     assert not reader.ended
     assert ids(reader)[0] == "u1"
     await scene.model.asked()

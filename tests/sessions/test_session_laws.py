@@ -31,7 +31,7 @@ from plugin.assistant.turn.decisions import Decision, ToolResult
 from plugin.tests.chats.examples import user
 from plugin.tests.sessions.folding import fold_event, shown
 
-from .stage import Reader, Stage, events_in, reading
+from .stage import Reader, Stage, events_in, reading, snapshot_of
 
 pytestmark = pytest.mark.slow
 
@@ -272,7 +272,7 @@ class Chatting(RuleBasedStateMachine):
     @invariant()
     def readers_have_what_the_server_has(self) -> None:
         async def check() -> None:
-            there = await self.session.snapshot()
+            there = await snapshot_of(self.session)
             path = [message_to_ui(one) for one in await self.scene.store.path("c1")]
             if there["stream"] is not None:
                 path = [one for one in path if one["id"] != there["stream"]["message"]["id"]]

@@ -18,6 +18,7 @@ from datetime import datetime
 from typing import Any, Final, Literal, cast, get_args
 
 from ...errors import InvalidRequest
+from ...messages.json_reading import check_values, loads
 from ...messages.origin import is_event
 from ...messages.outside import from_file
 from ...messages.parts import Message
@@ -78,11 +79,16 @@ def to_text(trajectory: Trajectory, form: Format) -> str:
             *map(canonical, map(message_to_ui, trajectory.path)),
         ]
         return "".join(f"{line}\n" for line in lines)
-    rows = [
-        {"row": one.row, "parent": one.parent, "message": message_to_ui(one.message)}
+    # Row by row: encoding a long chat in one go would keep the interpreter for too long.
+    rows = ",".join(
+        canonical({"row": one.row, "parent": one.parent, "message": message_to_ui(one.message)})
         for one in trajectory.rows
-    ]
-    return canonical({**_header(trajectory), "head": trajectory.head, "messages": rows}) + "\n"
+    )
+    none = '"messages":[]'
+    before, _, after = canonical(
+        {**_header(trajectory), "head": trajectory.head, "messages": []}
+    ).partition(none)  # A text in the header cannot hold this: its quotes are escaped.
+    return f"{before}{none[:-1]}{rows}]{after}\n"
 
 
 def from_text(content: str, form: Format) -> Trajectory:
@@ -249,8 +255,9 @@ def _is_number(value: Any) -> bool:
 
 
 def _parsed(text: str, where: str) -> Any:
+    check_values(text)
     try:
-        return json.loads(text)
+        return loads(text)
     except (ValueError, RecursionError) as error:
         reason = error.msg if isinstance(error, json.JSONDecodeError) else "it is beyond our limits"
         raise InvalidRequest(f"expected JSON: {reason}", where=where) from None
