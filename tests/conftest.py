@@ -11,6 +11,10 @@ from pathlib import Path
 
 import pytest
 
+from .windows_rules import windows_file_rules
+
+__all__ = ["windows_file_rules"]
+
 ROOT = Path(__file__).resolve().parent.parent
 NODE_CACHE = ROOT / ".cache" / "node"
 INSTALL = "Run 'python scripts/test.py' once: it installs what the tests need."
