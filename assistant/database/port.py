@@ -17,6 +17,7 @@ from datetime import datetime, timezone
 from pathlib import Path
 from typing import Any, Protocol, TypeVar
 
+from ..config import Problem
 from ..errors import FileFailed
 from .tables import StoreTables
 from .transaction import Transaction
@@ -64,6 +65,9 @@ class InMemory(Transactions, Protocol):
     def clear(self) -> None:
         """Drop everything, and free the memory."""
 
+    def close(self) -> None:
+        """`clear`, and end its thread; nothing may be called after."""
+
 
 class Database(Protocol):
     """A database on a disk. All async methods but `close` raise `StoreError` (`FileFailed` where
@@ -86,6 +90,10 @@ class Database(Protocol):
 
     @property
     def folder(self) -> Path: ...
+
+    def problems(self) -> tuple[Problem, ...]:
+        """What the user should know about the place and the rows of the database, but for `problem`
+        and `set_aside`."""
 
     async def migrate(self, tables: StoreTables) -> None:
         """Make or bring up to date the tables of a store; again in a database that takes the place

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
+from contextlib import closing
 from pathlib import Path
 from typing import Any, Final
 
@@ -32,9 +33,9 @@ class Transaction(ABC):
 
     def rows(self, statement: Statement, **values: Any) -> list[tuple[Any, ...]]:
         """Run a statement that returns rows."""
-        cursor = self._driver.cursor()
-        cursor.execute(*statement.bound(self.connection.dialect, values))
-        found: list[tuple[Any, ...]] = cursor.fetchall()
+        with closing(self._driver.cursor()) as cursor:
+            cursor.execute(*statement.bound(self.connection.dialect, values))
+            found: list[tuple[Any, ...]] = cursor.fetchall()
         return found
 
     def row(self, statement: Statement, **values: Any) -> tuple[Any, ...] | None:
@@ -44,16 +45,16 @@ class Transaction(ABC):
 
     def run(self, statement: Statement, **values: Any) -> int:
         """Run a statement that returns no rows; returns how many rows it changed."""
-        cursor = self._driver.cursor()
-        cursor.execute(*statement.bound(self.connection.dialect, values))
-        changed: int = cursor.rowcount
+        with closing(self._driver.cursor()) as cursor:
+            cursor.execute(*statement.bound(self.connection.dialect, values))
+            changed: int = cursor.rowcount
         return changed
 
     def run_each(self, statement: Statement, rows: list[dict[str, Any]]) -> None:
         """Run a statement that returns no rows once with each of `rows`."""
         if rows:
-            cursor = self._driver.cursor()
-            cursor.executemany(*statement.bound_many(self.connection.dialect, rows))
+            with closing(self._driver.cursor()) as cursor:
+                cursor.executemany(*statement.bound_many(self.connection.dialect, rows))
 
     @abstractmethod
     def create(self, metadata: MetaData) -> None:

@@ -135,6 +135,7 @@ class Failover:
             await self._in_writer(self._bring_back)
         if self.held:
             logger.error("Chats: what was said last in %d chats is not saved.", len(self.held))
+        await asyncio.to_thread(self.memory.close)
 
     async def _in_writer(self, call: Callable[[], Result]) -> Result:
         self._loop = asyncio.get_running_loop()

@@ -46,6 +46,12 @@ class InMemorySqlite:
             self._engine = memory_engine()
             self._made = False
 
+    def close(self) -> None:
+        self._thread.shutdown(wait=True)
+        self.clear()
+        with self._lock:
+            self._engine.dispose()
+
     def _read(self, work: Work[Result]) -> Result:
         with self._lock:
             self.run(lambda _transaction: None)
