@@ -20,7 +20,7 @@ from . import chat_rows, schema
 from .chat import Chat
 from .failover.failover import Failover, Saving
 from .identity import chat_id as check_chat_id
-from .log import capacity, checkpoint
+from .log import capacity, checkpoint, salvage
 from .log.row_cache import RowCache
 
 Result = TypeVar("Result")
@@ -126,6 +126,7 @@ class ChatTransactions:
 
     def _recover(self, transaction: Transaction) -> tuple[str, ...]:
         schema.prepare(transaction)
+        salvage.prepare(transaction, self.now())
         return checkpoint.recover(transaction, self.owner, self.now(), tuple(self._answering))
 
     async def _prepare(self) -> None:

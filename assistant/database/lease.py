@@ -19,6 +19,7 @@ import psutil
 SAME_START_SECONDS: Final = 30.0
 """Seconds. Two times of start of one process id that differ by less mean one start, since setting
 the clock moves these times."""
+MOST_PID: Final = 2**31 - 1
 SILENT_FOR: Final = timedelta(minutes=10)
 """How long the lease of a process on another machine lasts without a write."""
 
@@ -40,9 +41,21 @@ class Owner:
 def owner_of(text: str | None) -> Owner | None:
     """The owner in a row; None where the row has none that can be read."""
     try:
-        return Owner(**json.loads(text)) if text else None
-    except (ValueError, TypeError):
+        owner = Owner(**json.loads(text)) if text else None
+    except (ValueError, TypeError, RecursionError):
         return None
+    return owner if owner is None or _is_whole(owner) else None
+
+
+def _is_whole(owner: Owner) -> bool:
+    """Whether the values are of their types: psutil raises TypeError for others."""
+    return (
+        type(owner.pid) is int
+        and 0 <= owner.pid <= MOST_PID
+        and type(owner.started) in (int, float)
+        and isinstance(owner.machine, str)
+        and isinstance(owner.address, str | None)
+    )
 
 
 def this_process(address: str | None = None) -> Owner:

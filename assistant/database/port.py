@@ -19,6 +19,7 @@ from typing import Any, Protocol, TypeVar
 
 from ..config import Problem
 from ..errors import FileFailed
+from .damaged_rows import DamagedRows
 from .tables import StoreTables
 from .transaction import Transaction
 
@@ -77,7 +78,7 @@ class Database(Protocol):
     `problem` is None, or the sentence that says why the last write or the opening failed.
     `set_aside` is the place that a damaged database was moved to, or None. `generation` grows
     whenever another database takes the place of the open database. `folder` is where files lie that
-    belong to the database.
+    belong to the database. `damaged` are the damaged rows that were found.
 
     Nothing is opened before the first use. When opening fails (a full disk, a missing right) the
     next call tries again. Damaged data are set aside, never overwritten, and an empty database
@@ -87,6 +88,7 @@ class Database(Protocol):
     problem: str | None
     set_aside: Path | None
     generation: int
+    damaged: DamagedRows
 
     @property
     def folder(self) -> Path: ...

@@ -10,6 +10,7 @@ from typing import Any, Final
 
 from sqlalchemy import Connection, MetaData, Table
 
+from .damaged_rows import DamagedRows
 from .statement import Statement
 from .terms import TermIndex
 
@@ -19,16 +20,22 @@ class Transaction(ABC):
 
     `execute` and `scalar` are SQLAlchemy Core's. `folder` is the folder for files that belong to
     the database, None where there is none. `in_memory` says that the database is not on a disk.
+    `damaged` is where a store notes the rows that it cannot read.
     """
 
     def __init__(
-        self, connection: Connection, folder: Path | None, in_memory: bool = False
+        self,
+        connection: Connection,
+        folder: Path | None,
+        in_memory: bool = False,
+        damaged: DamagedRows | None = None,
     ) -> None:
         self.connection: Final = connection
         self.execute: Final = connection.execute
         self.scalar: Final = connection.scalar
         self.folder: Final = folder
         self.in_memory: Final = in_memory
+        self.damaged: Final = DamagedRows() if damaged is None else damaged
         self._driver: Final[Any] = connection.connection.dbapi_connection
 
     def rows(self, statement: Statement, **values: Any) -> list[tuple[Any, ...]]:

@@ -24,6 +24,7 @@ from ...database import Database, Transaction, Work, utc_now
 from ...errors import FileFailed, NotFound, StoreError
 from .. import schema
 from ..log.row_cache import RowCache
+from ..log.salvage import kept_metadata
 from ..search import search_index
 from . import transfer
 
@@ -324,4 +325,5 @@ class _Fallback:
 
 def _make_tables(transaction: Transaction) -> None:
     transaction.create(schema.metadata)
+    transaction.create(kept_metadata)
     search_index.prepare(transaction)

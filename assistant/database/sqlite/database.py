@@ -23,6 +23,7 @@ from sqlalchemy import Connection
 
 from ...config import Problem
 from ...errors import FileFailed, StoreError
+from ..damaged_rows import DamagedRows
 from ..port import Fallback, Result, Work, utc_now
 from ..tables import StoreTables, migrate
 from ..transaction import Transaction
@@ -59,6 +60,7 @@ class SqliteDatabase:
         self.problem: str | None = None
         self.set_aside: Path | None = None
         self.generation = 0
+        self.damaged = DamagedRows()
         self._clock = clock
         self._engines: OpenFile | None = None
         # The writer's own connection and its engines; used in the writer's thread only.
@@ -82,7 +84,8 @@ class SqliteDatabase:
         return self.path.parent
 
     def problems(self) -> tuple[Problem, ...]:
-        return problems_of(self.path.absolute(), self._journal, JOURNAL)
+        place = problems_of(self.path.absolute(), self._journal, JOURNAL)
+        return (*place, *self.damaged.problems(self.path.name))
 
     async def migrate(self, tables: StoreTables) -> None:
         if tables not in self._tables:
@@ -141,13 +144,16 @@ class SqliteDatabase:
             self._patience = patience
         self._choose_decoding(connection)
         with connection.begin():
-            return work(SqliteTransaction(connection, self.folder))
+            return work(self._transaction(connection))
 
     def _read(self, work: Work[Result]) -> Result:
         with self._open().reading() as connection:
             self._choose_decoding(connection)
             with connection.begin():
-                return work(SqliteTransaction(connection, self.folder))
+                return work(self._transaction(connection))
+
+    def _transaction(self, connection: Connection) -> SqliteTransaction:
+        return SqliteTransaction(connection, self.folder, damaged=self.damaged)
 
     def _decoding(self, transact: Callable[[], Result]) -> Result:
         """Run a transaction, again where it came upon a text that is no UTF-8: one such text must
@@ -158,6 +164,7 @@ class SqliteDatabase:
             if self._undecodable or not is_undecodable(error):
                 raise
             self._undecodable = True
+            self.damaged.note("texts", None)
         return transact()
 
     def _choose_decoding(self, connection: Connection) -> None:
@@ -295,6 +302,7 @@ class SqliteDatabase:
                 if self._file is not None and self._file != found:
                     self._begin_anew(opened)
                     self.generation += 1
+                    self.damaged = DamagedRows()  # of the other file
                 self._file, self._doubted = found, False
                 self._engines = opened
             return self._engines

@@ -74,8 +74,9 @@ class OpenFile:
         self.writer.dispose()
 
 
-def writing_engine(path: Path, told_journal: Callable[[str], None]) -> Engine:
-    """An engine with one connection, for the thread that writes."""
+def writing_engine(path: Path, told_journal: Callable[[str], None] = str) -> Engine:
+    """An engine with one connection, for the thread that writes. `told_journal` gets the journal
+    mode that SQLite took."""
     return _engine(path, 1, partial(_writing, told_journal), "BEGIN IMMEDIATE")
 
 
