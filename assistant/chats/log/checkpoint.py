@@ -186,9 +186,10 @@ def check_here(transaction: Transaction, chat_id: str, owner: Owner, now: dateti
 
 def settle(transaction: Transaction, chat_id: str, owner: Owner, now: datetime) -> bool:
     """Make an answer whose process is gone a cut message; returns whether there was one. Raises
-    Conflict as `check_here` does."""
+    NotFound, and Conflict as `check_here` does."""
     if transaction.row(_OWNER, chat=chat_id) is None:
         return False
+    chat_rows.require(transaction, chat_id)
     check_here(transaction, chat_id, owner, now)
     left = take(transaction, chat_id, now)
     assert left is not None

@@ -30,6 +30,7 @@ from sqlalchemy import (
 from ...database import LongInteger, Statement, TermIndex, Transaction
 from ...search.positions import CHAT_BITS, PieceOrigin, Placed, first_place, held, number_of
 from ...search.ranking import Entry
+from ..row_values import is_count
 
 INDEX_VERSION: Final = 3
 """Of the tables and of the rules by which text becomes terms; an index of another version in the
@@ -107,9 +108,17 @@ def prepare(transaction: Transaction) -> bool:
     return True
 
 
+def discard(transaction: Transaction) -> None:
+    """Have the index made anew by the next `prepare`, such as a damaged index."""
+    if inspect(transaction.connection).has_table(_version.name):
+        transaction.execute(delete(_version))
+
+
 def state(transaction: Transaction, chat_id: str) -> State | None:
     """How far the chat is indexed, or None for a chat that never was."""
     found = transaction.row(_STATE, chat=chat_id)
+    if found and not all(is_count(value) for value in found):
+        raise ValueError("a damaged index")
     return State(*found) if found else None
 
 

@@ -257,9 +257,10 @@ class SqliteDatabase:
     def _failed(self, verb: str, error: Exception) -> StoreError:
         self._drop_connection()
         failed = self._error(verb, error)
-        if failed.message != self.problem:
-            log.warning("Database: %s", ascii(failed.message)[1:-1])
-        self.problem = failed.message
+        if isinstance(failed, FileFailed):
+            if failed.message != self.problem:
+                log.warning("Database: %s", ascii(failed.message)[1:-1])
+            self.problem = failed.message
         return failed
 
     def _error(self, verb: str, error: Exception) -> StoreError:
