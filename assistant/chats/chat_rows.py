@@ -228,6 +228,12 @@ def set_pinned(transaction: Transaction, chat_id: str, pinned: bool) -> None:
     transaction.execute(update(chats).where(chats.c.id == chat_id).values(pinned=pinned))
 
 
+def set_deleted(transaction: Transaction, chat_id: str, deleted: datetime | None) -> None:
+    """Hide the chat, or show it again (None)."""
+    values = {"deleted": None if deleted is None else time_text(deleted)}
+    transaction.execute(update(chats).where(chats.c.id == chat_id).values(values))
+
+
 def set_unread(transaction: Transaction, chat_id: str, unread: bool) -> None:
     transaction.execute(update(chats).where(chats.c.id == chat_id).values(unread=unread))
 
