@@ -120,7 +120,6 @@ async def test_a_search_does_not_wait_for_all_of_a_long_chat(
     await Archive(store).add(long_chat(STEPS * 10))
     search = HistorySearch(database, store.failover)
     try:
-        assert await search.search("long", "walrus") == ()
         seen: list[int] = []
         for number in range(10_000):
             hits = await search.search("long", "walrus", 100)

@@ -265,7 +265,7 @@ def _runs_elsewhere(owner: Owner, chat_id: str) -> Conflict:
     where = f" at {owner.address}" if owner.address else ""
     return Conflict(
         f"This chat is being answered by another ComfyUI{where} (process {owner.pid} on"
-        f" {owner.machine}); go on there, or wait until it is done.",
+        f" {owner.host}); go on there, or wait until it is done.",
         code="runs_elsewhere",
         extra={"chat_id": chat_id, "pid": owner.pid, "address": owner.address},
     )
