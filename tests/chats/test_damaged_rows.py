@@ -29,12 +29,14 @@ from plugin.assistant.chats.search import search_index
 from plugin.assistant.chats.search.history_search import HistorySearch
 from plugin.assistant.chats.trash import Trash
 from plugin.assistant.context.projections import Covered, Projections
+from plugin.assistant.database import Transaction
 from plugin.assistant.database.sqlite import SqliteDatabase
 from plugin.assistant.errors import AssistantError
 from plugin.assistant.messages.parts import FilePart
 from plugin.assistant.sessions.serialization import messages_json, versions_json
 from plugin.assistant.user_context import rules as user_context
 from plugin.assistant.user_context.rules import UserContextStore
+from sqlalchemy import text
 
 from .examples import answer, user
 
@@ -42,17 +44,12 @@ DEEP = "[" * 5_000 + "]" * 5_000
 GARBAGE = {
     "null": "NULL",
     "int": "5",
-    "zero": "0",
     "negative": "-3",
     "huge int": "9223372036854775807",
     "real": "1.5",
-    "infinity": "9e999",
     "text": "'garbage'",
-    "empty": "''",
     "blob": "x'00ff00'",
     "invalid UTF-8": "CAST(x'61ff62' AS TEXT)",
-    "a NUL": "CAST(x'610062' AS TEXT)",
-    "JSON object": "'{\"x\": 1}'",
     "JSON list": "'[1, null]'",
     "deep JSON": f"'{DEEP}'",
     "half a message": """'{"id":"x","parts":[{"type":"text","text":"half a walrus"},{"ty'""",
@@ -143,19 +140,22 @@ def damage(path: Path, table: str, column: str, garbage: str) -> str | None:
         some = f"SELECT rowid FROM {table}"
         if owner and table not in ("attachments", "attachments_gone"):
             some += f" WHERE {owner} = 'b' OR typeof({owner}) = 'integer'"
+        if table == "search_entries":
+            some += " WHERE place >> 32 = (SELECT number FROM search_chats WHERE chat_id = 'b')"
+        if (table, column) in TERMS:
+            connection.execute(f"UPDATE {table} SET {column} = {garbage}")
+            connection.commit()
+            return garbage
         (place,) = connection.execute(f"{some} ORDER BY rowid LIMIT 1").fetchone()
+        change = f'UPDATE {table} SET "{column}" = {garbage} WHERE rowid = ?'
         try:
-            connection.execute(
-                f'UPDATE {table} SET "{column}" = {garbage} WHERE rowid = ?', [place]
-            )
-        except sqlite3.DatabaseError:  # NOT NULL, a key that is taken, or a row's number
+            (value,) = connection.execute(
+                f'{change} RETURNING quote("{column}")', [place]
+            ).fetchone()
+        except sqlite3.DatabaseError:  # NOT NULL, a key that is taken, or no number for a row's
             return None
-        now = place if column not in ("row", "place", "number") else None
-        found = connection.execute(
-            f'SELECT quote("{column}") FROM {table}' + (f" WHERE rowid = {place}" if now else "")
-        ).fetchone()
         connection.commit()
-    return str(found[0]) if found else None
+    return str(value)
 
 
 async def others_work(path: Path) -> None:
@@ -330,6 +330,75 @@ async def test_no_garbage_in_any_column_hides_another_row(
 @pytest.mark.parametrize(("table", "column"), TERMS)
 async def test_a_damaged_index_of_terms_is_made_anew(path: Path, table: str, column: str) -> None:
     await check(path, table, column, ("blob", "text", "huge int"))
+
+
+async def test_a_damaged_chat_is_listed_opened_and_reported(path: Path) -> None:
+    database = SqliteDatabase(path)
+    store = ChatStore(database)
+    try:
+        await store.recover()
+        await store.append("b", user("u7", "A seal"))
+        assert database.problems() == ()
+        await database.write(spoil)
+        chat = next(chat for chat in await store.list() if chat.id == "b")
+        assert (chat.title, chat.state, chat.damaged) == ("Chat b", "idle", ("state",))
+        assert entry_json(chat)["damaged"] is True
+        opened = await store.get("b")
+        assert opened is not None and opened.damaged == ("state", "params")
+        messages, _ = await ChatStore(database).page("b")
+        damaged = [message for message in messages if "damaged" in message.metadata]
+        assert [(message.id, message.role) for message in damaged] == [("u1", "user")]
+        assert damaged[0].text.endswith("half a walrus")
+        assert damaged[0].metadata["origin"] == "imported"
+        (problem,) = database.problems()
+        assert problem.code == "damaged_rows"
+        assert "1 in chats, 1 in messages" in problem.message
+        await store.set_params("b", ChatParams(model="m"))
+        await store.set_state("b", "idle")
+        assert (await store.list())[0].damaged == ()
+    finally:
+        await store.close()
+        await database.close()
+
+
+def spoil(transaction: Transaction) -> None:
+    transaction.execute(text("UPDATE chats SET state = 'wild', params = '{' WHERE id = 'b'"))
+    half = GARBAGE["half a message"].replace(":", "\\:")
+    where = "chat_id = 'b' AND message_id = 'u1'"
+    transaction.execute(text(f"UPDATE messages SET body = {half} WHERE {where}"))
+
+
+async def test_a_damaged_answer_in_progress_becomes_a_cut_one_and_its_row_is_kept(
+    path: Path,
+) -> None:
+    value = damage(path, "running", "body", GARBAGE["half a message"])
+    assert value is not None
+    database = SqliteDatabase(path)
+    store = ChatStore(database)
+    try:
+        assert set(await store.recover()) == {"a", "b"}
+        last = (await store.path("b"))[-1]
+        assert (last.id, last.metadata["cut"], last.metadata["damaged"]) == ("a3", "cut", True)
+        assert last.text.endswith("half a walrus")
+    finally:
+        await store.close()
+        await database.close()
+    assert kept(path, value)
+
+
+async def test_a_path_through_a_damaged_row_is_followed_by_its_parents(path: Path) -> None:
+    database = SqliteDatabase(path)
+    store = ChatStore(database)
+    try:
+        await store.recover()
+        before = await ChatStore(database).path("c")
+        for garbage in ("run_start = -1000000000", "run_start = 'x'", 'run_parent = "row"'):
+            change = f"UPDATE messages SET {garbage} WHERE chat_id = 'c' AND \"row\" = 4"
+            await database.write(lambda c, change=change: c.execute(text(change)) and None)
+            assert await asyncio.wait_for(ChatStore(database).path("c"), 10) == before
+    finally:
+        await store.close()
+        await database.close()
 
 
 async def check(path: Path, table: str, column: str, names: tuple[str, ...]) -> None:

@@ -35,6 +35,7 @@ from ..row_values import is_count
 INDEX_VERSION: Final = 3
 """Of the tables and of the rules by which text becomes terms; an index of another version in the
 database is made anew."""
+DAMAGED: Final = "The index of the chats' words is damaged."
 _TERMS: Final = "search_terms"
 _metadata: Final = MetaData()
 _version: Final = Table("search_version", _metadata, Column("version", Integer, nullable=False))
@@ -118,7 +119,7 @@ def state(transaction: Transaction, chat_id: str) -> State | None:
     """How far the chat is indexed, or None for a chat that never was."""
     found = transaction.row(_STATE, chat=chat_id)
     if found and not all(is_count(value) for value in found):
-        raise ValueError("a damaged index")
+        raise ValueError(DAMAGED)
     return State(*found) if found else None
 
 
@@ -214,13 +215,19 @@ class IndexedPostings:
         if self._before_row is not None:
             query = query.where(_entries.c.row_number < self._before_row)
         found = self._transaction.execute(query, {"places": list(places)})
-        return {place: Entry(terms, beat) for place, terms, beat in found}
+        entries = {place: Entry(terms, beat) for place, terms, beat in found}
+        if not all(is_count(one.terms) and is_count(one.beat) for one in entries.values()):
+            raise ValueError(DAMAGED)
+        return entries
 
 
 def origins(transaction: Transaction, places: Iterable[int]) -> dict[int, PieceOrigin]:
     """The origin of the piece in each of these places."""
     found = transaction.execute(_ORIGINS, {"places": list(places)})
-    return {place: PieceOrigin(chat_id, row, piece) for place, chat_id, row, piece in found}
+    origins = {place: PieceOrigin(chat_id, row, piece) for place, chat_id, row, piece in found}
+    if not all(is_count(one.row) and is_count(one.piece) for one in origins.values()):
+        raise ValueError(DAMAGED)
+    return origins
 
 
 def _terms(transaction: Transaction) -> TermIndex:
