@@ -1,5 +1,6 @@
 """A chat whose rows are damaged: the list, the search and the turns of the others go on."""
 
+import asyncio
 import sqlite3
 from contextlib import closing
 from pathlib import Path
@@ -25,7 +26,7 @@ async def test_a_damaged_chat_hides_no_other_and_health_names_it(tmp_path: Path)
         chat.provider.queue("A walrus.", "Another walrus.")
         await chat.say("Which animal?", chat="bad")
         await chat.say("Which animal?", chat="good")
-    (file,) = tmp_path.rglob("assistant.db")
+    (file,) = await asyncio.to_thread(lambda: list(tmp_path.rglob("assistant.db")))
     with closing(sqlite3.connect(file)) as connection:
         connection.executescript(SPOIL)
     async with chatting(tmp_path) as chat:

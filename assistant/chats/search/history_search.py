@@ -54,7 +54,7 @@ SHARE: Final = 1.0
 """The pause after each step of the indexing that nobody waits for, as a share of the time that the
 step took: making terms would else take every second turn of the interpreter."""
 _DAMAGED_INDEX: Final = (StoreError, TypeError, ValueError, KeyError, ArithmeticError)
-"""What a damaged index raises: values of wrong types, or SQLite's own error."""
+"""What a damaged index raises: values of wrong types, or the database's own error."""
 
 
 class HistorySearch:
