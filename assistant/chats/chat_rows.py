@@ -12,7 +12,7 @@ from dataclasses import asdict
 from datetime import datetime
 from typing import Any, Final, get_args
 
-from sqlalchemy import Select, bindparam, func, insert, select, type_coerce, update
+from sqlalchemy import bindparam, func, insert, select, type_coerce, update
 from sqlalchemy.types import NullType
 
 from ..database import Statement, Transaction
@@ -264,7 +264,7 @@ def end_active(transaction: Transaction) -> None:
     transaction.execute(update(chats).where(left).values(state="idle"))
 
 
-def _with_depth() -> Select[Any]:
+def _with_depth() -> Any:
     """A chat's columns and the number of messages on its current path."""
     head = (messages.c.chat_id == chats.c.id) & (messages.c.row == chats.c.head_row)
     # As they are in the file: a conversion may refuse a damaged value.

@@ -16,7 +16,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, Final
 
-from sqlalchemy import Row, Select, delete, func, insert, select, type_coerce
+from sqlalchemy import Row, delete, func, insert, select, type_coerce
 from sqlalchemy.types import NullType
 
 from ..database import Transaction
@@ -96,7 +96,7 @@ def waiting(transaction: Transaction, chat_id: str) -> tuple[Queued, ...]:
     return tuple(entry for entry in entries if entry is not None)
 
 
-def _every() -> Select[Any]:
+def _every() -> Any:
     """All columns as they are in the file: a conversion may refuse a damaged value."""
     return select(*(type_coerce(one, NullType()).label(one.name) for one in schema.queue.c))
 

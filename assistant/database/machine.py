@@ -59,15 +59,14 @@ def _from_system() -> str | None:
 
 def _from_registry() -> str | None:
     """The id that Windows made when it was installed."""
-    if sys.platform != "win32":
-        return None
-    import winreg
+    if sys.platform == "win32":
+        import winreg
 
-    with contextlib.suppress(OSError):
-        access = winreg.KEY_READ | winreg.KEY_WOW64_64KEY
-        place = r"SOFTWARE\Microsoft\Cryptography"
-        with winreg.OpenKey(winreg.HKEY_LOCAL_MACHINE, place, 0, access) as key:
-            return str(winreg.QueryValueEx(key, "MachineGuid")[0]) or None
+        with contextlib.suppress(OSError):
+            access = winreg.KEY_READ | winreg.KEY_WOW64_64KEY
+            place = r"SOFTWARE\Microsoft\Cryptography"
+            with winreg.OpenKey(winreg.HKEY_LOCAL_MACHINE, place, 0, access) as key:
+                return str(winreg.QueryValueEx(key, "MachineGuid")[0]) or None
     return None
 
 

@@ -2,6 +2,7 @@
 
 import os
 import platform
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -20,7 +21,7 @@ def asked_anew() -> Iterator[None]:
 @pytest.fixture
 def linux(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
     """A Linux system without an id yet, and no container; the file for its id."""
-    monkeypatch.setattr(machine.sys, "platform", "linux")
+    monkeypatch.setattr(sys, "platform", "linux")
     monkeypatch.setattr(machine, "LINUX_FILES", (tmp_path / "machine-id",))
     monkeypatch.setattr(machine, "PROCESS_IDS", tmp_path / "none")
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))

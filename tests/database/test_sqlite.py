@@ -233,7 +233,7 @@ async def test_an_error_of_sqlite_is_known_by_its_number(tmp_path: Path) -> None
         with pytest.raises(sqlite3.DatabaseError) as caught:
             connection.execute("SELECT * FROM sqlite_master")
         translated = sqlite3.DatabaseError("Die Datei ist keine Datenbank")
-        translated.sqlite_errorcode = caught.value.sqlite_errorcode
+        vars(translated)["sqlite_errorcode"] = vars(caught.value)["sqlite_errorcode"]
         assert is_damage(translated)
         with pytest.raises(sqlite3.OperationalError) as wrong:
             connection.execute("SELECT json('{')")

@@ -187,9 +187,9 @@ class SqliteDatabase:
         self, work: Callable[..., Any], fallback: Fallback | None = None, alone: bool = False
     ) -> Any:
         self._check_open()
-        job = Job(work, asyncio.get_running_loop().create_future(), fallback, alone)
-        self._writer.submit(job)
-        return await job.future
+        done = asyncio.get_running_loop().create_future()
+        self._writer.submit(Job(work, done, fallback, alone))
+        return await done
 
     def _check_open(self) -> None:
         if self._closed:

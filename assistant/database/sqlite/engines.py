@@ -59,11 +59,14 @@ class OpenFile:
             with self._lock:
                 self._reading -= 1
                 if connection is not None:
-                    if self._closed:
+                    if self._is_closed():  # meanwhile
                         # A pool that was disposed keeps a connection that comes back to it.
                         connection.invalidate()
                     connection.close()
                 self._lock.notify_all()
+
+    def _is_closed(self) -> bool:
+        return self._closed
 
     def close(self) -> None:
         """Close all connections but the writer's, which its user closed before."""
@@ -74,7 +77,11 @@ class OpenFile:
         self.writer.dispose()
 
 
-def writing_engine(path: Path, told_journal: Callable[[str], None] = str) -> Engine:
+def _ignored(journal: str) -> None:
+    """Nobody needs to know the journal mode."""
+
+
+def writing_engine(path: Path, told_journal: Callable[[str], None] = _ignored) -> Engine:
     """An engine with one connection, for the thread that writes. `told_journal` gets the journal
     mode that SQLite took."""
     return _engine(path, 1, partial(_writing, told_journal), "BEGIN IMMEDIATE")

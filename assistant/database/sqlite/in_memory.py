@@ -23,6 +23,7 @@ class InMemorySqlite:
         self._make_tables = make_tables
         self._folder = folder
         self._lock = threading.RLock()
+        self._made = False
         self._begin()
         # One thread, so that works are done in the order of the calls.
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="assistant-memory")
@@ -51,8 +52,8 @@ class InMemorySqlite:
             self._end()
 
     def _begin(self) -> None:
-        engine = memory_engine()
-        self._engine, self._made = engine, False
+        self._engine = engine = memory_engine()
+        self._made = False
         # Closes the connection also of a database that its user let go of.
         self._end = weakref.finalize(self, engine.dispose)
 
