@@ -125,9 +125,10 @@ class ChatTransactions:
         self._cache.forget(chat_id)
 
     def _recover(self, transaction: Transaction) -> tuple[str, ...]:
+        now = self.now()
         schema.prepare(transaction)
-        salvage.prepare(transaction, self.now())
-        return checkpoint.recover(transaction, self.owner, self.now(), tuple(self._answering))
+        salvage.prepare(transaction, now)
+        return checkpoint.recover(transaction, self.owner, now, tuple(self._answering))
 
     async def _prepare(self) -> None:
         if not self.failover.ready:

@@ -48,7 +48,7 @@ logger = logging.getLogger("comfyui_assistant")
 MOST_HITS: Final = 100
 ROWS_PER_STEP: Final = 200
 """Rows that are read and indexed at once, so that a turn's own writes never wait long."""
-PATIENCE_SECONDS: Final = 2.0
+PATIENCE_SECONDS: Final = 5.0
 """How long a search waits for rows that are not indexed; then it goes on without them."""
 SHARE: Final = 1.0
 """The pause after each step of the indexing that nobody waits for, as a share of the time that the
