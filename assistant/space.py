@@ -96,7 +96,7 @@ class UserSpace:
             comfyui=comfyui,
             places=places,
         )
-        self.archive = Archive(self.chats)
+        self.archive = Archive(self.chats, added=self.search.index_soon)
         self.trash = Trash(self.database, self.chats, self.search)
         titling = Titling(providers, model, settings, self.chats, self._name)
         jobs = (summariser, titling)
@@ -149,5 +149,6 @@ class UserSpace:
     async def close(self) -> None:
         await self.sessions.close()
         await self.trash.close()
+        await self.search.close()
         await self.chats.close()
         await self.database.close()

@@ -21,7 +21,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final, cast
 
-from sqlalchemy import bindparam, delete, exists, select
+from sqlalchemy import bindparam, delete, exists, func, select
 
 from .. import files
 from ..database import Statement, Transaction
@@ -54,7 +54,14 @@ _ONLY_OF_CHAT: Final = Statement(
 _DELETE_OF_CHAT: Final = Statement(
     delete(attachments).where(attachments.c.chat_id == bindparam("chat"))
 )
-_GONE: Final = Statement(select(attachments_gone.c.sha256))
+# The name of a file is made of it, so a damaged row names none.
+_GONE: Final = Statement(
+    select(attachments_gone.c.sha256).where(
+        func.length(attachments_gone.c.sha256) == 64,
+        attachments_gone.c.sha256.between("0", "g"),
+        *(attachments_gone.c.sha256.not_like(f"%{mark}%") for mark in "/\\:."),
+    )
+)
 _REFERENCE_TO: Final = Statement(
     select(attachments.c.chat_id).where(attachments.c.sha256 == bindparam("sha256")).limit(1)
 )

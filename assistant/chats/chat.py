@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from datetime import datetime
 from enum import Enum
 from typing import Any, Final, Literal
@@ -85,7 +85,8 @@ class Versions:
 @dataclass(frozen=True, slots=True)
 class ChatSummary:
     """A chat in a list. `messages` is the number of messages on the current path, without events;
-    times are UTC; `unread` says that an answer ended while no reader followed the chat."""
+    times are UTC; `unread` says that an answer ended while no reader followed the chat. `damaged`
+    names the columns of its row that could not be read: they have other values here."""
 
     id: str
     title: str
@@ -96,6 +97,7 @@ class ChatSummary:
     pinned: bool
     unread: bool
     workflow: WorkflowName | None
+    damaged: tuple[str, ...] = field(default=(), kw_only=True)
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,7 +10,8 @@ from .chat import Chat, ChatSummary
 
 
 def entry_json(chat: ChatSummary) -> dict[str, Any]:
-    """A chat in a list. `workflow` is there only when the chat has one."""
+    """A chat in a list. `workflow` is there only when the chat has one, and `damaged` only when its
+    row is."""
     body: dict[str, Any] = {
         "id": chat.id,
         "title": chat.title,
@@ -23,6 +24,8 @@ def entry_json(chat: ChatSummary) -> dict[str, Any]:
     }
     if chat.workflow is not None:
         body["workflow"] = asdict(chat.workflow)
+    if chat.damaged:
+        body["damaged"] = True
     return body
 
 

@@ -1,19 +1,19 @@
 """The table `chats`: one row for each chat. Unlike the rows of the log, these rows change.
 
-Functions over a transaction, to be called inside one transaction of `store`.
+Functions over a transaction, to be called inside one transaction of `store`. Of a damaged row
+(`row_values`) what can be read is returned, and the database notes it.
 """
 
 from __future__ import annotations
 
-import json
 from collections import namedtuple
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from dataclasses import asdict
 from datetime import datetime
-from functools import lru_cache
 from typing import Any, Final, get_args
 
-from sqlalchemy import Select, bindparam, func, insert, select, update
+from sqlalchemy import bindparam, func, insert, select, type_coerce, update
+from sqlalchemy.types import NullType
 
 from ..database import Statement, Transaction
 from ..errors import Conflict, NotFound
@@ -27,14 +27,15 @@ from .chat import (
     TitleSource,
     WorkflowName,
 )
-from .log.record import canonical, parse_time, time_text
+from .log.record import canonical, time_text
+from .row_values import MOST, RowValues, is_count, is_row
 from .schema import chats, messages, running
 
 _Found: Final = namedtuple("_Found", [*chats.c.keys(), "depth"])  # type: ignore[misc]
 _head: Final = messages.alias("head")
 _last: Final = chats.alias("last")
 _FIND: Final = Statement(
-    select(*chats.c, func.coalesce(_head.c.depth, 0))
+    select(*chats.c, _head.c.depth)
     .select_from(
         chats.outerjoin(_head, (_head.c.chat_id == chats.c.id) & (_head.c.row == chats.c.head_row))
     )
@@ -49,15 +50,23 @@ _SET_HEAD: Final = Statement(
         updated=bindparam("now"),
     )
 )
+# Without damaged values, which are no numbers (any number is less than any text) or too large.
+_NEWEST_ACTIVITY: Final = select(func.max(_last.c.activity)).where(_last.c.activity < MOST)
 # A chat that is the last changed already keeps its `activity`: otherwise each message would write
 # another page of the file.
 _SET_ACTIVITY: Final = Statement(
     update(chats)
     .where(
         chats.c.id == bindparam("chat"),
-        chats.c.activity < select(func.max(_last.c.activity)).scalar_subquery(),
+        chats.c.activity != _NEWEST_ACTIVITY.scalar_subquery(),
     )
-    .values(activity=select(func.max(_last.c.activity) + 1).scalar_subquery())
+    .values(activity=_NEWEST_ACTIVITY.scalar_subquery() + 1)
+)
+_NEWEST_ROW: Final = Statement(
+    select(messages.c.row, messages.c.depth)
+    .where(messages.c.chat_id == bindparam("chat"), messages.c.row.between(1, MOST))
+    .order_by(messages.c.row.desc())
+    .limit(1)
 )
 _SET_STATE: Final = Statement(
     update(chats).where(chats.c.id == bindparam("chat")).values(state=bindparam("to"))
@@ -71,6 +80,7 @@ _SUMMARY = (
     chats.c.pinned,
     chats.c.unread,
     chats.c.workflow,
+    chats.c.head_row,
 )
 
 
@@ -118,16 +128,14 @@ def find(transaction: Transaction, chat_id: str) -> Chat | None:
     row = transaction.row(_FIND, chat=chat_id)
     if row is None:
         return None
-    found: Any = _Found._make(row)
+    values = RowValues(found := _Found._make(row))
+    fields = values.summary() | values.details()
+    head, depth = _head_of(transaction, found, values)
     return Chat(
-        **_summary_fields(found),
-        title_source=found.title_source,
-        head_row=found.head_row,
-        allowed_tools=_tools(found.allowed_tools),
-        log_chars=found.log_chars,
-        params=_params(found.params),
-        draft=found.draft,
-        branched_from=_branch_point(found.branched_from),
+        **fields,
+        messages=depth,
+        head_row=head,
+        damaged=_noted(transaction, chat_id, values),
     )
 
 
@@ -148,7 +156,7 @@ def newest(
 ) -> tuple[ChatSummary, ...]:
     """Chats by their last change, newest first, without the chats in `hidden`. Raises NotFound for
     an unknown `before`."""
-    query = _with_depth(*_SUMMARY).where(chats.c.deleted.is_(None))
+    query = _with_depth().where(chats.c.deleted.is_(None))
     if only_pinned:
         query = query.where(chats.c.pinned.is_(True))
     if hidden:
@@ -156,22 +164,31 @@ def newest(
     if before is not None:
         require(transaction, before)
         reached = select(chats.c.activity).where(chats.c.id == before).scalar_subquery()
-        query = query.where(chats.c.activity < reached)
-    found = transaction.execute(query.order_by(chats.c.activity.desc()).limit(limit))
-    return tuple(ChatSummary(**_summary_fields(row)) for row in found)
+        # Two rows have one `activity` only where one of them is damaged.
+        query = query.where(
+            chats.c.activity <= reached, (chats.c.activity < reached) | (chats.c.id < before)
+        )
+    found = transaction.execute(
+        query.order_by(chats.c.activity.desc(), chats.c.id.desc()).limit(limit)
+    )
+    return _summaries(transaction, found.all())
 
 
 def untouched_since(transaction: Transaction, moment: datetime) -> tuple[ChatSummary, ...]:
     """The chats that did not change since `moment`, last changed first; without pinned chats and
-    chats that are being answered."""
-    query = _with_depth(*_SUMMARY).where(
+    chats that are being answered. A damaged chat is none of them: its times may be wrong."""
+    query = _with_depth().where(
         chats.c.deleted.is_(None),
         chats.c.pinned.is_(False),
         chats.c.state.not_in(BUSY_STATES),
         chats.c.updated <= time_text(moment),
     )
     found = transaction.execute(query.order_by(chats.c.activity.desc()))
-    return tuple(ChatSummary(**_summary_fields(row)) for row in found)
+    return tuple(
+        chat
+        for chat in _summaries(transaction, found.all())
+        if not chat.damaged and not chat.pinned and chat.state not in BUSY_STATES
+    )
 
 
 def set_head(
@@ -211,6 +228,12 @@ def set_pinned(transaction: Transaction, chat_id: str, pinned: bool) -> None:
     transaction.execute(update(chats).where(chats.c.id == chat_id).values(pinned=pinned))
 
 
+def set_deleted(transaction: Transaction, chat_id: str, deleted: datetime | None) -> None:
+    """Hide the chat, or show it again (None)."""
+    values = {"deleted": None if deleted is None else time_text(deleted)}
+    transaction.execute(update(chats).where(chats.c.id == chat_id).values(values))
+
+
 def set_unread(transaction: Transaction, chat_id: str, unread: bool) -> None:
     transaction.execute(update(chats).where(chats.c.id == chat_id).values(unread=unread))
 
@@ -241,52 +264,51 @@ def end_active(transaction: Transaction) -> None:
     transaction.execute(update(chats).where(left).values(state="idle"))
 
 
-def _with_depth(*columns: Any) -> Select[Any]:
+def _with_depth() -> Any:
     """A chat's columns and the number of messages on its current path."""
     head = (messages.c.chat_id == chats.c.id) & (messages.c.row == chats.c.head_row)
-    depth = func.coalesce(messages.c.depth, 0).label("depth")
-    return select(*columns, depth).select_from(chats.outerjoin(messages, head))
+    # As they are in the file: a conversion may refuse a damaged value.
+    columns = [type_coerce(column, NullType()).label(column.name) for column in _SUMMARY]
+    joined = select(*columns, messages.c.depth.label("depth"))
+    return joined.select_from(chats.outerjoin(messages, head))
 
 
-def _summary_fields(row: Any) -> dict[str, Any]:
-    return {
-        "id": row.id,
-        "title": row.title,
-        "created": parse_time(row.created),
-        "updated": parse_time(row.updated),
-        "messages": row.depth,
-        "state": row.state,
-        "pinned": bool(row.pinned),
-        "unread": bool(row.unread),
-        "workflow": _workflow(row.workflow),
-    }
+def _summaries(transaction: Transaction, rows: Sequence[Any]) -> tuple[ChatSummary, ...]:
+    """The chats of these rows; a row whose id is no text names no chat, and is only noted."""
+    found = []
+    for row in rows:
+        if not isinstance(row.id, str):
+            transaction.damaged.note(chats.name, row.id)
+            continue
+        values = RowValues(row)
+        fields = values.summary()
+        _, depth = _head_of(transaction, row, values)
+        damaged = _noted(transaction, row.id, values)
+        found.append(ChatSummary(**fields, messages=depth, damaged=damaged))
+    return tuple(found)
 
 
-# Cached, since most chats have the same few texts.
+def _head_of(transaction: Transaction, row: Any, values: RowValues) -> tuple[int | None, int]:
+    """The row that ends the current path, and the number of messages on that path. Where the head
+    is damaged, the path ends with the newest row."""
+    head, depth = row.head_row, row.depth
+    if head is None or (is_row(head) and is_count(depth)):
+        return head, depth or 0
+    values.damaged.append("head_row")
+    if is_row(head) and depth is not None:
+        return head, 0
+    newest, depth = transaction.row(_NEWEST_ROW, chat=row.id) or (None, 0)
+    return newest, depth if is_count(depth) else 0
 
 
-@lru_cache
-def _tools(text: str) -> tuple[str, ...]:
-    return tuple(json.loads(text))
-
-
-@lru_cache
-def _params(text: str) -> ChatParams:
-    return ChatParams(**json.loads(text))
-
-
-@lru_cache
-def _workflow(text: str | None) -> WorkflowName | None:
-    found = json.loads(text) if text else None
-    return WorkflowName(found["id"], found["name"]) if found else None
-
-
-@lru_cache
-def _branch_point(text: str | None) -> BranchPoint | None:
-    return BranchPoint(**json.loads(text)) if text else None
+def _noted(transaction: Transaction, chat_id: str, values: RowValues) -> tuple[str, ...]:
+    if values.damaged:
+        transaction.damaged.note(chats.name, chat_id)
+    return tuple(values.damaged)
 
 
 def next_activity() -> Any:
     """An expression for `activity`: the chat becomes the last changed chat."""
     counted = chats.alias()
-    return select(func.coalesce(func.max(counted.c.activity), 0) + 1).scalar_subquery()
+    newest = select(func.coalesce(func.max(counted.c.activity), 0) + 1)
+    return newest.where(counted.c.activity < MOST).scalar_subquery()

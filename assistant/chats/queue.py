@@ -17,14 +17,16 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, Final
 
-from sqlalchemy import Row, delete, func, insert, select
+from sqlalchemy import Row, delete, func, insert, select, type_coerce
+from sqlalchemy.types import NullType
 
 from ..database import Transaction
-from ..errors import Conflict, NotFound, Refused
+from ..errors import Conflict, NotFound, Refused, StoreError
 from ..messages.parts import Message
 from . import chat_rows, schema
 from .attachments import decode_row, encode_row
-from .log.record import canonical, parse_time, time_text
+from .log.record import canonical, stored_time, time_text
+from .row_values import MOST
 from .transactions import ChatTransactions
 
 MOST_QUEUED: Final = 32
@@ -89,9 +91,15 @@ class ChatQueue:
 
 def waiting(transaction: Transaction, chat_id: str) -> tuple[Queued, ...]:
     rows = schema.queue
-    query = select(rows).where(rows.c.chat_id == chat_id)
+    query = _every().where(rows.c.chat_id == chat_id)
     found = transaction.execute(query.order_by(rows.c.priority.desc(), rows.c.number))
-    return tuple(_queued(transaction, row) for row in found.all())
+    entries = [_queued(transaction, row) for row in found.all()]
+    return tuple(entry for entry in entries if entry is not None)
+
+
+def _every() -> Any:
+    """All columns as they are in the file: a conversion may refuse a damaged value."""
+    return select(*(type_coerce(one, NullType()).label(one.name) for one in schema.queue.c))
 
 
 def add(transaction: Transaction, chat_id: str, entry: Queued) -> int:
@@ -107,7 +115,9 @@ def add(transaction: Transaction, chat_id: str, entry: Queued) -> int:
             status=429,
             retry_after=FULL_RETRY_SECONDS,
         )
-    newest = select(func.max(rows.c.number)).where(rows.c.chat_id == chat_id)
+    newest = select(func.max(rows.c.number)).where(
+        rows.c.chat_id == chat_id, rows.c.number.between(1, MOST)
+    )
     number = (transaction.execute(newest).scalar_one() or 0) + 1
     values = {
         "chat_id": chat_id,
@@ -130,19 +140,26 @@ def take(transaction: Transaction, chat_id: str, entry_id: str) -> Queued:
     out twice."""
     rows = schema.queue
     where = (rows.c.chat_id == chat_id) & (rows.c.id == entry_id)
-    found = transaction.execute(select(rows).where(where)).one_or_none()
+    found = transaction.execute(_every().where(where)).one_or_none()
     if found is None:
         raise NotFound(f"Nothing with the id {entry_id!r} waits in this chat.")
+    entry = _queued(transaction, found)
+    if entry is None:
+        raise NotFound(f"The entry {entry_id!r} of this chat's queue is damaged.")
     transaction.execute(delete(rows).where(where))
-    return _queued(transaction, found)
+    return entry
 
 
-def _queued(transaction: Transaction, row: Row[Any]) -> Queued:
-    return Queued(
-        id=row.id,
-        type=row.type,
-        created=parse_time(row.created),
-        message=None if row.message is None else decode_row(transaction, row.message)[0],
-        priority=row.priority,
-        details=json.loads(row.details),
-    )
+def _queued(transaction: Transaction, row: Row[Any]) -> Queued | None:
+    """The entry; None for a damaged one, which stays in its table and is not carried out: its words
+    may not be what the user sent."""
+    try:
+        created, details = stored_time(row.created), json.loads(row.details)
+        message = None if row.message is None else decode_row(transaction, row.message)[0]
+    except (StoreError, TypeError, KeyError, AttributeError, ValueError, RecursionError):
+        created, details, message = None, None, None
+    texts = isinstance(row.id, str) and isinstance(row.type, str)
+    if created is None or not isinstance(details, dict) or not texts:
+        transaction.damaged.note(schema.queue.name, row.chat_id, row.id)
+        return None
+    return Queued(row.id, row.type, created, message, row.priority == 1, details)

@@ -140,7 +140,7 @@ class ChatStore(ChatTransactions):
             head = chat_rows.require(transaction, chat_id).head_row
             rows, more = paths.page(transaction, chat_id, head, before, bounded)
             read = chat_log.read_rows(transaction, chat_id, rows)
-            return tuple(read[row].message for row in rows), more
+            return tuple(read[row].message for row in rows if row in read), more
 
         return await self.read(chat_id, work)
 
@@ -309,7 +309,8 @@ class ChatStore(ChatTransactions):
             rows = paths.path(transaction, chat_id, chat.head_row)
             missing = [row for row in rows if row not in known]
             read = chat_log.read_rows(transaction, chat_id, missing)
-            return chat, {row: known[row] if row in known else read[row] for row in rows}
+            every = {**known, **read}
+            return chat, {row: every[row] for row in rows if row in every}
 
         chat, found = await self.read(chat_id, work)
         if chat is not None:

@@ -20,7 +20,7 @@ from . import chat_rows, schema
 from .chat import Chat
 from .failover.failover import Failover, Saving
 from .identity import chat_id as check_chat_id
-from .log import capacity, checkpoint
+from .log import capacity, checkpoint, salvage
 from .log.row_cache import RowCache
 
 Result = TypeVar("Result")
@@ -125,8 +125,10 @@ class ChatTransactions:
         self._cache.forget(chat_id)
 
     def _recover(self, transaction: Transaction) -> tuple[str, ...]:
+        now = self.now()
         schema.prepare(transaction)
-        return checkpoint.recover(transaction, self.owner, self.now(), tuple(self._answering))
+        salvage.prepare(transaction, now)
+        return checkpoint.recover(transaction, self.owner, now, tuple(self._answering))
 
     async def _prepare(self) -> None:
         if not self.failover.ready:

@@ -27,7 +27,8 @@ from ..errors import Conflict, FileFailed, NotFound, StoreError
 from . import attachments, chat_rows, schema
 from .chat import ChatSummary
 from .identity import chat_id as check_chat_id
-from .log.record import parse_time, time_text
+from .log.record import parse_time, stored_time, time_text
+from .log.salvage import kept_rows
 from .schema import chats
 from .search.history_search import HistorySearch
 from .transactions import ChatTransactions
@@ -227,7 +228,8 @@ class Trash:
 def _deleted(transaction: Transaction) -> list[tuple[str, datetime]]:
     """The deleted chats that are not removed yet, and when they were deleted."""
     query = select(chats.c.id, chats.c.deleted).where(chats.c.deleted.is_not(None))
-    return [(chat_id, parse_time(since)) for chat_id, since in transaction.execute(query)]
+    found = [(identity, stored_time(since)) for identity, since in transaction.execute(query)]
+    return [(identity, since) for identity, since in found if since is not None]
 
 
 def _hide(transaction: Transaction, chat_id: str, now: datetime) -> None:
@@ -252,4 +254,6 @@ def _remove(transaction: Transaction, chat_id: str, deleted: datetime) -> bool:
     for rows in REMOVED_FROM:
         transaction.execute(delete(rows).where(rows.c.chat_id == chat_id))
     transaction.execute(delete(chats).where(chats.c.id == chat_id))
+    transaction.execute(delete(kept_rows).where(kept_rows.c.chat_id == chat_id))
+    transaction.damaged.forget(chat_id)
     return True

@@ -16,9 +16,12 @@ from typing import Final
 
 import psutil
 
+from .machine import machine_id as this_machine
+
 SAME_START_SECONDS: Final = 30.0
 """Seconds. Two times of start of one process id that differ by less mean one start, since setting
 the clock moves these times."""
+MOST_PID: Final = 2**31 - 1
 SILENT_FOR: Final = timedelta(minutes=10)
 """How long the lease of a process on another machine lasts without a write."""
 
@@ -26,12 +29,23 @@ SILENT_FOR: Final = timedelta(minutes=10)
 @dataclass(frozen=True, slots=True)
 class Owner:
     """A process. `started` is in seconds since 1970; `address` is where its ComfyUI answers, such
-    as `127.0.0.1:8188`, where that is known."""
+    as `127.0.0.1:8188`, where that is known. `machine` is the host name, a `#` and the machine's
+    id (`machine`); earlier versions wrote the host name alone."""
 
     pid: int
     started: float
     machine: str
     address: str | None = None
+
+    @property
+    def host(self) -> str:
+        """The machine's name, for people."""
+        return self.machine.partition("#")[0]
+
+    @property
+    def machine_id(self) -> str:
+        name, _, identity = self.machine.partition("#")
+        return identity or (this_machine() if name == platform.node() else name)
 
     def to_text(self) -> str:
         return json.dumps(asdict(self), sort_keys=True)
@@ -40,13 +54,26 @@ class Owner:
 def owner_of(text: str | None) -> Owner | None:
     """The owner in a row; None where the row has none that can be read."""
     try:
-        return Owner(**json.loads(text)) if text else None
-    except (ValueError, TypeError):
+        owner = Owner(**json.loads(text)) if text else None
+    except (ValueError, TypeError, RecursionError):
         return None
+    return owner if owner is None or _is_whole(owner) else None
+
+
+def _is_whole(owner: Owner) -> bool:
+    """Whether the values are of their types: psutil raises TypeError for others."""
+    return (
+        type(owner.pid) is int
+        and 0 <= owner.pid <= MOST_PID
+        and type(owner.started) in (int, float)
+        and isinstance(owner.machine, str)
+        and isinstance(owner.address, str | None)
+    )
 
 
 def this_process(address: str | None = None) -> Owner:
-    return Owner(os.getpid(), psutil.Process().create_time(), platform.node(), address)
+    machine = f"{platform.node()}#{this_machine()}"
+    return Owner(os.getpid(), psutil.Process().create_time(), machine, address)
 
 
 def other_owner(row_owner: str | None, renewed: datetime, me: Owner, now: datetime) -> Owner | None:
@@ -60,12 +87,12 @@ def other_owner(row_owner: str | None, renewed: datetime, me: Owner, now: dateti
 
 def is_same(one: Owner, other: Owner) -> bool:
     near = abs(one.started - other.started) < SAME_START_SECONDS
-    return (one.pid, one.machine) == (other.pid, other.machine) and near
+    return (one.pid, one.machine_id) == (other.pid, other.machine_id) and near
 
 
 def is_alive(owner: Owner, renewed: datetime, now: datetime) -> bool:
     """Whether the process still runs; on another machine, whether it wrote lately."""
-    if owner.machine != platform.node():
+    if owner.machine_id != this_machine():
         return now - renewed < SILENT_FOR
     try:
         started = psutil.Process(owner.pid).create_time()

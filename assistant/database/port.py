@@ -17,7 +17,9 @@ from datetime import datetime, timezone
 from pathlib import Path
 from typing import Any, Protocol, TypeVar
 
+from ..config import Problem
 from ..errors import FileFailed
+from .damaged_rows import DamagedRows
 from .tables import StoreTables
 from .transaction import Transaction
 
@@ -64,6 +66,9 @@ class InMemory(Transactions, Protocol):
     def clear(self) -> None:
         """Drop everything, and free the memory."""
 
+    def close(self) -> None:
+        """`clear`, and end its thread; nothing may be called after."""
+
 
 class Database(Protocol):
     """A database on a disk. All async methods but `close` raise `StoreError` (`FileFailed` where
@@ -73,7 +78,7 @@ class Database(Protocol):
     `problem` is None, or the sentence that says why the last write or the opening failed.
     `set_aside` is the place that a damaged database was moved to, or None. `generation` grows
     whenever another database takes the place of the open database. `folder` is where files lie that
-    belong to the database.
+    belong to the database. `damaged` are the damaged rows that were found.
 
     Nothing is opened before the first use. When opening fails (a full disk, a missing right) the
     next call tries again. Damaged data are set aside, never overwritten, and an empty database
@@ -83,9 +88,14 @@ class Database(Protocol):
     problem: str | None
     set_aside: Path | None
     generation: int
+    damaged: DamagedRows
 
     @property
     def folder(self) -> Path: ...
+
+    def problems(self) -> tuple[Problem, ...]:
+        """What the user should know about the place and the rows of the database, but for `problem`
+        and `set_aside`."""
 
     async def migrate(self, tables: StoreTables) -> None:
         """Make or bring up to date the tables of a store; again in a database that takes the place

@@ -55,7 +55,10 @@ def migrate(transaction: Transaction, tables: StoreTables) -> None:
 
 
 def upgrade(transaction: Transaction, tables: StoreTables, found: int) -> None:
-    """Bring the tables of version `found` (0: there are none) to the newest version."""
+    """Bring the tables of version `found` (0: there are none) to the version of this code.
+
+    Where the plugin was updated while it runs, the folder of the steps has newer steps already:
+    they are left to the code that they belong to."""
     # Imported here, so that ComfyUI's start does not wait for alembic, which a database needs once,
     # if ever.
     from alembic.migration import MigrationContext
@@ -64,7 +67,7 @@ def upgrade(transaction: Transaction, tables: StoreTables, found: int) -> None:
 
     assert tables.steps is not None, "tables with versions have steps"
     scripts = ScriptDirectory(str(tables.steps.parent), version_locations=[str(tables.steps)])
-    steps = list(scripts.iterate_revisions("head", str(found) if found else "base"))
+    steps = list(scripts.iterate_revisions(str(tables.version), str(found) if found else "base"))
     with Operations.context(MigrationContext.configure(transaction.connection)):
         for step in reversed(steps):
             step.module.upgrade()

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
+from contextlib import closing
 from pathlib import Path
 from typing import Any, Final
 
 from sqlalchemy import Connection, MetaData, Table
 
+from .damaged_rows import DamagedRows
 from .statement import Statement
 from .terms import TermIndex
 
@@ -18,23 +20,29 @@ class Transaction(ABC):
 
     `execute` and `scalar` are SQLAlchemy Core's. `folder` is the folder for files that belong to
     the database, None where there is none. `in_memory` says that the database is not on a disk.
+    `damaged` is where a store notes the rows that it cannot read.
     """
 
     def __init__(
-        self, connection: Connection, folder: Path | None, in_memory: bool = False
+        self,
+        connection: Connection,
+        folder: Path | None,
+        in_memory: bool = False,
+        damaged: DamagedRows | None = None,
     ) -> None:
         self.connection: Final = connection
         self.execute: Final = connection.execute
         self.scalar: Final = connection.scalar
         self.folder: Final = folder
         self.in_memory: Final = in_memory
+        self.damaged: Final = DamagedRows() if damaged is None else damaged
         self._driver: Final[Any] = connection.connection.dbapi_connection
 
     def rows(self, statement: Statement, **values: Any) -> list[tuple[Any, ...]]:
         """Run a statement that returns rows."""
-        cursor = self._driver.cursor()
-        cursor.execute(*statement.bound(self.connection.dialect, values))
-        found: list[tuple[Any, ...]] = cursor.fetchall()
+        with closing(self._driver.cursor()) as cursor:
+            cursor.execute(*statement.bound(self.connection.dialect, values))
+            found: list[tuple[Any, ...]] = cursor.fetchall()
         return found
 
     def row(self, statement: Statement, **values: Any) -> tuple[Any, ...] | None:
@@ -44,16 +52,16 @@ class Transaction(ABC):
 
     def run(self, statement: Statement, **values: Any) -> int:
         """Run a statement that returns no rows; returns how many rows it changed."""
-        cursor = self._driver.cursor()
-        cursor.execute(*statement.bound(self.connection.dialect, values))
-        changed: int = cursor.rowcount
+        with closing(self._driver.cursor()) as cursor:
+            cursor.execute(*statement.bound(self.connection.dialect, values))
+            changed: int = cursor.rowcount
         return changed
 
     def run_each(self, statement: Statement, rows: list[dict[str, Any]]) -> None:
         """Run a statement that returns no rows once with each of `rows`."""
         if rows:
-            cursor = self._driver.cursor()
-            cursor.executemany(*statement.bound_many(self.connection.dialect, rows))
+            with closing(self._driver.cursor()) as cursor:
+                cursor.executemany(*statement.bound_many(self.connection.dialect, rows))
 
     @abstractmethod
     def create(self, metadata: MetaData) -> None:

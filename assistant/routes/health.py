@@ -27,6 +27,7 @@ async def read_health(request: PlainRequest) -> web.Response:
         *installation.problems(),
         *await asyncio.to_thread(installation.resolver.problems),
         *_set_aside(space),
+        *space.database.problems(),
     ]
     return answer(
         {

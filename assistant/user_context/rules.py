@@ -12,13 +12,14 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Annotated
+from typing import Annotated, Any
 
 from pydantic import WithJsonSchema
 from sqlalchemy import (
     Column,
     Integer,
     MetaData,
+    Row,
     String,
     Table,
     delete,
@@ -42,6 +43,8 @@ SEEN_SECONDS = 1.0
 MAX_TEXT_CHARS = 2_000
 MAX_RULES = 1_000
 MAX_PREFERENCES = 1_000
+DAMAGED = -1
+"""In the place of a revision that cannot be read: the tables are read each time then."""
 
 _KEY = re.compile(r"[\w .-]{1,64}")
 
@@ -213,16 +216,29 @@ class UserContextStore:
 
 
 def _read(transaction: Transaction, known: UserStatements | None) -> UserStatements:
-    revision = transaction.execute(select(_revision.c.revision)).scalar_one_or_none() or 0
-    if known is not None and known.revision == revision:
+    """The statements; of a damaged row nothing, so that the others still hold."""
+    found = transaction.execute(select(_revision.c.revision)).scalar_one_or_none() or 0
+    revision = found if isinstance(found, int) else DAMAGED
+    if known is not None and known.revision == revision != DAMAGED:
         return known
-    rules = transaction.execute(select(_rules).order_by(_rules.c.row))
-    preferences = transaction.execute(select(_preferences).order_by(_preferences.c.row))
+    rules = _whole(transaction, _rules, "text", "created")
+    preferences = _whole(transaction, _preferences, "key", "value")
     return UserStatements(
         revision,
         tuple(Rule(str(row.row), row.text, row.created) for row in rules),
         tuple(Preference(row.key, row.value) for row in preferences),
     )
+
+
+def _whole(transaction: Transaction, table: Table, *texts: str) -> list[Row[Any]]:
+    """The rows of a table in their order, without those where one of these columns is no text."""
+    whole = []
+    for row in transaction.execute(select(table).order_by(table.c.row)):
+        if all(isinstance(getattr(row, name), str) for name in texts):
+            whole.append(row)
+        else:
+            transaction.damaged.note(table.name, None, row.row)
+    return whole
 
 
 def _count(transaction: Transaction, table: Table) -> int:

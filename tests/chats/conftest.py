@@ -5,7 +5,14 @@ from pathlib import Path
 
 import pytest
 from plugin.assistant.chats import ChatStore
+from plugin.assistant.chats.search import history_search
 from plugin.assistant.database.sqlite import SqliteDatabase
+
+
+@pytest.fixture(autouse=True)
+def patient_searches(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A search waits for its whole index, also on a busy machine."""
+    monkeypatch.setattr(history_search, "PATIENCE_SECONDS", 60.0)
 
 
 @pytest.fixture

@@ -1,5 +1,9 @@
 """A file that fails while chats go on: no write is refused or lost, and `saving` says so."""
 
+import asyncio
+import os
+import subprocess
+import sys
 from collections.abc import AsyncIterator
 from pathlib import Path
 
@@ -16,6 +20,8 @@ from plugin.assistant.user_context.rules import UserContextStore
 
 from .examples import answer, user
 from .faults import FAULTS, LARGE, PAGE, Retries, damage, full, locked
+
+pytestmark = pytest.mark.usefixtures("windows_file_rules")
 
 ALL = pytest.mark.parametrize("fault", FAULTS)
 
@@ -353,12 +359,20 @@ async def test_an_answer_in_progress_survives_the_file(
     assert database.set_aside is not None
 
 
+MOVE = """
+import pathlib, sys
+for path in pathlib.Path(sys.argv[1]).glob("assistant.db*"):
+    path.rename(path.with_name("moved-" + path.name))
+"""
+
+
+@pytest.mark.skipif(os.name == "nt", reason="Windows lets no other process move an open file")
 async def test_a_file_that_was_removed_or_set_aside_by_another_process_is_begun_anew(
     store: ChatStore, database: SqliteDatabase
 ) -> None:
     assert await texts(store) == ["Hello", "Hi"]
-    for path in database.path.parent.glob("assistant.db*"):
-        path.rename(path.with_name("moved-" + path.name))
+    command = [sys.executable, "-c", MOVE, str(database.path.parent)]
+    await asyncio.to_thread(subprocess.run, command, check=True)
     await turn(store, 2)
     assert (await saved(database))[-1] == "Answer 2"
     assert await texts(store) == await saved(database)

@@ -1,7 +1,7 @@
 """The implementations of the database port. A second implementation is one more entry in each
 table."""
 
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -33,8 +33,11 @@ async def database(open_database: Callable[[], Database]) -> AsyncIterator[Datab
 
 
 @pytest.fixture(params=["on disk", "in memory"])
-def transactions(request: pytest.FixtureRequest, database: Database) -> Transactions:
+def transactions(request: pytest.FixtureRequest, database: Database) -> Iterator[Transactions]:
     """What a database on a disk and a database in memory have in common."""
     if request.param == "on disk":
-        return database
-    return database.in_memory(lambda transaction: migrate(transaction, TABLES))
+        yield database
+        return
+    memory = database.in_memory(lambda transaction: migrate(transaction, TABLES))
+    yield memory
+    memory.close()

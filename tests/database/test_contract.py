@@ -21,6 +21,8 @@ from sqlalchemy import bindparam, delete, func, insert, select, update
 
 from .notes import MARKS, METADATA, NOTES, TABLES, add, texts
 
+pytestmark = pytest.mark.usefixtures("windows_file_rules")
+
 RENAME = Statement(
     update(NOTES).where(NOTES.c.text == bindparam("old")).values(text=bindparam("new"))
 )
@@ -180,6 +182,7 @@ async def test_a_database_in_memory_that_is_cleared_is_empty(database: Database)
     memory.run(lambda transaction: add(transaction, "gone"))
     memory.clear()
     assert memory.run(texts) == []
+    memory.close()
 
 
 # A database on a disk.
@@ -337,6 +340,17 @@ async def test_older_tables_get_the_steps_that_they_lack(
     assert await database.read(texts) == []  # the newest tables need no step
     await database.migrate(versions_of(tmp_path, 3))
     assert await database.read(texts) == ["step 2", "step 3"]
+
+
+async def test_steps_that_an_update_brought_while_this_code_runs_are_left_to_the_new_code(
+    database: Database, tmp_path: Path
+) -> None:
+    await database.migrate(versions_of(tmp_path, 1))
+    running = versions_of(tmp_path, 2)
+    versions_of(tmp_path, 3)
+    await database.migrate(running)
+    assert await database.read(texts) == ["step 2"]
+    assert await database.read(lambda c: c.version("notes")) == 2
 
 
 async def test_tables_of_a_newer_version_are_refused(database: Database, tmp_path: Path) -> None:

@@ -16,7 +16,7 @@ from plugin.assistant.llm.models import models_in
 from plugin.assistant.llm.provider import Provider
 from plugin.assistant.llm.reasoning import IDENTITIES, JOINED, merge_reasoning_blocks
 from plugin.assistant.llm.redaction import without_keys
-from plugin.assistant.llm.wordings import NETWORK_FAULTS, WORDINGS, prompt_leaves_room
+from plugin.assistant.llm.wordings import WORDINGS, prompt_leaves_room
 from plugin.assistant.turn.measure import Measure, cost_in
 from plugin.tests.growth import MOST_GROWTH, growth
 
@@ -137,8 +137,6 @@ def test_every_pattern_over_an_error_takes_linear_time(unit: str) -> None:
     def work(text: str) -> None:
         for wording in WORDINGS:
             wording.pattern.search(text)
-        for pattern, _ in NETWORK_FAULTS:
-            pattern.search(text)
         prompt_leaves_room(text)
 
     assert growth(work, unit, 4_000) < MOST_GROWTH

@@ -1,5 +1,6 @@
 """The hits of a search and their order, with an index in a database and with postings in memory."""
 
+import weakref
 from collections.abc import Callable
 
 import pytest
@@ -11,18 +12,28 @@ from plugin.assistant.database.sqlite.transaction import SqliteTransaction
 from plugin.assistant.search import ranking
 from plugin.assistant.search.positions import first_place
 from plugin.assistant.search.text_index import TextIndex, placed_texts
+from sqlalchemy import Connection, Engine
 
 Make = Callable[[list[str]], TextIndex]
 
 
 def indexed(texts: list[str]) -> TextIndex:
     """The texts in an index of a database, as a chat's messages are."""
-    transaction = SqliteTransaction(memory_engine().connect(), None, in_memory=True)
+    engine = memory_engine()
+    transaction = SqliteTransaction(engine.connect(), None, in_memory=True)
     assert search_index.prepare(transaction)
     number = search_index.open_chat(transaction, "texts")
     first = first_place(number)
     search_index.add(transaction, number, placed_texts(texts, first=first))
-    return TextIndex(search_index.IndexedPostings(transaction, number), first)
+    index = TextIndex(search_index.IndexedPostings(transaction, number), first)
+    # Python 3.13 warns of a connection that nobody closed.
+    weakref.finalize(index, _close, engine, transaction.connection)
+    return index
+
+
+def _close(engine: Engine, connection: Connection) -> None:
+    connection.close()
+    engine.dispose()
 
 
 @pytest.fixture(params=[indexed, TextIndex.of], ids=["index", "scan"])

@@ -24,6 +24,7 @@ from ...database import Database, Transaction, Work, utc_now
 from ...errors import FileFailed, NotFound, StoreError
 from .. import schema
 from ..log.row_cache import RowCache
+from ..log.salvage import kept_metadata
 from ..search import search_index
 from . import transfer
 
@@ -135,6 +136,7 @@ class Failover:
             await self._in_writer(self._bring_back)
         if self.held:
             logger.error("Chats: what was said last in %d chats is not saved.", len(self.held))
+        await asyncio.to_thread(self.memory.close)
 
     async def _in_writer(self, call: Callable[[], Result]) -> Result:
         self._loop = asyncio.get_running_loop()
@@ -323,4 +325,5 @@ class _Fallback:
 
 def _make_tables(transaction: Transaction) -> None:
     transaction.create(schema.metadata)
+    transaction.create(kept_metadata)
     search_index.prepare(transaction)

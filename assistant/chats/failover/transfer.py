@@ -12,15 +12,17 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, Final
 
-from sqlalchemy import Table, delete, func, insert, select, update
+from sqlalchemy import Boolean, Table, case, delete, func, insert, select, update
 
 from ...database import Transaction
 from ...messages.origin import is_event, role_in_log
 from .. import chat_rows, titles
-from ..attachments import decode_row, let_go, refer
+from ..attachments import let_go, refer
 from ..log import chat_log
 from ..log.chat_log import Stored
-from ..log.record import encode, parse_time, time_text
+from ..log.record import encode, stored_time, time_text
+from ..log.salvage import read_message
+from ..row_values import UNKNOWN_TIME, is_count
 from ..schema import attachments, chats, messages, metadata
 
 BESIDE: Final = tuple(
@@ -44,12 +46,14 @@ class Contents:
 
     @property
     def chars(self) -> int:
-        return sum(len(row["body"]) for row in self.rows)
+        return sum(_length(row["body"]) for row in self.rows)
 
 
 def read(transaction: Transaction, chat_id: str) -> Contents:
     """All rows of a chat, also of a deleted chat."""
-    found = transaction.execute(select(chats).where(chats.c.id == chat_id)).mappings().one_or_none()
+    found = (
+        transaction.execute(_as_it_is(chats).where(chats.c.id == chat_id)).mappings().one_or_none()
+    )
     if found is None:
         return Contents(None)
     rows = (
@@ -157,8 +161,9 @@ def ids(transaction: Transaction) -> frozenset[str]:
 
 def chars(transaction: Transaction) -> int:
     """The characters of all logs together."""
-    length = func.coalesce(func.sum(chats.c.log_chars), 0)
-    return int(transaction.execute(select(length)).scalar_one())
+    # Not summed by the database: a damaged number may be too large for that.
+    lengths = transaction.execute(select(chats.c.log_chars)).scalars()
+    return sum(length for length in lengths if is_count(length))
 
 
 def _add_missing(
@@ -173,11 +178,11 @@ def _add_missing(
     added = 0
     for row in rows:
         parent = same.get(row["parent_row"], _NEW)
-        if mine.get(row["row"]) == (row["message_id"], parent, len(row["body"])):
+        if mine.get(row["row"]) == (row["message_id"], parent, _length(row["body"])):
             same[row["row"]] = row["row"]
             continue
-        when = parse_time(row["created"])
-        message, _ = decode_row(transaction, row["body"])
+        when = stored_time(row["created"]) or UNKNOWN_TIME
+        message, _ = read_message(transaction, messages, chat_id, row["row"], row["body"])
         new = chat_log.insert_rows(transaction, chat_id, [message], parent, when)
         same[row["row"]] = new.rows[-1]
         added += new.chars
@@ -199,4 +204,19 @@ def _put_beside(
 
 
 def _of_chat(one: Table, chat_id: str) -> Any:
-    return select(one).where(one.c.chat_id == chat_id)
+    return _as_it_is(one).where(one.c.chat_id == chat_id)
+
+
+def _as_it_is(one: Table) -> Any:
+    """All columns of a table; flags as numbers, since a conversion refuses a damaged flag."""
+    columns = (
+        case((column.in_((True, 1)), True), else_=False).label(column.name)
+        if isinstance(column.type, Boolean)
+        else column
+        for column in one.c
+    )
+    return select(*columns)
+
+
+def _length(body: object) -> int:
+    return len(body) if isinstance(body, str | bytes) else 0

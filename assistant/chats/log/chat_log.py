@@ -18,12 +18,14 @@ from ...errors import InvalidRequest
 from ...messages.origin import EVENT, role_in_log
 from ...messages.parts import Message
 from .. import attachments
-from ..attachments import decode_row, encode_row
+from ..attachments import encode_row
 from ..identity import message_id
+from ..row_values import MOST, is_count, is_row
 from ..schema import messages
 from . import paths
 from .paths import RowRange
 from .record import time_text
+from .salvage import read_message
 
 _of_chat = messages.c.chat_id == bindparam("chat")
 _INSERT: Final = Statement(insert(messages))
@@ -32,7 +34,10 @@ _CHANGE: Final = Statement(
     .where(_of_chat, messages.c.row == bindparam("at"))
     .values(body=bindparam("text"))
 )
-_NEWEST: Final = Statement(select(func.max(messages.c.row)).where(_of_chat))
+_NEWEST: Final = Statement(
+    # Without damaged numbers, which are no numbers or too large.
+    select(func.max(messages.c.row)).where(_of_chat, messages.c.row.between(1, MOST))
+)
 _JOINED: Final = Statement(
     select(messages.c.depth, messages.c.run_start, messages.c.run_parent).where(
         _of_chat, messages.c.row == bindparam("at")
@@ -192,7 +197,7 @@ def change_rows(
         )
     )
     for row, body in [(row, str(body)) for row, body in found]:
-        old = decode_row(transaction, body)[0]
+        old, _ = read_message(transaction, messages, chat_id, row, body)
         if (new := change(old)) != old:
             transaction.run(
                 _CHANGE, chat=chat_id, at=row, text=encode_row(transaction, chat_id, new).text
@@ -217,7 +222,8 @@ def check_fit(
 
 
 def read_rows(transaction: Transaction, chat_id: str, rows: Sequence[int]) -> dict[int, Stored]:
-    """The messages of `rows`. Raises StoreError for a row that cannot be read."""
+    """The messages of `rows`, a stand-in for each that is damaged (`salvage`). A row that is not
+    there any more is left out."""
     wanted = (
         select(messages.c.row, messages.c.body)
         .where(messages.c.chat_id == chat_id)
@@ -227,16 +233,28 @@ def read_rows(transaction: Transaction, chat_id: str, rows: Sequence[int]) -> di
     for start in range(0, len(rows), paths.ROWS_PER_QUERY):
         some = list(rows[start : start + paths.ROWS_PER_QUERY])
         for row, body in transaction.execute(wanted, {"rows": some}):
-            found[row] = Stored(*decode_row(transaction, body))
+            found[row] = Stored(*read_message(transaction, messages, chat_id, row, body))
     return found
 
 
 def every_row(transaction: Transaction, chat_id: str) -> list[tuple[int, int | None, Message]]:
-    """The whole log: each row's number, parent and message. Raises StoreError as `read_rows`."""
+    """The whole log: each row's number, parent and message, as `read_rows` has them. A row whose
+    number is damaged is left out, and a row whose parent is follows the row before it."""
     columns = select(messages.c.row, messages.c.parent_row, messages.c.body)
     found = transaction.execute(columns.where(messages.c.chat_id == chat_id).order_by("row"))
-    rows = [(row, parent_row, str(body)) for row, parent_row, body in found]
-    return [(row, parent_row, decode_row(transaction, body)[0]) for row, parent_row, body in rows]
+    rows: list[tuple[int, int | None, Message]] = []
+    known: set[int] = set()
+    for row, parent_row, body in found.all():
+        if not is_row(row):
+            transaction.damaged.note(messages.name, chat_id, row)
+            continue
+        parent = parent_row
+        if parent is not None and parent not in known:
+            parent = rows[-1][0] if rows else None
+        message, _ = read_message(transaction, messages, chat_id, row, body)
+        rows.append((row, parent, message))
+        known.add(row)
+    return rows
 
 
 def _next_row(transaction: Transaction, chat_id: str) -> int:
@@ -252,9 +270,10 @@ def _join(
     if parent_row is None:
         return 0, row, None
     found = transaction.row(_JOINED, chat=chat_id, at=parent_row)
-    assert found is not None, "a row of the log"
-    depth, run_start, run_parent = found
-    if parent_row == row - 1:
+    depth, run_start, run_parent = found or (0, None, None)
+    depth = depth if is_count(depth) else 0
+    goes_on = is_row(run_start) and run_start <= parent_row
+    if parent_row == row - 1 and goes_on:
         return depth, run_start, run_parent
     return depth, row, parent_row
 
@@ -262,7 +281,9 @@ def _join(
 def _depths(transaction: Transaction, chat_id: str, one: RowRange) -> tuple[int, int]:
     """The depth before the first row of a range, and the depth of its last row."""
     found = transaction.rows(_DEPTHS, chat=chat_id, first=one.first, last=one.last)
-    (first, role), (last, _) = found[0], found[-1]
+    (first, role), (last, _) = (found[0], found[-1]) if found else ((None, ""), (None, ""))
+    if not (is_count(first) and is_count(last)):
+        return 0, one.last - one.first + 1
     return first - _counted(role), last
 
 

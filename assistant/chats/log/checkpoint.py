@@ -13,20 +13,23 @@ from collections.abc import Collection
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Final
+from uuid import uuid4
 
 from sqlalchemy import bindparam, delete, insert, select, update
 
 from ...database import Statement, Transaction
 from ...database.lease import Owner, other_owner
-from ...errors import Conflict
+from ...errors import Conflict, InvalidRequest
 from ...messages.parts import Message, ToolPart
 from .. import chat_rows
-from ..attachments import decode_row, encode_row
+from ..attachments import encode_row
 from ..chat import ChatState, Parent
-from ..schema import running
-from . import chat_log, paths
+from ..row_values import UNKNOWN_TIME, is_row
+from ..schema import messages, running
+from . import chat_log, paths, salvage
 from .chat_log import Added
-from .record import parse_time, time_text
+from .record import stored_time, time_text
+from .salvage import FIELD_DAMAGED, read_message
 
 logger = logging.getLogger("comfyui_assistant")
 
@@ -45,7 +48,14 @@ _SAVE: Final = Statement(
     .values(body=bindparam("text"), beat=bindparam("now"))
 )
 _ANSWER: Final = Statement(select(running.c.message_id, running.c.parent_row).where(_of_chat))
-_CHECKPOINT: Final = Statement(select(running.c.parent_row, running.c.body).where(_of_chat))
+_CHECKPOINT: Final = Statement(
+    select(running.c.parent_row, running.c.message_id, running.c.body).where(_of_chat)
+)
+_ROW: Final = Statement(
+    select(messages.c.row).where(
+        messages.c.chat_id == bindparam("chat"), messages.c.row == bindparam("at")
+    )
+)
 _OWNER: Final = Statement(select(running.c.owner, running.c.beat).where(_of_chat))
 _MOVE: Final = Statement(update(running).where(_of_chat).values(parent_row=bindparam("to")))
 _DELETE: Final = Statement(delete(running).where(_of_chat))
@@ -112,10 +122,13 @@ def finish(
     found = transaction.row(_ANSWER, chat=chat_id)
     if found is None and begun_here:
         parent_row = _parent_row(transaction, chat_id, message)
-    elif found is None or found[0] != message.id:
+    elif found is None or (found[0] != message.id and not begun_here):
         raise Conflict(f"No answer {message.id!r} is in progress in this chat.")
-    else:
+    elif found[0] == message.id and _is_parent(transaction, chat_id, found[1]):
         parent_row = found[1]
+    else:
+        _set_aside(transaction, chat_id, now)
+        parent_row = _parent_row(transaction, chat_id, message)
     transaction.run(_DELETE, chat=chat_id)
     chat_rows.set_state(transaction, chat_id, state)
     return end_with(transaction, chat_id, message, parent_row, now)
@@ -139,13 +152,33 @@ def move_answer(transaction: Transaction, chat_id: str, parent_row: int) -> None
     transaction.run(_MOVE, to=parent_row, chat=chat_id)
 
 
-def take(transaction: Transaction, chat_id: str) -> Checkpoint | None:
-    """Remove and return the chat's checkpoint."""
+def take(transaction: Transaction, chat_id: str, now: datetime) -> Checkpoint | None:
+    """Remove and return the chat's checkpoint; a damaged row is kept (`salvage`), and what can be
+    read of it is returned."""
     found = transaction.row(_CHECKPOINT, chat=chat_id)
     if found is None:
         return None
+    parent_row, identity, body = found
+    message, _ = read_message(transaction, running, chat_id, "", body)
+    if FIELD_DAMAGED in message.metadata or not _is_parent(transaction, chat_id, parent_row):
+        _set_aside(transaction, chat_id, now)
+        if isinstance(identity, str) and identity.isprintable() and identity:
+            message = dataclasses.replace(message, id=identity)
+        parent_row = chat_rows.require(transaction, chat_id).head_row
     transaction.run(_DELETE, chat=chat_id)
-    return Checkpoint(chat_id, found[0], decode_row(transaction, found[1])[0])
+    return Checkpoint(chat_id, parent_row, message)
+
+
+def _is_parent(transaction: Transaction, chat_id: str, row: object) -> bool:
+    """Whether a message can follow `row`: a row of the chat, or None."""
+    return row is None or (is_row(row) and transaction.row(_ROW, chat=chat_id, at=row) is not None)
+
+
+def _set_aside(transaction: Transaction, chat_id: str, now: datetime) -> None:
+    """Copy the chat's damaged row, which is to be removed."""
+    found = transaction.execute(select(running).where(running.c.chat_id == chat_id)).mappings()
+    for row in found.all():
+        salvage.keep(transaction, running, chat_id, dict(row), now)
 
 
 def check_here(transaction: Transaction, chat_id: str, owner: Owner, now: datetime) -> None:
@@ -157,13 +190,19 @@ def check_here(transaction: Transaction, chat_id: str, owner: Owner, now: dateti
 
 def settle(transaction: Transaction, chat_id: str, owner: Owner, now: datetime) -> bool:
     """Make an answer whose process is gone a cut message; returns whether there was one. Raises
-    Conflict as `check_here` does."""
+    NotFound, and Conflict as `check_here` does."""
     if transaction.row(_OWNER, chat=chat_id) is None:
         return False
+    chat_rows.require(transaction, chat_id)
     check_here(transaction, chat_id, owner, now)
-    left = take(transaction, chat_id)
+    left = take(transaction, chat_id, now)
     assert left is not None
-    end_with(transaction, chat_id, as_cut(left.message), left.parent_row, now)
+    message = as_cut(left.message)
+    try:
+        chat_log.check_fit(transaction, chat_id, (message,), left.parent_row)
+    except InvalidRequest:  # a damaged id
+        message = dataclasses.replace(message, id=f"damaged-{uuid4().hex}")
+    end_with(transaction, chat_id, message, left.parent_row, now)
     chat_rows.set_state(transaction, chat_id, "idle")
     return True
 
@@ -180,8 +219,12 @@ def recover(
         if chat_id not in answering and _other_owner(transaction, chat_id, owner, now) is None
     )
     for chat_id in cut:
-        settle(transaction, chat_id, owner, now)
-        chat_rows.set_unread(transaction, chat_id, True)  # The answer ended unseen.
+        # A damaged row may name no chat, or a chat that is deleted: no other chat waits for it.
+        if isinstance(chat_id, str) and chat_rows.find(transaction, chat_id) is not None:
+            settle(transaction, chat_id, owner, now)
+            chat_rows.set_unread(transaction, chat_id, True)  # The answer ended unseen.
+        else:
+            transaction.damaged.note(running.name, chat_id)
     if cut:
         logger.info("Chats: %d answers were cut by a crash.", len(cut))
     chat_rows.end_active(transaction)
@@ -226,14 +269,14 @@ def _other_owner(
     found = transaction.row(_OWNER, chat=chat_id)
     if found is None or found[0] is None:
         return None
-    return other_owner(found[0], parse_time(found[1]), owner, now)
+    return other_owner(found[0], stored_time(found[1]) or UNKNOWN_TIME, owner, now)
 
 
 def _runs_elsewhere(owner: Owner, chat_id: str) -> Conflict:
     where = f" at {owner.address}" if owner.address else ""
     return Conflict(
         f"This chat is being answered by another ComfyUI{where} (process {owner.pid} on"
-        f" {owner.machine}); go on there, or wait until it is done.",
+        f" {owner.host}); go on there, or wait until it is done.",
         code="runs_elsewhere",
         extra={"chat_id": chat_id, "pid": owner.pid, "address": owner.address},
     )

@@ -81,4 +81,4 @@ def _read(
     transaction: Transaction, chat_id: str, rows: tuple[int, ...], has_more: bool, has_later: bool
 ) -> Stretch:
     read = chat_log.read_rows(transaction, chat_id, rows)
-    return Stretch(tuple(read[row].message for row in rows), has_more, has_later)
+    return Stretch(tuple(read[row].message for row in rows if row in read), has_more, has_later)

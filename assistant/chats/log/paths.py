@@ -12,6 +12,7 @@ from __future__ import annotations
 from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import zip_longest
 from typing import Any, Final
 
 from sqlalchemy import bindparam, select
@@ -20,6 +21,7 @@ from ...database import Statement, Transaction
 from ...errors import NotFound
 from ...messages.origin import EVENT
 from ..chat import HEAD, Parent
+from ..row_values import is_row
 from ..schema import messages
 
 ROWS_PER_QUERY: Final = 500
@@ -31,8 +33,11 @@ def _ranges_statement() -> Statement:
     in_chat = messages.c.chat_id == bindparam("chat")
     top = select(*columns).where(in_chat, messages.c.row == bindparam("end"))
     found: Any = top.cte("row_range", recursive=True)
-    found = found.union_all(select(*columns).where(in_chat, messages.c.row == found.c.run_parent))
-    return Statement(select(found.c.run_start, found.c.row).order_by(found.c.row.desc()))
+    # An older row each time: a damaged row must not lead back to itself.
+    before = (messages.c.row == found.c.run_parent) & (messages.c.row < found.c.row)
+    found = found.union_all(select(*columns).where(in_chat, before))
+    every = select(found.c.run_start, found.c.row, found.c.run_parent)
+    return Statement(every.order_by(found.c.row.desc()))
 
 
 _of_chat = messages.c.chat_id == bindparam("chat")
@@ -41,6 +46,11 @@ _WITH_ID: Final = Statement(
     select(messages.c.message_id, messages.c.row).where(
         _of_chat, messages.c.message_id == bindparam("message")
     )
+)
+_PARENTS: Final = Statement(
+    select(messages.c.row, messages.c.parent_row)
+    .where(_of_chat, messages.c.row.between(1, bindparam("end")))
+    .order_by(messages.c.row.desc())
 )
 _IDENTITY: Final = Statement(
     select(messages.c.message_id, messages.c.parent_row).where(
@@ -90,9 +100,11 @@ def has_message(transaction: Transaction, chat_id: str, message_id: str) -> bool
 def parent_of(transaction: Transaction, chat_id: str, row: int) -> int | None:
     """The row before `row`."""
     found = transaction.row(_IDENTITY, chat=chat_id, at=row)
-    assert found is not None, "a row of the log"
-    parent: int | None = found[1]
-    return parent
+    if found is not None and (found[1] is None or (is_row(found[1]) and found[1] < row)):
+        parent: int | None = found[1]
+        return parent
+    # A damaged row: mostly a row follows the row before it.
+    return row - 1 if row > 1 else None
 
 
 def rows_of_message(transaction: Transaction, chat_id: str, message_id: str) -> tuple[int, ...]:
@@ -137,7 +149,8 @@ def before_events(transaction: Transaction, chat_id: str, row: int | None) -> in
         event = transaction.row(_EVENT, chat=chat_id, at=row)
         if event is None:
             return row
-        (row,) = event
+        (parent,) = event
+        row = parent if is_row(parent) and parent < row else None
     return None
 
 
@@ -182,10 +195,44 @@ def rows_on_path(
 
 
 def _ranges(transaction: Transaction, chat_id: str, row: int | None) -> tuple[RowRange, ...]:
-    """The path to `row`, the range with `row` first."""
+    """The path to `row`, the range with `row` first. Where a row that says where its range starts
+    is damaged, the path is followed from each row to its parent."""
     if row is None:
         return ()
-    return tuple(RowRange(*found) for found in transaction.rows(_RANGES, chat=chat_id, end=row))
+    found = transaction.rows(_RANGES, chat=chat_id, end=row)
+    if _fit(found):
+        return tuple(RowRange(start, end) for start, end, _ in found)
+    transaction.damaged.note(messages.name, chat_id, f"path to {row}")
+    return _followed(transaction, chat_id, row)
+
+
+def _fit(found: Sequence[tuple[Any, Any, Any]]) -> bool:
+    """Whether these ranges (start, end, parent) follow each other down to the root."""
+    for (start, end, parent), below in zip_longest(found, found[1:]):
+        if not (is_row(start) and is_row(end) and start <= end):
+            return False
+        if parent != (None if below is None else below[1]) or (below and below[1] >= start):
+            return False
+    return True
+
+
+def _followed(transaction: Transaction, chat_id: str, row: int) -> tuple[RowRange, ...]:
+    """The path to `row` by the parents of its rows, the newest range first. A row whose parent is
+    no older row of the chat follows the row before it."""
+    parents = dict(transaction.rows(_PARENTS, chat=chat_id, end=row))
+    rows = [one for one in parents if is_row(one)]
+    older = dict(zip(rows, [*rows[1:], None], strict=True))
+    ranges: list[RowRange] = []
+    at: int | None = row if row in older else None
+    while at is not None:
+        if ranges and ranges[-1].first == at + 1:
+            ranges[-1] = RowRange(at, ranges[-1].last)
+        else:
+            ranges.append(RowRange(at, at))
+        parent = parents[at]
+        fits = parent is None or (parent in older and parent < at)
+        at = parent if fits else older[at]
+    return tuple(ranges)
 
 
 def _downwards(ranges: Iterable[RowRange]) -> Iterator[int]:
@@ -207,7 +254,7 @@ def _rows_with_ids(
     found: list[tuple[str, int]] = []
     if len(message_ids) == 1:
         rows = transaction.rows(_WITH_ID, chat=chat_id, message=message_ids[0])
-        found.extend((identity, row) for identity, row in rows)
+        found.extend((identity, row) for identity, row in rows if is_row(row))
         return found
     wanted = (
         select(messages.c.message_id, messages.c.row)
@@ -217,5 +264,5 @@ def _rows_with_ids(
     for start in range(0, len(message_ids), ROWS_PER_QUERY):
         some = list(message_ids[start : start + ROWS_PER_QUERY])
         versions = transaction.execute(wanted, {"ids": some})
-        found.extend((version.message_id, version.row) for version in versions)
+        found.extend((one.message_id, one.row) for one in versions if is_row(one.row))
     return found

@@ -45,7 +45,7 @@ def read(transaction: Transaction, chat_id: str) -> Projections:
     chosen = select(projection_rows.c.body).where(projection_rows.c.chat_id == chat_id)
     text = transaction.execute(chosen).scalar_one_or_none()
     try:
-        body = json.loads(text) if text is not None else None
+        body = json.loads(text) if isinstance(text, str) else None
     except (ValueError, RecursionError):
         return Projections()
     if not isinstance(body, dict):

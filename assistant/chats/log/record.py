@@ -71,6 +71,15 @@ def time_text(moment: datetime) -> str:
     return moment.astimezone(timezone.utc).isoformat(timespec="milliseconds")
 
 
+def stored_time(value: object) -> datetime | None:
+    """The time of a column; None for a value that `time_text` cannot have written."""
+    try:
+        found = datetime.fromisoformat(value) if isinstance(value, str) else None
+    except ValueError:
+        return None
+    return None if found is None or found.tzinfo is None else found
+
+
 def parse_time(text: str) -> datetime:
     return datetime.fromisoformat(text)
 

@@ -18,6 +18,7 @@ from sqlalchemy import bindparam, func, select, text
 from ...database import Transaction
 from ...errors import NotFound
 from ..chat import Versions
+from ..row_values import MOST, is_row
 from ..schema import messages
 from . import paths
 
@@ -38,7 +39,7 @@ _FOLLOWERS: Final = """
         SELECT e.place, e.wanted, c."row", c.role, c.message_id
             FROM followers e CROSS JOIN messages c
             WHERE e.role = 'event' AND c.role IN (e.wanted, 'event')
-            AND c.chat_id = :chat AND c.parent_row = e."row" AND c."row" IN (
+            AND c.chat_id = :chat AND c.parent_row = e."row" AND c."row" > e."row" AND c."row" IN (
                 SELECT e."row" + 1
                 UNION ALL
                 SELECT f."row" FROM messages f
@@ -50,7 +51,8 @@ _FOLLOWERS: Final = """
 the chat) or an event among them. A row that follows `parent` is the next row of its range, or the
 first row of a range that grew from it. Each CROSS JOIN is for a database that keeps its order, so
 that the rows of each parent are looked up: for a JOIN, or with OR in the place of IN, the whole
-chat may be read."""
+chat may be read. Each step goes on to a newer row, as each step upwards goes to an older row, so
+that a damaged row does not lead back to itself."""
 
 _NEIGHBOURS: Final = text(
     f"""
@@ -60,6 +62,7 @@ _NEIGHBOURS: Final = text(
         UNION ALL
         SELECT place, wanted, p.parent_row FROM above CROSS JOIN messages p
             WHERE p.chat_id = :chat AND p."row" = at AND p.role = 'event'
+            AND (p.parent_row IS NULL OR p.parent_row < p."row")
     ), parents (place, wanted, parent) AS (
         SELECT place, wanted, q."row" FROM above CROSS JOIN messages p CROSS JOIN messages q
             WHERE p.chat_id = :chat AND p."row" = at AND p.role <> 'event'
@@ -99,6 +102,8 @@ def of_messages(
             _NEIGHBOURS, {"chat": chat_id, "rows": some}
         ):
             firsts = first_rows[by_row[place]]
+            if not (is_row(row) and isinstance(identity, str)):
+                continue
             firsts[identity] = min(row, firsts.get(identity, row))
     found: dict[str, Versions] = {}
     for identity, firsts in first_rows.items():
@@ -114,7 +119,7 @@ def row_of(transaction: Transaction, chat_id: str, head_row: int | None, message
     query = select(messages.c.row, messages.c.parent_row).where(
         messages.c.chat_id == chat_id, messages.c.message_id == message_id
     )
-    candidates = transaction.execute(query).all()
+    candidates = [found for found in transaction.execute(query).all() if is_row(found.row)]
     if not candidates:
         raise NotFound(f"There is no message {message_id!r} in this chat.")
     before = {
@@ -123,7 +128,7 @@ def row_of(transaction: Transaction, chat_id: str, head_row: int | None, message
     ids = _ids(transaction, chat_id, [row for row in before.values() if row is not None])
     on_path = paths.rows_on_path(transaction, chat_id, head_row, list(ids.values()))
     rows: list[int] = list(before)
-    beside = [row for row, parent in before.items() if parent is None or ids[parent] in on_path]
+    beside = [row for row, parent in before.items() if parent is None or ids.get(parent) in on_path]
     return max(beside or rows)
 
 
@@ -143,10 +148,11 @@ def _ids(transaction: Transaction, chat_id: str, rows: Sequence[int]) -> dict[in
 
 def newest_end(transaction: Transaction, chat_id: str, row: int) -> int:
     """The newest row whose path goes through `row`. The cost grows with the number of branches."""
-    first_rows = (messages.c.chat_id == chat_id) & (messages.c.row == messages.c.run_start)
+    in_chat = (messages.c.chat_id == chat_id) & messages.c.row.between(1, MOST)
+    first_rows = in_chat & (messages.c.row == messages.c.run_start)
     ranges = select(messages.c.row, messages.c.run_parent).where(first_rows)
     found = transaction.execute(ranges.order_by(messages.c.row)).all()
-    newest = select(func.max(messages.c.row)).where(messages.c.chat_id == chat_id)
+    newest = select(func.max(messages.c.row)).where(in_chat)
     last: int = transaction.execute(newest).scalar_one()
     starts: list[int] = [start for start, _ in found]
     ends = [*(start - 1 for start in starts[1:]), last]
@@ -154,7 +160,7 @@ def newest_end(transaction: Transaction, chat_id: str, row: int) -> int:
     own = bisect_right(starts, row) - 1
     behind = {own: row}
     for number, (start, parent) in enumerate(found):
-        if parent is not None:
+        if is_row(parent):
             grew_from = bisect_right(starts, parent) - 1
             if grew_from in behind and parent >= behind[grew_from]:
                 behind[number] = start
@@ -164,4 +170,4 @@ def newest_end(transaction: Transaction, chat_id: str, row: int) -> int:
 def answers_to(transaction: Transaction, chat_id: str, message_id: str) -> tuple[str, ...]:
     """The answers that ever followed a message, in the order in which they came."""
     found = transaction.execute(_ANSWERS, {"chat": chat_id, "message": message_id})
-    return tuple(dict.fromkeys(identity for _, identity in found))
+    return tuple(dict.fromkeys(identity for _, identity in found if isinstance(identity, str)))

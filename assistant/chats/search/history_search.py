@@ -4,15 +4,19 @@
     hits = await search.search("c1", "which seed did I like?", 10)
 
 The whole log is searched, branches included, but for events. Rows are indexed by the search that
-first needs them. Where there can be no index (a database without an index of terms, a full disk) a
-search reads all rows: slower, with the same hits. A query is plain text; no character in it is an
-operator, and no query is an error.
+first needs them, or before by `index_soon`: some at a time, so that turns go on meanwhile. A search
+waits for its index for a bounded time and then finds what is indexed so far. Where there
+can be no index (a database without an index of terms, a full disk) a search reads all rows: slower,
+with the same hits. A query is plain text; no character in it is an operator, and no query is an
+error.
 """
 
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import logging
+import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -21,7 +25,7 @@ from typing import Any, Final
 from sqlalchemy import Select, bindparam, exists, func, select
 
 from ...database import Statement, Transaction, Transactions
-from ...errors import StoreError
+from ...errors import FileFailed, StoreError
 from ...messages.origin import EVENT
 from ...search.positions import Document, Piece, PieceOrigin, Placed, first_place, place_all
 from ...search.ranking import rank
@@ -32,6 +36,7 @@ from ..failover.failover import Failover
 from ..identity import chat_id as check_chat_id
 from ..log import paths
 from ..log.record import decode
+from ..row_values import MOST
 from ..schema import chats, messages
 from . import search_index
 from .hits import Found, Hit, show
@@ -43,6 +48,13 @@ logger = logging.getLogger("comfyui_assistant")
 MOST_HITS: Final = 100
 ROWS_PER_STEP: Final = 200
 """Rows that are read and indexed at once, so that a turn's own writes never wait long."""
+PATIENCE_SECONDS: Final = 5.0
+"""How long a search waits for rows that are not indexed; then it goes on without them."""
+SHARE: Final = 1.0
+"""The pause after each step of the indexing that nobody waits for, as a share of the time that the
+step took: making terms would else take every second turn of the interpreter."""
+_DAMAGED_INDEX: Final = (StoreError, TypeError, ValueError, KeyError, ArithmeticError)
+"""What a damaged index raises: values of wrong types, or the database's own error."""
 
 
 class HistorySearch:
@@ -54,6 +66,10 @@ class HistorySearch:
         self._failover = failover
         self._unsaved = HistorySearch(failover.memory) if failover is not None else None
         self._indexing = asyncio.Lock()
+        # What is being indexed now: a chat, or all chats (None). Each says in the end whether there
+        # is an index.
+        self._tasks: dict[str | None, asyncio.Task[bool]] = {}
+        self._waiting = 0
         self._has_index: bool | None = None  # None: not asked yet
         self._said = False
 
@@ -90,10 +106,34 @@ class HistorySearch:
                 found = await self._database.read(lambda c: _look(c, wanted))
                 if found is not None:
                     return found
-            except StoreError:
-                self._has_index = None  # it may be another database than it was
-        indexed = await self._catch_up(chat_id)
-        return await self._database.read(lambda c: _find(c, wanted, indexed))
+            except _DAMAGED_INDEX as error:
+                await self._drop_index(error)
+        if await self._catch_up(chat_id):
+            try:
+                return await self._database.read(lambda c: _find(c, wanted, True))
+            except _DAMAGED_INDEX as error:
+                await self._drop_index(error)
+        return await self._database.read(lambda c: _find(c, wanted, False))
+
+    def index_soon(self) -> None:
+        """Index what is not indexed, in the background, such as a long chat that was imported."""
+        self._start(None)
+
+    async def close(self) -> None:
+        """Stop indexing; the next search goes on with it."""
+        tasks = list(self._tasks.values())
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+
+    async def _drop_index(self, error: Exception) -> None:
+        """Have the index made anew, unless the file failed as a whole, which says nothing about the
+        index in it. It may be another file by the next search."""
+        self._has_index = None
+        if isinstance(error, FileFailed):
+            return
+        with contextlib.suppress(StoreError):
+            await self._database.write(search_index.discard)
 
     async def forget(
         self, chat_ids: Sequence[str], work: Callable[[Transaction, str], bool]
@@ -118,17 +158,39 @@ class HistorySearch:
         return self._has_index
 
     async def _catch_up(self, chat_id: str | None) -> bool:
-        """Index the rows that are not indexed; returns whether there is an index."""
-        async with self._indexing:
-            try:
+        """Index the rows that are not indexed, or as many as the time allows; returns whether there
+        is an index."""
+        task = self._start(chat_id)
+        self._waiting += 1
+        try:
+            done, _ = await asyncio.wait({task}, timeout=PATIENCE_SECONDS)
+        finally:
+            self._waiting -= 1
+        return task.result() if done else True
+
+    def _start(self, chat_id: str | None) -> asyncio.Task[bool]:
+        task = self._tasks.get(chat_id)
+        if task is None:
+            work = self._index_all(chat_id)
+            task = asyncio.get_running_loop().create_task(work, name="indexing of chats")
+            self._tasks[chat_id] = task
+            task.add_done_callback(lambda _: self._tasks.pop(chat_id, None))
+        return task
+
+    async def _index_all(self, chat_id: str | None) -> bool:
+        """Index the rows of a chat, or of all chats (None), that are not indexed; returns whether
+        there is an index. Raises nothing."""
+        try:
+            async with self._indexing:
                 if not await self._prepare():
                     self._say("the database cannot have an index of terms")
                     return False
-                for identity in await self._database.read(lambda c: _behind(c, chat_id)):
-                    await self._index(identity)
-            except StoreError:
-                self._say("the index cannot be written")
-                return False
+            for identity in await self._database.read(lambda c: _behind(c, chat_id)):
+                await self._index(identity)
+        except _DAMAGED_INDEX as error:
+            self._say("the index cannot be written")
+            await self._drop_index(error)
+            return False
         return True
 
     async def _index(self, chat_id: str) -> None:
@@ -136,9 +198,13 @@ class HistorySearch:
         the terms, so that the writer is free for turns."""
         more = True
         while more:
-            rows = await self._database.read(lambda c: _next_rows(c, chat_id))
-            await self._database.write(partial(_add, rows=rows))
+            begun = time.monotonic()
+            async with self._indexing:
+                rows = await self._database.read(lambda c: _next_rows(c, chat_id))
+                await self._database.write(partial(_add, rows=rows))
             more = len(rows.documents) == ROWS_PER_STEP
+            if more and not self._waiting:
+                await asyncio.sleep(SHARE * (time.monotonic() - begun))
 
     def _say(self, reason: str) -> None:
         if not self._said:
@@ -163,7 +229,7 @@ def _make_tables(transaction: Transaction) -> bool:
 
 def _behind_query() -> Select[Any]:
     newest = select(func.max(messages.c.row)).where(
-        messages.c.chat_id == chats.c.id, messages.c.role != EVENT
+        messages.c.chat_id == chats.c.id, messages.c.role != EVENT, messages.c.row.between(1, MOST)
     )
     known = search_index.indexed_chats
     return (
@@ -234,7 +300,8 @@ def _documents(
     )
     query = query.select_from(joined).where(
         messages.c.chat_id == chat_id,
-        messages.c.row >= (known.row if known else 0),
+        # Rows with damaged numbers are not found.
+        messages.c.row.between(known.row if known else 1, MOST),
         messages.c.role != EVENT,
     )
     last: tuple[Document, str] | None = None
@@ -253,11 +320,11 @@ def _documents(
         yield last[0]
 
 
-def _pieces(body: str) -> tuple[Piece, ...]:
+def _pieces(body: object) -> tuple[Piece, ...]:
     """A row's pieces; none where the row cannot be read, so that other rows are still found."""
     try:
-        pieces = pieces_of(decode(body))
-    except StoreError:
+        pieces = pieces_of(decode(body)) if isinstance(body, str) else ()
+    except (StoreError, RecursionError):
         return ()
     return tuple(Piece(index_terms(piece.text), piece.round) for piece in pieces)
 

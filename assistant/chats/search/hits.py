@@ -58,7 +58,7 @@ def show(transaction: Transaction, found: Found, terms: frozenset[str]) -> tuple
             return None
         message = messages[origin.chat_id, origin.row]
         pieces = pieces_of(message)
-        if origin.piece >= len(pieces):
+        if not 0 <= origin.piece < len(pieces):
             return None
         piece = snippet(pieces[origin.piece].text, terms, chars)
         return FoundText(origin.row, message.id, message.role, piece.text, piece.marks)

@@ -30,10 +30,12 @@ from sqlalchemy import (
 from ...database import LongInteger, Statement, TermIndex, Transaction
 from ...search.positions import CHAT_BITS, PieceOrigin, Placed, first_place, held, number_of
 from ...search.ranking import Entry
+from ..row_values import is_count
 
 INDEX_VERSION: Final = 3
 """Of the tables and of the rules by which text becomes terms; an index of another version in the
 database is made anew."""
+DAMAGED: Final = "The index of the chats' words is damaged."
 _TERMS: Final = "search_terms"
 _metadata: Final = MetaData()
 _version: Final = Table("search_version", _metadata, Column("version", Integer, nullable=False))
@@ -107,9 +109,17 @@ def prepare(transaction: Transaction) -> bool:
     return True
 
 
+def discard(transaction: Transaction) -> None:
+    """Have the index made anew by the next `prepare`, such as a damaged index."""
+    if inspect(transaction.connection).has_table(_version.name):
+        transaction.execute(delete(_version))
+
+
 def state(transaction: Transaction, chat_id: str) -> State | None:
     """How far the chat is indexed, or None for a chat that never was."""
     found = transaction.row(_STATE, chat=chat_id)
+    if found and not all(is_count(value) for value in found):
+        raise ValueError(DAMAGED)
     return State(*found) if found else None
 
 
@@ -205,13 +215,19 @@ class IndexedPostings:
         if self._before_row is not None:
             query = query.where(_entries.c.row_number < self._before_row)
         found = self._transaction.execute(query, {"places": list(places)})
-        return {place: Entry(terms, beat) for place, terms, beat in found}
+        entries = {place: Entry(terms, beat) for place, terms, beat in found}
+        if not all(is_count(one.terms) and is_count(one.beat) for one in entries.values()):
+            raise ValueError(DAMAGED)
+        return entries
 
 
 def origins(transaction: Transaction, places: Iterable[int]) -> dict[int, PieceOrigin]:
     """The origin of the piece in each of these places."""
     found = transaction.execute(_ORIGINS, {"places": list(places)})
-    return {place: PieceOrigin(chat_id, row, piece) for place, chat_id, row, piece in found}
+    origins = {place: PieceOrigin(chat_id, row, piece) for place, chat_id, row, piece in found}
+    if not all(is_count(one.row) and is_count(one.piece) for one in origins.values()):
+        raise ValueError(DAMAGED)
+    return origins
 
 
 def _terms(transaction: Transaction) -> TermIndex:

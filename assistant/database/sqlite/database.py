@@ -3,7 +3,8 @@
 The file is in WAL mode, so that readers and the writer do not wait for each other, and a commit is
 on the disk when it returns. The file is opened at the first use: building a `SqliteDatabase` costs
 nothing on the event loop. A damaged file is renamed when it is opened, or as soon as SQLite finds
-the damage, and an empty file takes its place.
+the damage, and an empty file takes its place. Before a file is renamed no connection to it is left
+open, and the writer's thread closes the writer's connection, so the file is closed there.
 """
 
 from __future__ import annotations
@@ -14,21 +15,32 @@ import os
 import threading
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 from typing import Any, Final
 
-from sqlalchemy import Connection, Engine
+from sqlalchemy import Connection
 
+from ...config import Problem
 from ...errors import FileFailed, StoreError
 from ...files import make_file, make_folder
+from ..damaged_rows import DamagedRows
 from ..port import Fallback, Result, Work, utc_now
 from ..tables import StoreTables, migrate
 from ..transaction import Transaction
-from .damage import is_damage, is_damaged, is_the_files, sentence, set_aside
-from .engines import BUSY_SECONDS, FAILURES, driver_of, reading_engine, writing_engine
+from .damage import is_damage, is_damaged, is_the_files, is_undecodable, sentence, set_aside
+from .engines import (
+    BUSY_SECONDS,
+    FAILURES,
+    JOURNAL,
+    Closed,
+    OpenFile,
+    driver_of,
+    let_go_of_cursors,
+    reading_engine,
+)
 from .in_memory import InMemorySqlite
+from .place import problems_of
 from .transaction import SqliteTransaction
 from .writer import Job, WriterThread
 
@@ -40,12 +52,6 @@ IMPATIENT_SECONDS: Final = 0.2
 """How long to wait for another process after a write failed: other callers wait meanwhile."""
 
 
-@dataclass(frozen=True, slots=True)
-class _Engines:
-    writer: Engine
-    reader: Engine
-
-
 class SqliteDatabase:
     """`Database` in one SQLite file."""
 
@@ -54,15 +60,20 @@ class SqliteDatabase:
         self.problem: str | None = None
         self.set_aside: Path | None = None
         self.generation = 0
+        self.damaged = DamagedRows()
         self._clock = clock
-        self._engines: _Engines | None = None
+        self._engines: OpenFile | None = None
         # The writer's own connection and its engines; used in the writer's thread only.
-        self._writing: tuple[_Engines, Connection] | None = None
+        self._writing: tuple[OpenFile, Connection] | None = None
         # The busy timeout of that connection in seconds, None where it was not set.
         self._patience: float | None = None
         self._file: tuple[int, int] | None = None
         self._tables: list[StoreTables] = []
         self._doubted = False
+        # Whether a text in the file is no UTF-8: from then on each such text is read with marks in
+        # the place of what is wrong.
+        self._undecodable = False
+        self._journal: str | None = None
         self._closed = False
         self._opening = threading.Lock()
         self._writer = WriterThread(self._perform)
@@ -71,6 +82,10 @@ class SqliteDatabase:
     @property
     def folder(self) -> Path:
         return self.path.parent
+
+    def problems(self) -> tuple[Problem, ...]:
+        place = problems_of(self.path.absolute(), self._journal, JOURNAL)
+        return (*place, *self.damaged.problems(self.path.name))
 
     async def migrate(self, tables: StoreTables) -> None:
         if tables not in self._tables:
@@ -104,32 +119,64 @@ class SqliteDatabase:
         await asyncio.to_thread(self._close)
 
     def write_now(self, work: Work[Result]) -> Result:
-        # While the file fails, other callers wait behind each attempt.
-        patience = BUSY_SECONDS if self.problem is None else IMPATIENT_SECONDS
         try:
-            connection = self._connection()
-            if patience != self._patience:
-                driver_of(connection).execute(f"PRAGMA busy_timeout={int(patience * 1000)}")
-                self._patience = patience
-            with connection.begin():
-                result = work(SqliteTransaction(connection, self.folder))
+            result = self._decoding(lambda: self._write(work))
         except FAILURES as error:
             raise self._failed("written", error) from error
         self.problem = None
         return result
 
     def read_now(self, work: Work[Result]) -> Result:
+        while True:
+            try:
+                return self._decoding(lambda: self._read(work))
+            except Closed:  # by the writer's thread, between two steps here
+                continue
+            except FAILURES as error:
+                raise self._error("read", error) from error
+
+    def _write(self, work: Work[Result]) -> Result:
+        # While the file fails, other callers wait behind each attempt.
+        patience = BUSY_SECONDS if self.problem is None else IMPATIENT_SECONDS
+        connection = self._connection()
+        if patience != self._patience:
+            driver_of(connection).execute(f"PRAGMA busy_timeout={int(patience * 1000)}")
+            self._patience = patience
+        self._choose_decoding(connection)
+        with connection.begin():
+            return work(self._transaction(connection))
+
+    def _read(self, work: Work[Result]) -> Result:
+        with self._open().reading() as connection:
+            self._choose_decoding(connection)
+            with connection.begin():
+                return work(self._transaction(connection))
+
+    def _transaction(self, connection: Connection) -> SqliteTransaction:
+        return SqliteTransaction(connection, self.folder, damaged=self.damaged)
+
+    def _decoding(self, transact: Callable[[], Result]) -> Result:
+        """Run a transaction, again where it came upon a text that is no UTF-8: one such text must
+        not hide all other rows."""
         try:
-            with self._open().reader.begin() as connection:
-                return work(SqliteTransaction(connection, self.folder))
+            return transact()
         except FAILURES as error:
-            raise self._error("read", error) from error
+            if self._undecodable or not is_undecodable(error):
+                raise
+            self._undecodable = True
+            self.damaged.note("texts", None)
+        return transact()
+
+    def _choose_decoding(self, connection: Connection) -> None:
+        if self._undecodable:
+            driver_of(connection).text_factory = _decoded
 
     def salvage_now(self, work: Work[Result]) -> Result:
         assert self.set_aside is not None, "no file was set aside"
         engine = reading_engine(self.set_aside, 1, as_it_is=True)
         try:
             with engine.begin() as connection:
+                driver_of(connection).text_factory = _decoded
                 return work(SqliteTransaction(connection, self.folder))
         except FAILURES as error:
             raise FileFailed(sentence(self.set_aside, "read", error), damaged=True) from error
@@ -140,9 +187,9 @@ class SqliteDatabase:
         self, work: Callable[..., Any], fallback: Fallback | None = None, alone: bool = False
     ) -> Any:
         self._check_open()
-        job = Job(work, asyncio.get_running_loop().create_future(), fallback, alone)
-        self._writer.submit(job)
-        return await job.future
+        done = asyncio.get_running_loop().create_future()
+        self._writer.submit(Job(work, done, fallback, alone))
+        return await done
 
     def _check_open(self) -> None:
         if self._closed:
@@ -201,15 +248,19 @@ class SqliteDatabase:
 
     def _drop_connection(self) -> None:
         if self._writing is not None:
-            self._writing[1].close()
+            connection = self._writing[1]
             self._writing = None
+            # Closed itself, and not only given back to its pool.
+            connection.invalidate()
+            connection.close()
 
     def _failed(self, verb: str, error: Exception) -> StoreError:
         self._drop_connection()
         failed = self._error(verb, error)
-        if failed.message != self.problem:
-            log.warning("Database: %s", ascii(failed.message)[1:-1])
-        self.problem = failed.message
+        if isinstance(failed, FileFailed):
+            if failed.message != self.problem:
+                log.warning("Database: %s", ascii(failed.message)[1:-1])
+            self.problem = failed.message
         return failed
 
     def _error(self, verb: str, error: Exception) -> StoreError:
@@ -218,7 +269,12 @@ class SqliteDatabase:
         if not is_the_files(error):
             return StoreError(said)
         if is_damage(error):
-            self._let_go()
+            self._doubted = True
+            let_go_of_cursors(error)
+            if self._writer.is_here:
+                self._let_go()
+            else:
+                self._writer.submit(Job(self._let_go, None, alone=True))
         return FileFailed(said, damaged=is_damage(error))
 
     def _scrub(self) -> bool:
@@ -229,12 +285,11 @@ class SqliteDatabase:
             raise FileFailed(sentence(self.path, "written", error)) from error
         return not busy
 
-    def _open(self) -> _Engines:
+    def _open(self) -> OpenFile:
         with self._opening:
             if self._engines is None:
                 make_folder(self.path.parent)
-                doubted, self._doubted = self._doubted, False
-                if self.path.exists() and is_damaged(self.path, BUSY_SECONDS, doubted):
+                if self.path.exists() and is_damaged(self.path, BUSY_SECONDS, self._doubted):
                     self.set_aside = set_aside(self.path, self._clock())
                     log.error(
                         "Database: %s was damaged; it is kept as %s and a new one begins.",
@@ -242,34 +297,49 @@ class SqliteDatabase:
                         ascii(self.set_aside.name),
                     )
                 make_file(self.path)
-                writer = writing_engine(self.path)
-                known, self._file = self._file, _identity(self.path)
-                if known is not None and self._file != known:
+                opened = OpenFile(self.path, READERS + 1, self._note_journal)
+                found = _identity(self.path)
+                if self._file is not None and self._file != found:
+                    self._begin_anew(opened)
                     self.generation += 1
-                    with writer.begin() as connection:
-                        for tables in self._tables:
-                            migrate(SqliteTransaction(connection, self.folder), tables)
-                self._engines = _Engines(writer, reading_engine(self.path, READERS + 1))
+                    self.damaged = DamagedRows()  # of the other file
+                self._file, self._doubted = found, False
+                self._engines = opened
             return self._engines
 
+    def _begin_anew(self, opened: OpenFile) -> None:
+        """Make the tables of all stores in a file that takes the place of another."""
+        try:
+            with opened.writer.begin() as connection:
+                for tables in self._tables:
+                    migrate(SqliteTransaction(connection, self.folder), tables)
+        except BaseException:
+            opened.close()
+            raise
+
+    def _note_journal(self, journal: str) -> None:
+        if journal != JOURNAL and journal != self._journal:
+            log.warning("Database: the journal of %s is %s.", ascii(self.path.name), ascii(journal))
+        self._journal = journal
+
     def _let_go(self) -> None:
-        """Close the file, so that the next call checks it for damage and opens it anew."""
+        """Close the file, so that the next call checks it for damage and opens it anew. In the
+        writer's thread."""
         with self._opening:
             self._doubted = True
-            engines, self._engines = self._engines, None
-        if engines is not None:
-            engines.reader.dispose()
-            engines.writer.dispose()
+            self._drop_connection()
+            if self._engines is not None:
+                self._engines.close()
+                self._engines = None
 
     def _close(self) -> None:
         self._writer.close()
         self._readers.shutdown(wait=True)
         with self._opening:
             if self._engines is not None:
-                # The writer last: SQLite then folds the WAL into the file.
-                self._engines.reader.dispose()
+                # The connection that is closed last folds the WAL into the file.
                 self._drop_connection()
-                self._engines.writer.dispose()
+                self._engines.close()
                 self._engines = None
 
 
@@ -280,6 +350,10 @@ def _identity(path: Path) -> tuple[int, int] | None:
     except OSError:
         return None
     return found.st_dev, found.st_ino
+
+
+def _decoded(text: bytes) -> str:
+    return text.decode("utf-8", "replace")
 
 
 def _is_elsewhere(job: Job) -> bool:

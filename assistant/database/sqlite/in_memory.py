@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import threading
+import weakref
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -22,8 +23,8 @@ class InMemorySqlite:
         self._make_tables = make_tables
         self._folder = folder
         self._lock = threading.RLock()
-        self._engine = memory_engine()
         self._made = False
+        self._begin()
         # One thread, so that works are done in the order of the calls.
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="assistant-memory")
 
@@ -42,9 +43,19 @@ class InMemorySqlite:
 
     def clear(self) -> None:
         with self._lock:
-            self._engine.dispose()
-            self._engine = memory_engine()
-            self._made = False
+            self._end()
+            self._begin()
+
+    def close(self) -> None:
+        self._thread.shutdown(wait=True)
+        with self._lock:
+            self._end()
+
+    def _begin(self) -> None:
+        self._engine = engine = memory_engine()
+        self._made = False
+        # Closes the connection also of a database that its user let go of.
+        self._end = weakref.finalize(self, engine.dispose)
 
     def _read(self, work: Work[Result]) -> Result:
         with self._lock:

@@ -48,7 +48,8 @@ class SqliteTransaction(Transaction):
         if not self.connection.dialect.has_table(self.connection, _versions.name):
             return 0
         query = select(_versions.c.version).where(_versions.c.store == store)
-        return self.scalar(query) or 0
+        found = self.scalar(query)
+        return found if isinstance(found, int) else 0
 
     def set_version(self, store: str, version: int) -> None:
         if store == _NUMBERED_BY_FILE:

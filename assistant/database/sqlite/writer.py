@@ -21,10 +21,10 @@ MOST_TOGETHER: Final = 64
 
 @dataclass(eq=False, slots=True)
 class Job:
-    """A work, and the future of its caller."""
+    """A work, and the future of its caller; None where no caller waits."""
 
     work: Callable[..., Any]
-    future: asyncio.Future[Any]
+    future: asyncio.Future[Any] | None
     fallback: Any = None
     alone: bool = False
     result: Any = None
@@ -32,7 +32,9 @@ class Job:
 
     def settle(self) -> None:
         """Set the future; called in the caller's event loop."""
-        if self.future.done():  # the caller was cancelled; the work was done all the same
+        if (
+            self.future is None or self.future.done()
+        ):  # the caller was cancelled; the work was done all the same
             return
         if self.error is not None:
             self.future.set_exception(self.error)
@@ -54,6 +56,11 @@ class WriterThread:
         if self._thread is None:
             self._start()
         self._jobs.put(job)
+
+    @property
+    def is_here(self) -> bool:
+        """Whether the caller runs in this thread."""
+        return threading.current_thread() is self._thread
 
     def close(self) -> None:
         """Do the submitted jobs, and end. Nothing may be submitted after."""
@@ -87,9 +94,11 @@ class WriterThread:
 
 def _settle(jobs: Sequence[Job]) -> None:
     """Wake each loop once for all its callers: waking a loop costs more than a statement."""
-    loops = {id(job.future.get_loop()): job.future.get_loop() for job in jobs}
-    for identity, loop in loops.items():
-        theirs = [job for job in jobs if id(job.future.get_loop()) == identity]
+    loops: dict[asyncio.AbstractEventLoop, list[Job]] = {}
+    for job in jobs:
+        if job.future is not None:
+            loops.setdefault(job.future.get_loop(), []).append(job)
+    for loop, theirs in loops.items():
         with contextlib.suppress(RuntimeError):  # the loop is closed: no caller waits
             loop.call_soon_threadsafe(_settle_each, theirs)
 
