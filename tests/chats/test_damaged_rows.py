@@ -14,12 +14,13 @@ from functools import partial
 from pathlib import Path
 
 import pytest
-from plugin.assistant.chats import TurnStart, (
+from plugin.assistant.chats import (
     Branches,
     ChatParams,
     ChatQueue,
     ChatStore,
     Queued,
+    TurnStart,
     WorkflowName,
     schema,
 )
@@ -193,7 +194,10 @@ async def others_work(path: Path) -> None:
             assert await store.path(chat_id) == messages
             ids = [message.id for message in messages]
             json.dumps(
-                [[message_to_ui(one) for one in messages], versions_json(await branches.versions(chat_id, ids))]
+                [
+                    [message_to_ui(one) for one in messages],
+                    versions_json(await branches.versions(chat_id, ids)),
+                ]
             )
             assert len((await Archive(store).read(chat_id)).rows) == length + 1
             assert len(await queue.queue(chat_id)) == 1
