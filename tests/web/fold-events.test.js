@@ -47,7 +47,7 @@ test("a finished stream becomes a message", () => {
     ["stream_finished", { message_id: "a", state: "idle" }],
   );
   assert.deepEqual([ids(state), state.stream], [["u", "a"], null]);
-  assert.deepEqual(state.versions, { a: { index: 1, ids: ["b", "a"] } });
+  assert.deepEqual([...state.versions], [["a", { index: 1, ids: ["b", "a"] }]]);
 });
 
 test("a stream that continues an answer replaces its message", () => {
@@ -69,7 +69,7 @@ test("messages are added, updated, removed and truncated", () => {
 test("versions are removed with their messages", () => {
   const versions = { u: { index: 0, ids: ["u", "v"] }, a: { index: 0, ids: ["a", "b"] } };
   const state = folded({ ...TWO, versions }, ["messages_truncated", { after: "u" }]);
-  assert.deepEqual(Object.keys(state.versions), ["u"]);
+  assert.deepEqual([...state.versions.keys()], ["u"]);
 });
 
 test("events of chat, queue, runtime and context replace the earlier values", () => {
