@@ -46,9 +46,11 @@ export function createMarkdownView(render, draw) {
   let blocks = [];
   /** @type {BlockView[]} */
   let views = [];
-  /** Blocks that are parsed and not drawn. @type {{block: Block, context: Context | null}[]} */
+  /** Blocks that are parsed and not drawn. @type {Block[]} */
   let ahead = [];
-  /** What the last drawn block leaves open. @type {Context | null} */
+  /** Where the text after the parsed blocks begins, and what they leave open. */
+  let from = 0;
+  /** @type {Context | null} */
   let context = null;
   let shown = "";
   let live = false;
@@ -94,11 +96,11 @@ export function createMarkdownView(render, draw) {
   const read = () => {
     const wanted = live ? APART + 1 : 2;
     while (ahead.length < wanted) {
-      const last = ahead.at(-1);
-      const from = last ? last.block.end : (blocks.at(-1)?.end ?? 0);
-      const next = nextBlock(shown, from, last ? last.context : context);
+      const next = nextBlock(shown, from, context);
       if (!next) break;
-      ahead.push(next);
+      ahead.push(next.block);
+      from = next.block.end;
+      context = next.context;
     }
     return ahead.length > 0;
   };
@@ -107,18 +109,15 @@ export function createMarkdownView(render, draw) {
     if (!read()) return finish();
     if (blocks.length >= most) {
       element.append(more);
-      ahead = [];
       return false;
     }
-    let { block, context: open } = /** @type {NonNullable<typeof ahead[0]>} */ (ahead.shift());
+    let block = /** @type {Block} */ (ahead.shift());
     while (read() && (!live || ahead.length > APART)) {
-      const both = joined(block, ahead[0].block);
+      const both = joined(block, ahead[0]);
       if (!both) break;
       block = both;
-      open = ahead[0].context;
       ahead.shift();
     }
-    context = open;
     show(block, blocks.length);
     return read() || finish();
   };
@@ -152,6 +151,7 @@ export function createMarkdownView(render, draw) {
       if (more.isConnected && kept > 0) return;
       more.remove();
       ahead = [];
+      from = blocks[kept]?.start ?? 0;
       context = blocks[kept]?.context ?? null;
       blocks = blocks.slice(0, kept);
       draw(slice);
