@@ -27,8 +27,8 @@ import { sanitise } from "./sanitise.js";
 
 /** Blocks of a growing text that are not joined, because more text may change them. */
 const APART = 2;
-/** Blocks that are drawn before the user asks for more; about 1 MB of prose. */
-const MOST = 400;
+/** Blocks that are drawn before the user asks for more; a long answer has hundreds. */
+const MOST = 2000;
 /** Blocks from which on those outside of the view are not laid out. */
 const LONG = 24;
 /** Most link definitions of an answer. */
