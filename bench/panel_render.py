@@ -46,7 +46,9 @@ def main() -> None:
         opened_panel(browser, url) as panel,
     ):
         for name, text in texts.items():
-            both = (streamed(panel, provider, text, options.limit), opened(panel, options.limit))
+            question = f"Show {name}"
+            first = streamed(panel, provider, question, text, options.limit)
+            both = (first, opened(panel, question, options.limit))
             row = "".join(f"{figures(seen):>24}" for seen in both)
             print(f"{name:30}{len(text):>10,}{row}", flush=True)
 

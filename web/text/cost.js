@@ -21,11 +21,13 @@ const EMPHASIS = 140;
 const WORD_MARKS = 500;
 const CODE = 200;
 const TAGS = 110;
-const CELLS = 400;
+const CELLS = 160;
 const LINKS = 120;
 const ESCAPES = 300;
 const TABS = 400;
 const MARKS = 1000;
+/** Changes between the two directions of writing, and characters that force one. */
+const TURNS = 300;
 
 /** Most quotes and list items that one line may open inside of each other. */
 const DEPTH = 12;
@@ -61,6 +63,7 @@ export function costOf(line) {
   if (nests(line)) return Infinity;
   let cost = 1 / LINES + line.length / CHARS;
   let before = SPACE;
+  let direction = 0;
   for (let at = 0; at < line.length; at += 1) {
     const code = line.charCodeAt(at);
     if (code < 128) {
@@ -74,6 +77,12 @@ export function costOf(line) {
       if (code === 47 && before === 58) cost += 1 / LINKS;
       else if (code === 46 && before === 119) cost += 1 / LINKS;
     } else if (isMark(code)) cost += 1 / MARKS;
+    else if (isForcing(code)) cost += 1 / TURNS;
+    const own = isLetter(code) ? 1 : isRightToLeft(code) ? -1 : 0;
+    if (own !== 0) {
+      if (own === -direction) cost += 1 / TURNS;
+      direction = own;
+    }
     before = code;
   }
   return cost;
@@ -90,6 +99,21 @@ const isMark = (code) =>
   (code >= 0x1dc0 && code <= 0x1dff) ||
   (code >= 0x20d0 && code <= 0x20ff) ||
   (code >= 0xfe20 && code <= 0xfe2f);
+
+/** @param {number} code */
+const isLetter = (code) => (code >= 97 && code <= 122) || (code >= 65 && code <= 90);
+
+/** @param {number} code @returns {boolean} whether it is written from right to left */
+const isRightToLeft = (code) =>
+  (code >= 0x0590 && code <= 0x08ff) ||
+  (code >= 0xfb1d && code <= 0xfdff) ||
+  (code >= 0xfe70 && code <= 0xfefc);
+
+/** @param {number} code @returns {boolean} whether it is a control of direction */
+const isForcing = (code) =>
+  (code >= 0x200e && code <= 0x200f) ||
+  (code >= 0x202a && code <= 0x202e) ||
+  (code >= 0x2066 && code <= 0x2069);
 
 const ITEM = /(?:[-*+]|\d{1,9}[.)])(?=[ \t]|$)/y;
 

@@ -33,7 +33,7 @@ export function createErrorCard(error, onAction) {
     body: [h("p", {}, h("bdi", {}, clip(seen(String(error.message ?? "")), LONGEST)))],
     actions: actions.map((action, index) =>
       button(
-        textFor(`error.action.${action}`, "error.action.retry"),
+        textFor(`error.action.${action}`, "error.action.open-settings"),
         index === 0 ? "primary" : "plain",
         () => onAction?.(action),
       ),

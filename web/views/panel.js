@@ -119,6 +119,7 @@ export function createPanelView(panel, host, close) {
     tryNow: panel.tryNow,
     takeOver: () => panel.chat().takeOver(),
     newChat: () => newChat(),
+    openSettings: () => panel.showPage("settings"),
   });
   const queue = createQueue({
     async cancel(id, text, files) {
@@ -268,7 +269,7 @@ export function createPanelView(panel, host, close) {
     if (state.chat.id !== drawn?.chat.id) composer.open(state.chat.id, panel.draft());
     else if (state.chat.draft !== drawn.chat.draft) composer.offer(panel.draft());
     composer.update(state);
-    notes.update(state.chat, state.workflow);
+    notes.update(state.chat, state.workflow, state.health);
     queue.update(state.chat);
     toast.update(state.toast);
     if (popover.name() === "report" && reportChanged(state.chat, drawn?.chat)) {
