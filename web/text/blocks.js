@@ -36,6 +36,7 @@ import { BUDGET, costOf, definedLabel, LONGEST } from "./cost.js";
  * @property {string} header the first two lines of a table, which each of its parts repeats
  * @property {string} fence the line that opened the code inside of a list item; ""
  * @property {boolean} inLine whether the part begins inside of a line
+ * @property {boolean} plain whether the beginning of that line is plain: so is its rest
  */
 
 const FENCE = /^ {0,3}(`{3,}|~{3,})/;
@@ -191,6 +192,7 @@ const OPEN = {
   header: "",
   fence: "",
   inLine: false,
+  plain: false,
 };
 
 /** @param {string} line @param {string} mark of the opening fence */
@@ -318,7 +320,7 @@ function scanText(text, start, given) {
     }
     if (isItem && at > start) item = { at, state, definitions: definitions.length, cost };
     const added = fence ? codeCost(line.text) : costOf(line.text);
-    const heavy = added > BUDGET;
+    const heavy = added > BUDGET || (!begins && state.plain);
     const over = heavy
       ? end > start && (!plain || line.next - start > PLAIN_CHARS)
       : end > start && (plain || cost + added > BUDGET);
@@ -337,7 +339,7 @@ function scanText(text, start, given) {
       const label = definedLabel(line.text);
       if (label !== null) definitions.push([label, line.text]);
     }
-    state = after(state, line.text, before, begins, isItem);
+    state = { ...after(state, line.text, before, begins, isItem), plain: heavy };
     before = line.text;
     blank = false;
     at = line.next;
