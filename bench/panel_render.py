@@ -2,10 +2,10 @@
 
     python bench/panel_render.py [--only NAME] [--limit SECONDS]
 
-Each answer of `tests/web/hostile.js` comes to a real Chromium in 200 pieces, in ComfyUI's own front
-end with its own renderer; then its chat is left and opened again. The table has, for both, the
-longest task (milliseconds, with layout; 0: under 50), the number of tasks over 50 ms, and the seconds
-until the panel stands still. "over": it was still drawing at the limit.
+Each answer of `tests/web/hostile.js` comes to a real Chromium in 200 pieces, in ComfyUI's own
+front end with its own renderer; then its chat is left and opened again. The table has, for both,
+the longest task (milliseconds, with layout; 0: under 50), the number of tasks over 50 ms, and the
+seconds until the panel stands still. "over": it was still drawing at the limit.
 """
 
 import runpy
@@ -28,7 +28,7 @@ from plugin.tests.hosts import running_preview  # noqa: E402
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
+    parser = argparse.ArgumentParser()
     parser.add_argument("--only", default="", help="a part of the name of the answers to show")
     parser.add_argument("--limit", type=float, default=30.0, help="seconds for each answer")
     options = parser.parse_args()

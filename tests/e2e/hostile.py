@@ -78,7 +78,7 @@ def hostile_texts() -> dict[str, str]:
 def streamed(
     panel: Panel, provider: ProviderThread, question: str, text: str, limit: float
 ) -> Seen:
-    """Ask the question in a new chat, and get `text` as the answer, in pieces. `limit` is in seconds."""
+    """Ask the question in a new chat, and get `text` as the answer, in pieces; `limit`: seconds."""
     size = len(text) // PIECES + 1
     pieces = [{"text": text[at : at + size]} for at in range(0, len(text), size)]
     provider.queue(Script(pieces))

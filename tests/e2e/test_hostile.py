@@ -1,8 +1,8 @@
 """Nothing that a chat holds stops the page, and nothing in it speaks for the panel.
 
 A task of the page may take 100 ms. These tests allow more, because they also run on busy machines;
-without the limits the same answers take from four seconds to for ever. `bench/panel_render.py` prints
-the real figures for the whole list.
+without the limits the same answers take from four seconds to for ever. `bench/panel_render.py`
+prints the real figures for the whole list.
 """
 
 from typing import Any
@@ -36,9 +36,7 @@ TEXTS = hostile_texts()
 
 
 @pytest.mark.parametrize("name", ANSWERS)
-def test_an_answer_never_stops_the_page(
-    panel: Panel, provider: ProviderThread, name: str
-) -> None:
+def test_an_answer_never_stops_the_page(panel: Panel, provider: ProviderThread, name: str) -> None:
     question = f"Show {name}"
     first = streamed(panel, provider, question, TEXTS[name], LIMIT)
     assert first.drawn
@@ -65,7 +63,9 @@ def test_what_costs_too_much_is_plain_text_and_is_rendered_on_request(
 def test_a_definition_that_comes_last_makes_links_of_all_its_references(
     panel: Panel, provider: ProviderThread
 ) -> None:
-    provider.queue("See [the docs][d].\n\n```\ncode\n```\n\nAgain [D].\n\n[d]: https://docs.comfy.org/x")
+    provider.queue(
+        "See [the docs][d].\n\n```\ncode\n```\n\nAgain [D].\n\n[d]: https://docs.comfy.org/x"
+    )
     panel.ask("Links")
     panel.idle()
     links = panel.answer.get_by_role("link")
@@ -82,7 +82,9 @@ def test_a_link_to_this_server_is_text_with_its_address(
     expect(panel.answer).to_contain_text("Free the memory (/api/free)")
 
 
-SVG = "data:image/svg+xml,<svg xmlns='http://www.w3.org/2000/svg'><rect width='9' height='9'/></svg>"
+SVG = (
+    "data:image/svg+xml,<svg xmlns='http://www.w3.org/2000/svg'><rect width='9' height='9'/></svg>"
+)
 
 
 def shows(panel: Panel, messages: list[dict[str, Any]], **changes: Any) -> None:

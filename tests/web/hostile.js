@@ -98,7 +98,7 @@ export const HOSTILE = {
   "definitions and code": () =>
     Array.from({ length: 700 }, (_block, at) => `[d${at}]: /u${at}\n\n\`\`\`\nx\n\`\`\`\n`).join("\n"),
   definitions: () => Array.from({ length: 5000 }, (_line, at) => `[d${at}]: /u${at}`).join("\n"),
-  "addresses": () => fill("http://a.b/c a@b.c www.x.y ", 60_000),
+  addresses: () => fill("http://a.b/c a@b.c www.x.y ", 60_000),
   "pictures of SVG": () => svg(),
 };
 
