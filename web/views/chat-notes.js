@@ -6,7 +6,7 @@
  */
 
 import { t } from "../strings.js";
-import { clip } from "../text/plain.js";
+import { clip, nameOf } from "../text/plain.js";
 import { button, h, icon, iconButton, present } from "./dom.js";
 
 /** @typedef {import("../types.js").ChatState} ChatState */
@@ -39,7 +39,8 @@ export function createChatNotes(actions) {
     if (!name || !open?.name || !chat.messages.length) return null;
     const same = name === open.name || (chat.workflow?.id && chat.workflow.id === open.id);
     const pair = `${chat.id} ${open.id}`;
-    return same || pair === hidden ? null : { name, open: open.name, pair };
+    const shown = { name: nameOf(name), open: nameOf(open.name), pair };
+    return same || pair === hidden ? null : shown;
   };
 
   /** @param {ChatState} chat @param {Health | null} health */

@@ -4,6 +4,7 @@
 import { BUSY_STATES } from "../state/chat-state.js";
 import { t, tn } from "../strings.js";
 import { clockTime, number } from "../text/format.js";
+import { nameOf } from "../text/plain.js";
 import { h, iconButton, setText, show } from "./dom.js";
 import { isComposing } from "./isolation.js";
 
@@ -102,7 +103,7 @@ export function createChatRow(id, actions) {
      */
     update(next, { current, today }) {
       chat = next;
-      const title = next.title || t("chats.untitled");
+      const title = nameOf(next.title, LONGEST) || t("chats.untitled");
       const active = BUSY_STATES.has(next.state) || WAITING_STATES.has(next.state);
       show(dot, active || Boolean(next.unread));
       dot.classList.toggle("ca-dot--runs", BUSY_STATES.has(next.state));

@@ -7,6 +7,7 @@
 import { isBusy } from "../state/chat.js";
 import { textOf } from "../state/messages.js";
 import { t } from "../strings.js";
+import { nameOf } from "../text/plain.js";
 import { createChatNotes } from "./chat-notes.js";
 import { createChatsPage } from "./chats-page.js";
 import { createComposer } from "./composer.js";
@@ -314,5 +315,5 @@ const TITLE_LENGTH = 80;
 /** @param {import("../types.js").ChatState} chat @returns {string} "" for an empty chat */
 function chatTitle(chat) {
   const first = chat.messages.find((message) => message.role === "user");
-  return chat.title || (first ? textOf(first).slice(0, TITLE_LENGTH) : "");
+  return nameOf(chat.title) || nameOf(first ? textOf(first) : "", TITLE_LENGTH);
 }
