@@ -1,5 +1,5 @@
-"""The notes above the composer: no connection, another workflow, a chat that is not saved, a problem
-of the installation."""
+"""The notes above the composer: no connection, another workflow, a chat that is not saved, a
+problem of the installation."""
 
 import re
 
