@@ -2,9 +2,9 @@
 /**
  * The look before rendering: what a piece of Markdown can cost at most, found in one pass over its
  * characters. The host's renderer takes time that grows with the square or the cube of some marks
- * (`[a](` 2,000 times: 45 s), so that no block goes to it whose cost is over `BUDGET`. With the
- * numbers below a block of the full cost takes a tenth of the 100 ms that a task of the page may
- * take (`bench/panel_render.py` prints the figures). Pure.
+ * (`[a](` 2,000 times: 45 s), so that no block goes to it whose cost is over `BUDGET`. The numbers
+ * below are chosen so that drawing a block of the full cost, with its layout, stays well below the
+ * 100 ms that a task of the page may take (`bench/panel_render.py` prints the figures). Pure.
  */
 
 /** Cost of a block that is rendered at once; also the cost of each of the numbers below alone. */
@@ -14,7 +14,7 @@ export const LONGEST = 1600;
 
 /** Characters, lines and marks that make one full cost. */
 const CHARS = 4000;
-const LINES = 80;
+const LINES = 48;
 const BRACKETS = 90;
 const EMPHASIS = 140;
 /** Underscores between letters, as in `snake_case`, seldom begin emphasis. */
