@@ -70,6 +70,7 @@ export function createMarkdownView(render, draw) {
       views[index] = make(kind, block, index);
     }
     blocks[index] = block;
+    if (blocks.length === LONG) element.classList.add("ca-markdown--long");
     links.learn(block, index);
     views[index].update(block);
   };
