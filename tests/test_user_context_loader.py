@@ -263,7 +263,16 @@ async def test_a_change_by_another_process_is_seen(tmp_path: Path, store: UserCo
         await UserContextStore(database).add_rule("from elsewhere")
     finally:
         await database.close()
+    store._fresh_until = 0.0  # SEEN_SECONDS later
     assert [rule.text for rule in (await store.read()).rules] == ["from elsewhere"]
+
+
+async def test_a_change_is_seen_at_once_by_the_process_that_made_it(
+    store: UserContextStore,
+) -> None:
+    await store.read()
+    await store.add_rule("one")
+    assert [rule.text for rule in (await store.read()).rules] == ["one"]
 
 
 @pytest.mark.parametrize("text", ["", "  ", None, 5, ["a"], "x" * 2001, "half \udc00"])

@@ -84,6 +84,11 @@ export const ENGLISH = {
   "markdown.copy": "Copy",
   "markdown.copied": "Copied",
   "markdown.code": "Code",
+  "markdown.plain": "Shown as plain text: it has too many marks to be drawn quickly.",
+  "markdown.plain.render": "Show it rendered, piece by piece",
+  "text.more": "Show more",
+  "parts.earlier.one": "Show {count} earlier part of this answer",
+  "parts.earlier.other": "Show {count} earlier parts of this answer",
   "markdown.image": "Load image from {host}",
   "markdown.video": "Load video from {host}",
   "markdown.audio": "Load sound from {host}",
@@ -109,15 +114,22 @@ export const ENGLISH = {
   "tool.role.assistant": "Assistant",
   "tool.role.tool": "Tool result",
 
-  "approval.question": "{title}?",
-  "approval.generic": "The assistant asks before it does this.",
+  "approval.question": "Run this tool?",
+  "approval.generic": "The assistant asks before it runs “{name}”, with what stands below.",
   "approval.allow": "Allow",
   "approval.skill.question": "Save this skill?",
   "approval.skill.text": "Keeps “{name}” so that you can use it in any chat with /skill.",
+  "approval.skill.instructions": "What the model will be told when you use it",
   "approval.skill.allow": "Save skill",
+  "approval.skill.covers":
+    "“Always in this chat” lets the assistant save any further skill here without asking.",
+  "approval.covers":
+    "“Always in this chat” lets the assistant run this tool here again without asking, whatever " +
+    "it is given.",
+  "approval.hidden.one": "{count} character that cannot be seen was left out here.",
+  "approval.hidden.other": "{count} characters that cannot be seen were left out here.",
   "approval.deny": "Not now",
   "approval.always": "Always in this chat",
-  "approval.details": "Details",
   "approval.failed": "Your decision did not reach ComfyUI. Try again.",
 
   "error.title.no_provider": "No model is set up yet",

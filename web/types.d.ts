@@ -257,6 +257,8 @@ export interface Version {
   ids: string[];
 }
 export type Versions = Record<string, Version>;
+/** By message id. A Map: an id from an import may be "constructor" or "__proto__". */
+export type VersionsById = ReadonlyMap<string, Version>;
 
 /** A command in the queue of a chat. */
 export interface Queued {
@@ -353,7 +355,7 @@ export interface ChatState {
   title: string;
   /** The loaded messages up to the newest one, with the streaming answer. */
   messages: UIMessage[];
-  versions: Versions;
+  versions: VersionsById;
   hasMore: boolean;
   loading: boolean;
   status: ChatStatus;

@@ -1,4 +1,5 @@
-"""The notes above the composer: no connection, another workflow, a chat that is not saved."""
+"""The notes above the composer: no connection, another workflow, a chat that is not saved, a
+problem of the installation."""
 
 import re
 
@@ -79,3 +80,27 @@ def test_a_chat_that_is_not_saved_says_why_and_one_that_waits_can_be_taken_over(
     finally:
         panel.page.unroute(SUBSCRIBE)
         panel.reload()
+
+
+def test_a_problem_of_the_installation_is_said_in_a_chat_too(
+    browser: Browser, url: str, provider: ProviderThread
+) -> None:
+    problem = {"code": "env_line", "message": "Line 3 of .env cannot be read."}
+
+    def health(route: Route) -> None:
+        answer = route.fetch().json()
+        route.fulfill(json={**answer, "problems": [problem]})
+
+    with opened_panel(browser, url) as panel:
+        panel.page.route(re.compile(r"/assistant/health"), health)
+        panel.reload()
+        said = panel.root.get_by_text("Line 3 of .env cannot be read.")
+        expect(said).to_be_visible()
+        provider.queue("Yes.")
+        panel.ask("A question")
+        panel.idle()
+        expect(said.locator("visible=true")).to_have_count(1)
+        panel.button("Hide").click()
+        expect(said.locator("visible=true")).to_have_count(0)
+        panel.button("Settings").click()
+        expect(said.locator("visible=true")).to_have_count(1)

@@ -181,7 +181,7 @@ test("an edited message becomes a new version of the message", async () => {
   events.turn("a2", "two");
   await says(chat, "two");
   assert.deepEqual(texts(chat), ["second", "two"]);
-  assert.deepEqual(chat.get().versions[message.id], version);
+  assert.deepEqual(chat.get().versions.get(message.id), version);
   await chat.switchVersion("u1");
   assert.deepEqual(commands().at(-1), { type: "switch_version", message_id: "u1" });
 });
@@ -592,7 +592,7 @@ test("older messages are added once each and kept when a snapshot arrives", asyn
   assert.deepEqual(texts(chat), ["a", "b", "c", "d"]);
   assert.equal(server.asked("chat")[0][1].before, "3");
   assert.equal(chat.get().hasMore, false);
-  assert.deepEqual(chat.get().versions["1"].ids, ["1", "1b"]);
+  assert.deepEqual(chat.get().versions.get("1")?.ids, ["1", "1b"]);
   events.restart();
   await eventually(() => events.asked.length === 2);
   await new Promise((resolve) => setImmediate(resolve));

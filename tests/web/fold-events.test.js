@@ -3,6 +3,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 
 import { foldEvent, foldFeed, keepEarlier, messagesOf } from "../../web/state/fold-events.js";
+import { withDecisions } from "../../web/state/messages.js";
 import { answer, empty, running, said, snapshot } from "./fakes.js";
 
 /** @typedef {import("../../web/state/fold-events.js").ServerChat} ServerChat */
@@ -47,7 +48,7 @@ test("a finished stream becomes a message", () => {
     ["stream_finished", { message_id: "a", state: "idle" }],
   );
   assert.deepEqual([ids(state), state.stream], [["u", "a"], null]);
-  assert.deepEqual(state.versions, { a: { index: 1, ids: ["b", "a"] } });
+  assert.deepEqual([...state.versions], [["a", { index: 1, ids: ["b", "a"] }]]);
 });
 
 test("a stream that continues an answer replaces its message", () => {
@@ -69,7 +70,7 @@ test("messages are added, updated, removed and truncated", () => {
 test("versions are removed with their messages", () => {
   const versions = { u: { index: 0, ids: ["u", "v"] }, a: { index: 0, ids: ["a", "b"] } };
   const state = folded({ ...TWO, versions }, ["messages_truncated", { after: "u" }]);
-  assert.deepEqual(Object.keys(state.versions), ["u"]);
+  assert.deepEqual([...state.versions.keys()], ["u"]);
 });
 
 test("events of chat, queue, runtime and context replace the earlier values", () => {
@@ -132,3 +133,30 @@ test("the list of chats follows its events", () => {
   assert.deepEqual([first.id, first.title], ["a", "a"]);
   assert.deepEqual(fold(chats, "chat_deleted", { chat_id: "b" }), [chats[1]]);
 });
+
+const FOREIGN_IDS = ["constructor", "__proto__", "toString", "hasOwnProperty", "valueOf"];
+
+for (const id of FOREIGN_IDS) {
+  test(`a message, a part and a tool call may be named "${id}"`, () => {
+    const message = said(id, "assistant", "Hello");
+    assert.equal(folded({ messages: [message] }).versions.get(id), undefined);
+    const version = { index: 0, ids: [id, "b"] };
+    const versions = JSON.parse(`{${JSON.stringify(id)}: ${JSON.stringify(version)}}`);
+    const state = folded({ messages: [message], versions });
+    assert.deepEqual(state.versions.get(id), version);
+    assert.equal(state.versions.size, 1);
+
+    const delta = { type: "text-delta", id, delta: "x" };
+    assert.throws(() => folded({ stream: { message: empty("a"), chunks: [delta] } }), /text-start/);
+    const input = { type: "tool-input-delta", toolCallId: id, inputTextDelta: "{" };
+    assert.throws(() => folded({ stream: { message: empty("a"), chunks: [input] } }), /tool-input/);
+  });
+
+  test(`a call named "${id}" is not decided before the user decides`, () => {
+    const call = { type: "dynamic-tool", toolName: "x", toolCallId: id, state: "approval-requested" };
+    const message = /** @type {any} */ ({ id: "a", role: "assistant", parts: [call] });
+    assert.deepEqual(withDecisions([message], new Map()), [message]);
+    const [decided] = withDecisions([message], new Map([[id, false]]));
+    assert.equal(/** @type {any} */ (decided.parts[0]).approval.approved, false);
+  });
+}

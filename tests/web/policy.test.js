@@ -2,7 +2,14 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { attributeAllowed, elementFate, linkTarget, mediaFate } from "../../web/text/policy.js";
+import {
+  attributeAllowed,
+  elementFate,
+  linkTarget,
+  mediaFate,
+  ownAddress,
+  spanAllowed,
+} from "../../web/text/policy.js";
 
 const PAGE = "http://127.0.0.1:8188/";
 
@@ -62,6 +69,62 @@ for (const source of [
     assert.ok(host);
   });
 }
+
+for (const source of [
+  "data:image/svg+xml,<svg/>",
+  "data:image/svg+xml;base64,AA",
+  " DATA:image/SVG+xml,x",
+  "data:image/bmp;base64,AA",
+  "data:image/png+xml,x",
+  "/api/view?filename=a.svg",
+  "/api/view?filename=a.svg&x=.png",
+  "/api/view?filename=a.png.svg",
+  "/a/b.svg",
+  "https://evil.example/a.svg",
+  "https://evil.example/a.svgz?x=.png",
+]) {
+  test(`${source} is not shown as a picture`, () => {
+    assert.equal(mediaFate(source, PAGE, "img").fate, "drop");
+  });
+}
+
+for (const source of ["/api/view?filename=a.mp4", "data:video/mp4;base64,AA"]) {
+  test(`${source} is a video and no picture`, () => {
+    assert.equal(mediaFate(source, PAGE, "img").fate, "drop");
+    assert.equal(mediaFate(source, PAGE, "video").fate, "show");
+  });
+}
+
+for (const href of [
+  "/api/manager/reboot",
+  "manager/reboot",
+  "?x=1",
+  "//127.0.0.1:8188/api/free",
+  "http://127.0.0.1:8188/api/free",
+  "http://localhost:8188/api/free",
+  "http://[::1]:8188/api/free",
+  "http://0.0.0.0:8188/",
+  "http://x.localhost:8188/",
+]) {
+  test(`${href} leads to this server and is no link`, () => {
+    assert.equal(linkTarget(href, PAGE), null);
+    assert.equal(ownAddress(href, PAGE), href);
+  });
+}
+
+test("another server on this computer is a link, and a place in the page has no address", () => {
+  assert.equal(linkTarget("http://127.0.0.1:11434/x", PAGE), "http://127.0.0.1:11434/x");
+  assert.equal(ownAddress("#top", PAGE), "");
+  assert.equal(ownAddress("javascript:alert(1)", PAGE), "");
+});
+
+test("a cell spans a few cells at most", () => {
+  for (const value of ["0", "9", "20", "65534", "1e1", "-1", "8 "]) {
+    assert.equal(spanAllowed("rowspan", value), false, value);
+  }
+  assert.equal(spanAllowed("colspan", "8"), true);
+  assert.equal(spanAllowed("title", "whatever"), true);
+});
 
 test("data URLs and pictures of the same server are shown", () => {
   for (const source of ["data:image/png;base64,AA", "/api/view?filename=a.png", "a/b.webp"]) {

@@ -27,7 +27,7 @@ import { before, isShown, withDecisions } from "./messages.js";
  * @property {number} sending number of commands whose request has not ended
  * @property {boolean} stopping
  * @property {Outgoing | null} outgoing
- * @property {Readonly<Record<string, boolean>>} decisions by tool call id
+ * @property {ReadonlyMap<string, boolean>} decisions by tool call id
  * @property {ChatState["failure"]} failure
  * @property {ChatState["durations"]} durations
  * @property {ChatState["target"]} target
@@ -64,7 +64,7 @@ export function chatState(id, server, local) {
     known: local.known,
     title: server?.chat.title ?? "",
     messages: shownMessages(server, local),
-    versions: server?.versions ?? {},
+    versions: server?.versions ?? new Map(),
     hasMore: server?.hasMore ?? false,
     loading: local.loading,
     status: statusOf(server, local),

@@ -68,7 +68,7 @@ export function createChat(services, id, { known = false, report = null, hooks =
     sending: 0,
     stopping: false,
     outgoing: null,
-    decisions: {},
+    decisions: new Map(),
     failure: null,
     durations: {},
     target: null,
@@ -213,8 +213,8 @@ export function createChat(services, id, { known = false, report = null, hooks =
   /** @param {string[]} ids @param {boolean} approved @param {Command} command */
   async function decide(ids, approved, command) {
     const before = local.decisions;
-    const decided = Object.fromEntries(ids.map((each) => [each, approved]));
-    set({ decisions: { ...before, ...decided }, failure: null });
+    const decided = ids.map((each) => /** @type {const} */ ([each, approved]));
+    set({ decisions: new Map([...before, ...decided]), failure: null });
     try {
       await inOrder(() => api.command(id, command));
     } catch (error) {

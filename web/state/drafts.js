@@ -29,6 +29,12 @@ export function createDrafts(storage, later, save) {
     }
   };
 
+  /** @param {string} id @returns {string | undefined} */
+  const own = (id) => {
+    const drafts = kept();
+    return Object.hasOwn(drafts, id) ? drafts[id] : undefined;
+  };
+
   /** @param {string} id @param {string | null} text null: removed */
   const keep = (id, text) => {
     const { [id]: _before, ...others } = kept();
@@ -38,20 +44,20 @@ export function createDrafts(storage, later, save) {
 
   return {
     /** @param {string} id @param {string} stored draft on the server @returns {string} */
-    of: (id, stored) => kept()[id] ?? stored,
+    of: (id, stored) => own(id) ?? stored,
 
     /** @param {string} id @param {string} text */
     type(id, text) {
       cancel();
       keep(id, text);
       cancel = later(async () => {
-        if ((await save(id, text)) && kept()[id] === text) keep(id, null);
+        if ((await save(id, text)) && own(id) === text) keep(id, null);
       }, REST);
     },
 
     /** Moves a draft to another key. @param {string} from @param {string} to */
     move(from, to) {
-      const text = kept()[from];
+      const text = own(from);
       if (text === undefined) return;
       keep(from, null);
       this.type(to, text);

@@ -19,6 +19,7 @@ import { fold } from "./reducer.js";
 /** @typedef {import("../types.js").UIMessage} UIMessage */
 /** @typedef {import("../types.js").Version} Version */
 /** @typedef {import("../types.js").Versions} Versions */
+/** @typedef {import("../types.js").VersionsById} VersionsById */
 
 /**
  * @typedef {object} ServerChat
@@ -26,7 +27,7 @@ import { fold } from "./reducer.js";
  * @property {readonly UIMessage[]} messages the loaded messages, up to the newest one, without the
  *   streaming answer
  * @property {boolean} hasMore whether the server has older messages
- * @property {Versions} versions of the messages that have more than one version
+ * @property {VersionsById} versions of the messages that have more than one version
  * @property {import("./fold-state.js").FoldState | null} stream the streaming answer
  * @property {readonly Queued[]} queue
  * @property {boolean} held
@@ -96,7 +97,7 @@ function fromSnapshot(event) {
     chat: event.chat,
     messages: event.messages,
     hasMore: Boolean(event.has_more),
-    versions: event.versions ?? {},
+    versions: new Map(Object.entries(event.versions ?? {})),
     stream: stream ? initialFold(stream.message) : null,
     queue: event.queue ?? [],
     held: Boolean(event.held),
@@ -164,8 +165,8 @@ function truncate(state, after) {
 function keepMessages(state, stays) {
   const messages = state.messages.filter(stays);
   const ids = new Set(messages.map((message) => message.id));
-  const versions = Object.entries(state.versions).filter(([id]) => ids.has(id));
-  return { ...state, messages, versions: Object.fromEntries(versions) };
+  const versions = new Map([...state.versions].filter(([id]) => ids.has(id)));
+  return { ...state, messages, versions };
 }
 
 /**
@@ -176,7 +177,7 @@ function keepMessages(state, stays) {
  */
 function withVersion(state, id, version) {
   if (!version) return state;
-  return { ...state, versions: { ...state.versions, [id]: version } };
+  return { ...state, versions: new Map(state.versions).set(id, version) };
 }
 
 /**
@@ -198,7 +199,8 @@ export function keepEarlier(before, next) {
   const first = next.messages[0]?.id;
   const index = before?.messages.findIndex((message) => message.id === first) ?? -1;
   if (!before || !next.hasMore || index <= 0) return next;
-  return withEarlier(next, before.messages.slice(0, index), before.hasMore, before.versions);
+  const versions = Object.fromEntries(before.versions);
+  return withEarlier(next, before.messages.slice(0, index), before.hasMore, versions);
 }
 
 /**
@@ -215,7 +217,7 @@ export function withEarlier(state, earlier, hasMore, versions = {}) {
     ...state,
     messages: [...added, ...state.messages],
     hasMore: hasMore && added.length > 0,
-    versions: { ...versions, ...state.versions },
+    versions: new Map([...Object.entries(versions), ...state.versions]),
   };
 }
 

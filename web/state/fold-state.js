@@ -10,9 +10,9 @@
 /**
  * @typedef {object} FoldState
  * @property {UIMessage} message
- * @property {Readonly<Record<string, number>>} text index of each open text part by chunk id
- * @property {Readonly<Record<string, number>>} reasoning the same for reasoning parts
- * @property {Readonly<Record<string, {json: string | null, index: number}>>} inputs streaming
+ * @property {ReadonlyMap<string, number>} text index of each open text part by chunk id
+ * @property {ReadonlyMap<string, number>} reasoning the same for reasoning parts
+ * @property {ReadonlyMap<string, {json: string | null, index: number}>} inputs streaming
  *   arguments by tool call id; `json` is null before the first delta
  */
 
@@ -26,10 +26,22 @@ export class FoldError extends Error {}
 export function initialFold(message = null) {
   return {
     message: message ?? { id: "", role: "assistant", parts: [] },
-    text: {},
-    reasoning: {},
-    inputs: {},
+    text: new Map(),
+    reasoning: new Map(),
+    inputs: new Map(),
   };
+}
+
+/**
+ * @template Value
+ * @param {ReadonlyMap<string, Value>} map
+ * @param {string} key
+ * @returns {ReadonlyMap<string, Value>} a copy without the key
+ */
+export function without(map, key) {
+  const copy = new Map(map);
+  copy.delete(key);
+  return copy;
 }
 
 /** @param {FoldState} state @param {Part} part @returns {FoldState} */

@@ -4,7 +4,7 @@
  * `reducer.js`.
  */
 
-import { append, compact, replace, FoldError } from "./fold-state.js";
+import { append, compact, replace, without, FoldError } from "./fold-state.js";
 import { parsePartialJson } from "./partial-json.js";
 
 /** @typedef {import("../types.js").Chunk} Chunk */
@@ -19,10 +19,10 @@ export function foldTool(state, chunk) {
     case "tool-input-available":
       return announceTool(state, chunk);
     case "tool-input-delta": {
-      const open = state.inputs[chunk.toolCallId];
+      const open = state.inputs.get(chunk.toolCallId);
       if (!open) throw new FoldError(`expected tool-input-start before "${chunk.toolCallId}"`);
       const grown = { ...open, json: (open.json ?? "") + chunk.inputTextDelta };
-      return { ...state, inputs: { ...state.inputs, [chunk.toolCallId]: grown } };
+      return { ...state, inputs: new Map(state.inputs).set(chunk.toolCallId, grown) };
     }
     case "tool-input-error":
       return refuseTool(state, chunk);
@@ -58,10 +58,10 @@ function announceTool(state, chunk) {
   const at = index < 0 ? state.message.parts.length : index;
   const next = index < 0 ? append(state, part) : replace(state, index, part);
   if (starts) {
-    return { ...next, inputs: { ...state.inputs, [chunk.toolCallId]: { json: null, index: at } } };
+    const begun = { json: null, index: at };
+    return { ...next, inputs: new Map(state.inputs).set(chunk.toolCallId, begun) };
   }
-  const { [chunk.toolCallId]: _complete, ...inputs } = state.inputs;
-  return { ...next, inputs };
+  return { ...next, inputs: without(state.inputs, chunk.toolCallId) };
 }
 
 /** @param {FoldState} state @param {Chunk} chunk @returns {FoldState} */
@@ -77,7 +77,7 @@ function refuseTool(state, chunk) {
     providerExecuted: chunk.providerExecuted,
     resultProviderMetadata: chunk.providerMetadata,
   });
-  const { [chunk.toolCallId]: _complete, ...inputs } = state.inputs;
+  const inputs = without(state.inputs, chunk.toolCallId);
   return { ...(index < 0 ? append(state, part) : replace(state, index, part)), inputs };
 }
 
@@ -169,10 +169,10 @@ function indexInStep(state, toolCallId, kind) {
  */
 export function settleInputs(state) {
   let settled = state;
-  for (const { json, index } of Object.values(state.inputs)) {
+  for (const { json, index } of state.inputs.values()) {
     const part = /** @type {ToolPart} */ (settled.message.parts[index]);
     if (json === null || part.rawInput === json || part.state !== "input-streaming") continue;
-    const input = parsePartialJson(json);
+    const input = parsePartialJson(json) ?? part.input;
     settled = replace(
       settled,
       index,

@@ -88,20 +88,20 @@ export function before(messages, id) {
 /**
  * Applies the user's decisions on tool calls before the server confirms them.
  * @param {readonly UIMessage[]} messages
- * @param {Readonly<Record<string, boolean>>} decisions by tool call id
+ * @param {ReadonlyMap<string, boolean>} decisions by tool call id
  * @returns {UIMessage[]}
  */
 export function withDecisions(messages, decisions) {
   const last = messages.at(-1);
-  if (!last?.parts.some((part) => isOpen(part) && part.toolCallId in decisions)) {
+  if (!last?.parts.some((part) => isOpen(part) && decisions.has(part.toolCallId))) {
     return [...messages];
   }
   const parts = last.parts.map((part) =>
-    isOpen(part) && part.toolCallId in decisions
+    isOpen(part) && decisions.has(part.toolCallId)
       ? {
           ...part,
           state: /** @type {const} */ ("approval-responded"),
-          approval: { id: part.approval?.id ?? "", approved: decisions[part.toolCallId] },
+          approval: { id: part.approval?.id ?? "", approved: decisions.get(part.toolCallId) },
         }
       : part,
   );

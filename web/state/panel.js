@@ -45,7 +45,7 @@ const GATES = {
 /** @param {unknown} error @returns {Gate | null} null for an error that is no gate */
 export function gateOf(error) {
   if (!(error instanceof ApiError)) return null;
-  const kind = GATES[error.code];
+  const kind = Object.hasOwn(GATES, error.code) ? GATES[error.code] : undefined;
   return kind
     ? { kind, message: error.message, variable: error.variable, value: error.value }
     : null;

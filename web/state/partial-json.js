@@ -16,9 +16,7 @@ const WORDS = ["true", "false", "null"];
 export function completeJson(text) {
   /** @type {string[]} closing brackets of the open objects and arrays, innermost last */
   const closers = [];
-  let safe = 0; // text.slice(0, safe) with `safeClosers` appended is a complete document
-  /** @type {string[]} */
-  let safeClosers = [];
+  let safe = 0; // text.slice(0, safe) with the closers appended is a complete document
   let tail = "";
   /** @type {"value" | "key" | "colon" | "comma"} the next token that the grammar expects */
   let expects = "value";
@@ -26,7 +24,6 @@ export function completeJson(text) {
   /** @param {number} end @param {string} [addition] */
   const settle = (end, addition = "") => {
     safe = end;
-    safeClosers = [...closers];
     tail = addition;
   };
 
@@ -70,7 +67,7 @@ export function completeJson(text) {
       at = scalar.end;
     }
   }
-  return text.slice(0, safe) + tail + safeClosers.reverse().join("");
+  return text.slice(0, safe) + tail + closers.reverse().join("");
 }
 
 /**
@@ -110,11 +107,15 @@ function readScalar(text, start) {
   return { text: digits, addition: "", end: start + found.length };
 }
 
+/** Longer arguments are not parsed while they stream: each frame parses all that has come. */
+const LONGEST = 100_000;
+
 /**
  * @param {string} text a JSON document or a prefix of one
- * @returns {unknown} the value so far; undefined if there is none
+ * @returns {unknown} the value so far; undefined if there is none, or if the text is too long
  */
 export function parsePartialJson(text) {
+  if (text.length > LONGEST) return undefined;
   for (const candidate of [text, completeJson(text)]) {
     try {
       return JSON.parse(candidate);

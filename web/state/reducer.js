@@ -6,7 +6,7 @@
  * package (v6, v7) builds from the same chunks. Context reports are handled in `fold-events.js`.
  */
 
-import { append, compact, initialFold, replace, FoldError } from "./fold-state.js";
+import { append, compact, initialFold, replace, without, FoldError } from "./fold-state.js";
 import { foldTool } from "./fold-tool.js";
 
 /** @typedef {import("../types.js").Chunk} Chunk */
@@ -27,7 +27,7 @@ export function fold(state, chunk) {
     case "start-step":
       return append(state, { type: "step-start" });
     case "finish-step":
-      return { ...state, text: {}, reasoning: {} };
+      return { ...state, text: new Map(), reasoning: new Map() };
     case "text-start":
     case "reasoning-start":
       return openProse(state, chunk);
@@ -73,14 +73,14 @@ function openProse(state, chunk) {
     providerMetadata: chunk.providerMetadata,
     state: "streaming",
   });
-  const open = { ...state[kind], [chunk.id]: state.message.parts.length };
+  const open = new Map(state[kind]).set(chunk.id, state.message.parts.length);
   return { ...append(state, part), [kind]: open };
 }
 
 /** @param {FoldState} state @param {Chunk} chunk @returns {FoldState} */
 function growProse(state, chunk) {
   const kind = chunk.type.startsWith("text") ? "text" : "reasoning";
-  const index = state[kind][chunk.id];
+  const index = state[kind].get(chunk.id);
   if (index === undefined) {
     throw new FoldError(`expected ${kind}-start before ${chunk.type} of "${chunk.id}"`);
   }
@@ -90,7 +90,7 @@ function growProse(state, chunk) {
   if (chunk.type.endsWith("delta")) {
     return replace(state, index, { ...part, ...extra, text: part.text + chunk.delta });
   }
-  const { [chunk.id]: _closed, ...open } = state[kind];
+  const open = without(state[kind], chunk.id);
   return { ...replace(state, index, { ...part, ...extra, state: "done" }), [kind]: open };
 }
 

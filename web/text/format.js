@@ -81,16 +81,61 @@ function startOfDay(date) {
 /** @param {unknown} error what was thrown @returns {string} its message */
 export const errorText = (error) => (error instanceof Error ? error.message : String(error));
 
-/** @param {unknown} value @returns {string} indented JSON, or the text itself */
+/** Most characters of indented JSON, and most levels: each level indents all that is below it. */
+const JSON_CHARS = 400_000;
+const JSON_DEPTH = 60;
+
+/**
+ * @param {unknown} value
+ * @returns {string} indented JSON, or the text itself; JSON over the limits ends with "…"
+ */
 export function pretty(value) {
   if (typeof value === "string") {
+    if (value.length > JSON_CHARS || !/^\s*[[{]/.test(value)) return value;
     try {
-      const parsed = JSON.parse(value);
-      if (typeof parsed === "object" && parsed !== null) return JSON.stringify(parsed, null, 2);
+      return indented(JSON.parse(value));
     } catch {
       // The text is no JSON and is shown unchanged.
+      return value;
     }
-    return value;
   }
-  return value === undefined ? "" : JSON.stringify(value, null, 2);
+  return value === undefined ? "" : indented(value);
+}
+
+/** @param {unknown} root @returns {string} as `JSON.stringify` with an indent of 2, within the limits */
+function indented(root) {
+  /** @type {string[]} */
+  const out = [];
+  let room = JSON_CHARS;
+  /** @param {string} text */
+  const write = (text) => {
+    room -= text.length;
+    out.push(text);
+  };
+
+  /** @param {unknown} value @param {string} indent */
+  const put = (value, indent) => {
+    if (typeof value !== "object" || value === null) {
+      const scalar = typeof value === "string" ? value.slice(0, room + 1) : value;
+      write(JSON.stringify(scalar) ?? "null");
+      return;
+    }
+    const list = Array.isArray(value);
+    const keys = list ? null : Object.keys(value);
+    const count = keys ? keys.length : /** @type {unknown[]} */ (value).length;
+    if (count === 0) return write(list ? "[]" : "{}");
+    if (indent.length >= 2 * JSON_DEPTH) return write("…");
+    const inner = `${indent}  `;
+    write(list ? "[" : "{");
+    for (let index = 0; index < count && room > 0; index += 1) {
+      const key = keys ? keys[index] : index;
+      write(`${index ? "," : ""}\n${inner}${keys ? `${JSON.stringify(key)}: ` : ""}`);
+      put(/** @type {any} */ (value)[key], inner);
+    }
+    write(`\n${indent}${list ? "]" : "}"}`);
+  };
+
+  put(root, "");
+  const text = out.join("");
+  return room > 0 ? text : `${text.slice(0, JSON_CHARS)}…`;
 }

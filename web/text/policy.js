@@ -89,41 +89,91 @@ export function attributeAllowed(tag, attribute) {
   return COMMON.includes(attribute) || (ELEMENTS[tag] ?? []).includes(attribute);
 }
 
+/** Most rows or columns that a cell may span: overlapping spans multiply the cells of a table. */
+const SPAN = 8;
+
+/** @param {string} attribute lower case @param {string} value @returns {boolean} */
+export function spanAllowed(attribute, value) {
+  if (attribute !== "colspan" && attribute !== "rowspan") return true;
+  return /^[1-9]$/.test(value) && Number(value) <= SPAN;
+}
+
 /**
  * ComfyUI's route for pictures. Other routes of the same server may have effects when fetched.
  */
 const PICTURE_ROUTE = /\/view$/;
-const PICTURE_FILE = /\.(?:png|jpe?g|gif|webp|avif|bmp|mp4|webm|mov|mp3|wav|ogg|flac)$/i;
-const PICTURE_DATA = /^data:(?:image|video|audio)\/[\w.+-]+[;,]/i;
+/**
+ * What is shown without a click, by element. An SVG is a document that can take gigabytes to draw
+ * (nested `<use>`): only formats of pixels are shown.
+ */
+const FILES = {
+  img: /\.(?:png|jpe?g|gif|webp|avif)$/i,
+  video: /\.(?:mp4|webm|mov)$/i,
+  audio: /\.(?:mp3|wav|ogg|flac)$/i,
+};
+const DATA = {
+  img: /^data:image\/(?:png|jpeg|gif|webp|avif)[;,]/i,
+  video: /^data:video\/(?:mp4|webm|ogg)[;,]/i,
+  audio: /^data:audio\/[\w.-]+[;,]/i,
+};
+const VECTOR = /\.svgz?$/i;
 
 /**
  * @param {string | null} source of an image, a video or a sound
  * @param {string} base the page's URL
+ * @param {"img" | "video" | "audio"} [tag] the element that would show it
  * @returns {{fate: "show" | "ask" | "drop", url: string, host: string}} "ask": the file is on
  *   another server and is fetched only after the user's click
  */
-export function mediaFate(source, base) {
+export function mediaFate(source, base, tag = "img") {
   const nothing = /** @type {const} */ ({ fate: "drop", url: "", host: "" });
   if (!source) return nothing;
-  if (PICTURE_DATA.test(source.trim())) return { fate: "show", url: source.trim(), host: "" };
+  if (DATA[tag].test(source.trim())) return { fate: "show", url: source.trim(), host: "" };
   const url = parse(source, base);
   if (!url || !/^https?:$/.test(url.protocol)) return nothing;
+  if (VECTOR.test(url.pathname)) return nothing;
   if (url.origin !== new URL(base).origin) return { fate: "ask", url: url.href, host: url.host };
-  const picture = PICTURE_ROUTE.test(url.pathname) || PICTURE_FILE.test(url.pathname);
-  return picture ? { fate: "show", url: url.href, host: "" } : nothing;
+  const named = PICTURE_ROUTE.test(url.pathname) ? url.searchParams.get("filename") : url.pathname;
+  return FILES[tag].test(named ?? "") ? { fate: "show", url: url.href, host: "" } : nothing;
 }
 
 /**
+ * A link goes to another server, or it is text: the routes of this server belong to ComfyUI and to
+ * all its plugins, and some of them act when they are opened.
  * @param {string | null} href
  * @param {string} base the page's URL
  * @returns {string | null} the absolute URL; null if it must not be a link
  */
 export function linkTarget(href, base) {
-  const url = href === null ? null : parse(href, base);
-  return url && /^(?:https?|mailto):$/.test(url.protocol) ? url.href : null;
+  const url = href === null ? null : parse(href);
+  if (!url || !/^(?:https?|mailto):$/.test(url.protocol)) return null;
+  return isOwn(url, base) ? null : url.href;
 }
 
-/** @param {string} text @param {string} base @returns {URL | null} */
+/**
+ * @param {string | null} href of a link that is shown as text
+ * @param {string} base the page's URL
+ * @returns {string} the address to show beside the text; "" for a place in the page, or a scheme
+ *   that means nothing to the reader
+ */
+export function ownAddress(href, base) {
+  if (!href || href.startsWith("#")) return "";
+  const url = parse(href, base);
+  return url && /^https?:$/.test(url.protocol) ? href : "";
+}
+
+const LOOPBACK = /^(?:localhost|.*\.localhost|127(?:\.\d+){3}|\[::1\]|0\.0\.0\.0)\.?$/;
+
+/** @param {URL} url @param {string} base @returns {boolean} whether it leads to the page's server */
+function isOwn(url, base) {
+  const page = new URL(base);
+  if (url.port !== page.port || url.protocol === "mailto:") return false;
+  return (
+    url.hostname === page.hostname || (LOOPBACK.test(url.hostname) && LOOPBACK.test(page.hostname))
+  );
+}
+
+/** @param {string} text @param {string} [base] @returns {URL | null} */
 function parse(text, base) {
   try {
     return new URL(text.trim(), base);

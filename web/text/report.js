@@ -107,7 +107,7 @@ const NEXT = {
 /** @param {ContextReport} report @returns {string} when the next summary comes; "" if not known */
 function nextNote({ next_trigger: next }) {
   if (!next) return t("report.next.off");
-  const key = NEXT[next.what];
+  const key = Object.hasOwn(NEXT, next.what) ? NEXT[next.what] : undefined;
   if (!key) return "";
   if (next.now >= next.at) return t("report.next.due");
   return t(key, { at: number(next.at), now: number(next.now) });

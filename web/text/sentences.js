@@ -8,7 +8,9 @@ import { t } from "../strings.js";
 
 /** Abbreviations and numbers whose dot does not end a sentence ("e.g. this", "3. Then"). */
 const NO_END = /(?:^|[\s(])(?:e\.g|i\.e|etc|vs|approx|no|nr|fig|\d+)\.$/i;
-const SENTENCE_END = /[.!?…]+["')\]]*(?=\s)|[。！？]/g;
+const SENTENCE_END = /[.!?…]["')\]]{0,3}(?=\s)|[。！？]/g;
+/** Most characters that are spoken as one sentence: a text without a dot has no other end. */
+const LONGEST = 600;
 const FENCE = /^ {0,3}(?:```|~~~)/;
 
 /**
@@ -60,12 +62,23 @@ export function finishedSentences(text, before, finished) {
  */
 function takeSentences(line, complete, sentences) {
   let start = 0;
+  /** @param {number} end */
+  const take = (end) => {
+    while (end - start > LONGEST) {
+      const space = line.lastIndexOf(" ", start + LONGEST);
+      const cut = space > start ? space : start + LONGEST;
+      add(sentences, line.slice(start, cut));
+      start = cut;
+    }
+  };
   for (const match of line.matchAll(SENTENCE_END)) {
     const end = match.index + match[0].length;
     if (NO_END.test(line.slice(Math.max(start, end - 12), end))) continue;
+    take(end);
     add(sentences, line.slice(start, end));
     start = end;
   }
+  take(line.length);
   if (complete) add(sentences, line.slice(start));
   return complete ? line.length : start;
 }
@@ -77,15 +90,14 @@ function add(sentences, source) {
 }
 
 /**
- * @param {string} source Markdown
+ * @param {string} source Markdown, at most a sentence: the patterns look ahead to its end
  * @returns {string} plain text
  */
 export function speakable(source) {
   return source
-    .replace(/!\[([^\]]*)\]\([^)]*\)/g, "$1")
-    .replace(/\[([^\]]*)\]\([^)]*\)/g, "$1")
-    .replace(/^\s*\|?[\s:|-]+\|?\s*$/gm, "")
-    .replace(/^\s{0,3}(?:#{1,6}|>|[-*+])\s+/gm, "")
+    .replace(/!?\[([^[\]]*)\]\([^()]*\)/g, "$1")
+    .replace(/^[\s:|-]+$/gm, "")
+    .replace(/^ {0,3}(?:#{1,6}|>|[-*+])\s+/gm, "")
     .replace(/[*_`~|]+/g, "")
     .replace(/<[^>]{1,200}>/g, "")
     .replace(/\s+/g, " ")

@@ -48,6 +48,9 @@ const SERVER_COMMANDS = new Set(
     .split(" "),
 );
 
+/** Most characters of a command with its argument. */
+const COMMAND = 4000;
+
 /** Most rows of the list, which must fit above the text box. */
 const MOST = 40;
 
@@ -62,7 +65,8 @@ export function panelCommandOf(typed) {
 
 /** @param {string} text of a user message @returns {boolean} */
 export function isServerCommand(text) {
-  const name = /^\s*\/([a-z]+)(?:[ \t][^\n]*)?\s*$/.exec(text)?.[1];
+  const command = text.length > COMMAND ? "" : text.trim();
+  const name = /^\/([a-z]+)(?:[ \t][^\n]*)?$/.exec(command)?.[1];
   return name !== undefined && SERVER_COMMANDS.has(name);
 }
 

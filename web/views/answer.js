@@ -6,10 +6,12 @@
 
 import { isTool } from "../state/fold-tool.js";
 import { durationKey, textOf } from "../state/messages.js";
-import { t, textFor } from "../strings.js";
-import { clockTime, duration, tokens } from "../text/format.js";
+import { t, textFor, tn } from "../strings.js";
+import { clockTime, duration, number, tokens } from "../text/format.js";
+import { clip, nameOf } from "../text/plain.js";
+import { linkTarget } from "../text/policy.js";
 import { createApproval } from "./approval.js";
-import { button, copyButton, h, icon, iconButton, present, show } from "./dom.js";
+import { button, copyButton, h, icon, iconButton, present, setText, show } from "./dom.js";
 import { createErrorCard } from "./error-card.js";
 import { createMarkdownView } from "./markdown.js";
 import { createReasoningView } from "./reasoning.js";
@@ -24,6 +26,7 @@ import { createVersions } from "./versions.js";
  * @typedef {object} AnswerActions
  * @property {(markdown: string) => string | null} markdown renders with the host's
  *   renderer
+ * @property {import("./drawing.js").Draw} draw
  * @property {() => unknown} regenerate
  * @property {() => unknown} goOn asks the model to continue
  * @property {(action: string) => void} act called by the buttons of an error card
@@ -48,20 +51,38 @@ import { createVersions } from "./versions.js";
  */
 /** @typedef {{live: boolean, last: boolean, took: number | undefined}} PartFacts */
 
+/** Most parts of an answer that are drawn, from its end, and how many more the user can ask for. */
+const MOST_PARTS = 300;
+const STEP = 100;
+/** Most characters of a notice. */
+const NOTICE = 1000;
+
 /** @param {AnswerActions} actions */
 export function createAnswer(actions) {
   const parts = h("div", { class: "ca-parts" });
+  const earlier = h("button", {
+    type: "button",
+    class: "ca-link",
+    hidden: true,
+    onclick: () => showEarlier(),
+  });
   const after = h("div", { class: "ca-after" });
   const tools = h("div", { class: "ca-message__tools" });
   const element = h(
     "article",
     { class: "ca-message ca-message--answer", "aria-label": t("message.theirs") },
+    earlier,
     parts,
     after,
     tools,
   );
-  /** @type {(PartView | null)[]} */
+  /** The view of each part from the first drawn one on. @type {(PartView | null)[]} */
   let views = [];
+  /** Index of the first drawn part. */
+  let first = 0;
+  let most = MOST_PARTS;
+  /** @type {AnswerFacts | null} */
+  let known = null;
   /** @type {UIMessage | null} */
   let message = null;
   let wasLive = false;
@@ -69,27 +90,50 @@ export function createAnswer(actions) {
 
   /** @param {UIMessage} next @param {AnswerFacts} facts */
   const drawParts = (next, facts) => {
-    next.parts.forEach((part, index) => {
+    moveFirst(next.parts.length);
+    const shown = next.parts.slice(first);
+    /** The view after the part that is drawn. @type {Element | null} */
+    let following = null;
+    for (const view of views.splice(shown.length)) view?.element.remove();
+    for (let at = shown.length - 1; at >= 0; at -= 1) {
+      const part = shown[at];
+      const index = first + at;
       const kind = kindOf(part);
-      let view = views[index] ?? null;
-      if ((view?.kind ?? "") !== kind) {
-        const made = kind ? createPartView(kind, part, actions) : null;
-        if (view && made) view.element.replaceWith(made.element);
-        else if (view) view.element.remove();
-        else if (made) parts.insertBefore(made.element, followingElement(index));
-        view = made;
-        views[index] = view;
-      } else if (part === message?.parts[index] && !facts.live && !wasLive) {
-        return;
+      let view = views[at] ?? null;
+      const made = (view?.kind ?? "") !== kind;
+      if (made) {
+        view?.element.remove();
+        view = kind ? createPartView(kind, part, actions) : null;
+        if (view) parts.insertBefore(view.element, following);
+        views[at] = view;
       }
-      const last = index === next.parts.length - 1;
-      view?.update(part, { live: facts.live, last, took: tookOf(next.id, part, index, facts.durations) });
-    });
-    for (const view of views.splice(next.parts.length)) view?.element.remove();
+      if (made || part !== message?.parts[index] || facts.live || wasLive) {
+        const last = index === next.parts.length - 1;
+        const took = tookOf(next.id, part, index, facts.durations);
+        view?.update(part, { live: facts.live, last, took });
+      }
+      following = view?.element ?? following;
+    }
   };
 
-  /** @param {number} index */
-  const followingElement = (index) => views.slice(index + 1).find((view) => view)?.element ?? null;
+  /** Of a long answer only the last parts are drawn; the first one moves in steps. */
+  const moveFirst = (/** @type {number} */ count) => {
+    const from = Math.max(0, Math.ceil((count - most) / STEP) * STEP);
+    if (from > first) {
+      for (const view of views.splice(0, from - first)) view?.element.remove();
+    } else if (from < first) {
+      views = [...Array(first - from).fill(null), ...views];
+    }
+    first = from;
+    show(earlier, first > 0);
+    if (first > 0) setText(earlier, tn("parts.earlier", first, { count: number(first) }));
+  };
+
+  const showEarlier = () => {
+    if (!message || !known) return;
+    most += STEP;
+    drawParts({ ...message }, known);
+  };
 
   /** @param {UIMessage} next @param {AnswerFacts} facts */
   const drawFoot = (next, facts) => {
@@ -115,6 +159,7 @@ export function createAnswer(actions) {
     update(next, facts) {
       element.setAttribute("aria-busy", String(facts.live));
       element.classList.toggle("ca-message--quiet", next.metadata?.command !== undefined);
+      known = facts;
       drawParts(next, facts);
       message = next;
       wasLive = facts.live;
@@ -135,15 +180,15 @@ function kindOf(part) {
 /** @param {string} kind @param {any} part @param {AnswerActions} actions @returns {PartView} */
 function createPartView(kind, part, actions) {
   if (kind === "text") {
-    const view = createMarkdownView(actions.markdown);
+    const view = createMarkdownView(actions.markdown, actions.draw);
     return {
       kind,
       element: view.element,
       update: (next, facts) => view.update(next.text, facts.live && next.state === "streaming"),
     };
   }
-  if (kind === "reasoning") return { kind, ...createReasoningView() };
-  if (kind === "tool") return { kind, ...createToolStep() };
+  if (kind === "reasoning") return { kind, ...createReasoningView(actions.draw) };
+  if (kind === "tool") return { kind, ...createToolStep(actions.draw) };
   if (kind === "notice") return { kind, ...createNotice(part) };
   if (kind.startsWith("approval ")) return { kind, ...createApproval(part, actions) };
   const element = kind === "file" ? filePart(part) : sourceLine(part);
@@ -164,14 +209,14 @@ function tookOf(id, part, index, durations) {
 
 /** @param {{data?: {code?: string, message?: string}}} part */
 function createNotice(part) {
-  const element = quietLine("info", String(part.data?.message ?? ""));
+  const element = quietLine("info", clip(String(part.data?.message ?? ""), NOTICE));
   const text = /** @type {HTMLElement} */ (element.lastElementChild);
   return {
     element,
     /** A later notice of the same code replaces the text. A notice about waiting is hidden when the
      * wait is over. */
     update(/** @type {typeof part} */ { data }, /** @type {PartFacts} */ { live, last }) {
-      const message = String(data?.message ?? "");
+      const message = clip(String(data?.message ?? ""), NOTICE);
       if (text.textContent !== message) text.textContent = message;
       show(element, data?.code !== "waiting" || (live && last));
     },
@@ -184,13 +229,10 @@ const quietLine = (mark, text, ...more) =>
 
 /** @param {{url?: string, title?: string, filename?: string}} part */
 function sourceLine(part) {
-  const name = part.title ?? part.filename ?? part.url ?? "";
-  const linked = /^https?:\/\//.test(part.url ?? "")
-    ? h(
-        "a",
-        { href: part.url, title: part.url, target: "_blank", rel: "noopener noreferrer" },
-        name,
-      )
+  const name = nameOf(part.title ?? part.filename ?? part.url);
+  const url = linkTarget(part.url ?? null, document.baseURI);
+  const linked = url
+    ? h("a", { href: url, title: url, target: "_blank", rel: "noopener noreferrer" }, name)
     : name;
   return h("div", { class: "ca-notice" }, icon("file"), h("span", {}, linked));
 }
@@ -210,7 +252,7 @@ const cutLine = (cut, goOn) =>
 function answerTools(message, { last, busy, version }, actions) {
   const { model, created, timing, usage, command } = message.metadata ?? {};
   const facts = [
-    model,
+    nameOf(model),
     clockTime(created),
     !command && timing?.total_ms !== undefined && duration(timing.total_ms),
     usage?.output_tokens !== undefined && tokens(usage.output_tokens),

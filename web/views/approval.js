@@ -1,16 +1,25 @@
 // @ts-check
-/** A card that asks the user to approve a tool call: what the tool does, and three buttons. */
+/**
+ * A card that asks the user to approve a tool call: what the tool does, all that it does it with,
+ * and three buttons. The question is always the panel's own: a title that came with the call may
+ * come from an import. Words from outside are isolated, so that they cannot turn ours around, and
+ * stand in sight before the buttons.
+ */
 
 import { toolName } from "../state/messages.js";
-import { t } from "../strings.js";
-import { pretty } from "../text/format.js";
+import { t, tn } from "../strings.js";
+import { number, pretty } from "../text/format.js";
+import { nameOf, seen, unseenCount } from "../text/plain.js";
 import { createCard } from "./card.js";
 import { button, h } from "./dom.js";
+import { createLongText } from "./long-text.js";
 
 /** @typedef {import("../types.js").ToolPart} ToolPart */
 /**
- * @typedef {{approve: (ids: string[], remember: boolean) => unknown, reject: (ids: string[]) =>
- *   unknown}} Decisions
+ * @typedef {object} Decisions
+ * @property {(ids: string[], remember: boolean) => unknown} approve
+ * @property {(ids: string[]) => unknown} reject
+ * @property {import("./drawing.js").Draw} draw
  */
 
 /**
@@ -27,14 +36,23 @@ export function createApproval(part, decisions) {
   const always = button(t("approval.always"), "quiet", () => decisions.approve(ids, true), {
     class: "ca-button ca-button--quiet ca-approval__always",
   });
+  const hidden = unseenCount(words.shown);
+  const shown = h("pre", { class: "ca-approval__shown", tabindex: "0", "aria-label": words.label });
+  createLongText(decisions.draw, shown).update(seen(words.shown));
   const card = createCard({
     tone: "ask",
     mark: "warn",
     title: words.question,
     role: "group",
-    body: [h("p", {}, words.text), words.about && h("p", { class: "ca-quiet" }, words.about)],
+    body: [
+      h("p", {}, ...words.text),
+      words.about && h("p", { class: "ca-quiet" }, h("bdi", {}, words.about)),
+      h("div", { class: "ca-step__label" }, words.label),
+      shown,
+      hidden > 0 && h("p", {}, tn("approval.hidden", hidden, { count: number(hidden) })),
+    ],
     actions: [allow, deny, always],
-    details: { label: t("approval.details"), text: words.details },
+    after: [h("p", { class: "ca-quiet" }, words.covers)],
   });
   return {
     element: card,
@@ -44,28 +62,57 @@ export function createApproval(part, decisions) {
   };
 }
 
+/** Most characters of a skill's description on the card; the server's limit is below it. */
+const ABOUT = 1000;
+
 /**
- * @param {ToolPart} part
- * @returns {{question: string, text: string, about: string, allow: string, details: string}}
+ * @typedef {object} Words
+ * @property {string} question
+ * @property {import("./dom.js").Child[]} text
+ * @property {string} about
+ * @property {string} allow
+ * @property {string} label of what is shown
+ * @property {string} shown all that the tool is called with
+ * @property {string} covers what "Always" allows
  */
+
+/** @param {ToolPart} part @returns {string} the card's title */
+export const approvalQuestion = (part) =>
+  t(toolName(part) === "createUserSkill" ? "approval.skill.question" : "approval.question");
+
+/** @param {ToolPart} part @returns {Words} */
 function wordsOf(part) {
   const input = /** @type {Record<string, unknown>} */ (
     typeof part.input === "object" && part.input !== null ? part.input : {}
   );
   if (toolName(part) === "createUserSkill") {
     return {
-      question: t("approval.skill.question"),
-      text: t("approval.skill.text", { name: String(input.name ?? "") }),
-      about: String(input.description ?? ""),
+      question: approvalQuestion(part),
+      text: around("approval.skill.text", nameOf(input.name)),
+      about: nameOf(input.description, ABOUT),
       allow: t("approval.skill.allow"),
-      details: String(input.instructions ?? pretty(part.input)),
+      label: t("approval.skill.instructions"),
+      shown: String(input.instructions ?? pretty(part.input)),
+      covers: t("approval.skill.covers"),
     };
   }
   return {
-    question: t("approval.question", { title: part.title ?? toolName(part) }),
-    text: t("approval.generic"),
+    question: approvalQuestion(part),
+    text: around("approval.generic", nameOf(toolName(part))),
     about: "",
     allow: t("approval.allow"),
-    details: pretty(part.input),
+    label: t("tool.arguments"),
+    shown: pretty(part.input) || t("tool.none"),
+    covers: t("approval.covers"),
   };
+}
+
+/**
+ * @param {"approval.skill.text" | "approval.generic"} key of a text with `{name}`
+ * @param {string} name from outside
+ * @returns {import("./dom.js").Child[]} the text with the name isolated
+ */
+function around(key, name) {
+  const [before, after] = t(key, { name: "\n" }).split("\n");
+  return [before, h("bdi", { class: "ca-approval__name" }, name), after];
 }

@@ -6,6 +6,7 @@ import { t } from "../strings.js";
 import { fileSize } from "../text/format.js";
 import { refusal } from "../text/attachment.js";
 import { h, icon, iconButton, show } from "./dom.js";
+import { isPicture } from "./user-message.js";
 
 /** @typedef {import("../types.js").Attachment} Attachment */
 
@@ -55,11 +56,10 @@ export function createAttachments(onChange) {
         draw();
       },
     });
-    const picture = file.mediaType.startsWith("image/");
     return h(
       "span",
       { class: "ca-file", title: `${file.filename}, ${fileSize(file.size)}` },
-      picture ? h("img", { class: "ca-file__thumb", src: file.url, alt: "" }) : icon("file"),
+      isPicture(file) ? h("img", { class: "ca-file__thumb", src: file.url, alt: "" }) : icon("file"),
       h("span", { class: "ca-file__name" }, file.filename),
       remove,
     );

@@ -12,10 +12,11 @@ import { h, icon, present } from "./dom.js";
  * @param {string} content.title
  * @param {Child[]} [content.body]
  * @param {Child[]} [content.actions] buttons, the most likely one first
+ * @param {Child[]} [content.after] below the buttons
  * @param {{label: string, text: string}} [content.details] preformatted text, folded at first
  * @param {string} [content.role]
  */
-export function createCard({ tone, mark, title, body = [], actions = [], details, role }) {
+export function createCard({ tone, mark, title, body = [], actions = [], after = [], details, role }) {
   return h(
     "section",
     { class: `ca-card ca-card--${tone}`, role, "aria-label": title },
@@ -25,6 +26,7 @@ export function createCard({ tone, mark, title, body = [], actions = [], details
       { class: "ca-card__body" },
       ...body,
       present(actions).length > 0 && h("div", { class: "ca-actions" }, ...actions),
+      ...after,
     ),
     details &&
       h(

@@ -1,20 +1,27 @@
 // @ts-check
 /**
  * Notes above the composer, each shown while its condition holds: the connection is lost, the chat
- * is not being saved, a tool call waits for another panel, another workflow is open.
+ * is not being saved, a tool call waits for another panel, another workflow is open, or the
+ * installation has a problem, which an empty chat and the settings show in full.
  */
 
 import { t } from "../strings.js";
+import { clip, nameOf } from "../text/plain.js";
 import { button, h, icon, iconButton, present } from "./dom.js";
 
 /** @typedef {import("../types.js").ChatState} ChatState */
+/** @typedef {import("../types.js").Health} Health */
 /** @typedef {import("../types.js").WorkflowSummary} WorkflowSummary */
+
+/** Most characters of a problem in a note; the settings page has all of them. */
+const PROBLEM = 240;
 
 /**
  * @typedef {object} NoteActions
  * @property {() => unknown} tryNow
  * @property {() => unknown} takeOver
  * @property {() => unknown} newChat
+ * @property {() => unknown} openSettings
  */
 
 /** @param {NoteActions} actions */
@@ -22,6 +29,8 @@ export function createChatNotes(actions) {
   const element = h("div", { class: "ca-notes", role: "status" });
   /** The pair of chat and workflow whose note the user has hidden. */
   let hidden = "";
+  /** The problem whose note the user has hidden. */
+  let hiddenProblem = "";
   let drawn = "";
 
   /** @param {ChatState} chat @param {WorkflowSummary | null} open */
@@ -30,7 +39,15 @@ export function createChatNotes(actions) {
     if (!name || !open?.name || !chat.messages.length) return null;
     const same = name === open.name || (chat.workflow?.id && chat.workflow.id === open.id);
     const pair = `${chat.id} ${open.id}`;
-    return same || pair === hidden ? null : { name, open: open.name, pair };
+    const shown = { name: nameOf(name), open: nameOf(open.name), pair };
+    return same || pair === hidden ? null : shown;
+  };
+
+  /** @param {ChatState} chat @param {Health | null} health */
+  const problemOf = (chat, health) => {
+    if (!chat.messages.length) return "";
+    const found = health?.problems.find(({ code }) => code !== "no_provider")?.message ?? "";
+    return found === hiddenProblem ? "" : found;
   };
 
   /** @param {string} label @param {() => unknown} run */
@@ -38,10 +55,11 @@ export function createChatNotes(actions) {
 
   return {
     element,
-    /** @param {ChatState} chat @param {WorkflowSummary | null} open */
-    update(chat, open) {
+    /** @param {ChatState} chat @param {WorkflowSummary | null} open @param {Health | null} health */
+    update(chat, open, health) {
       const workflow = otherWorkflow(chat, open);
-      const next = JSON.stringify([chat.lost, chat.saving, chat.waitsFor, workflow]);
+      const problem = problemOf(chat, health);
+      const next = JSON.stringify([chat.lost, chat.saving, chat.waitsFor, workflow, problem]);
       if (next === drawn) return;
       drawn = next;
       element.replaceChildren(
@@ -66,7 +84,20 @@ export function createChatNotes(actions) {
                 class: "ca-icon-button--tiny",
                 onclick: () => {
                   hidden = workflow.pair;
-                  this.update(chat, open);
+                  this.update(chat, open, health);
+                },
+              }),
+            ),
+          problem &&
+            line(
+              "warn",
+              clip(problem, PROBLEM),
+              act(t("error.action.open-settings"), actions.openSettings),
+              iconButton("close", t("note.hide"), {
+                class: "ca-icon-button--tiny",
+                onclick: () => {
+                  hiddenProblem = problem;
+                  this.update(chat, open, health);
                 },
               }),
             ),

@@ -4,7 +4,9 @@
 import { BUSY_STATES } from "../state/chat-state.js";
 import { t, tn } from "../strings.js";
 import { clockTime, number } from "../text/format.js";
+import { nameOf } from "../text/plain.js";
 import { h, iconButton, setText, show } from "./dom.js";
+import { isComposing } from "./isolation.js";
 
 /** @typedef {import("../services/api.js").ExportFormat} ExportFormat */
 /** @typedef {import("../types.js").ChatEntry} ChatEntry */
@@ -79,7 +81,7 @@ export function createChatRow(id, actions) {
       if (keep && title && title !== chat?.title) actions.rename(id, title);
     };
     field.addEventListener("keydown", (event) => {
-      if (event.isComposing || (event.key !== "Enter" && event.key !== "Escape")) return;
+      if (isComposing(event) || (event.key !== "Enter" && event.key !== "Escape")) return;
       // Escape would close the page, and Enter would click the row that replaces the field.
       event.stopPropagation();
       event.preventDefault();
@@ -101,7 +103,7 @@ export function createChatRow(id, actions) {
      */
     update(next, { current, today }) {
       chat = next;
-      const title = next.title || t("chats.untitled");
+      const title = nameOf(next.title, LONGEST) || t("chats.untitled");
       const active = BUSY_STATES.has(next.state) || WAITING_STATES.has(next.state);
       show(dot, active || Boolean(next.unread));
       dot.classList.toggle("ca-dot--runs", BUSY_STATES.has(next.state));

@@ -5,6 +5,7 @@ import { t } from "../strings.js";
 import { groups } from "../text/chat-list.js";
 import { createChatRow } from "./chat-row.js";
 import { h, icon, iconButton, place, show } from "./dom.js";
+import { isComposing } from "./isolation.js";
 import { createMenu } from "./menu.js";
 import { createSearchResults } from "./search-results.js";
 
@@ -86,7 +87,7 @@ export function createChatsPage(actions) {
   };
 
   field.addEventListener("keydown", (event) => {
-    if (event.key !== "Escape" || !field.value) return;
+    if (isComposing(event) || event.key !== "Escape" || !field.value) return;
     // The first Escape ends the search, the second one closes the page.
     event.stopPropagation();
     event.preventDefault();

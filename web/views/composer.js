@@ -9,6 +9,7 @@ import { t } from "../strings.js";
 import { panelCommandOf } from "../text/slash.js";
 import { createAttachments } from "./attachments.js";
 import { h, icon, iconButton, setText, show } from "./dom.js";
+import { isComposing } from "./isolation.js";
 import { createMeter } from "./meter.js";
 import { createSlashList } from "./slash-list.js";
 
@@ -180,10 +181,11 @@ export function createComposer(actions) {
   });
   text.addEventListener("blur", slash.close);
   text.addEventListener("keydown", (event) => {
+    if (isComposing(event)) return;
     if (slash.key(event)) {
       // The same Escape must not close the page too.
       event.stopPropagation();
-    } else if (event.key === "Enter" && !event.shiftKey && !event.isComposing) {
+    } else if (event.key === "Enter" && !event.shiftKey) {
       event.preventDefault();
       void submit();
     }

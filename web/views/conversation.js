@@ -8,6 +8,7 @@
 import * as ranges from "../state/message-range.js";
 import { t } from "../strings.js";
 import { createAnswer } from "./answer.js";
+import { createDrawing } from "./drawing.js";
 import { h, place, setText, show } from "./dom.js";
 import { createErrorCard } from "./error-card.js";
 import { createReadingPlace } from "./reading-place.js";
@@ -18,8 +19,8 @@ import { createUserMessage } from "./user-message.js";
 
 /**
  * @typedef {object} ConversationActions
- * @property {import("./answer.js").AnswerActions} answer
- * @property {import("./user-message.js").UserActions} user
+ * @property {Omit<import("./answer.js").AnswerActions, "draw">} answer
+ * @property {Omit<import("./user-message.js").UserActions, "draw">} user
  * @property {() => Promise<unknown>} loadOlder
  */
 
@@ -84,8 +85,9 @@ export function createConversation(actions) {
     switched = id;
     actions.user.showVersion(id);
   };
-  const user = { ...actions.user, showVersion };
-  const answer = { ...actions.answer, showVersion };
+  const draw = createDrawing(reading.keep);
+  const user = { ...actions.user, showVersion, draw };
+  const answer = { ...actions.answer, showVersion, draw };
 
   /** Shows earlier messages: loaded ones, or else the next page of the server. */
   async function goEarlier() {
@@ -134,11 +136,12 @@ export function createConversation(actions) {
   function fill(chat, from, to) {
     const busy = chat.status !== "idle";
     const writing = chat.status === "streaming" || chat.status === "stopping";
-    for (let index = from; index < to; index += 1) {
+    // The last message is drawn first: it is what the reader sees when a chat opens.
+    for (let index = to - 1; index >= from; index -= 1) {
       const message = chat.messages[index];
       const last = index === chat.messages.length - 1;
       const live = last && writing;
-      const version = chat.versions[message.id];
+      const version = chat.versions.get(message.id);
       const state = `${last} ${live} ${busy} ${version?.index} ${version?.ids}`;
       const entry = entryOf(message);
       if (entry.message === message && entry.state === state) continue;

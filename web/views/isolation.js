@@ -10,6 +10,18 @@ import { t } from "../strings.js";
 /** Keys kept in the panel with Ctrl or Cmd: text editing, and Enter, which queues the workflow. */
 const TEXT_KEYS = new Set(["a", "c", "v", "x", "y", "z", "enter", "backspace", "delete"]);
 
+/** `keyCode` of a key that an input method takes. */
+const TAKEN = 229;
+
+/**
+ * A key belongs to an input method while the method composes: its Enter commits the characters and
+ * its Escape drops them. In Safari the Enter that commits comes after the end of the composition,
+ * with `keyCode` 229.
+ * @param {KeyboardEvent} event
+ * @returns {boolean} whether the panel leaves the key alone
+ */
+export const isComposing = (event) => event.isComposing || event.keyCode === TAKEN;
+
 /**
  * @param {HTMLElement} element
  * @param {{escape: () => void, drop: (files: File[]) => void}} actions
@@ -20,7 +32,7 @@ export function keepKeysInside(element, actions) {
       const event = /** @type {KeyboardEvent} */ (given);
       const command = event.ctrlKey || event.metaKey;
       if (!command || TEXT_KEYS.has(event.key.toLowerCase())) event.stopPropagation();
-      if (name === "keydown" && event.key === "Escape") actions.escape();
+      if (name === "keydown" && event.key === "Escape" && !isComposing(event)) actions.escape();
     });
   }
   for (const name of ["copy", "cut", "paste", "wheel", "contextmenu"]) {

@@ -6,8 +6,8 @@
 
 import { isBusy } from "../state/chat.js";
 import { pendingApprovals, textOf } from "../state/messages.js";
-import { t } from "../strings.js";
 import { finishedSentences, NOTHING_SPOKEN } from "../text/sentences.js";
+import { approvalQuestion } from "./approval.js";
 import { h } from "./dom.js";
 
 /** @typedef {import("../types.js").ChatState} ChatState */
@@ -57,7 +57,7 @@ export function createLiveRegion() {
       const question = pendingApprovals(chat.messages)[0];
       if (question && question.toolCallId !== asked) {
         asked = question.toolCallId;
-        say(t("approval.question", { title: question.title ?? "" }));
+        say(approvalQuestion(question));
       }
     },
   };

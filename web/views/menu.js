@@ -5,6 +5,7 @@
  */
 
 import { h } from "./dom.js";
+import { isComposing } from "./isolation.js";
 
 /** @typedef {{label: string, run: () => unknown, danger?: boolean}} MenuItem */
 
@@ -63,6 +64,7 @@ export function createMenu() {
     );
 
   element.addEventListener("keydown", (event) => {
+    if (isComposing(event)) return;
     const rows = /** @type {HTMLElement[]} */ ([...element.children]);
     const at = rows.indexOf(/** @type {HTMLElement} */ (document.activeElement));
     if (event.key === "ArrowDown") rows[(at + 1) % rows.length].focus();

@@ -7,6 +7,7 @@
 import { isBusy } from "../state/chat.js";
 import { textOf } from "../state/messages.js";
 import { t } from "../strings.js";
+import { nameOf } from "../text/plain.js";
 import { createChatNotes } from "./chat-notes.js";
 import { createChatsPage } from "./chats-page.js";
 import { createComposer } from "./composer.js";
@@ -119,6 +120,7 @@ export function createPanelView(panel, host, close) {
     tryNow: panel.tryNow,
     takeOver: () => panel.chat().takeOver(),
     newChat: () => newChat(),
+    openSettings: () => panel.showPage("settings"),
   });
   const queue = createQueue({
     async cancel(id, text, files) {
@@ -268,7 +270,7 @@ export function createPanelView(panel, host, close) {
     if (state.chat.id !== drawn?.chat.id) composer.open(state.chat.id, panel.draft());
     else if (state.chat.draft !== drawn.chat.draft) composer.offer(panel.draft());
     composer.update(state);
-    notes.update(state.chat, state.workflow);
+    notes.update(state.chat, state.workflow, state.health);
     queue.update(state.chat);
     toast.update(state.toast);
     if (popover.name() === "report" && reportChanged(state.chat, drawn?.chat)) {
@@ -313,5 +315,5 @@ const TITLE_LENGTH = 80;
 /** @param {import("../types.js").ChatState} chat @returns {string} "" for an empty chat */
 function chatTitle(chat) {
   const first = chat.messages.find((message) => message.role === "user");
-  return chat.title || (first ? textOf(first).slice(0, TITLE_LENGTH) : "");
+  return nameOf(chat.title) || nameOf(first ? textOf(first) : "", TITLE_LENGTH);
 }

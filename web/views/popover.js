@@ -5,6 +5,7 @@
  */
 
 import { h, present } from "./dom.js";
+import { isComposing } from "./isolation.js";
 
 export function createPopover() {
   const element = h("div", { class: "ca-popover", role: "dialog", hidden: true, tabindex: "-1" });
@@ -28,7 +29,7 @@ export function createPopover() {
   };
 
   element.addEventListener("keydown", (event) => {
-    if (event.key !== "Escape") return;
+    if (isComposing(event) || event.key !== "Escape") return;
     event.stopPropagation();
     close();
   });

@@ -4,12 +4,16 @@
 import { textOf } from "../state/messages.js";
 import { t, tn } from "../strings.js";
 import { number } from "../text/format.js";
+import { nameOf } from "../text/plain.js";
 import { button, h, iconButton, place, show } from "./dom.js";
 import { attachmentsOf } from "./user-message.js";
 
 /** @typedef {import("../types.js").Attachment} Attachment */
 /** @typedef {import("../types.js").ChatState} ChatState */
 /** @typedef {import("../types.js").Queued} Queued */
+
+/** Most characters of a row. */
+const ROW = 300;
 
 /**
  * @param {object} actions
@@ -37,7 +41,8 @@ export function createQueue(actions) {
   const rowOf = (queued) => {
     const known = rows.get(queued.id);
     if (known) return known;
-    const text = wordsOf(queued);
+    // A row is one line; the message in it may be of any length.
+    const text = nameOf(wordsOf(queued), ROW);
     const row = h(
       "li",
       { class: "ca-queue__row" },

@@ -103,12 +103,32 @@ export function createReadingPlace(log, messages, range) {
         return;
       }
       const { top } = log.getBoundingClientRect();
-      const seen = [...messages.children].find(
-        (child) => child.getBoundingClientRect().bottom > top,
-      );
+      const seen = firstBelow(messages, top);
       const before = seen?.getBoundingClientRect().top ?? 0;
       change();
       if (seen?.isConnected) log.scrollTop += seen.getBoundingClientRect().top - before;
     },
   };
+}
+
+/** Elements whose children stand below each other: messages, parts of an answer, blocks. */
+const COLUMNS = ".ca-message, .ca-parts, .ca-markdown";
+
+/**
+ * @param {Element} column
+ * @param {number} top in pixels of the window
+ * @returns {Element | undefined} the innermost element that reaches below `top`, found by halving:
+ *   a long answer has hundreds of blocks
+ */
+function firstBelow(column, top) {
+  const { children } = column;
+  let low = 0;
+  let high = children.length;
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if (children[middle].getBoundingClientRect().bottom > top) high = middle;
+    else low = middle + 1;
+  }
+  const seen = children[low];
+  return (seen?.matches(COLUMNS) && firstBelow(seen, top)) || seen;
 }

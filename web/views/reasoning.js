@@ -4,10 +4,12 @@
 import { t } from "../strings.js";
 import { duration } from "../text/format.js";
 import { h, icon, setText } from "./dom.js";
+import { createLongText } from "./long-text.js";
 
 /** @typedef {import("../types.js").ReasoningPart} ReasoningPart */
 
-export function createReasoningView() {
+/** @param {import("./drawing.js").Draw} later */
+export function createReasoningView(later) {
   const label = h("span", { class: "ca-step__title" });
   const body = h("div", { class: "ca-reasoning", tabindex: "0" });
   const element = h(
@@ -16,11 +18,12 @@ export function createReasoningView() {
     h("summary", {}, icon("chevron", "ca-fold"), label),
     body,
   );
+  const shown = createLongText(later, body);
   let text = "";
 
   // A folded text is not updated: reasoning can be very long.
   const draw = () => {
-    if (element.open) setText(body, text);
+    if (element.open) shown.update(text);
   };
 
   return {

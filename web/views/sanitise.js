@@ -5,7 +5,15 @@
  */
 
 import { t } from "../strings.js";
-import { attributeAllowed, elementFate, linkTarget, mediaFate } from "../text/policy.js";
+import { nameOf } from "../text/plain.js";
+import {
+  attributeAllowed,
+  elementFate,
+  linkTarget,
+  mediaFate,
+  ownAddress,
+  spanAllowed,
+} from "../text/policy.js";
 import { createCodeBlock } from "./code-block.js";
 import { h } from "./dom.js";
 
@@ -48,11 +56,15 @@ function place(source, target, base, depth) {
   }
   if (fate === "unwrap" || made?.unwrap) {
     rebuild(source, target, base, depth + 1);
+    if (made?.address) {
+      target.appendChild(h("span", { class: "ca-quiet" }, ` (${nameOf(made.address)})`));
+    }
     return;
   }
   const element = document.createElement(tag);
   for (const { name, value } of source.attributes) {
-    if (attributeAllowed(tag, name) && name !== "href") element.setAttribute(name, value);
+    if (!attributeAllowed(tag, name) || name === "href") continue;
+    if (spanAllowed(name, value)) element.setAttribute(name, value);
   }
   for (const [name, value] of Object.entries(made?.attributes ?? {}))
     element.setAttribute(name, value);
@@ -63,16 +75,20 @@ function place(source, target, base, depth) {
 }
 
 /**
- * Elements that need more than a copy: `whole` replaces the element.
+ * Elements that need more than a copy: `whole` replaces the element; `address` is shown after its
+ * content.
  * @param {Element} source
  * @param {string} tag
  * @param {string} base
- * @returns {{whole: Node | null} | {attributes?: Record<string, string>, unwrap?: boolean}}
+ * @returns {{whole: Node | null} | {attributes?: Record<string, string>, unwrap?: boolean,
+ *   address?: string}}
  */
 function special(source, tag, base) {
   if (tag === "a") {
     const url = linkTarget(source.getAttribute("href"), base);
-    return url ? { attributes: linkAttributes(source, url) } : { unwrap: true };
+    if (url) return { attributes: linkAttributes(source, url) };
+    const own = ownAddress(source.getAttribute("href"), base);
+    return { unwrap: true, address: own === source.textContent ? "" : own };
   }
   if (tag === "img" || tag === "video" || tag === "audio")
     return { whole: media(source, tag, base) };
@@ -104,7 +120,7 @@ function linkAttributes(source, url) {
 /** @param {Element} source @param {"img" | "video" | "audio"} tag @param {string} base */
 function media(source, tag, base) {
   const address = source.getAttribute("src") ?? source.querySelector("source")?.getAttribute("src");
-  const { fate, url, host } = mediaFate(address ?? null, base);
+  const { fate, url, host } = mediaFate(address ?? null, base, tag);
   const words = source.getAttribute("alt") ?? "";
   if (fate === "drop") return document.createTextNode(words);
   const build = () => mediaElement(source, tag, url);

@@ -4,6 +4,7 @@
 import { t, tn } from "../strings.js";
 import { pieces } from "../text/chat-list.js";
 import { number } from "../text/format.js";
+import { nameOf } from "../text/plain.js";
 import { h } from "./dom.js";
 
 /** @typedef {import("../types.js").Search} Search */
@@ -26,7 +27,7 @@ export function createSearchResults(open) {
         class: "ca-row ca-row--tall",
         onclick: () => open(result.chat_id, result.message_id),
       },
-      h("span", { class: "ca-row__name" }, result.title || t("chats.untitled")),
+      h("span", { class: "ca-row__name" }, nameOf(result.title) || t("chats.untitled")),
       h(
         "span",
         { class: "ca-snippet" },

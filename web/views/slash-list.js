@@ -7,6 +7,7 @@
 import { t } from "../strings.js";
 import { slashOptions } from "../text/slash.js";
 import { h, icon, show } from "./dom.js";
+import { isComposing } from "./isolation.js";
 
 /** @typedef {import("../text/slash.js").SlashOption} SlashOption */
 /** @typedef {import("../types.js").CommandEntry} CommandEntry */
@@ -111,7 +112,7 @@ export function createSlashList(textBox, onChoose) {
     },
     /** @param {KeyboardEvent} event @returns {boolean} whether the list used the key */
     key(event) {
-      if (!isOpen() || event.isComposing) return false;
+      if (!isOpen() || isComposing(event)) return false;
       if (event.key === "ArrowDown") point(active + 1);
       else if (event.key === "ArrowUp") point(active - 1);
       else if (event.key === "Enter" && !event.shiftKey) choose(true);

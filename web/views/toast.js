@@ -2,6 +2,7 @@
 /** A toast above the composer: one sentence, with Undo after a deletion. Disappears by itself. */
 
 import { t } from "../strings.js";
+import { nameOf } from "../text/plain.js";
 import { button, h, iconButton, present, show } from "./dom.js";
 
 /** @typedef {import("../types.js").Toast} Toast */
@@ -21,7 +22,7 @@ export function createToast(actions) {
       show(card, toast !== null);
       if (!toast) return;
       const deleted = toast.kind === "deleted";
-      const title = deleted ? toast.chat.title || t("chats.untitled") : "";
+      const title = deleted ? nameOf(toast.chat.title) || t("chats.untitled") : "";
       card.replaceChildren(
         ...present([
           h("span", { class: "ca-grow" }, deleted ? t("chats.deleted", { title }) : toast.text),

@@ -7,7 +7,9 @@
 import { toolName } from "../state/messages.js";
 import { t, textFor } from "../strings.js";
 import { duration, pretty } from "../text/format.js";
+import { nameOf } from "../text/plain.js";
 import { h, icon, present, setText } from "./dom.js";
+import { createLongText } from "./long-text.js";
 
 /** @typedef {import("../types.js").ToolPart} ToolPart */
 /** @typedef {{handle: string, role?: string, text: string}} Passage of the chat, in a
@@ -15,6 +17,8 @@ import { h, icon, present, setText } from "./dom.js";
 
 /** Characters of arguments or result shown before "Show all". */
 const SHOWN = 6000;
+/** Most passages of a result that are shown. */
+const PASSAGES = 50;
 /** Most characters of the subject beside the title. */
 const SUBJECT = 40;
 
@@ -27,7 +31,8 @@ const STATES = {
   stopped: { mark: "hand", words: "tool.stopped", look: "denied" },
 };
 
-export function createToolStep() {
+/** @param {import("./drawing.js").Draw} later */
+export function createToolStep(later) {
   const mark = h("span", { class: "ca-step__mark" });
   const title = h("span", { class: "ca-step__title" });
   const subject = h("span", { class: "ca-step__subject" });
@@ -49,7 +54,7 @@ export function createToolStep() {
   const draw = () => {
     if (!element.open || !part || drawn === part) return;
     drawn = part;
-    body.replaceChildren(...present(details(part)));
+    body.replaceChildren(...present(details(part, later)));
   };
 
   return {
@@ -57,7 +62,8 @@ export function createToolStep() {
     /** @param {ToolPart} next @param {{live: boolean, took: number | undefined}} facts */
     update(next, { live, took }) {
       part = next;
-      const state = STATES[next.state] ?? STATES[live ? "running" : "stopped"];
+      const named = Object.hasOwn(STATES, next.state) ? next.state : live ? "running" : "stopped";
+      const state = STATES[named];
       if (look !== state.look) {
         element.classList.remove(`ca-step--${look}`);
         element.classList.add(`ca-step--${state.look}`);
@@ -65,7 +71,7 @@ export function createToolStep() {
         look = state.look;
       }
       setText(words, ` (${t(state.words)})`);
-      setText(title, next.title || humanName(toolName(next)));
+      setText(title, nameOf(next.title) || humanName(nameOf(toolName(next))));
       setText(subject, subjectOf(next.input));
       setText(time, took === undefined ? "" : duration(took));
       draw();
@@ -95,29 +101,31 @@ function subjectOf(input) {
     (value) => typeof value === "string" && value.trim(),
   );
   const text = String(first ?? "");
-  return text.length <= SUBJECT && !text.includes("\n") ? text : "";
+  return text.length <= SUBJECT && !text.includes("\n") ? nameOf(text) : "";
 }
 
-/** @param {ToolPart} part */
-function details(part) {
-  const input = part.input ?? part.rawInput;
-  const empty = input === undefined || pretty(input) === "{}";
+/** @typedef {import("./drawing.js").Draw} Draw */
+
+/** @param {ToolPart} part @param {Draw} draw */
+function details(part, draw) {
+  const input = pretty(part.input ?? part.rawInput);
+  const section = sectionFor(draw);
   return [
-    section(t("tool.arguments"), empty ? t("tool.none") : pretty(input)),
-    ...(part.output === undefined ? [] : results(part.output)),
-    part.errorText !== undefined && section(t("tool.error"), part.errorText),
-    h("p", { class: "ca-quiet" }, t("tool.name", { name: toolName(part) })),
+    section(t("tool.arguments"), input === "" || input === "{}" ? t("tool.none") : input),
+    ...(part.output === undefined ? [] : results(part.output, section)),
+    part.errorText !== undefined && section(t("tool.error"), String(part.errorText)),
+    h("p", { class: "ca-quiet" }, t("tool.name", { name: nameOf(toolName(part)) })),
   ];
 }
 
-/** @param {unknown} output @returns {HTMLElement[]} */
-function results(output) {
+/** @param {unknown} output @param {Section} section @returns {HTMLElement[]} */
+function results(output, section) {
   const passages = passagesOf(output);
   if (!passages) return [section(t("tool.result"), resultText(output))];
   if (!passages.length) return [section(t("tool.result"), t("tool.passages.none"))];
-  return passages.map(({ handle, role, text }) => {
+  return passages.slice(0, PASSAGES).map(({ handle, role, text }) => {
     const who = textFor(`tool.role.${role}`, "tool.result");
-    return section(t("tool.passage", { role: who, handle }), pretty(text));
+    return section(t("tool.passage", { role: who, handle: nameOf(handle) }), pretty(text));
   });
 }
 
@@ -138,9 +146,13 @@ const isPassage = (value) => typeof value?.handle === "string" && typeof value.t
 /** @param {unknown} output */
 const resultText = (output) => pretty(output) || t("tool.none");
 
-/** @param {string} title @param {string} text */
-function section(title, text) {
-  const content = h("pre", { tabindex: "0" }, text.slice(0, SHOWN));
+/** @typedef {(title: string, text: string) => HTMLElement} Section */
+
+/** @param {Draw} draw @returns {Section} */
+const sectionFor = (draw) => (title, text) => {
+  const content = h("pre", { tabindex: "0" });
+  const shown = createLongText(draw, content);
+  shown.update(text.slice(0, SHOWN));
   const element = h(
     "section",
     { class: "ca-step__section" },
@@ -150,10 +162,10 @@ function section(title, text) {
   if (text.length > SHOWN) {
     const more = h("button", { type: "button", class: "ca-link" }, t("tool.more"));
     more.addEventListener("click", () => {
-      content.textContent = text;
+      shown.update(text);
       more.remove();
     });
     element.append(more);
   }
   return element;
-}
+};

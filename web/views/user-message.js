@@ -4,9 +4,12 @@
 import { textOf } from "../state/messages.js";
 import { t } from "../strings.js";
 import { clockTime } from "../text/format.js";
+import { nameOf } from "../text/plain.js";
 import { mediaFate } from "../text/policy.js";
 import { isServerCommand } from "../text/slash.js";
 import { button, copyButton, h, icon, iconButton, present } from "./dom.js";
+import { isComposing } from "./isolation.js";
+import { createLongText } from "./long-text.js";
 import { createVersions } from "./versions.js";
 
 /** @typedef {import("../types.js").Attachment} Attachment */
@@ -15,6 +18,7 @@ import { createVersions } from "./versions.js";
 
 /**
  * @typedef {object} UserActions
+ * @property {import("./drawing.js").Draw} draw
  * @property {(text: string, files: Attachment[], replaces: string) => Promise<boolean>} resend
  *   false: refused
  * @property {(text: string, files: Attachment[]) => unknown} giveBack
@@ -63,7 +67,7 @@ export function createUserMessage(actions) {
         "div",
         { class: "ca-bubble" },
         ...files(message),
-        text && h("div", { class: "ca-bubble__text" }, text),
+        text && bubbleText(text),
         ...marks(message, sameWorkflow),
       ),
       h(
@@ -76,6 +80,13 @@ export function createUserMessage(actions) {
         version && createVersions(version, busy ? null : actions.showVersion),
       ),
     );
+  };
+
+  /** @param {string} text */
+  const bubbleText = (text) => {
+    const bubble = h("div", { class: "ca-bubble__text" });
+    createLongText(actions.draw, bubble).update(text);
+    return bubble;
   };
 
   const openEditor = () => {
@@ -100,8 +111,12 @@ export function createUserMessage(actions) {
       if (!taken && !area.isConnected) actions.giveBack(text, attached);
     };
     area.addEventListener("keydown", (event) => {
-      if (event.key === "Escape") close();
-      else if (event.key === "Enter" && !event.shiftKey && !event.isComposing) {
+      if (isComposing(event)) return;
+      if (event.key === "Escape") {
+        // The same Escape must not close a page too.
+        event.stopPropagation();
+        close();
+      } else if (event.key === "Enter" && !event.shiftKey) {
         event.preventDefault();
         void ask();
       }
@@ -157,12 +172,18 @@ function files(message) {
   return [h("div", { class: "ca-files" }, ...parts.map(filePart))];
 }
 
+/**
+ * @param {{mediaType: string, url: string}} file
+ * @returns {boolean} whether it can be shown: a picture of pixels, with the type that it claims
+ */
+export const isPicture = ({ mediaType, url }) =>
+  /^image\//i.test(mediaType) && mediaFate(url, document.baseURI).fate === "show";
+
 /** @param {FilePart} part @returns {HTMLElement} */
 export function filePart(part) {
-  const name = part.filename || t("message.unnamed");
-  // Data URLs and pictures of this server are shown; other addresses would be fetched.
-  const shown = mediaFate(part.url, document.baseURI).fate === "show";
-  if (part.mediaType.startsWith("image/") && shown) {
+  const name = nameOf(part.filename) || t("message.unnamed");
+  // Pictures in data URLs and of this server are shown; other addresses would be fetched.
+  if (isPicture(part)) {
     return h("img", {
       class: "ca-thumb",
       src: part.url,
@@ -191,10 +212,10 @@ export const attachmentsOf = (message) =>
  * @returns {HTMLElement[]}
  */
 function marks(message, sameWorkflow) {
-  const workflow = sameWorkflow ? undefined : message.metadata?.workflow?.name;
+  const workflow = sameWorkflow ? "" : nameOf(message.metadata?.workflow?.name);
   const skills = message.parts.flatMap((part) =>
     part.type === "data-skill" && "data" in part
-      ? [String(part.data?.name ?? part.data?.slug)]
+      ? [nameOf(part.data?.name ?? part.data?.slug)]
       : [],
   );
   return present([
