@@ -1,5 +1,6 @@
 """System messages: order, caps, stable bytes; the text in place of `/skill`."""
 
+import itertools
 import os
 import subprocess
 import sys
@@ -26,7 +27,7 @@ from plugin.assistant.context.tokens import text_tokens
 from plugin.assistant.context.window import Window
 from plugin.assistant.database.sqlite import SqliteDatabase
 from plugin.assistant.messages.fences import mark_for
-from plugin.assistant.prompts.composition import SystemPrompts
+from plugin.assistant.prompts.composition import LOOK_SECONDS, SystemPrompts
 from plugin.user_context_loader import (
     TRUNCATED,
     Ambiguous,
@@ -333,7 +334,7 @@ class PromptSources:
     database: SqliteDatabase
     store: UserContextStore
 
-    def prompts(self, settings: Settings | None = None) -> SystemPrompts:
+    def prompts(self, settings: Settings | None = None, **more: Any) -> SystemPrompts:
         library = SkillLibrary(self.system, self.user)
         return SystemPrompts(
             self.system,
@@ -343,6 +344,7 @@ class PromptSources:
             settings or Settings(),
             text_tokens,
             defaults_path=self.defaults,
+            **more,
         )
 
 
@@ -390,7 +392,8 @@ async def test_turn_window_and_cache_decide_which_message_it_is(
 
 
 async def test_the_message_is_byte_stable_until_a_source_changes(sources: PromptSources) -> None:
-    prompts = sources.prompts()
+    looks = itertools.count(step=LOOK_SECONDS)
+    prompts = sources.prompts(seconds=lambda: next(looks))
 
     async def revision() -> str:
         asked = await system_prompt(
@@ -419,6 +422,18 @@ async def test_the_message_is_byte_stable_until_a_source_changes(sources: Prompt
     summary.write_text('{"packages": 1, "node_types": 2, "models": 3}', encoding="utf-8")
     seen.append(await revision())
     assert len(set(seen)) == len(seen)
+
+
+async def test_the_shipped_files_are_looked_at_once_a_second(sources: PromptSources) -> None:
+    now = 0.0
+    prompts = sources.prompts(seconds=lambda: now)
+    wanted = {"first_turn": True, "window_tokens": 32_768, "compact": False, "tools": True}
+    before = await system_prompt(prompts, **wanted)
+    (sources.system / "10_role.md").write_text(BODY + " More.", encoding="utf-8")
+    now = LOOK_SECONDS - 0.01
+    assert await system_prompt(prompts, **wanted) == before
+    now = LOOK_SECONDS
+    assert await system_prompt(prompts, **wanted) != before
 
 
 @pytest.mark.parametrize("script", ["latin", "chinese"])

@@ -71,6 +71,33 @@ _NEWEST_ROW: Final = Statement(
 _SET_STATE: Final = Statement(
     update(chats).where(chats.c.id == bindparam("chat")).values(state=bindparam("to"))
 )
+
+
+def next_activity() -> Any:
+    """An expression for `activity`: the chat becomes the last changed chat."""
+    counted = chats.alias()
+    newest = select(func.coalesce(func.max(counted.c.activity), 0) + 1)
+    return newest.where(counted.c.activity < MOST).scalar_subquery()
+
+
+_INSERT: Final = Statement(
+    insert(chats).values(
+        id=bindparam("chat"),
+        title=bindparam("title"),
+        title_source=bindparam("source"),
+        created=bindparam("now"),
+        updated=bindparam("now"),
+        activity=next_activity(),
+        state="idle",
+        allowed_tools="[]",
+        workflow=bindparam("workflow"),
+        log_chars=0,
+    )
+)
+_SET_UNREAD: Final = Statement(
+    update(chats).where(chats.c.id == bindparam("chat")).values(unread=bindparam("to"))
+)
+_WITH_ID: Final = Statement(select(chats.c.id).where(chats.c.id == bindparam("chat")))
 _SUMMARY = (
     chats.c.id,
     chats.c.title,
@@ -101,26 +128,14 @@ def insert_chat(
             "This chat was deleted. Bring it back, or go on in a new chat.", code="chat_deleted"
         )
     named = None if workflow is None else canonical({"id": workflow.id, "name": workflow.name})
-    transaction.execute(
-        insert(chats).values(
-            id=chat_id,
-            title=title,
-            title_source=source,
-            created=time_text(now),
-            updated=time_text(now),
-            activity=next_activity(),
-            state="idle",
-            allowed_tools="[]",
-            workflow=named,
-            log_chars=0,
-        )
+    transaction.run(
+        _INSERT, chat=chat_id, title=title, source=source, now=time_text(now), workflow=named
     )
 
 
 def is_taken(transaction: Transaction, chat_id: str) -> bool:
     """Whether a chat has this id, also a deleted chat."""
-    found = transaction.execute(select(chats.c.id).where(chats.c.id == chat_id))
-    return found.one_or_none() is not None
+    return transaction.row(_WITH_ID, chat=chat_id) is not None
 
 
 def find(transaction: Transaction, chat_id: str) -> Chat | None:
@@ -235,7 +250,7 @@ def set_deleted(transaction: Transaction, chat_id: str, deleted: datetime | None
 
 
 def set_unread(transaction: Transaction, chat_id: str, unread: bool) -> None:
-    transaction.execute(update(chats).where(chats.c.id == chat_id).values(unread=unread))
+    transaction.run(_SET_UNREAD, to=unread, chat=chat_id)
 
 
 def set_params(transaction: Transaction, chat_id: str, params: ChatParams) -> None:
@@ -305,10 +320,3 @@ def _noted(transaction: Transaction, chat_id: str, values: RowValues) -> tuple[s
     if values.damaged:
         transaction.damaged.note(chats.name, chat_id)
     return tuple(values.damaged)
-
-
-def next_activity() -> Any:
-    """An expression for `activity`: the chat becomes the last changed chat."""
-    counted = chats.alias()
-    newest = select(func.coalesce(func.max(counted.c.activity), 0) + 1)
-    return newest.where(counted.c.activity < MOST).scalar_subquery()

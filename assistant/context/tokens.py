@@ -81,11 +81,27 @@ OTHER = 0.45
 """A letter of Cyrillic, Arabic, accented Latin and the like."""
 
 
+SHORTEST_KEPT, LONGEST_KEPT = 2_000, 50_000
+"""Characters of the texts whose tokens are kept: 64 of them have 3 MB at most."""
+
+
 def text_tokens(text: str) -> int:
     """Estimated tokens of a text: at least a quarter of its characters; 0 only for the empty
     text."""
     if not text:
         return 0
+    if SHORTEST_KEPT <= len(text) <= LONGEST_KEPT:
+        return _kept_tokens(text)
+    return _text_tokens(text)
+
+
+@lru_cache(maxsize=64)
+def _kept_tokens(text: str) -> int:
+    """The same for a text that is likely to be asked about again, such as a system message."""
+    return _text_tokens(text)
+
+
+def _text_tokens(text: str) -> int:
     size = len(text)
     if size > LONGEST_WHOLE:
         part = LONGEST_WHOLE // SAMPLES

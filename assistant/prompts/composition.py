@@ -7,8 +7,9 @@ of `agent_prompts`. `context` places the message in the request.
 from __future__ import annotations
 
 import logging
+import time
 from collections.abc import Callable, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from ...agent_prompts import (
@@ -24,6 +25,7 @@ from ...user_context_loader import (
     SkillLibrary,
     SkillSummary,
     SourceCache,
+    SystemSection,
     UserContext,
     UserContextStore,
     UserStatements,
@@ -49,7 +51,19 @@ CHARS_PER_TOKEN = 4
 
 SYSTEM_LIMIT = "LLM_SYSTEM_CONTEXT_MAX_CHARS"
 
+LOOK_SECONDS = 1.0
+"""For so long the shipped files are not looked at again: a turn would look at some thirty."""
+
 Render = Callable[[int], SystemPrompt]
+
+
+@dataclass(frozen=True, slots=True)
+class _Shipped:
+    """What `system_context/` holds."""
+
+    sections: tuple[SystemSection, ...]
+    compact: str
+    skills: tuple[SkillSummary, ...]
 
 
 class SystemPrompts:
@@ -69,7 +83,10 @@ class SystemPrompts:
         count_tokens: Callable[[str], int],
         cache: SourceCache | None = None,
         defaults_path: Path | None = None,
+        seconds: Callable[[], float] = time.monotonic,
     ) -> None:
+        self._seconds = seconds
+        self._shipped: tuple[float, _Shipped] | None = None
         self._system_path = system_path
         self._user_path = user_path
         self._store = store
@@ -143,12 +160,23 @@ class SystemPrompts:
             return prompt
         return replace(prompt, limits=(*prompt.limits, WINDOW_LIMIT))
 
+    def _look(self) -> _Shipped:
+        now = self._seconds()
+        if self._shipped is None or now >= self._shipped[0]:
+            found = _Shipped(
+                load_sections(self._system_path, self._cache),
+                load_compact_context(self._system_path, self._cache),
+                self._skills.list_system(),
+            )
+            self._shipped = now + LOOK_SECONDS, found
+        return self._shipped[1]
+
     def _full(
         self, user_context: UserContext, user_chars: int, tools: bool, max_steps: int
     ) -> tuple[Render, int]:
-        sections = load_sections(self._system_path, self._cache)
+        shipped = self._look()
+        sections, skills = shipped.sections, shipped.skills if tools else ()
         environment = load_environment_summary(self._user_path, self._cache)
-        skills = self._skills.list_system() if tools else ()
 
         def render(max_chars: int) -> SystemPrompt:
             system = fit_sections(sections, max_chars)
@@ -176,7 +204,7 @@ class SystemPrompts:
         tools: bool,
         pinned_skills: tuple[Skill | SkillSummary, ...],
     ) -> tuple[Render, int]:
-        skills = self._skills.list_system() if tools else ()
+        skills = self._look().skills if tools else ()
 
         def render(max_chars: int) -> SystemPrompt:
             return get_system_message_continuation(
@@ -193,7 +221,7 @@ class SystemPrompts:
         return render, self._settings.continuation_max_chars
 
     def _compact(self, user_context: UserContext, tools: bool) -> Render:
-        text = load_compact_context(self._system_path, self._cache)
+        text = self._look().compact
 
         def render(max_chars: int) -> SystemPrompt:
             return get_compact_system_message(

@@ -195,7 +195,10 @@ class TurnService:
         `begin_turn`: an answer in progress must come to its end."""
         self._stop_idle_jobs(chat_id)
         conversation = await self._conversations.of_chat(chat_id, is_new=start.new)
-        begun = await self._store.begin_turn(chat_id, start)
+        # The rules are read meanwhile: they are as fresh when the request is prepared.
+        begun, _ = await asyncio.gather(
+            self._store.begin_turn(chat_id, start), self._services.prompts.statements()
+        )
         opening = begun_as(opening, begun)
         await observer.began(opening, begun)
         queued = Snapshot()

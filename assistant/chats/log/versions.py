@@ -10,12 +10,12 @@ keep their versions. Functions over a transaction, as in `chat_log`; `schema` ex
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Final
 
 from sqlalchemy import bindparam, func, select, text
 
-from ...database import Transaction
+from ...database import Statement, Transaction
 from ...errors import NotFound
 from ..chat import Versions
 from ..row_values import MOST, is_row
@@ -54,8 +54,7 @@ that the rows of each parent are looked up: for a JOIN, or with OR in the place 
 chat may be read. Each step goes on to a newer row, as each step upwards goes to an older row, so
 that a damaged row does not lead back to itself."""
 
-_NEIGHBOURS: Final = text(
-    f"""
+_NEIGHBOURS_SQL: Final = f"""
     WITH RECURSIVE above (place, wanted, at) AS (
         SELECT "row", role, parent_row FROM messages
             WHERE chat_id = :chat AND "row" IN :rows AND role <> 'event'
@@ -72,7 +71,8 @@ _NEIGHBOURS: Final = text(
     ), {_FOLLOWERS}
     SELECT place, "row", message_id FROM followers WHERE role = wanted
     """
-).bindparams(bindparam("rows", expanding=True))
+_NEIGHBOURS: Final = text(_NEIGHBOURS_SQL).bindparams(bindparam("rows", expanding=True))
+_NEIGHBOURS_OF_ONE: Final = Statement(text(_NEIGHBOURS_SQL.replace(":rows", "(:at)")))
 """The rows that follow the same message as a row of `:rows` (`place`). `above` goes from each place
 through the events before it."""
 
@@ -98,9 +98,7 @@ def of_messages(
     rows = list(by_row)
     for start in range(0, len(rows), paths.ROWS_PER_QUERY):
         some = rows[start : start + paths.ROWS_PER_QUERY]
-        for place, row, identity in transaction.execute(
-            _NEIGHBOURS, {"chat": chat_id, "rows": some}
-        ):
+        for place, row, identity in _neighbours(transaction, chat_id, some):
             firsts = first_rows[by_row[place]]
             if not (is_row(row) and isinstance(identity, str)):
                 continue
@@ -111,6 +109,19 @@ def of_messages(
             ids = tuple(sorted(firsts, key=firsts.__getitem__))
             found[identity] = Versions(ids.index(identity), ids)
     return found
+
+
+def _neighbours(
+    transaction: Transaction, chat_id: str, rows: Sequence[int]
+) -> Iterable[tuple[int, int, str]]:
+    if len(rows) == 1:  # a turn's own message
+        return transaction.rows(_NEIGHBOURS_OF_ONE, chat=chat_id, at=rows[0])
+    return (
+        (place, row, identity)
+        for place, row, identity in transaction.execute(
+            _NEIGHBOURS, {"chat": chat_id, "rows": rows}
+        )
+    )
 
 
 def row_of(transaction: Transaction, chat_id: str, head_row: int | None, message_id: str) -> int:
