@@ -19,7 +19,7 @@ from collections.abc import AsyncIterator, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any, Final, Literal
 
-from ..messages.json_pieces import is_large, large, pieces_in_thread, whole
+from ..messages.json_pieces import PIECE, large, pieces_in_thread, weight, whole
 
 EventType = Literal[
     "snapshot",
@@ -102,6 +102,25 @@ class Reader:
         self.seq = seq
 
 
+class _Event:
+    """An event that is encoded when the first reader gets it: most events of a chat that nobody
+    follows are never read. `size` is
+    about its bytes."""
+
+    __slots__ = ("_content", "_data", "_head", "size")
+
+    def __init__(self, head: bytes, data: Mapping[str, Any], size: int) -> None:
+        self._head, self._data, self.size = head, data, size
+        self._content: bytes | None = None
+
+    @property
+    def content(self) -> bytes:
+        if self._content is None:
+            self._content = self._head + whole(self._data) + _TAIL
+            self._data = {}
+        return self._content
+
+
 class _LargeEvent:
     """An event that is being encoded in a thread; then `content` has its bytes."""
 
@@ -133,7 +152,7 @@ class EventLog:
         self._about = dict(about)
         self._most_events = most_events
         self._most_bytes = most_bytes
-        self._events: list[bytes | _LargeEvent] = []
+        self._events: list[_Event | _LargeEvent] = []
         self._size = 0
         self._readers: set[Reader] = set()
         self._news: asyncio.Future[None] | None = None
@@ -152,10 +171,10 @@ class EventLog:
         self.seq += 1
         data = self.data(kind, body)
         # All but the chunk of a `stream_delta` is short; there are many of these.
-        if not is_large(body.get("chunk", data)):
-            event = encoded(kind, data, self.seq)
-            self._events.append(event)
-            self._size += len(event)
+        size = weight(body.get("chunk", data), PIECE)
+        if size <= PIECE:
+            self._events.append(_Event(_head(kind, self.seq), data, size))
+            self._size += size
         elif self._readers:
             large_event = _LargeEvent(_head(kind, self.seq), data)
             large_event.encoding.add_done_callback(self._encoded)
@@ -233,8 +252,8 @@ class EventLog:
                     return b""
                 reader.seq += 1
                 return event.content
-            batch.append(event)
-            size += len(event)
+            batch.append(event.content)
+            size += len(event.content)
             if size >= BATCH_BYTES:
                 break
         reader.seq += len(batch)
@@ -276,6 +295,7 @@ class EventLog:
         self._size = size
 
 
-def _size(event: bytes | _LargeEvent) -> int:
-    content = event if isinstance(event, bytes) else event.content
-    return len(content) if content is not None else 0
+def _size(event: _Event | _LargeEvent) -> int:
+    if isinstance(event, _Event):
+        return event.size
+    return len(event.content) if event.content is not None else 0
