@@ -121,8 +121,6 @@ export const ENGLISH = {
   "approval.skill.text": "Keeps “{name}” so that you can use it in any chat with /skill.",
   "approval.skill.instructions": "What the model will be told when you use it",
   "approval.skill.allow": "Save skill",
-  "approval.skill.covers":
-    "“Always in this chat” lets the assistant save any further skill here without asking.",
   "approval.covers":
     "“Always in this chat” lets the assistant run this tool here again without asking, whatever " +
     "it is given.",

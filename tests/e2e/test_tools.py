@@ -116,7 +116,7 @@ def test_a_question_is_decided_only_when_its_turn_has_paused(
     try:
         panel.reload()
         card = panel.answer.get_by_role("group", name="Save this skill?")
-        for name in ("Save skill", "Not now", "Always in this chat"):
+        for name in ("Save skill", "Not now"):
             expect(card.get_by_role("button", name=name)).to_be_disabled()
     finally:
         panel.page.unroute(SUBSCRIBE)
@@ -133,15 +133,16 @@ def test_what_is_refused_is_not_done_and_the_model_learns_it(
     assert provider.last_messages[-1]["role"] == "tool"
 
 
-def test_always_in_this_chat_asks_only_once(panel: Panel, provider: ProviderThread) -> None:
+def test_the_saving_of_a_skill_is_asked_each_time(panel: Panel, provider: ProviderThread) -> None:
     card = ask_for_a_skill(panel, provider, "first of many", "One.")
-    card.get_by_role("button", name="Always in this chat").click()
+    expect(card.get_by_role("button", name="Always in this chat")).to_have_count(0)
+    card.get_by_role("button", name="Save skill").click()
     expect(panel.answer).to_contain_text("One.")
     panel.idle()
-    provider.queue(Script([tool_call("createUserSkill", skill("second of many"))]), "Two.")
-    panel.ask("And another")
+    second = ask_for_a_skill(panel, provider, "second of many", "Two.")
+    second.get_by_role("button", name="Not now").click()
     expect(panel.answer).to_contain_text("Two.")
-    assert "second of many" in stored_skills(panel)
+    assert "second of many" not in stored_skills(panel)
 
 
 def test_a_question_of_an_earlier_visit_can_still_be_answered(
@@ -154,11 +155,15 @@ def test_a_question_of_an_earlier_visit_can_still_be_answered(
     assert "late decision" in stored_skills(panel)
 
 
-def test_another_question_instead_of_a_decision_is_answered(
+def test_a_question_is_not_lost_when_the_user_types_another_one(
     panel: Panel, provider: ProviderThread
 ) -> None:
-    card = ask_for_a_skill(panel, provider, "ignored", "Something else.")
-    panel.ask("Never mind. What is a VAE?")
-    expect(panel.answer).to_contain_text("Something else.")
-    expect(card).to_have_count(0)
-    assert "ignored" not in stored_skills(panel)
+    card = ask_for_a_skill(panel, provider, "kept in mind", "Saved.")
+    panel.ask("And what is a VAE?")
+    waiting = panel.root.get_by_role("list", name="Waiting messages").get_by_role("listitem")
+    expect(waiting).to_contain_text("And what is a VAE?")
+    provider.queue("It decodes.")
+    card.get_by_role("button", name="Save skill").click()
+    expect(panel.answer).to_contain_text("It decodes.")
+    expect(waiting).to_have_count(0)
+    assert "kept in mind" in stored_skills(panel)

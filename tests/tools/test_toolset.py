@@ -281,3 +281,8 @@ def test_texts_name_only_tools_that_there_are() -> None:
     assert (whole.recall_name, whole.search_name) == ("recall_result", "history_search")
     some = Toolset((tool("getUserSkill"),))
     assert (some.recall_name, some.search_name) == ("", "")
+
+
+def test_no_approval_for_a_chat_covers_the_saving_of_a_skill() -> None:
+    """`web/views/approval.js` offers no "Always" for it."""
+    assert standard_toolset().asks_each_time == {"createUserSkill"}

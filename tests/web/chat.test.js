@@ -445,12 +445,21 @@ test("a decision that did not arrive can be made again", async () => {
   assert.match(chat.get().failure?.message ?? "", /did not reach/);
 });
 
-test("a new message aborts a turn that waits for approval", async () => {
+test("a new message leaves a turn that waits for approval waiting", async () => {
   const { chat, commands } = await openChat(asking());
-  await chat.send("no, wait", []);
+  await chat.send("and then?", []);
   assert.deepEqual(
     commands().map(({ type }) => type),
-    ["abort", "user_message"],
+    ["user_message"],
+  );
+});
+
+test("an edited message ends a turn that waits for approval", async () => {
+  const { chat, commands } = await openChat(asking());
+  await chat.send("no, wait", [], "u");
+  assert.deepEqual(
+    commands().map(({ type }) => type),
+    ["abort", "retry_from_index"],
   );
 });
 

@@ -79,6 +79,25 @@ test("requests carry the panel's id and no time limit", async () => {
   assert.deepEqual(JSON.parse(init.body), { type: "abort", client_id: "panel-1" });
 });
 
+test("a question is sent to the chat route, which is to answer before the model", async () => {
+  /** @type {any[]} */
+  const sent = [];
+  const api = createApi(async (path, init) => {
+    sent.push([path, init.headers?.Prefer, JSON.parse(String(init.body))]);
+    return new Response("{}");
+  }, "panel-1");
+  const message = { id: "u" };
+  await api.command("c", { type: "user_message", message, workflow: { id: "w" } });
+  await api.command("c", { type: "retry_from_index", message_id: "u", message });
+  await api.command("c", { type: "regenerate" });
+  const by = { id: "c", client_id: "panel-1" };
+  assert.deepEqual(sent, [
+    ["/chat", "respond-async", { ...by, message, workflow: { id: "w" } }],
+    ["/chat", "respond-async", { ...by, message, messageId: "u" }],
+    ["/chat", "respond-async", { ...by, trigger: "regenerate-message" }],
+  ]);
+});
+
 test("a subscription sends the client id and the last event", async () => {
   /** @type {any[]} */
   const sent = [];

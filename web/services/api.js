@@ -47,6 +47,18 @@ export class NetworkError extends Error {}
 /** @typedef {ReturnType<typeof createApi>} Api */
 
 /**
+ * The body of `POST /chat` that asks what the command asks.
+ * @param {Command} command
+ * @returns {Record<string, unknown> | null} null for a command that asks the model nothing
+ */
+function question({ type, message_id: messageId, ...rest }) {
+  if (type === "user_message") return rest;
+  if (type === "retry_from_index") return { ...rest, messageId };
+  if (type === "regenerate") return { ...rest, messageId, trigger: "regenerate-message" };
+  return null;
+}
+
+/**
  * @param {Fetch} fetch the host's fetch, which takes paths without `/api`
  * @param {string} clientId id of this panel; the server sends panel tool calls to the panel whose
  *   message started the turn
@@ -108,13 +120,16 @@ export function createApi(fetch, clientId) {
 
     /**
      * @param {string} id
-     * @param {Command} command
-     * @returns {Promise<{accepted: boolean, queued: number, chat_id?: string}>}
+     * @param {Command} command a question goes to `POST /chat`, which answers before the model does
+     * @returns {Promise<{queued: number, chat_id?: string}>}
      */
-    command: async (id, command) =>
-      (
-        await send("POST", `/chats/${name(id)}/commands`, { ...command, client_id: clientId })
-      ).json(),
+    async command(id, command) {
+      const asked = question(command);
+      const path = asked ? "/chat" : `/chats/${name(id)}/commands`;
+      const body = asked ? { id, ...asked } : command;
+      const headers = asked ? { Prefer: "respond-async" } : undefined;
+      return (await send("POST", path, { ...body, client_id: clientId }, { headers })).json();
+    },
 
     /** @param {{limit?: number, before?: string}} [page] @returns {Promise<ChatEntry[]>} */
     chats: async (page = {}) => (await get(`/chats${query(page)}`)).chats,

@@ -173,7 +173,9 @@ export function createChat(services, id, { known = false, report = null, hooks =
   async function change(command, outgoing) {
     unsent = null;
     accepted = false;
-    const shown = works(stream.server()) ? null : outgoing;
+    const server = stream.server();
+    const queued = works(server) || server?.runtime.state === "paused";
+    const shown = queued ? null : outgoing;
     const sent = shown?.message?.id ?? local.sent;
     set({ failure: null, outgoing: shown, sent, sending: local.sending + 1 });
     try {
@@ -257,8 +259,8 @@ export function createChat(services, id, { known = false, report = null, hooks =
         const first = unsent;
         if (first) await change(first.command, first.outgoing);
         if (unsent) return false;
-        // A new message ends a turn that waits for approval.
-        if (paused) await api.command(id, { type: "abort" }).catch(() => undefined);
+        // A new message waits behind a turn that waits for approval; an edited one takes its place.
+        if (paused && replaces) await api.command(id, { type: "abort" }).catch(() => undefined);
         const command = replaces
           ? { type: "retry_from_index", message_id: replaces, message }
           : { type: "user_message", message };

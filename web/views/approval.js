@@ -1,7 +1,7 @@
 // @ts-check
 /**
  * A card that asks the user to approve a tool call: what the tool does, all that it does it with,
- * and three buttons. The question is always the panel's own: a title that came with the call may
+ * and the buttons. The question is always the panel's own: a title that came with the call may
  * come from an import. Words from outside are isolated, so that they cannot turn ours around, and
  * stand in sight before the buttons.
  */
@@ -33,9 +33,14 @@ export function createApproval(part, decisions) {
   const words = wordsOf(part);
   const allow = button(words.allow, "primary", () => decisions.approve(ids, false));
   const deny = button(t("approval.deny"), "plain", () => decisions.reject(ids));
-  const always = button(t("approval.always"), "quiet", () => decisions.approve(ids, true), {
-    class: "ca-button ca-button--quiet ca-approval__always",
-  });
+  const always =
+    words.covers === null
+      ? []
+      : [
+          button(t("approval.always"), "quiet", () => decisions.approve(ids, true), {
+            class: "ca-button ca-button--quiet ca-approval__always",
+          }),
+        ];
   const hidden = unseenCount(words.shown);
   const shown = h("pre", { class: "ca-approval__shown", tabindex: "0", "aria-label": words.label });
   createLongText(decisions.draw, shown).update(seen(words.shown));
@@ -51,13 +56,13 @@ export function createApproval(part, decisions) {
       shown,
       hidden > 0 && h("p", {}, tn("approval.hidden", hidden, { count: number(hidden) })),
     ],
-    actions: [allow, deny, always],
-    after: [h("p", { class: "ca-quiet" }, words.covers)],
+    actions: [allow, deny, ...always],
+    after: [words.covers !== null && h("p", { class: "ca-quiet" }, words.covers)],
   });
   return {
     element: card,
     update(_part, { live }) {
-      for (const each of [allow, deny, always]) each.disabled = live;
+      for (const each of [allow, deny, ...always]) each.disabled = live;
     },
   };
 }
@@ -73,7 +78,7 @@ const ABOUT = 1000;
  * @property {string} allow
  * @property {string} label of what is shown
  * @property {string} shown all that the tool is called with
- * @property {string} covers what "Always" allows
+ * @property {string | null} covers what "Always" allows; null: the tool asks each time
  */
 
 /** @param {ToolPart} part @returns {string} the card's title */
@@ -93,7 +98,7 @@ function wordsOf(part) {
       allow: t("approval.skill.allow"),
       label: t("approval.skill.instructions"),
       shown: String(input.instructions ?? pretty(part.input)),
-      covers: t("approval.skill.covers"),
+      covers: null,
     };
   }
   return {
