@@ -38,7 +38,7 @@ from .routes.table import ROUTES
 from .space import UserSpace
 from .tools.toolset import standard_toolset
 from .turn.one_shot import one_shot
-from .turn.places import Places
+from .turn.turn_places import Places
 
 logger = logging.getLogger("comfyui_assistant")
 

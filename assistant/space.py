@@ -27,9 +27,9 @@ from .sessions.sessions import Sessions
 from .tools.toolset import Toolset
 from .turn.idle.summariser import Summariser
 from .turn.idle.titling import Titling
-from .turn.places import Places
 from .turn.service import TurnService
 from .turn.slash.replies import SlashReplies
+from .turn.turn_places import Places
 from .turn.turn_services import Model, Providers, Services
 from .user_context.environment_summary import refresh_environment
 from .user_context.rules import UserContextStore

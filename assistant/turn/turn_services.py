@@ -19,8 +19,8 @@ from ..messages.parts import Message
 from ..tools.toolset import Toolset
 from ..user_context.skills import SkillSummary
 from .compaction import Compaction
-from .places import Places
 from .slash.slash_commands import Slash
+from .turn_places import Places
 
 if TYPE_CHECKING:
     from .preparation import Preparation

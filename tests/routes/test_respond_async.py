@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 from plugin.assistant.sessions.live_chat import LiveChat
-from plugin.assistant.turn import places
+from plugin.assistant.turn import turn_places as places
 from plugin.tests.chatting import Chatting, chatting
 from plugin.tests.providers import Script, tool_call
 
