@@ -36,8 +36,8 @@ from .authority import (
 )
 from .credentials import presents
 from .memory import Memory
-from .sending import LargeAnswer
 from .places import Places
+from .sending import LargeAnswer
 
 log = logging.getLogger("comfyui_assistant")
 

@@ -64,7 +64,10 @@ class ChatTurns(TurnObserver):
         Raises InvalidRequest and NotFound when the request does not fit the chat, StoreError when
         it cannot be stored."""
         async with self._path.lock:
-            self._turn = await self._service.start(request, self._id, self.params, self, from_queue)
+            is_new = not self._live.exists
+            self._turn = await self._service.start(
+                request, self._id, self.params, self, from_queue, is_new
+            )
             return self._turn.stream
 
     async def decide(self, command: Decision | ToolResult, client_id: str | None) -> None:

@@ -120,13 +120,15 @@ async def open_in_chat(
     skills: SkillLibrary,
     new_id: str,
     from_queue: str | None = None,
+    is_new: bool = False,
 ) -> tuple[Opening, TurnStart]:
     """The opening of a request of a chat, and what the store is to begin the turn with.
-    `from_queue` is the id of the request's entry in the chat's queue.
+    `from_queue` is the id of the request's entry in the chat's queue. A chat that `is_new` was
+    looked for a moment ago and is not stored.
 
     Raises InvalidRequest, NotFound and Conflict as `reconcile` and the store do.
     """
-    chat, stored = await store.find_path(chat_id)
+    chat, stored = (None, ()) if is_new else await store.find_path(chat_id)
     intention = _intention(request, stored)
     if isinstance(intention, Resume):
         settled = await store.settled_calls(chat_id, intention.message.id)

@@ -82,9 +82,11 @@ class TurnService:
         params: ChatParams,
         observer: TurnObserver,
         from_queue: str | None = None,
+        is_new: bool = False,
     ) -> Turn:
         """Starts the turn that a request asks for. `from_queue` is the id of the request's entry in
-        the chat's queue, which the entry leaves when its message is in the log.
+        the chat's queue, which the entry leaves when its message is in the log. A chat that
+        `is_new` was looked for a moment ago and is not stored.
 
         Raises InvalidRequest, NotFound and Conflict for a request that does not fit the chat,
         Refused (`busy`) while too many turns wait, and StoreError when it cannot be stored."""
@@ -92,7 +94,7 @@ class TurnService:
             self._services.places.check()
         new_id = self._new_id()
         opening, start = await open_in_chat(
-            request, chat_id, self._store, self._skills, new_id, from_queue
+            request, chat_id, self._store, self._skills, new_id, from_queue, is_new
         )
         return await self._begin(opening, start, chat_id, params, observer, request.workflow)
 
