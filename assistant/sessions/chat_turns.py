@@ -157,10 +157,11 @@ class ChatTurns(TurnObserver):
             if chat is None:
                 chat = await self._path.stored()
             if chat is not None:
-                # A reader may have come since the chat was stored as unread.
-                if chat.unread and self._live.watched:
-                    chat = replace(chat, unread=False)
-                    await self._mark_read()
+                unread = not self._live.watched
+                if chat.unread != unread:
+                    # The reader came, or left, while the answer was stored.
+                    chat = replace(chat, unread=unread)
+                    await self._mark(unread)
                 self._live.set_chat(chat)
                 # The turn may have been a slash command that chose another model.
                 self.params = chat.params
@@ -171,10 +172,10 @@ class ChatTurns(TurnObserver):
         self.entered(state)
         await self._store.set_state(self._id, state)
 
-    async def _mark_read(self) -> None:
+    async def _mark(self, unread: bool) -> None:
         # The end of the turn must reach the readers although the mark cannot be stored.
         with suppress(AssistantError):
-            await self._store.set_unread(self._id, False)
+            await self._store.set_unread(self._id, unread)
 
     async def _waits_on(self, message: Message, parent: Parent, state: ChatState) -> None:
         """Stores a newer version of the suspended answer. The caller holds the path's lock."""

@@ -699,6 +699,26 @@ async def test_messages_of_another_process_are_sent_with_the_next_message(
     await database.close()
 
 
+async def test_a_reader_that_leaves_while_the_answer_is_stored_has_not_read_it(
+    scene: Stage, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    session = await scene.session()
+    session.live.reader_joined("p1")
+    finish = scene.store.finish_answer
+
+    async def leave(*arguments: Any) -> Any:
+        stored = await finish(*arguments)
+        assert not stored.unread
+        session.live.reader_left("p1")
+        return stored
+
+    monkeypatch.setattr(scene.store, "finish_answer", leave)
+    await say(scene, session, "u1")
+    assert session.live.unread
+    stored = await scene.store.get("c1")
+    assert stored is not None and stored.unread
+
+
 async def test_a_reader_that_comes_while_the_unread_mark_is_stored_clears_it(
     scene: Stage, monkeypatch: pytest.MonkeyPatch
 ) -> None:
