@@ -88,6 +88,7 @@ class Submissions:
                 raise InvalidRequest("expected a new user message at the end", where="messages")
             stream = await self._turns.begin(request)
             return self._submitted(stream.message.id, seq)
+        _check(new)
         if new.id != request.message_id and await self._knows(new.id):
             return self._submitted(new.id, seq)
         if request.message_id is not None:
@@ -106,9 +107,7 @@ class Submissions:
         """Begins a turn, or queues the message behind the messages that wait already. A message
         that was sent before changes nothing."""
         message = command.message
-        if not has_content(message):
-            raise InvalidRequest("the message is empty", where="message")
-        check_message_id(message.id)
+        _check(message)
         if self._queue.holds(message.id):
             return
         path = without_events(await self._path.messages())
@@ -173,3 +172,10 @@ class Submissions:
     def _submitted(self, message_id: str, seq: int) -> Submitted:
         live = self._live
         return Submitted(self._id, message_id, seq, live.events.epoch, live.state, len(live.queue))
+
+
+def _check(message: Message) -> None:
+    """Raises InvalidRequest for a message that no turn could answer: it must not wait for one."""
+    if not has_content(message):
+        raise InvalidRequest("the message is empty", where="message")
+    check_message_id(message.id)

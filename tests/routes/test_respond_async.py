@@ -173,6 +173,17 @@ async def test_an_id_that_waits_changes_nothing_and_may_come_again_when_it_was_t
     assert (await texts(chat))[2:] == ["Now so", "Two"]
 
 
+async def test_an_empty_message_does_not_wait_for_a_turn_that_cannot_answer_it(
+    chat: Chatting,
+) -> None:
+    await busy(chat)
+    status, body = await submit(chat, "  ")
+    assert (status, body["error"]["where"]) == (400, "message")
+    assert not live(chat).queue
+    chat.provider.release("go")
+    await answered(chat, 2)
+
+
 async def test_the_queue_has_32_places(chat: Chatting) -> None:
     await busy(chat)
     for number in range(MOST_QUEUED):
