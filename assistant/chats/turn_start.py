@@ -83,7 +83,8 @@ def begin(
     parent = HEAD if start.messages else start.parent
     checkpoint.begin(transaction, chat_id, start.answer, parent, owner, now)
     chat = chat_rows.require(transaction, chat_id)
-    ids = [message.id for message in start.messages]
+    # The messages of a new chat have no other versions.
+    ids = [] if start.new else [message.id for message in start.messages]
     return Begun(
         chat=chat,
         versions=versions.of_messages(transaction, chat_id, chat.head_row, ids) if ids else {},
