@@ -210,12 +210,26 @@ class Client:
                 try:
                     if reader.finished:
                         until = until or loop.time() + self._grace
-                        chunk = await asyncio.wait_for(answer.__anext__(), until - loop.time())
+                        coming = loop.create_task(_next(answer))
+                        # A stop may end the wait while the answer ends, too.
+                        coming.add_done_callback(lambda one: one.cancelled() or one.exception())
+                        chunk = await asyncio.wait_for(coming, until - loop.time())
                     else:
                         chunk = await answer.__anext__()
-                except (StopAsyncIteration, asyncio.TimeoutError):
+                except (StopAsyncIteration, _Ended, asyncio.TimeoutError):
                     return
                 yield chunk
+
+
+class _Ended(Exception):
+    """An answer has no further chunk. A task cannot raise StopAsyncIteration."""
+
+
+async def _next(chunks: AsyncGenerator[Mapping[str, Any], None]) -> Mapping[str, Any]:
+    """The next chunk. Raises _Ended."""
+    async for chunk in chunks:
+        return chunk
+    raise _Ended
 
 
 def _whole(

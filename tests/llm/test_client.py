@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import gc
 import logging
 import sys
 import traceback
@@ -15,6 +16,7 @@ from aiohttp import web
 from plugin.assistant.config import Settings
 from plugin.assistant.errors import ContextOverflow, ProviderError, ToolsRefused
 from plugin.assistant.llm.client import MOST_SECONDS_OF_RETRIES
+from plugin.assistant.llm.connection import Chunks
 from plugin.assistant.llm.provider import Provider
 from plugin.assistant.llm.request import LLMRequest
 from plugin.assistant.llm.stream_events import (
@@ -651,3 +653,40 @@ def test_importing_the_package_does_not_import_openai() -> None:
     )
     done = subprocess.run([sys.executable, "-c", code], cwd=root / "scripts", check=False)
     assert done.returncode == 0
+
+
+async def test_a_stop_while_the_answer_ends_leaves_no_lost_exception(
+    client: PatientClient,
+    server: ScriptedProvider,
+    provider: Provider,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """The wait after the finish reason is cancelled while the connection ends by itself."""
+    lost: list[Any] = []
+    asyncio.get_running_loop().set_exception_handler(lambda _, about: lost.append(about))
+    waiting = asyncio.Event()
+
+    async def read(self: Chunks) -> Any:
+        yield {"choices": [{"delta": {"content": "Hi"}, "finish_reason": "stop"}]}
+        try:
+            waiting.set()
+            await asyncio.Event().wait()
+        except asyncio.CancelledError:
+            return
+
+    monkeypatch.setattr(Chunks, "read", read)
+    server.queue("Hi")
+
+    async def consume() -> None:
+        async for _ in client.stream(provider, ASK):
+            pass
+
+    consuming = asyncio.create_task(consume())
+    await waiting.wait()
+    consuming.cancel()
+    with contextlib.suppress(asyncio.CancelledError):
+        await consuming
+    del consuming
+    gc.collect()
+    await asyncio.sleep(0)
+    assert lost == []
