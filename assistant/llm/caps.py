@@ -13,7 +13,7 @@ from typing import Any, Literal
 
 from ..config import Settings
 
-Counted = Literal["line", "calls", "arguments", "text", "reasoning", "pieces"]
+Counted = Literal["line", "calls", "arguments", "text", "reasoning", "pieces", "parts"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,10 +44,12 @@ def caps_of(settings: Settings) -> Caps:
 
 @dataclass(frozen=True, slots=True)
 class Written:
-    """Bytes of text and reasoning that an answer has from its earlier rounds."""
+    """Bytes of text and reasoning, and how many parts of these, an answer has from its earlier
+    rounds."""
 
     text: int = 0
     reasoning: int = 0
+    parts: int = 0
 
 
 NOTHING_WRITTEN = Written()

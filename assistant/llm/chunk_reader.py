@@ -20,6 +20,7 @@ from .stream_events import (
     ReasoningDelta,
     ReasoningField,
     TextDelta,
+    ToolCallDelta,
     Usage,
 )
 from .think import Piece, ThinkSplitter
@@ -49,6 +50,9 @@ MOST_TOKENS = 10**12
 """A larger count is no count of tokens."""
 MOST_PIECES = 600_000
 """Events of one request; each is kept until the turn ends, so that a reader can join it."""
+MOST_PARTS = 2_000
+"""Parts of text and reasoning of one answer. Each change between the two is a new part, and all
+parts are read again with each checkpoint, request and page."""
 LONGEST_WORD = 200
 """Characters of a model's name and of a finish reason that are read."""
 
@@ -71,6 +75,8 @@ class ChunkReader:
         self._text = Meter("text", caps.text, written.text)
         self._reasoning = Meter("reasoning", caps.reasoning, written.reasoning)
         self._pieces = 0
+        self._parts = written.parts
+        self._open: type[Event] | None = None
         self._model = ""
         self._finish: str | None = None
         self._usage: Usage | None = None
@@ -108,6 +114,7 @@ class ChunkReader:
             if fitting is not None:
                 self.spoke = self.spoke or _speaks(fitting)
                 self._pieces += 1
+                self._count_part(fitting)
                 yield fitting
             if self._pieces >= MOST_PIECES:
                 raise CapReached("pieces", MOST_PIECES)
@@ -128,6 +135,16 @@ class ChunkReader:
             yield self._usage
         if self._finish is not None:
             yield Finish(self._reason(self._finish))
+
+    def _count_part(self, event: Event) -> None:
+        """Counts the part that `event` begins, if it begins one. Raises CapReached."""
+        if not _speaks(event) or isinstance(event, (ToolCallDelta, self._open or ToolCallDelta)):
+            return
+        self._open = type(event)
+        if isinstance(event, (TextDelta, ReasoningDelta)):
+            if self._parts >= MOST_PARTS:
+                raise CapReached("parts", MOST_PARTS)
+            self._parts += 1
 
     def _fitting(self, event: Event) -> tuple[Event | None, CapReached | None]:
         """As much of the event as its cap allows, and whether the cap is reached."""

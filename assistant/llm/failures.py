@@ -48,6 +48,7 @@ _CAPS: Mapping[Counted, tuple[str, str]] = {
         "more than {:,} bytes of reasoning, so the answer ends here",
     ),
     "pieces": ("", "more than {:,} pieces of an answer, so the answer ends here"),
+    "parts": ("", "text and reasoning in turn more than {:,} times, so the answer ends here"),
 }
 """The setting of each cap (empty: a fixed limit), and what is said where it is reached."""
 

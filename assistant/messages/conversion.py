@@ -162,16 +162,15 @@ def data_url_text(url: str) -> str | None:
 def _rounds(parts: Iterable[Part]) -> Iterator[list[Part]]:
     """The parts of one assistant message, one list for each round that is not empty."""
     current: list[Part] = []
+    called = False
     for part in parts:
-        new = isinstance(part, StepStart) or (
-            not isinstance(part, (ToolPart, DataPart))
-            and any(isinstance(earlier, ToolPart) for earlier in current)
-        )
+        new = isinstance(part, StepStart) or (called and not isinstance(part, (ToolPart, DataPart)))
         if new and current:
             yield current
-            current = []
+            current, called = [], False
         if not isinstance(part, StepStart):
             current.append(part)
+            called = called or isinstance(part, ToolPart)
     if current:
         yield current
 
@@ -222,17 +221,19 @@ def _error(text: str) -> str:
 
 def _reasoning(parts: Iterable[Part]) -> Mapping[str, Any] | None:
     """The provider's own reasoning fields of this round, from the parts' metadata; or None."""
-    fields: dict[str, Any] = {}
+    texts: dict[str, list[str]] = {}
+    blocks: list[Any] = []
     for part in parts:
         if isinstance(part, ReasoningPart) and part.provider_metadata:
             kept = part.provider_metadata.get("assistant")
             if isinstance(kept, Mapping):
                 if kept.get("field") in ("reasoning_content", "reasoning"):
-                    name = str(kept["field"])
-                    fields[name] = fields.get(name, "") + part.text
+                    texts.setdefault(str(kept["field"]), []).append(part.text)
                 if isinstance(kept.get("details"), list):
-                    blocks = fields.setdefault("reasoning_details", [])
                     blocks.extend(kept["details"])
+    fields: dict[str, Any] = {name: "".join(found) for name, found in texts.items()}
+    if blocks:
+        fields["reasoning_details"] = blocks
     return fields or None
 
 

@@ -21,9 +21,9 @@ from ..chats.chat_json import chat_json
 from ..chats.reconcile import pending
 from ..errors import AssistantError
 from ..messages.chunks import Chunk
+from ..messages.merged_chunks import MergedChunks
 from ..messages.parts import Message
 from .event_log import EventLog
-from .merged_chunks import MergedChunks
 from .serialization import Json, entry_of, queue_json, version_json, versions_json
 from .states import STOPPABLE, TRANSITIONS, WAITING
 

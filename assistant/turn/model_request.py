@@ -180,7 +180,9 @@ class ModelRequests:
 
 def _written(answer: Message) -> Written:
     """The text and the reasoning that an answer has before its next request."""
+    kinds = (TextPart, ReasoningPart)
     return Written(
+        parts=sum(isinstance(part, kinds) for part in answer.parts),
         text=sum(bytes_of(part.text) for part in answer.parts if isinstance(part, TextPart)),
         reasoning=sum(
             bytes_of(part.text) for part in answer.parts if isinstance(part, ReasoningPart)

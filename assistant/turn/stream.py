@@ -1,20 +1,25 @@
 """The answer of a turn as a stream of chunks: from its beginning, then live, until it ends.
 
 A turn belongs to the server: it does not wait for readers and does not end with them. All readers
-share one list of chunks, so a slow reader costs nothing.
+share one list of blocks of chunks, so a slow reader costs nothing. In a full block neighbouring
+deltas become one chunk: an answer of half a million pieces is not kept in half a million objects,
+through which the collector of garbage would walk again and again.
 """
 
 from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator, Callable, Coroutine
-from typing import Any, Literal
+from typing import Any, Final, Literal
 
 from ..context.report import Report
 from ..messages.chunks import Chunk
 from ..messages.fold import MessageFold
+from ..messages.merged_chunks import MergedChunks
 from ..messages.parts import Message
 
+BLOCK: Final = 256
+"""Chunks of a full block."""
 StopReason = Literal["user", "shutdown"]
 """The user stops a turn (also by closing the only reader of a turn without a chat), or ComfyUI's
 shutdown does."""
@@ -35,7 +40,7 @@ class TurnStream:
         self._on_chunk = on_chunk
         self._loop = asyncio.get_running_loop()
         self._fold = MessageFold(answer)
-        self._chunks: list[Chunk] = []
+        self._blocks: list[list[Chunk]] = [[]]
         self._news: asyncio.Future[None] = self._loop.create_future()
         self._first_report: asyncio.Future[Report | None] = self._loop.create_future()
         self._begun = asyncio.Event()
@@ -61,10 +66,17 @@ class TurnStream:
     def emit(self, chunk: Chunk) -> None:
         """Adds a chunk to the answer and wakes the readers."""
         self._fold.add(chunk)
-        self._chunks.append(chunk)
+        self._keep(chunk)
         if self._on_chunk is not None:
             self._on_chunk(chunk)
         self._wake()
+
+    def _keep(self, chunk: Chunk) -> None:
+        """A reader within the block that becomes full goes on with its own list."""
+        self._blocks[-1].append(chunk)
+        if len(self._blocks[-1]) == BLOCK:
+            self._blocks[-1] = MergedChunks(self._blocks[-1], transient=True).chunks
+            self._blocks.append([])
 
     def planned(self, report: Report) -> None:
         """Sets the report of the turn's first request; later reports are ignored."""
@@ -81,11 +93,16 @@ class TurnStream:
         Yields None after `silence` seconds without a chunk; without `silence` it yields chunks
         only.
         """
-        position = 0
+        number, position = 0, 0
+        block = self._blocks[0]
         while True:
-            while position < len(self._chunks):
-                yield self._chunks[position]
+            while position < len(block):
+                yield block[position]
                 position += 1
+            if number + 1 < len(self._blocks):
+                number, position = number + 1, 0
+                block = self._blocks[number]
+                continue
             if self._ended:
                 return
             done, _ = await asyncio.wait([self._news], timeout=silence)

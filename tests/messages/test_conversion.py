@@ -36,6 +36,7 @@ from plugin.assistant.messages.parts import (
     ToolState,
 )
 from plugin.assistant.messages.prompt import ImageContent, PromptMessage, TextContent
+from plugin.tests.growth import MOST_GROWTH, growth
 
 PNG = "data:image/png;base64,AAAA"
 
@@ -310,3 +311,14 @@ def test_a_name_that_a_model_made_up_goes_back_as_providers_take_it(
     made_up: str, name: str
 ) -> None:
     assert function_name(made_up) == name
+
+
+def test_an_answer_of_many_parts_is_read_once() -> None:
+    """A model that thinks a word and says a word, again and again."""
+
+    def read(marks: str) -> object:
+        kept = {"assistant": {"field": "reasoning"}}
+        pairs = [(ReasoningPart("r", provider_metadata=kept), TextPart("t")) for _ in marks]
+        return rows_of(Message("a1", "assistant", tuple(part for pair in pairs for part in pair)))
+
+    assert growth(read, "x", 4_000) < MOST_GROWTH

@@ -15,8 +15,8 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final
 
 from plugin.assistant.messages.fold import fold
+from plugin.assistant.messages.merged_chunks import MergedChunks
 from plugin.assistant.messages.ui import message_from_ui, message_to_ui
-from plugin.assistant.sessions.merged_chunks import MergedChunks
 
 State = Mapping[str, Any]
 """A snapshot's body: chat, messages, has_more, versions, stream, queue, held, draft, runtime and

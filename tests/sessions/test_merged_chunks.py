@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from plugin.assistant.messages import chunks
 from plugin.assistant.messages.fold import fold
+from plugin.assistant.messages.merged_chunks import MergedChunks
 from plugin.assistant.messages.parts import Message
-from plugin.assistant.sessions.merged_chunks import MergedChunks
 from plugin.tests.sessions.operations import Operation, delta_operation
 
 OPERATIONS: list[tuple[dict[str, Any], str | None]] = [

@@ -187,6 +187,15 @@ async def test_an_answer_in_tiny_pieces_ends(
     assert len(stream.text) == 5_000
 
 
+async def test_an_answer_that_changes_between_thinking_and_speaking_ends(tmp_path: Path) -> None:
+    """Each change is a part of the message, which is stored, sent and drawn."""
+    both = event(delta(reasoning_content="r")) + event(delta(content="t"))
+    async with hostile(head(), lambda: endless(both)) as server:
+        _, parts = await ends_at_cap(tmp_path, server, "2,000 times")
+    kinds = [part["type"] for part in parts if part["type"] in ("text", "reasoning")]
+    assert kinds == ["reasoning", "text"] * 1_000
+
+
 async def test_endless_reasoning_is_kept_up_to_the_cap(tmp_path: Path) -> None:
     flood = event(delta(reasoning_content="hm, " * 25))
     async with hostile(head(), lambda: endless(flood)) as server:

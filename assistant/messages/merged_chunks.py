@@ -1,11 +1,11 @@
-"""The chunks of a streaming answer with neighbouring deltas as one chunk, for snapshots. Pure."""
+"""The chunks of a streaming answer with neighbouring deltas as one chunk. Pure."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from typing import Any, Final
 
-from ..messages.chunks import Chunk
+from .chunks import Chunk
 
 _JOINED: Final[Mapping[str, tuple[str, str]]] = {
     "text-delta": ("id", "delta"),
@@ -17,16 +17,19 @@ _JOINED: Final[Mapping[str, tuple[str, str]]] = {
 
 class MergedChunks:
     """The chunks of an answer so far, for a client that joins in the middle. Transient chunks,
-    which no message keeps, are left out."""
+    which no message keeps, are left out, unless `transient` is True."""
 
-    def __init__(self, chunks: Iterable[Mapping[str, Any]] = ()) -> None:
+    def __init__(
+        self, chunks: Iterable[Mapping[str, Any]] = (), *, transient: bool = False
+    ) -> None:
+        self._transient = transient
         self._chunks: list[Chunk] = []
         self._growing: list[str] = []
         for chunk in chunks:
             self.add(chunk)
 
     def add(self, chunk: Mapping[str, Any]) -> None:
-        if chunk.get("transient"):
+        if chunk.get("transient") and not self._transient:
             return
         if self._continues(chunk):
             self._growing.append(chunk[_JOINED[chunk["type"]][1]])

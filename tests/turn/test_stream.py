@@ -1,0 +1,55 @@
+"""The stream of a turn: every reader gets the whole answer, which is kept in few objects."""
+
+import asyncio
+
+from plugin.assistant.messages import chunks
+from plugin.assistant.messages.chunks import Chunk
+from plugin.assistant.messages.fold import fold
+from plugin.assistant.messages.parts import Message
+from plugin.assistant.turn.stream import BLOCK, TurnStream
+
+PIECES = 10 * BLOCK
+EMPTY = Message("a1", "assistant", ())
+
+
+async def write(stream: TurnStream, ready: asyncio.Event) -> None:
+    stream.emit(chunks.start("a1", {}))
+    stream.emit(chunks.data("context", {"n": 1}, transient=True))
+    stream.emit(chunks.text_start("t"))
+    for number in range(PIECES):
+        stream.emit(chunks.text_delta("t", f"{number} "))
+        if number == BLOCK + 7:
+            ready.set()
+            await asyncio.sleep(0)
+    stream.emit(chunks.text_end("t"))
+
+
+async def read(stream: TurnStream, pause: bool = False) -> list[Chunk]:
+    found = []
+    async for chunk in stream.follow():
+        assert chunk is not None
+        found.append(chunk)
+        if pause:
+            await asyncio.sleep(0)
+    return found
+
+
+async def test_every_reader_gets_the_whole_answer() -> None:
+    stream, ready = TurnStream(EMPTY), asyncio.Event()
+    stream.start(write(stream, ready))
+    slow = asyncio.create_task(read(stream, pause=True))
+    await ready.wait()
+    middle = asyncio.create_task(read(stream))
+    every = [await slow, await middle, await read(stream)]
+    whole = stream.message
+    assert whole.text == "".join(f"{number} " for number in range(PIECES))
+    for found in every:
+        assert fold(EMPTY, found) == whole
+        assert sum(chunk["type"] == "data-context" for chunk in found) == 1
+
+
+async def test_a_long_answer_is_kept_in_few_chunks() -> None:
+    stream = TurnStream(EMPTY)
+    stream.start(write(stream, asyncio.Event()))
+    await stream.finished()
+    assert len(await read(stream)) < 2 * BLOCK
