@@ -2,19 +2,11 @@
 
 `json.loads` keeps the interpreter for the whole text unless it calls Python, and ten million empty
 lists in 20 MB take it four seconds and over a gigabyte. So the values are counted before.
-
-The collector of garbage keeps the interpreter, too: it walks through all objects of the process
-whenever a quarter more of them have come to stay. Values of JSON hold no cycles, so
-`collecting_later` puts that off while many are read.
 """
 
 from __future__ import annotations
 
-import gc
 import json
-import threading
-from collections.abc import Iterator
-from contextlib import contextmanager
 from typing import Any, Final
 
 from ..errors import Refused
@@ -41,30 +33,6 @@ def check_values(text: str, most: int = MOST_VALUES) -> None:
         code="too_large",
         status=413,
     )
-
-
-@contextmanager
-def collecting_later() -> Iterator[None]:
-    """Python collects no cycles meanwhile, in any thread. For seconds at most, and for work whose
-    memory is bounded. A collector that the host has switched off stays off."""
-    global _postponing, _was_on
-    with _lock:
-        if not _postponing:
-            _was_on = gc.isenabled()
-            gc.disable()
-        _postponing += 1
-    try:
-        yield
-    finally:
-        with _lock:
-            _postponing -= 1
-            if not _postponing and _was_on:
-                gc.enable()
-
-
-_lock: Final = threading.Lock()
-_postponing = 0
-_was_on = True
 
 
 def loads(text: str, **hooks: Any) -> Any:

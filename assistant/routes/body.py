@@ -14,7 +14,7 @@ from typing import Any, NoReturn
 from aiohttp import web
 
 from ..errors import InvalidRequest, Refused
-from ..messages.json_reading import MOST_VALUES, check_values, collecting_later, loads
+from ..messages.json_reading import MOST_VALUES, check_values, loads
 from ..messages.json_text import mended
 from ..validation import NoFields, kind_of, parsed
 from .memory import Memory
@@ -108,8 +108,7 @@ class BodyReader:
             raise InvalidRequest("The body could not be decoded.") from error
 
     def _parsed(self, shape: Any, content: bytearray) -> Any:
-        with collecting_later():
-            return parsed(shape, parse_object(content, self._most_values))
+        return parsed(shape, parse_object(content, self._most_values))
 
 
 def parse_object(content: bytes | bytearray, most_values: int = MOST_VALUES) -> dict[str, Any]:

@@ -18,7 +18,7 @@ from datetime import datetime
 from typing import Any, Final, Literal, cast, get_args
 
 from ...errors import InvalidRequest
-from ...messages.json_reading import check_values, collecting_later, loads
+from ...messages.json_reading import check_values, loads
 from ...messages.origin import is_event
 from ...messages.outside import from_file
 from ...messages.parts import Message
@@ -94,11 +94,6 @@ def to_text(trajectory: Trajectory, form: Format) -> str:
 def from_text(content: str, form: Format) -> Trajectory:
     """The chat in a text of this form, repaired. Raises InvalidRequest with the place of the fault
     for a text that cannot be understood."""
-    with collecting_later():
-        return _read(content, form)
-
-
-def _read(content: str, form: Format) -> Trajectory:
     if form == "trajectory":
         body = _object(_parsed(content, "content"), "content")
         if body.get("type") != KIND or body.get("version") != VERSION:
