@@ -15,6 +15,7 @@ from dataclasses import replace
 from typing import Any, Final
 
 from .fences import plain_line, without_tags
+from .origin import HIDDEN
 from .parts import Approval, DataPart, Message, Part, ReasoningPart, TextPart, ToolPart
 
 NOT_RUN: Final = "This call came with an imported chat. It did not run."
@@ -24,6 +25,8 @@ SERVERS_DATA: Final = frozenset(("skill", "command"))
 makes them, of the text."""
 COMMAND: Final = "command"
 """`metadata.command` keeps an answer to a slash command from the model."""
+SERVERS_METADATA: Final = frozenset((COMMAND, HIDDEN))
+"""Metadata that would let a person and a model read different messages."""
 EXACT: Final = 2**53
 """JavaScript has each whole number up to this one; it rounds larger ones."""
 ID_DIGITS: Final = 32
@@ -42,7 +45,9 @@ def from_outside(message: Message) -> Message:
         for part in message.parts
         if not (isinstance(part, DataPart) and part.name in SERVERS_DATA)
     )
-    metadata = {name: value for name, value in message.metadata.items() if name != COMMAND}
+    metadata = {
+        name: value for name, value in message.metadata.items() if name not in SERVERS_METADATA
+    }
     if parts == message.parts and metadata == message.metadata:
         return message
     return replace(message, parts=parts, metadata=metadata)
