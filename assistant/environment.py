@@ -25,7 +25,10 @@ PROVIDER_VARIABLES = frozenset(("OPENAI_API_KEY", "OPENAI_BASE_URL", "OPENAI_MOD
 ADDRESS = "OPENAI_BASE_URL"
 FOLDER = "ASSISTANT_USER_DIR"
 """The variable of the folder that has the providers of the panel, and which one is in use."""
-_OTHER_ADDRESS = re.compile(r"OPENAI\w*(BASE|URL|HOST|ENDPOINT|ADDRESS)\w*", re.IGNORECASE)
+_OTHER_ADDRESS = re.compile(
+    r"(OPENAI|LLM)[\w.-]*(BASE|URL|HOST|ENDPOINT|ADDRESS|SERVER)[\w.-]*|(API_)?BASE_URL|API_BASE",
+    re.IGNORECASE,
+)
 """Names that other programs, or a typing error, give the variable of the address."""
 _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f]")
 

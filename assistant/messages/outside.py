@@ -7,6 +7,7 @@ words that a person sees; and no text in it becomes a question of this server.
 
 from __future__ import annotations
 
+import hashlib
 import json
 from collections import Counter
 from collections.abc import Mapping
@@ -14,6 +15,7 @@ from dataclasses import replace
 from typing import Any, Final
 
 from .fences import plain_line, without_tags
+from .origin import HIDDEN
 from .parts import Approval, DataPart, Message, Part, ReasoningPart, TextPart, ToolPart
 
 NOT_RUN: Final = "This call came with an imported chat. It did not run."
@@ -23,8 +25,13 @@ SERVERS_DATA: Final = frozenset(("skill", "command"))
 makes them, of the text."""
 COMMAND: Final = "command"
 """`metadata.command` keeps an answer to a slash command from the model."""
+SERVERS_METADATA: Final = frozenset((COMMAND, HIDDEN))
+"""Metadata that would let a person and a model read different messages."""
 EXACT: Final = 2**53
 """JavaScript has each whole number up to this one; it rounds larger ones."""
+ID_DIGITS: Final = 32
+"""Hexadecimal digits (128 bits) of a question's id: no two questions meet by chance or on
+purpose."""
 
 
 def from_outside(message: Message) -> Message:
@@ -34,11 +41,13 @@ def from_outside(message: Message) -> Message:
     the id."""
     calls = Counter(part.tool_call_id for part in message.tool_parts)
     parts = tuple(
-        _not_its_own(part) if _is_open(part, calls) else _from_outside(part)
+        _not_its_own(part) if _is_open(part, calls) else _from_outside(part, message.id)
         for part in message.parts
         if not (isinstance(part, DataPart) and part.name in SERVERS_DATA)
     )
-    metadata = {name: value for name, value in message.metadata.items() if name != COMMAND}
+    metadata = {
+        name: value for name, value in message.metadata.items() if name not in SERVERS_METADATA
+    }
     if parts == message.parts and metadata == message.metadata:
         return message
     return replace(message, parts=parts, metadata=metadata)
@@ -63,7 +72,8 @@ def asked_again(message: Message) -> Message:
     """The message of this server in another chat: a call that was approved and has not run is
     asked about again there."""
     parts = tuple(
-        _asked_again(part) if isinstance(part, ToolPart) else part for part in message.parts
+        _asked_again(part, message.id) if isinstance(part, ToolPart) else part
+        for part in message.parts
     )
     return message if parts == message.parts else replace(message, parts=parts)
 
@@ -78,9 +88,12 @@ def is_decided(part: Part) -> bool:
     )
 
 
-def approval_id(tool_call_id: str) -> str:
-    """The id of the question about a call of a stored chat."""
-    return f"approve-{tool_call_id}"
+def approval_id(message_id: str, part: ToolPart) -> str:
+    """The id of the question about a call of a stored message: of just this call with just these
+    arguments. A call's id alone is not enough, since it is unique on one path of a chat only."""
+    asked = (message_id, part.tool_call_id, part.tool_name, part.input)
+    text = json.dumps(asked, sort_keys=True, default=str)
+    return f"approve-{hashlib.sha256(text.encode()).hexdigest()[:ID_DIGITS]}"
 
 
 def same_arguments(ours: Any, theirs: Any) -> bool:
@@ -110,25 +123,25 @@ def _rounded(value: Any) -> Any:
     return value
 
 
-def _from_outside(part: Part) -> Part:
+def _from_outside(part: Part, message_id: str) -> Part:
     if not isinstance(part, ToolPart):
         return part
     if part.settled:
         title = None if part.title is None else plain_line(part.title)
         return part if title == part.title else replace(part, title=title)
     # The question is this server's: it names the tool, never a title from outside.
-    asked = replace(_asked_again(part), title=None)
+    asked = replace(_asked_again(part, message_id), title=None)
     if asked.state in ("input-available", "input-streaming"):
         return replace(asked, approval=None)
     return asked
 
 
-def _asked_again(part: ToolPart) -> ToolPart:
+def _asked_again(part: ToolPart, message_id: str) -> ToolPart:
     if part.state not in ("approval-requested", "approval-responded"):
         return part
     if part.approval is not None and part.approval.approved is False:
         return replace(part, state="output-denied")
-    question = Approval(approval_id(part.tool_call_id))
+    question = Approval(approval_id(message_id, part))
     return replace(part, state="approval-requested", approval=question)
 
 

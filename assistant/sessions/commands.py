@@ -53,6 +53,7 @@ def _trajectory(value: Any) -> Trajectory:
 
 
 Id = Annotated[str, Field(min_length=1)]
+Ids = Annotated[tuple[str, ...], Field(min_length=1)]
 Index = Annotated[Whole, Field(ge=0)]
 Name = Annotated[str, Field(min_length=1, max_length=LONGEST_NAME, pattern=r"\S")]
 Focus = Annotated[
@@ -252,26 +253,38 @@ class SetParamsCommand(Body):
         return SetParams(ChatParams(**self.params.changes), frozenset(self.params.changes))
 
 
+def _questions(ids: tuple[str, ...], approval_ids: tuple[str, ...] | None) -> tuple[str, ...]:
+    if approval_ids is not None and len(approval_ids) != len(ids):
+        raise InvalidRequest("expected one id for each of ids", where="approval_ids")
+    return approval_ids or ()
+
+
 class ApproveToolsCommand(Body):
-    """Allow tool calls; with `remember`, their tools need not ask in this chat any more."""
+    """Allow tool calls; with `remember`, their tools need not ask in this chat any more.
+    `approval_ids` are the questions that the user saw."""
 
     type: Literal["approve_tools"]
-    ids: Annotated[tuple[str, ...], Field(min_length=1)]
+    ids: Ids
+    approval_ids: Ids | None = None
     remember: Flag = False
 
     def command(self) -> Decision:
-        return Decision(self.ids, approved=True, remember=self.remember)
+        seen = _questions(self.ids, self.approval_ids)
+        return Decision(self.ids, approved=True, remember=self.remember, approval_ids=seen)
 
 
 class RejectToolsCommand(Body):
-    """Decline tool calls; the model reads the reason."""
+    """Decline tool calls; the model reads the reason. `approval_ids` are the questions that the
+    user saw."""
 
     type: Literal["reject_tools"]
-    ids: Annotated[tuple[str, ...], Field(min_length=1)]
+    ids: Ids
+    approval_ids: Ids | None = None
     reason: str | None = None
 
     def command(self) -> Decision:
-        return Decision(self.ids, approved=False, reason=self.reason)
+        seen = _questions(self.ids, self.approval_ids)
+        return Decision(self.ids, approved=False, reason=self.reason, approval_ids=seen)
 
 
 class ToolResultCommand(Body):

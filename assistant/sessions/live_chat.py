@@ -231,6 +231,7 @@ class LiveChat:
             calls = [
                 {
                     "id": part.tool_call_id,
+                    "approval_id": part.approval.id if part.approval else "",
                     "name": part.tool_name,
                     "title": part.title or part.tool_name,
                     "input": part.input,

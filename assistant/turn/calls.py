@@ -20,7 +20,6 @@ from ..errors import ToolError
 from ..messages import chunks
 from ..messages.chunks import Chunk
 from ..messages.conversion import output_text
-from ..messages.outside import approval_id
 from ..messages.parts import ToolPart
 from ..tools.tool import Tool, ToolContext
 from ..tools.toolset import Toolset
@@ -80,11 +79,6 @@ def _key(name: str, value: Any) -> str:
     return f"{name} {json.dumps(value, sort_keys=True, default=str)}"
 
 
-def question_id(part: ToolPart) -> str:
-    """The id of the question about a call of a stored chat, whose log keeps the call."""
-    return approval_id(part.tool_call_id)
-
-
 class CallRunner:
     """Settles the calls of a round in their order. `allowed` names the tools that need not ask in
     this chat. `question` gives the question about a call its id."""
@@ -95,7 +89,7 @@ class CallRunner:
         toolset: Toolset,
         context: ToolContext,
         allowed: frozenset[str],
-        question: Callable[[ToolPart], str] = question_id,
+        question: Callable[[ToolPart], str],
     ) -> None:
         self._emit = emit
         self._toolset = toolset

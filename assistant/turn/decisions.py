@@ -6,6 +6,7 @@ settled once in a chat, whatever paths its message lies on (`once`)."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -27,12 +28,14 @@ SETTLED_BEFORE = (
 class Decision:
     """The user's approval or rejection of calls. `remember` allows their tools in this chat, also
     for the other calls that wait in the same answer; it has no effect for a tool that asks each
-    time."""
+    time. `approval_ids` are the ids of the questions that the user saw, in the order of `ids`;
+    without them the decision counts for whatever these calls ask now."""
 
     ids: tuple[str, ...]
     approved: bool
     remember: bool = False
     reason: str | None = None
+    approval_ids: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,6 +59,8 @@ def decided(
     for call_id in wanted:
         if call_id not in parts:
             raise Conflict(f"No call {call_id[:SHOWN]!r} waits in this chat.", code="nothing_waits")
+    if isinstance(command, Decision):
+        _check_questions(command, parts)
     if isinstance(command, Decision) and command.approved and command.remember:
         wanted = _of_the_same_tools(message, wanted, asks_each_time)
     offered = {call_id: _offer(parts[call_id], command) for call_id in wanted}
@@ -70,6 +75,18 @@ def decided(
     if merged == message:
         raise Conflict("That call does not wait any more.", code="nothing_waits")
     return merged
+
+
+def _check_questions(decision: Decision, parts: Mapping[str, ToolPart]) -> None:
+    """Raises Conflict where a call asks another question than the one that the user saw: another
+    client may have had the answer given again, with a call of the same id."""
+    for call_id, seen in zip(decision.ids, decision.approval_ids, strict=False):
+        asked = parts[call_id].approval
+        if asked is None or asked.id != seen:
+            raise Conflict(
+                f"The call {call_id[:SHOWN]!r} is not the one that was shown any more.",
+                code="nothing_waits",
+            )
 
 
 def once(message: Message, settled: frozenset[str]) -> Message:

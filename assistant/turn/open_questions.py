@@ -11,7 +11,7 @@ import secrets
 from dataclasses import replace
 
 from ..messages.json_text import json_text
-from ..messages.outside import approval_id, is_decided, same_arguments
+from ..messages.outside import is_decided, same_arguments
 from ..messages.parts import Message, ToolPart
 
 MOST_QUESTIONS = 1_000
@@ -32,7 +32,7 @@ class OpenQuestions:
     def ask(self, part: ToolPart) -> str:
         """Keeps a call that is about to be asked about; returns the id of the question, which
         nobody can guess."""
-        identity = f"{approval_id(part.tool_call_id)}-{secrets.token_hex(8)}"
+        identity = f"approve-{secrets.token_hex(16)}"
         self._parts[identity] = part
         self._sizes[identity] = len(json_text(part.input))
         while len(self._parts) > MOST_QUESTIONS or (

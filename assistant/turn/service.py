@@ -24,6 +24,7 @@ from ..context.report import Report
 from ..context.tool_facts import ToolFacts
 from ..errors import Conflict, InvalidRequest, ProviderError
 from ..messages.origin import without_events
+from ..messages.outside import approval_id
 from ..tools.tool import ToolContext
 from ..tools.toolset import Toolset
 from ..user_context.skills import SkillLibrary
@@ -122,7 +123,7 @@ class TurnService:
             conversation,
             tools,
             TurnObserver(),
-            question=self._questions.ask,
+            self._questions.ask,
         )
         self._stateless.add(turn)
         turn.stream.start(self._run_stateless(turn))
@@ -211,7 +212,10 @@ class TurnService:
         tools = self._tool_context(next(known, Snapshot()), conversation, chat_id)
         stream = TurnStream(opening.answer, chat_id, observer.chunk)
         allowed = frozenset(begun.chat.allowed_tools)
-        turn = Turn(opening, stream, conversation, tools, observer, chat_id, params, allowed)
+        question = partial(approval_id, opening.answer.id)
+        turn = Turn(
+            opening, stream, conversation, tools, observer, question, chat_id, params, allowed
+        )
         stream.start(self._run(turn, chat_id))
         return turn
 

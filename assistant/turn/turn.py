@@ -13,7 +13,6 @@ from ..chats import Begun, Chat, ChatParams, ChatState
 from ..messages.chunks import Chunk
 from ..messages.parts import ToolPart
 from ..tools.tool import ToolContext
-from .calls import question_id
 from .conversation import Conversation
 from .opening import Opening
 from .stream import TurnStream
@@ -61,7 +60,7 @@ class Turn:
     conversation: Conversation
     tools: ToolContext
     observer: TurnObserver
+    question: Callable[[ToolPart], str]
     chat_id: str | None = None
     params: ChatParams = NO_PARAMS
     allowed: frozenset[str] = frozenset()
-    question: Callable[[ToolPart], str] = question_id

@@ -27,7 +27,7 @@ from plugin.assistant.chats.log.record import decode, encode
 from plugin.assistant.database.sqlite import SqliteDatabase
 from plugin.assistant.errors import InvalidRequest, NotFound
 from plugin.assistant.messages.origin import imported, is_event
-from plugin.assistant.messages.outside import from_file
+from plugin.assistant.messages.outside import approval_id, from_file
 from plugin.assistant.messages.parts import Approval, Message, TextPart, ToolPart
 from plugin.tests.messages.strategies import MESSAGES
 
@@ -49,7 +49,7 @@ def trajectories(draw: st.DrawFn) -> Trajectory:
     rows: list[LogRow] = []
     for number, message in enumerate(draw(st.lists(STORED, max_size=5)), 1):
         parent = draw(st.sampled_from([None, *(one.row for one in rows)]))
-        rows.append(LogRow(number, parent, replace(message, id=f"m{number}")))
+        rows.append(LogRow(number, parent, from_file(replace(message, id=f"m{number}"))))
     return Trajectory(
         "c",
         draw(st.sampled_from(["A fox", "狐", 'O\'Fox \\ "x"'])),
@@ -197,7 +197,8 @@ def test_an_approval_that_was_not_used_is_asked_for_again() -> None:
     used = replace(approved, tool_call_id="t3", state="output-available", output=1)
     chat = linear(user("u1"), with_tools("a1", approved, declined, used))
     found = from_text(to_text(chat, "trajectory"), "trajectory").path[1].tool_parts
-    asked = replace(approved, state="approval-requested", approval=Approval("approve-t1"))
+    question = Approval(approval_id("a1", approved))
+    asked = replace(approved, state="approval-requested", approval=question)
     assert found == (asked, replace(declined, state="output-denied"), used)
 
 

@@ -9,6 +9,7 @@ from plugin.assistant.messages.conversion import to_prompt
 from plugin.assistant.messages.outside import (
     NOT_ITS_OWN,
     NOT_RUN,
+    approval_id,
     from_file,
     from_outside,
     is_decided,
@@ -71,10 +72,17 @@ def test_a_file_has_no_words_that_only_a_model_reads() -> None:
     assert from_outside(message) == message
 
 
+@pytest.mark.parametrize("role", ["user", "assistant"])
+def test_no_message_is_hidden_from_people(role: Any) -> None:
+    message = Message("m", role, (TextPart("Obey."),), {"hidden": True, "mood": "good"})
+    assert from_outside(message).metadata == {"mood": "good"}
+
+
 def test_a_question_that_was_asked_elsewhere_is_this_server_s_now() -> None:
     asked = call("approval-requested", Approval("other", True, "go"))
     [found] = from_outside(answer(asked)).tool_parts
-    assert found == replace(asked, title=None, approval=Approval("approve-z"))
+    assert found.approval == Approval(approval_id("a", asked))
+    assert found == replace(asked, title=None, approval=found.approval)
 
 
 def test_a_declined_call_stays_declined() -> None:

@@ -98,7 +98,18 @@ async def test_a_line_that_cannot_be_read_does_not_lead_to_the_default_provider(
         assert KEY not in json.dumps(problems)
 
 
-@pytest.mark.parametrize("name", ["OPENAI_API_BASE", "OPENAI_BASEURL", "openai_base_url"])
+@pytest.mark.parametrize(
+    "name",
+    [
+        "OPENAI_API_BASE",
+        "OPENAI_BASEURL",
+        "openai_base_url",
+        "OPENAI-BASE-URL",
+        "OPENAI_SERVER",
+        "LLM_BASE_URL",
+        "BASE_URL",
+    ],
+)
 async def test_an_address_under_another_name_does_not_lead_to_the_default_provider(
     tmp_path: Path, default: ScriptedProvider, name: str
 ) -> None:

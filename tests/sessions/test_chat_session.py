@@ -231,7 +231,11 @@ async def test_a_decision_is_asked_for_and_lets_the_turn_go_on(scene: Stage) -> 
     assert state["runtime"]["state"] == "paused"
     assert state["runtime"]["waiting"] == ["t1"]
     [asked] = reader.of("pause_required")
-    assert asked["calls"] == [{"id": "t1", "name": "erase", "title": "Erased", "input": {}}]
+    [call] = asked["calls"]
+    question = call.pop("approval_id")
+    assert call == {"id": "t1", "name": "erase", "title": "Erased", "input": {}}
+    [part] = state["messages"][-1]["parts"][-1:]
+    assert part["approval"] == {"id": question}
     assert (await refused(session, ToolResult("t1", 1))).code == "turn_waits"
     await send(session, Decision(("t1",), approved=True))
     await scene.model.asked()

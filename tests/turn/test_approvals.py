@@ -352,6 +352,43 @@ async def test_no_approval_for_the_chat_covers_the_saving_of_a_skill(chat: Chatt
     assert [skill.name for skill in skills] == ["Moon"]
 
 
+# Clicks on a card that another client has made old
+
+
+async def test_a_click_on_an_old_card_decides_about_no_other_call(
+    chat: Chatting, erasing: Erasing
+) -> None:
+    _, answer = await asked(chat)
+    shown = part_of(answer)["approval"]["id"]
+    # Another client stops the turn and asks again: the model's call has the same id.
+    await chat.command(type="abort")
+    chat.provider.queue(Script([erase(9)]))
+    assert (await chat.command(type="regenerate")).ok
+    await chat.idle()
+    for kind in ("approve_tools", "reject_tools"):
+        old = await chat.command(type=kind, ids=["e1"], approval_ids=[shown])
+        assert (old.status, (await old.json())["error"]["code"]) == (409, "nothing_waits")
+    assert erasing.ran == []
+    asked_now = part_of((await chat.stored())["messages"][-1])["approval"]["id"]
+    chat.provider.queue("Erased.")
+    assert (await chat.command(type="approve_tools", ids=["e1"], approval_ids=[asked_now])).ok
+    await chat.idle()
+    assert erasing.ran == [("erase", 9)]
+
+
+async def test_a_question_has_the_id_of_one_call_with_its_arguments(
+    chat: Chatting, erasing: Erasing
+) -> None:
+    _, answer = await asked(chat)
+    shown = part_of(answer)["approval"]["id"]
+    await chat.command(type="abort")
+    changed = {**answer, "parts": [{"type": "step-start"}, call("e1", 9, "approval-requested")]}
+    assert (await chat.command(type="update_message", message_id=answer["id"], message=changed)).ok
+    old = await chat.command(type="approve_tools", ids=["e1"], approval_ids=[shown])
+    assert old.status == 409
+    assert erasing.ran == []
+
+
 # Chats that are not stored
 
 

@@ -16,6 +16,10 @@ from plugin.tests.turn.tools import Bench
 SCENE = ToolContext(skills=None)  # type: ignore[arg-type]
 
 
+def question(part: ToolPart) -> str:
+    return f"about {part.tool_call_id}"
+
+
 def part(name: str, state: ToolState = "input-available", **fields: Any) -> ToolPart:
     return ToolPart("c1", name, state, **{"input": {}, **fields})
 
@@ -25,7 +29,7 @@ async def settled(
 ) -> tuple[Suspension, list[Chunk]]:
     sent: list[Chunk] = []
     tools = Toolset((bench or Bench()).tools)
-    return await CallRunner(sent.append, tools, SCENE, allowed).settle(parts), sent
+    return await CallRunner(sent.append, tools, SCENE, allowed, question).settle(parts), sent
 
 
 async def test_a_tool_of_the_server_runs() -> None:
@@ -40,9 +44,7 @@ async def test_an_acting_tool_asks_unless_it_is_allowed() -> None:
     bench = Bench()
     suspension, sent = await settled(part("erase"), bench=bench)
     assert suspension == Suspension(approvals=1)
-    assert sent == [
-        {"type": "tool-approval-request", "approvalId": "approve-c1", "toolCallId": "c1"}
-    ]
+    assert sent == [{"type": "tool-approval-request", "approvalId": "about c1", "toolCallId": "c1"}]
     assert bench.erased == 0
     suspension, sent = await settled(part("erase"), allowed=frozenset({"erase"}), bench=bench)
     assert not suspension
@@ -119,7 +121,7 @@ def test_only_runs_of_three_are_noticed(results: list[tuple[str, int, str]]) -> 
 
 async def test_a_call_that_was_refused_three_times_in_a_row_is_stopped() -> None:
     sent: list[Chunk] = []
-    runner = CallRunner(sent.append, Toolset(Bench().tools), SCENE, frozenset())
+    runner = CallRunner(sent.append, Toolset(Bench().tools), SCENE, frozenset(), question)
     for _ in range(3):
         await runner.settle([part("fly", "output-error", error_text="There is no tool 'fly'.")])
     assert [chunk["errorText"] for chunk in sent] == [REPEATED]
@@ -167,7 +169,7 @@ def named(*names: str) -> list[ToolPart]:
 async def settled_reads(*names: str) -> tuple[Reads, Suspension, list[Chunk]]:
     sent: list[Chunk] = []
     reads = Reads()
-    runner = CallRunner(sent.append, Toolset(reads.tools), SCENE, frozenset())
+    runner = CallRunner(sent.append, Toolset(reads.tools), SCENE, frozenset(), question)
     suspension = await asyncio.wait_for(runner.settle(named(*names)), 10)
     return reads, suspension, sent
 
@@ -201,7 +203,7 @@ async def test_the_same_read_again_in_a_round_is_counted_one_by_one() -> None:
 async def test_reads_that_run_at_once_end_with_a_turn_that_is_stopped() -> None:
     reads = Reads()
     sent: list[Chunk] = []
-    runner = CallRunner(sent.append, Toolset(reads.tools), SCENE, frozenset())
+    runner = CallRunner(sent.append, Toolset(reads.tools), SCENE, frozenset(), question)
     task = asyncio.ensure_future(runner.settle(named("first")))
     await asyncio.wait_for(reads.first.wait(), 10)
     task.cancel()
@@ -230,7 +232,7 @@ async def test_a_stop_keeps_the_result_of_a_read_behind_one_that_goes_on() -> No
         Tool("blocked", "B", "B.", "reads", run=endless, parallel=True, group="lookup"),
     )
     sent: list[Chunk] = []
-    runner = CallRunner(sent.append, Toolset(tools), SCENE, frozenset())
+    runner = CallRunner(sent.append, Toolset(tools), SCENE, frozenset(), question)
     task = asyncio.ensure_future(runner.settle(named("endless", "quick", "blocked")))
     await asyncio.wait_for(begun.wait(), 10)
     await asyncio.sleep(0)

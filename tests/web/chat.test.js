@@ -45,6 +45,9 @@ const asking = (more) => ({
   runtime: running("paused"),
 });
 
+/** @param {{get(): any}} chat @returns {any} the call that asks */
+const asked = (chat) => chat.get().messages[1].parts[0];
+
 test("opening a chat shows its stored messages, then new ones", async () => {
   const { chat, events } = await openChat({ messages: [said("u", "user", "Hi")] });
   assert.deepEqual([texts(chat), chat.get().title], [["Hi"], "Title"]);
@@ -420,7 +423,7 @@ test("stop during sending aborts after the message has arrived", async () => {
 
 test("an approved call is shown as approved, and its answer continues", async () => {
   const { chat, events, commands } = await openChat(asking());
-  const decided = chat.approve(["t"], true);
+  const decided = chat.approve(asked(chat), true);
   const part = () => /** @type {any} */ (chat.get().messages[1].parts[0]);
   assert.equal(part().state, "approval-responded");
   await decided;
@@ -435,12 +438,25 @@ test("an approved call is shown as approved, and its answer continues", async ()
   }
   await says(chat, "Saved.");
   assert.deepEqual([part().state, part().output], ["output-available", "saved"]);
-  assert.deepEqual(commands(), [{ type: "approve_tools", ids: ["t"], remember: true }]);
+  const sent = { type: "approve_tools", ids: ["t"], approval_ids: ["p"], remember: true };
+  assert.deepEqual(commands(), [sent]);
+});
+
+test("a decision is not one on the call of another version that has the same id", async () => {
+  const { chat, events } = await openChat(asking());
+  await chat.approve(asked(chat), false);
+  events.push("runtime_updated", { runtime: running("generating") });
+  const other = { ...ASKS, input: { name: "Other" }, approval: { id: "q" } };
+  events.push("messages_truncated", { after: "u" });
+  events.push("stream_started", { message: { id: "b", role: "assistant", parts: [other] } });
+  events.push("stream_finished", { message_id: "b", state: "paused" });
+  await until(chat, ({ messages }) => messages[1]?.id === "b");
+  assert.equal(asked(chat).state, "approval-requested");
 });
 
 test("a decision that did not arrive can be made again", async () => {
   const { chat } = await openChat(asking(), { routes: { command: offline } });
-  await chat.reject(["t"]);
+  await chat.reject(asked(chat));
   assert.equal(/** @type {any} */ (chat.get().messages[1].parts[0]).state, "approval-requested");
   assert.match(chat.get().failure?.message ?? "", /did not reach/);
 });

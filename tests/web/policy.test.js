@@ -105,12 +105,19 @@ for (const href of [
   "http://[::1]:8188/api/free",
   "http://0.0.0.0:8188/",
   "http://x.localhost:8188/",
+  "http://[::]:8188/",
+  "http://[::ffff:127.0.0.1]:8188/",
 ]) {
   test(`${href} leads to this server and is no link`, () => {
     assert.equal(linkTarget(href, PAGE), null);
     assert.equal(ownAddress(href, PAGE), href);
   });
 }
+
+test("a dot at the end of the page's host is no other server", () => {
+  assert.equal(linkTarget("http://comfy.lan.:8188/free", "http://comfy.lan:8188/"), null);
+  assert.equal(linkTarget("http://comfy.lan:8188/free", "http://comfy.lan.:8188/"), null);
+});
 
 test("another server on this computer is a link, and a place in the page has no address", () => {
   assert.equal(linkTarget("http://127.0.0.1:11434/x", PAGE), "http://127.0.0.1:11434/x");

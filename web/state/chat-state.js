@@ -27,7 +27,7 @@ import { before, isShown, withDecisions } from "./messages.js";
  * @property {number} sending number of commands whose request has not ended
  * @property {boolean} stopping
  * @property {Outgoing | null} outgoing
- * @property {ReadonlyMap<string, boolean>} decisions by tool call id
+ * @property {ReadonlyMap<string, boolean>} decisions by the id of the question
  * @property {ChatState["failure"]} failure
  * @property {ChatState["durations"]} durations
  * @property {ChatState["target"]} target

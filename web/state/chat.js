@@ -16,6 +16,7 @@ import { createPanelCalls } from "./panel-calls.js";
 import { createStore } from "./store.js";
 
 /** @typedef {import("../services/api.js").Command} Command */
+/** @typedef {import("../types.js").ToolPart} ToolPart */
 /** @typedef {import("../types.js").Attachment} Attachment */
 /** @typedef {import("../types.js").ChatEvent} ChatEvent */
 /** @typedef {import("../types.js").ChatState} ChatState */
@@ -212,15 +213,21 @@ export function createChat(services, id, { known = false, report = null, hooks =
     }
   }
 
-  /** @param {string[]} ids @param {boolean} approved @param {Command} command */
-  async function decide(ids, approved, command) {
-    const before = local.decisions;
-    const decided = ids.map((each) => /** @type {const} */ ([each, approved]));
-    set({ decisions: new Map([...before, ...decided]), failure: null });
+  /**
+   * The decision names the question that the user saw: the server refuses it when the call asks
+   * another one by now.
+   * @param {ToolPart} part @param {boolean} approved @param {Command} command
+   */
+  async function decide(part, approved, command) {
+    const question = list.questionOf(part);
+    const asked = { ids: [part.toolCallId], approval_ids: [question] };
+    set({ decisions: new Map(local.decisions).set(question, approved), failure: null });
     try {
-      await inOrder(() => api.command(id, command));
+      await inOrder(() => api.command(id, { ...command, ...asked }));
     } catch (error) {
-      set({ decisions: before, failure: failureOf(error, "approval") });
+      const left = new Map(local.decisions);
+      left.delete(question);
+      set({ decisions: left, failure: failureOf(error, "approval") });
     }
   }
 
@@ -309,11 +316,11 @@ export function createChat(services, id, { known = false, report = null, hooks =
       set({ stopping: false });
     },
 
-    /** @param {string[]} ids @param {boolean} remember allow the tool for the rest of this chat */
-    approve: (ids, remember) =>
-      decide(ids, true, { type: "approve_tools", ids, ...(remember ? { remember } : {}) }),
-    /** @param {string[]} ids */
-    reject: (ids) => decide(ids, false, { type: "reject_tools", ids }),
+    /** @param {ToolPart} part @param {boolean} remember allow the tool for the rest of this chat */
+    approve: (part, remember) =>
+      decide(part, true, { type: "approve_tools", ...(remember ? { remember } : {}) }),
+    /** @param {ToolPart} part */
+    reject: (part) => decide(part, false, { type: "reject_tools" }),
 
     /** @param {string} queuedId */
     cancelQueued: (queuedId) => plain({ type: "cancel_queued", id: queuedId }),

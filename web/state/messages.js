@@ -86,22 +86,29 @@ export function before(messages, id) {
 }
 
 /**
+ * Calls in different versions of an answer may have the same id; their questions have not.
+ * @param {ToolPart} part a call that waits for approval
+ * @returns {string} the id of the question about it
+ */
+export const questionOf = (part) => part.approval?.id ?? part.toolCallId;
+
+/**
  * Applies the user's decisions on tool calls before the server confirms them.
  * @param {readonly UIMessage[]} messages
- * @param {ReadonlyMap<string, boolean>} decisions by tool call id
+ * @param {ReadonlyMap<string, boolean>} decisions by the id of the question
  * @returns {UIMessage[]}
  */
 export function withDecisions(messages, decisions) {
   const last = messages.at(-1);
-  if (!last?.parts.some((part) => isOpen(part) && decisions.has(part.toolCallId))) {
+  if (!last?.parts.some((part) => isOpen(part) && decisions.has(questionOf(part)))) {
     return [...messages];
   }
   const parts = last.parts.map((part) =>
-    isOpen(part) && decisions.has(part.toolCallId)
+    isOpen(part) && decisions.has(questionOf(part))
       ? {
           ...part,
           state: /** @type {const} */ ("approval-responded"),
-          approval: { id: part.approval?.id ?? "", approved: decisions.get(part.toolCallId) },
+          approval: { id: part.approval?.id ?? "", approved: decisions.get(questionOf(part)) },
         }
       : part,
   );

@@ -162,15 +162,18 @@ export function ownAddress(href, base) {
   return url && /^https?:$/.test(url.protocol) ? href : "";
 }
 
-const LOOPBACK = /^(?:localhost|.*\.localhost|127(?:\.\d+){3}|\[::1\]|0\.0\.0\.0)\.?$/;
+const LOOPBACK =
+  /^(?:localhost|.*\.localhost|127(?:\.\d+){3}|0\.0\.0\.0|\[::1?\]|\[::ffff:(?:7f..:.+|0:0)\])$/;
+
+/** @param {URL} url @returns {string} the host without the dot that may end a name */
+const hostOf = (url) => url.hostname.replace(/\.$/, "");
 
 /** @param {URL} url @param {string} base @returns {boolean} whether it leads to the page's server */
 function isOwn(url, base) {
   const page = new URL(base);
   if (url.port !== page.port || url.protocol === "mailto:") return false;
-  return (
-    url.hostname === page.hostname || (LOOPBACK.test(url.hostname) && LOOPBACK.test(page.hostname))
-  );
+  const [host, own] = [hostOf(url), hostOf(page)];
+  return host === own || (LOOPBACK.test(host) && LOOPBACK.test(own));
 }
 
 /** @param {string} text @param {string} [base] @returns {URL | null} */

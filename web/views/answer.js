@@ -5,7 +5,7 @@
  */
 
 import { isTool } from "../state/fold-tool.js";
-import { durationKey, textOf } from "../state/messages.js";
+import { durationKey, questionOf, textOf } from "../state/messages.js";
 import { t, textFor, tn } from "../strings.js";
 import { clockTime, duration, number, tokens } from "../text/format.js";
 import { clip, nameOf } from "../text/plain.js";
@@ -30,8 +30,8 @@ import { createVersions } from "./versions.js";
  * @property {() => unknown} regenerate
  * @property {() => unknown} goOn asks the model to continue
  * @property {(action: string) => void} act called by the buttons of an error card
- * @property {(ids: string[], remember: boolean) => unknown} approve
- * @property {(ids: string[]) => unknown} reject
+ * @property {import("./approval.js").Decisions["approve"]} approve
+ * @property {import("./approval.js").Decisions["reject"]} reject
  * @property {(id: string) => unknown} branch
  * @property {(id: string) => unknown} showVersion
  */
@@ -171,7 +171,7 @@ export function createAnswer(actions) {
 /** @param {Part} part @returns {string} the kind of its view; "" if it is not shown */
 function kindOf(part) {
   if (isTool(part))
-    return part.state === "approval-requested" ? `approval ${part.toolCallId}` : "tool";
+    return part.state === "approval-requested" ? `approval ${questionOf(part)}` : "tool";
   if (part.type === "text" || part.type === "reasoning" || part.type === "file") return part.type;
   if (part.type === "source-url" || part.type === "source-document") return "source";
   return part.type === "data-notice" ? "notice" : "";

@@ -17,27 +17,27 @@ import { createLongText } from "./long-text.js";
 /** @typedef {import("../types.js").ToolPart} ToolPart */
 /**
  * @typedef {object} Decisions
- * @property {(ids: string[], remember: boolean) => unknown} approve
- * @property {(ids: string[]) => unknown} reject
+ * @property {(part: ToolPart, remember: boolean) => unknown} approve
+ * @property {(part: ToolPart) => unknown} reject
  * @property {import("./drawing.js").Draw} draw
  */
 
 /**
- * The buttons are disabled while the turn still runs: until it pauses, the server refuses decisions.
+ * The card is of one question for ever: a call that asks anew, with other arguments, has another
+ * question and gets another card. The buttons are disabled while the turn still runs: until it pauses, the server refuses decisions.
  * @param {ToolPart} part
  * @param {Decisions} decisions
  * @returns {{element: HTMLElement, update(part: ToolPart, facts: {live: boolean}): void}}
  */
 export function createApproval(part, decisions) {
-  const ids = [part.toolCallId];
   const words = wordsOf(part);
-  const allow = button(words.allow, "primary", () => decisions.approve(ids, false));
-  const deny = button(t("approval.deny"), "plain", () => decisions.reject(ids));
+  const allow = button(words.allow, "primary", () => decisions.approve(part, false));
+  const deny = button(t("approval.deny"), "plain", () => decisions.reject(part));
   const always =
     words.covers === null
       ? []
       : [
-          button(t("approval.always"), "quiet", () => decisions.approve(ids, true), {
+          button(t("approval.always"), "quiet", () => decisions.approve(part, true), {
             class: "ca-button ca-button--quiet ca-approval__always",
           }),
         ];
