@@ -7,6 +7,7 @@ failure while the plugin loads becomes one line in ComfyUI's log and leaves Comf
 import importlib.util
 import logging
 import os
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -69,7 +70,7 @@ def _connect() -> None:
     NODE_DISPLAY_NAME_MAPPINGS.update(display_names)
 
 
-if __package__ and importlib.util.find_spec("server"):
+if __package__ and ("server" in sys.modules or importlib.util.find_spec("server")):
     try:
         _connect()
     except Exception as error:

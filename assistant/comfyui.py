@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from aiohttp import web
+from aiohttp import hdrs, web
 
 from .app import Assistant, Host, create_assistant
 from .comfy_port import Queue, Run, RunState
@@ -137,7 +137,9 @@ def taken_paths(
     chats = (
         route
         for route in table
-        if isinstance(route, web.RouteDef) and (route.method, route.path) == ("POST", CHAT_PATH)
+        if isinstance(route, web.RouteDef)
+        and route.path == CHAT_PATH
+        and route.method in (hdrs.METH_POST, hdrs.METH_ANY)
     )
     first = next(chats, None)
     if first is None or first.handler in our_handlers:

@@ -117,13 +117,14 @@ def test_an_unknown_user_is_refused_in_words() -> None:
     assert caught.value.status == 401
 
 
-def test_a_path_that_another_plugin_serves_first_is_a_problem() -> None:
+@pytest.mark.parametrize("method", ["POST", "*"])
+def test_a_path_that_another_plugin_serves_first_is_a_problem(method: str) -> None:
     ours = [web.post("/chat", handler)]
 
     async def other(request: web.Request) -> web.Response:
         return web.Response()
 
-    table = [web.get("/chat", other), web.post("/chat", other), *ours]
+    table = [web.get("/chat", other), web.route(method, "/chat", other), *ours]
     (problem,) = comfyui.taken_paths(table, ours)
     assert problem.code == "path_taken"
     assert __name__ in problem.message

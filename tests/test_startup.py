@@ -163,3 +163,20 @@ def test_routes_have_the_form_that_comfyui_repeats_below_api() -> None:
     assert ("POST", "/chat") in [(route.method, route.path) for route in startup.routes]
     assert all(not route.kwargs for route in startup.routes)
     assert not any(route.path.startswith("/api/") for route in startup.routes)
+
+
+@pytest.mark.parametrize("method", ["POST", "*"])
+def test_comfyui_starts_where_the_plugin_before_ours_has_our_chat_path(method: str) -> None:
+    """As ComfyUI adds routes: those of all plugins one after the other, first below `/api`."""
+
+    async def other(request: web.Request) -> web.Response:
+        return web.Response()
+
+    theirs = web.route(method, "/chat", other)
+    below_api, plain = web.RouteTableDef(), web.RouteTableDef()
+    for route in (theirs, *Startup(lambda: SimpleNamespace()).routes, theirs):  # type: ignore[arg-type, return-value]
+        below_api.route(route.method, f"/api{route.path}")(route.handler)
+        plain.route(route.method, route.path)(route.handler)
+    app = web.Application()
+    app.add_routes(below_api)
+    app.add_routes(plain)

@@ -1,11 +1,15 @@
 """Methods and paths of all routes, as data that needs no import (`startup`).
 
 The same as in `table.ROUTES`, in the same order; a test compares the two.
+
+The first and the last are paths that no other plugin has: where two plugins give aiohttp the same
+method and path right after each other, it raises an error, and ComfyUI does not start.
 """
 
 from typing import Final
 
 PATHS: Final = (
+    ("GET", "/assistant/health"),
     ("POST", "/chat"),
     ("GET", "/chat/{id}/stream"),
     ("POST", "/chats"),
@@ -36,7 +40,6 @@ PATHS: Final = (
     ("GET", "/user-context/preferences"),
     ("PUT", "/user-context/preferences/{key}"),
     ("DELETE", "/user-context/preferences/{key}"),
-    ("GET", "/assistant/health"),
     ("GET", "/assistant/settings"),
     ("POST", "/assistant/settings/test"),
     ("GET", "/assistant/models"),

@@ -39,6 +39,7 @@ async def read_open_api(request: PlainRequest) -> web.Response:
 
 
 ROUTES: Final[tuple[Route, ...]] = (
+    *health.ROUTES,
     *turns.ROUTES,
     *library.ROUTES,
     *export.ROUTES,
@@ -47,7 +48,6 @@ ROUTES: Final[tuple[Route, ...]] = (
     *commands.ROUTES,
     *skills.ROUTES,
     *statements.ROUTES,
-    *health.ROUTES,
     *settings.ROUTES,
     *session.ROUTES,
     *slash.ROUTES,

@@ -10,6 +10,7 @@ import sys
 import threading
 from collections.abc import AsyncIterator
 from contextlib import closing
+from datetime import timedelta
 from functools import partial
 from pathlib import Path, PurePath, PurePosixPath, PureWindowsPath
 
@@ -172,6 +173,25 @@ async def test_a_damaged_file_and_its_log_stay_together(
     assert target.read_bytes() == b"no database"
     assert target.with_name(target.name + "-wal").read_bytes() == b"the log"
     assert not path.exists() and not log.exists()
+
+
+def test_a_damaged_file_that_another_process_holds_leaves_one_second_name_of_its_log(
+    tmp_path: Path,
+) -> None:
+    """Windows removes no name of a file that somebody has open, so a name that was made in vain
+    stays, and the next attempt takes it."""
+    path, log = tmp_path / "assistant.db", tmp_path / "assistant.db-wal"
+    path.write_bytes(b"no database")
+    log.write_bytes(b"the log")
+    with path.open("rb"), log.open("rb"):
+        for minutes in range(3):
+            with pytest.raises(PermissionError):
+                set_aside(path, NOW + timedelta(minutes=minutes))
+        (kept,) = tmp_path.glob("*.damaged-*")
+    target = set_aside(path, NOW + timedelta(minutes=3))
+    assert kept == target.with_name(target.name + "-wal")
+    assert kept.read_bytes() == b"the log"
+    assert sorted(tmp_path.iterdir()) == [target, kept]
 
 
 def killed(path: Path, target: Path) -> Path:

@@ -81,6 +81,8 @@ _BY_ERRNO: Final = {
     errno.ENOTDIR: Fault.UNOPENABLE,
     errno.EISDIR: Fault.UNOPENABLE,
 }
+_DAMAGED: Final = ".damaged-"
+"""What follows the name of a file that was set aside, before the time."""
 _UNDECODABLE: Final = "Could not decode to UTF-8"
 """The beginning of Python's own error for a text in the file that is no UTF-8; it has no number."""
 
@@ -148,9 +150,9 @@ def set_aside(path: Path, now: datetime) -> Path:
 
     A file and its log are never parted, also by a process that is killed here or a file that cannot
     be renamed now: the log gets its second name first, and loses its first name last."""
-    target = _free_name(path, f"{path.name}.damaged-{now:%Y%m%dT%H%M%SZ}")
+    target = _begun(path) or _free_name(path, f"{path.name}{_DAMAGED}{now:%Y%m%dT%H%M%SZ}")
     log, kept = _beside(path, "-wal"), _beside(target, "-wal")
-    if log.exists():
+    if log.exists() and not kept.exists():
         _duplicate(log, kept)
     try:
         path.rename(target)
@@ -184,6 +186,18 @@ def _cause(error: Exception) -> Exception:
 
 def _beside(path: Path, suffix: str) -> Path:
     return path.with_name(path.name + suffix)
+
+
+def _begun(path: Path) -> Path | None:
+    """The name of an earlier attempt whose second name of the log is still there: Windows removes
+    no name of a file that another process has open."""
+    log = _beside(path, "-wal")
+    for kept in path.parent.glob(f"{path.name}{_DAMAGED}*-wal"):
+        target = kept.with_name(kept.name.removesuffix("-wal"))
+        with contextlib.suppress(OSError):
+            if not target.exists() and kept.samefile(log):
+                return target
+    return None
 
 
 def _free_name(path: Path, stem: str) -> Path:
