@@ -291,7 +291,7 @@ async def test_the_answer_is_in_the_chat_when_its_end_is_seen(
     await asked.wait()
     turn = chat.assistant.space_of("default").sessions.running("c1")
     assert turn is not None
-    seen = [chunk["type"] for chunk in turn._chunks]
+    seen = [chunk["type"] for block in turn._blocks for chunk in block]
     assert "text-end" in seen
     assert "finish" not in seen
     stopping = asyncio.create_task(chat.command(type="abort"))
