@@ -12,7 +12,6 @@ from playwright.sync_api import Route, expect
 from plugin.tests.e2e.hostile import hostile_texts, opened, streamed
 from plugin.tests.e2e.panel import SUBSCRIBE, Panel, tell_snapshot
 from plugin.tests.e2e.provider import ProviderThread
-from plugin.tests.providers import Script, tool_call
 
 pytestmark = pytest.mark.e2e
 
