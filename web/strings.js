@@ -78,6 +78,7 @@ export const ENGLISH = {
   "queue.held.one": "{count} message waits until you send it.",
   "queue.held.other": "{count} messages wait until you send them.",
   "queue.send": "Send now",
+  "queue.decide": "Sent when you have decided above.",
 
   "speech.code": "Code.",
 

@@ -163,9 +163,10 @@ OVERFLOWING = """() => {
 
 
 def test_320_pixels_are_enough(panel: Panel, provider: ProviderThread) -> None:
+    wide = {"name": "n" * 90, "description": "d" * 90, "instructions": "i" * 900}
     provider.queue(
         f"{RICH_ANSWER}\n\n{'long' * 60}\n\n![x](https://pictures.example/{'y' * 200}.png)",
-        Script([tool_call("createUserSkill", {"name": "n" * 90, "description": "d"})]),
+        Script([tool_call("createUserSkill", wide)]),
     )
     panel.evaluate(NARROW, 320)
     assert panel.evaluate(OVERFLOWING) == []
@@ -181,7 +182,9 @@ def test_320_pixels_are_enough(panel: Panel, provider: ProviderThread) -> None:
     assert panel.evaluate(OVERFLOWING) == []
     panel.message.press("Escape")
     panel.ask("Save it")
+    expect(panel.answer.get_by_role("group", name="Save this skill?")).to_be_visible()
     panel.idle()
+    assert panel.evaluate(OVERFLOWING) == []
     panel.evaluate("() => document.querySelector('.ca-panel').style.width = ''")
 
 

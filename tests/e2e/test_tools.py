@@ -162,6 +162,7 @@ def test_a_question_is_not_lost_when_the_user_types_another_one(
     panel.ask("And what is a VAE?")
     waiting = panel.root.get_by_role("list", name="Waiting messages").get_by_role("listitem")
     expect(waiting).to_contain_text("And what is a VAE?")
+    expect(panel.root.get_by_text("Sent when you have decided above.")).to_be_visible()
     provider.queue("It decodes.")
     card.get_by_role("button", name="Save skill").click()
     expect(panel.answer).to_contain_text("It decodes.")

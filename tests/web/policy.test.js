@@ -104,6 +104,9 @@ for (const href of [
   "http://localhost:8188/api/free",
   "http://[::1]:8188/api/free",
   "http://0.0.0.0:8188/",
+  "http://[::]:8188/api/free",
+  "http://[::ffff:127.0.0.1]:8188/api/free",
+  "http://[::ffff:0.0.0.0]:8188/api/free",
   "http://x.localhost:8188/",
   "http://[::]:8188/",
   "http://[::ffff:127.0.0.1]:8188/",
@@ -142,6 +145,7 @@ test("data URLs and pictures of the same server are shown", () => {
 for (const source of [
   "/api/manager/reboot",
   "/api/free?x=.png",
+  "/plugin/delete/view?filename=a.png",
   "data:text/html,x",
   "javascript:1",
   "blob:http://127.0.0.1:8188/1",

@@ -46,10 +46,10 @@ const INDENTED = /^(?: {2,}|\t)/;
 const LANGUAGE = /^[ \t]{0,20}(\S{1,40})/;
 
 /** Most characters and lines of a part of a code block. */
-const CODE_CHARS = 2000;
+const CODE_CHARS = 1000;
 const CODE_LINES = 60;
 /** Most characters of a plain block. */
-const PLAIN_CHARS = 2000;
+const PLAIN_CHARS = 1000;
 
 /**
  * @param {string} text the whole source

@@ -10,7 +10,7 @@
 /** Cost of a block that is rendered at once; also the cost of each of the numbers below alone. */
 export const BUDGET = 1;
 /** Most characters of a line, or of a part of a line, that is judged and rendered as a whole. */
-export const LONGEST = 1600;
+export const LONGEST = 800;
 
 /** Characters, lines and marks that make one full cost. */
 const CHARS = 4000;

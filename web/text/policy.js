@@ -99,9 +99,10 @@ export function spanAllowed(attribute, value) {
 }
 
 /**
- * ComfyUI's route for pictures. Other routes of the same server may have effects when fetched.
+ * ComfyUI's route for pictures, below the page. Other routes of the same server may have effects
+ * when fetched.
  */
-const PICTURE_ROUTE = /\/view$/;
+const PICTURE_ROUTES = ["view", "api/view"];
 /**
  * What is shown without a click, by element. An SVG is a document that can take gigabytes to draw
  * (nested `<use>`): only formats of pixels are shown.
@@ -133,7 +134,8 @@ export function mediaFate(source, base, tag = "img") {
   if (!url || !/^https?:$/.test(url.protocol)) return nothing;
   if (VECTOR.test(url.pathname)) return nothing;
   if (url.origin !== new URL(base).origin) return { fate: "ask", url: url.href, host: url.host };
-  const named = PICTURE_ROUTE.test(url.pathname) ? url.searchParams.get("filename") : url.pathname;
+  const isView = PICTURE_ROUTES.some((route) => url.pathname === new URL(route, base).pathname);
+  const named = isView ? url.searchParams.get("filename") : url.pathname;
   return FILES[tag].test(named ?? "") ? { fate: "show", url: url.href, host: "" } : nothing;
 }
 
@@ -162,8 +164,9 @@ export function ownAddress(href, base) {
   return url && /^https?:$/.test(url.protocol) ? href : "";
 }
 
+/** Host names of this machine, as `URL` writes them; `[::ffff:7f00:1]` is 127.0.0.1. */
 const LOOPBACK =
-  /^(?:localhost|.*\.localhost|127(?:\.\d+){3}|0\.0\.0\.0|\[::1?\]|\[::ffff:(?:7f..:.+|0:0)\])$/;
+  /^(?:localhost|.*\.localhost|127(?:\.\d+){3}|0\.0\.0\.0|\[::1?\]|\[::ffff:(?:7f[0-9a-f]{2}:[0-9a-f]{1,4}|0:0)\])$/;
 
 /** @param {URL} url @returns {string} the host without the dot that may end a name */
 const hostOf = (url) => url.hostname.replace(/\.$/, "");

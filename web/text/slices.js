@@ -5,7 +5,7 @@
  */
 
 /** Most characters and lines of a piece. */
-export const PIECE = 2000;
+export const PIECE = 1000;
 const LINES = 60;
 
 /**

@@ -8,7 +8,7 @@ import { t } from "../strings.js";
 import { copyButton, h, setText } from "./dom.js";
 
 /** Parts from which on the lines of the code are wrapped, and laid out when they come into view. */
-const LONG = 12;
+const LONG = 24;
 
 /**
  * @typedef {object} CodePart

@@ -158,7 +158,8 @@ export function createConversation(actions) {
   function fillEarlier(to) {
     const end = Math.min(to, range.to);
     if (!drawn || end <= range.from) return;
-    fill(drawn, Math.max(range.from, end - FIRST_BATCH), end);
+    const chat = drawn;
+    reading.keep(() => fill(chat, Math.max(range.from, end - FIRST_BATCH), end));
     if (reading.atEnd()) log.scrollTop = log.scrollHeight;
     requestAnimationFrame(() => fillEarlier(end - FIRST_BATCH));
   }

@@ -1,12 +1,12 @@
 // @ts-check
-/** Plain text of any length: drawn in pieces, the first hundred of them until the user asks for more. */
+/** Plain text of any length: drawn in pieces, the first of them until the user asks for more. */
 
 import { t } from "../strings.js";
 import { pieceEnd } from "../text/slices.js";
 import { h, setText } from "./dom.js";
 
 /** Pieces that are drawn before the user asks for more; about 200 kB. */
-const MOST = 100;
+const MOST = 200;
 
 /**
  * @param {import("./drawing.js").Draw} draw

@@ -1,7 +1,7 @@
 // @ts-check
 /** The queue: messages that wait for the end of the turn, in the order of sending. */
 
-import { textOf } from "../state/messages.js";
+import { pendingApprovals, textOf } from "../state/messages.js";
 import { t, tn } from "../strings.js";
 import { number } from "../text/format.js";
 import { nameOf } from "../text/plain.js";
@@ -31,7 +31,8 @@ export function createQueue(actions) {
       class: "ca-button ca-button--plain ca-button--small",
     }),
   );
-  const element = h("div", { class: "ca-queue", hidden: true }, list, held);
+  const decide = h("div", { class: "ca-queue__held", hidden: true }, t("queue.decide"));
+  const element = h("div", { class: "ca-queue", hidden: true }, list, held, decide);
   /** @type {Map<string, HTMLElement>} */
   const rows = new Map();
   /** @type {ChatState["queue"] | null} */
@@ -66,9 +67,10 @@ export function createQueue(actions) {
   return {
     element,
     /** @param {ChatState} chat */
-    update({ queue, held: isHeld }) {
+    update({ queue, held: isHeld, messages }) {
       show(element, queue.length > 0);
       show(held, isHeld);
+      show(decide, !isHeld && queue.length > 0 && pendingApprovals(messages).length > 0);
       if (queue === drawn) return;
       drawn = queue;
       words.textContent = tn("queue.held", queue.length, { count: number(queue.length) });
