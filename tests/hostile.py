@@ -24,7 +24,7 @@ from typing import Any
 Answer = Callable[[], Iterable[bytes]]
 """The pieces of one HTTP answer, head and body; it is called anew for each request."""
 
-LONGEST_STALL = 0.5
+LONGEST_STALL = 1.0
 """Seconds. The law is 50 ms, and 300 ms for a line over 1 MB; the rest is for a busy machine. What
 these tests guard against takes many seconds."""
 TICK = 0.002
