@@ -77,6 +77,7 @@ async def test_an_answer_without_a_limit_ends_at_the_model_s_own(client: Patient
         for asked, most in ((None, 12), (20, 20)):
             request = LLMRequest(
                 (PromptMessage("user", "Count from one to a hundred in words."),),
+                temperature=0.0,
                 max_output_tokens=asked,
             )
             answer = await client.ask(provider, request)
