@@ -191,7 +191,7 @@ class ChatStore(ChatTransactions):
         now = self.now()
 
         def work(transaction: Transaction) -> Begun:
-            return turn_start.begin(transaction, chat_id, start, self.owner, now, self.check_room)
+            return turn_start.begin(transaction, chat_id, start, self.owner, now, self._add)
 
         self._answering[chat_id] = start.answer.id
         try:

@@ -6,7 +6,7 @@ stored or nothing: a chat never has a question whose answer nobody began, but fo
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -15,11 +15,11 @@ from ..database.lease import Owner
 from ..messages.parts import Message
 from . import chat_rows, queue
 from .chat import HEAD, Chat, Parent, Versions, WorkflowName
-from .log import chat_log, checkpoint, paths, versions
+from .log import checkpoint, versions
 from .log.chat_log import Added
 
-CheckRoom = Callable[[Chat, int], None]
-"""Raises Refused (`chat_full`) when the chat has no room for so many characters."""
+Add = Callable[[Transaction, Chat, Sequence[Message], Parent, datetime], Added]
+"""Adds messages after a message; the path ends with them then (`store`)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,24 +60,20 @@ def begin(
     start: TurnStart,
     owner: Owner,
     now: datetime,
-    check_room: CheckRoom,
+    add: Add,
 ) -> Begun:
     """Raises Conflict (`runs_elsewhere`, `chat_exists`, `chat_deleted`), NotFound for an unknown
     chat, message or queue entry, InvalidRequest for messages that do not fit the path, and the
-    error of `check_room`."""
+    errors of `add`."""
     if start.new:
         chat_rows.insert_chat(transaction, chat_id, start.title or "", start.workflow, now)
-    else:
-        checkpoint.settle(transaction, chat_id, owner, now)
+    checkpoint.settle(transaction, chat_id, owner, now)
     chat = chat_rows.require(transaction, chat_id)
     if start.from_queue is not None:
         queue.take(transaction, chat_id, start.from_queue)
     added = None
     if start.messages:
-        after = paths.parent_row(transaction, chat_id, chat.head_row, start.after)
-        added = chat_log.add_rows(transaction, chat_id, start.messages, after, now)
-        check_room(chat, added.chars)
-        chat_rows.set_head(transaction, chat_id, added.rows[-1], added.chars, now)
+        added = add(transaction, chat, start.messages, start.after, now)
     if start.title is not None and not start.new:
         chat_rows.retitle(transaction, chat_id, start.title, "rule")
     parent = HEAD if start.messages else start.parent

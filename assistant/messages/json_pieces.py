@@ -8,12 +8,11 @@ go on. Values may hold `Message` objects, which are encoded as `messages.ui` wri
 from __future__ import annotations
 
 import asyncio
-import json
 from collections.abc import AsyncIterator, Iterable, Iterator, Mapping, Sequence
 from itertools import islice
 from typing import Any, Final, get_args
 
-from .json_text import DEEPEST, json_value
+from .json_text import DEEPEST, dump, json_value
 from .parts import Message, Part
 from .ui import message_to_ui, part_to_ui
 
@@ -70,14 +69,14 @@ def whole(value: Any) -> bytes:
     """Compact JSON of `value` in one go; NaN and infinities are null, unpaired surrogates are
     escaped."""
     try:
-        text = _dump(value, ascii_only=False)
+        text = dump(value, _json_value)
     except (ValueError, RecursionError):
         value = json_value(_unfolded(value))
-        text = _dump(value, ascii_only=False)
+        text = dump(value, _json_value)
     try:
         return text.encode()
     except UnicodeEncodeError:
-        return _dump(value, ascii_only=True).encode()
+        return dump(value, _json_value, ascii_only=True).encode()
 
 
 def pieces(value: Any, levels: int = LEVELS) -> Iterator[bytes]:
@@ -193,16 +192,6 @@ def _unfolded(value: Any) -> Any:
     if isinstance(value, (list, tuple)):
         return [_unfolded(item) for item in value]
     return value
-
-
-def _dump(value: Any, *, ascii_only: bool) -> str:
-    return json.dumps(
-        value,
-        ensure_ascii=ascii_only,
-        allow_nan=False,
-        separators=(",", ":"),
-        default=_json_value,
-    )
 
 
 def _json_value(value: Any) -> Any:

@@ -8,7 +8,7 @@ stream, a request or the log.
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from math import isfinite
 from typing import Any
 
@@ -35,11 +35,11 @@ def json_value(value: Any, levels: int = DEEPEST) -> Any:
 def json_text(value: Any) -> str:
     """Compact JSON; NaN and infinities are null, unpaired surrogates are escaped."""
     try:
-        text = _dump(value, ascii_only=False)
+        text = dump(value, _plain)
     except (ValueError, RecursionError):
         value = json_value(value)
-        text = _dump(value, ascii_only=False)
-    return text if is_utf8(text) else _dump(value, ascii_only=True)
+        text = dump(value, _plain)
+    return text if is_utf8(text) else dump(value, _plain, ascii_only=True)
 
 
 def is_utf8(text: str) -> bool:
@@ -63,13 +63,15 @@ def mended(text: str) -> str:
     return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
 
 
-def _dump(value: Any, *, ascii_only: bool) -> str:
+def dump(value: Any, plain: Callable[[Any], Any], *, ascii_only: bool = False) -> str:
+    """Compact JSON; `plain` makes a value of a kind that JSON knows. Raises ValueError for NaN and
+    infinities, RecursionError for deep values."""
     return json.dumps(
         value,
         ensure_ascii=ascii_only,
         allow_nan=False,
         separators=(",", ":"),
-        default=_plain,
+        default=plain,
     )
 
 

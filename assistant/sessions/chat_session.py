@@ -191,9 +191,10 @@ class ChatSession:
     async def _submit(self, request: TurnRequest, priority: bool) -> Submitted:
         async with self._commands:
             await self._check_here()
-            if GATES[kind_of(request), self._state] == "refuse":
+            verdict = GATES[kind_of(request), self._state]
+            if verdict == "refuse":
                 raise self._refusal()
-            return await self._submissions.submit(request, priority, self._state)
+            return await self._submissions.submit(request, priority, busy=verdict == "queue")
 
     async def _command(self, command: commands.Command, sender: Sender) -> str | None:
         try:

@@ -14,7 +14,8 @@ from __future__ import annotations
 import asyncio
 import time
 import uuid
-from collections.abc import Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
 from datetime import datetime
 from typing import Final
 
@@ -76,23 +77,15 @@ class Sessions:
         """
         if request.chat_id is None:
             return (await self._turns.start_stateless(request)).stream
-        session = await self._made(request.chat_id)
-        try:
+        async with self._made_or_dropped(request.chat_id) as session:
             return await session.start(request)
-        finally:
-            if not session.live.exists:
-                self._drop(session)
 
     async def submit(self, request: TurnRequest, priority: bool) -> Submitted:
         """Begins the turn that a request asks for, or queues its message; the answer comes as the
         chat's events. An unknown chat is made. Raises the errors of `ChatSession.submit`."""
         assert request.chat_id is not None, "the events of a chat need its id"
-        session = await self._made(request.chat_id)
-        try:
+        async with self._made_or_dropped(request.chat_id) as session:
             return await session.submit(request, priority)
-        finally:
-            if not session.live.exists:
-                self._drop(session)
 
     async def command(
         self, identity: str, command: Command, sender: Sender
@@ -181,6 +174,16 @@ class Sessions:
         self.feed.events.end("")
         await asyncio.gather(*(one.close() for one in tuple(self._sessions.values())))
         await self._turns.close()
+
+    @asynccontextmanager
+    async def _made_or_dropped(self, identity: str) -> AsyncIterator[ChatSession]:
+        """The session of a chat that a request may make; dropped if the request did not."""
+        session = await self._made(identity)
+        try:
+            yield session
+        finally:
+            if not session.live.exists:
+                self._drop(session)
 
     async def _made(self, identity: str) -> ChatSession:
         """The chat's session, also of a chat that is not stored yet."""

@@ -1,7 +1,7 @@
 """How a message gets into a chat: it begins a turn, or waits in the queue of a busy chat.
 
     await submissions.say(command, sender, busy=False)          the command `user_message`
-    await submissions.submit(request, priority, state)          `POST /api/chat`, answered at once
+    await submissions.submit(request, priority, busy=False)     `POST /api/chat`, answered at once
     request = await submissions.again(command, sender)          the request of a retry
 
 Whether the chat's state takes the message is decided in `chat_session`, which holds its lock of
@@ -23,7 +23,6 @@ from ..turn.turn_request import TurnRequest
 from ..workflow.view import Snapshot
 from . import commands
 from .chat_turns import ChatTurns
-from .gates import GATES
 from .live_chat import LiveChat
 from .message_queue import MessageQueue
 from .path import ChatPath
@@ -79,9 +78,10 @@ class Submissions:
         self._turns = turns
         self._queue = queue
 
-    async def submit(self, request: TurnRequest, priority: bool, state: ChatState) -> Submitted:
-        """Takes a request in a chat whose `state` takes it. A message that the log or the queue
-        knows changes nothing, whatever its text. Raises Refused for a full queue."""
+    async def submit(self, request: TurnRequest, priority: bool, *, busy: bool) -> Submitted:
+        """Begins the request's turn, or queues its message where the chat is `busy`. A message that
+        the log or the queue knows changes nothing, whatever its text. Raises Refused for a full
+        queue."""
         new, seq = request.new_message, self._live.events.seq
         if new is None:
             if request.trigger == SUBMIT:
@@ -96,9 +96,7 @@ class Submissions:
             sender = Sender(request.client_id, request.workflow)
             request = await self.again(retry, sender)
             new = request.message or new
-        elif await self._waits(
-            new, priority, request, busy=GATES["user_message", state] == "queue"
-        ):
+        elif await self._waits(new, priority, request, busy=busy):
             return self._submitted(new.id, seq)
         await self._turns.begin(request)
         return self._submitted(new.id, seq)

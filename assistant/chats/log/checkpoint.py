@@ -80,8 +80,7 @@ def begin(
     now: datetime,
 ) -> None:
     """Begin the answer after `parent` and the events that follow it. The path ends there then,
-    unless it ends with an older version of the answer."""
-    settle(transaction, chat_id, owner, now)
+    unless it ends with an older version of the answer. The caller has settled an answer before."""
     head = chat_rows.require(transaction, chat_id).head_row
     parent_row = paths.parent_row(transaction, chat_id, head, parent)
     row = paths.after_events(transaction, chat_id, head, parent_row)
