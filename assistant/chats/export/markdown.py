@@ -8,25 +8,34 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator, Mapping
+from datetime import timezone
 from typing import Any, Final
 
 from ...messages.json_text import mended
 from ...messages.origin import is_event
 from ...messages.parts import DataPart, FilePart, Message, Part, TextPart, ToolPart
-from .trajectory import Trajectory
+from .trajectory import LogRow, Trajectory
 
 SPEAKERS: Final[Mapping[str, str]] = {"user": "You", "assistant": "Assistant"}
 _TICKS = re.compile(r"`+")
 
 
 def to_markdown(trajectory: Trajectory) -> str:
-    """The current path, with a heading for the chat and a heading for each message."""
+    """The current path, with a heading for the chat and a heading for each message, in which its
+    time stands."""
     blocks = [f"# {trajectory.title}"]
-    for message in trajectory.path:
+    for one in trajectory.path_rows:
+        message = one.message
         if is_event(message):
             continue
-        blocks += [f"## {SPEAKERS.get(message.role, message.role)}", *_blocks(message)]
+        blocks += [f"## {SPEAKERS.get(message.role, message.role)}{_when(one)}", *_blocks(message)]
     return mended("\n\n".join(blocks) + "\n")
+
+
+def _when(one: LogRow) -> str:
+    if one.created is None:
+        return ""
+    return f", {one.created.astimezone(timezone.utc):%Y-%m-%d %H:%M} UTC"
 
 
 def _blocks(message: Message) -> Iterator[str]:
