@@ -330,3 +330,14 @@ async def test_odd_values_in_their_places_break_no_answer(chat: Chatting) -> Non
     chat.provider.queue(Script([*steps, lists, {"text": "So."}]))
     stream = await chat.say("Hi")
     assert (stream.text, stream.of("error"), stream.of("file")) == ("So.", [], [])
+
+
+async def test_a_list_that_is_sent_again_with_all_of_it_adds_one_message(chat: Chatting) -> None:
+    steps = [{"text": "So."}, chunk({"server_blocks": [FOUND]}), chunk(images(LARGE))]
+    chat.provider.queue(Script([*steps, chunk(cited(DOCS))]), "Yes.")
+    await chat.say("Draw a fox")
+    messages = (await chat.stored())["messages"]
+    await chat.post({"id": "c1", "messages": [*messages, chat.user("Sure?")]})
+    after = (await chat.stored())["messages"]
+    assert [message["role"] for message in after] == ["user", "assistant"] * 2
+    assert after[:2] == messages and "versions" not in after[1]
