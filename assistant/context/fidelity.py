@@ -19,6 +19,7 @@ from enum import IntEnum
 
 from ..messages.prompt import ImageContent, PromptMessage, TextContent
 from .clamp import clamp_result
+from .clamp_json import fair_share
 from .digest import digest
 from .handles import row_handle
 from .log import Group
@@ -157,17 +158,6 @@ def without_images(group: Group) -> Group:
 def without_reasoning(group: Group) -> Group:
     first = replace(group.messages[0], reasoning=None)
     return group.with_messages((first, *group.messages[1:]))
-
-
-def fair_share(sizes: Sequence[int], total: int) -> int:
-    """The largest limit such that `sizes`, each cut to the limit, add up to at most `total`."""
-    left = max(0, total)
-    for position, size in enumerate(sorted(sizes)):
-        share = left // (len(sizes) - position)
-        if size > share:
-            return share
-        left -= size
-    return max(sizes, default=0)
 
 
 def _within(text: str, size: int, tokens: int, group: Group, index: int) -> str:
