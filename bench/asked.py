@@ -13,6 +13,7 @@ import json
 import statistics
 from collections.abc import AsyncIterator, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import zip_longest
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -28,6 +29,8 @@ from plugin.bench.validity import faults
 
 CHAT = "asked"
 ANSWER = (Round("That is what I found."),)
+LAST_ANSWER = "I see."
+"""The answer to a last message without one."""
 PEER_SECONDS = 60.0
 
 
@@ -41,8 +44,9 @@ class Question:
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """A conversation with its questions. `lived`: each message pair is a turn of its own, as in a
-    chat that went on for days; else the conversation is imported as a whole."""
+    """A conversation with its questions. `lived`: each message and its answer are a turn, as in a
+    chat that went on for days; else the conversation is imported as a whole, and the question is
+    its first turn."""
 
     name: str
     texts: tuple[str, ...]
@@ -62,7 +66,7 @@ class Answerable:
     invalid: bool
 
 
-def from_files(paths: Iterable[Path]) -> list[Asked]:
+def from_files(paths: Iterable[Path], lived: bool) -> list[Asked]:
     """The conversations of files in the form of LoCoMo or REALTALK. Evidence without a word, such
     as a message with a picture alone, is not looked for."""
     found = []
@@ -73,7 +77,8 @@ def from_files(paths: Iterable[Path]) -> list[Asked]:
                 evidence = sorted(at for at in question.evidence if words(one.texts[at]))
                 if evidence:
                     questions.append(Question(question.text, tuple(evidence)))
-            found.append(Asked(f"{path.stem} {number}", one.texts, tuple(questions)))
+            name = f"{path.stem} {number}"
+            found.append(Asked(name, one.texts, tuple(questions), lived))
     return found
 
 
@@ -127,7 +132,7 @@ async def _answered(one: Asked, wanted: Wanted) -> AsyncIterator[Answerable]:
 
 
 async def _live(chats: LivedChats, texts: Sequence[str]) -> None:
-    for said, answer in zip(texts[::2], texts[1::2], strict=True):
+    for said, answer in zip_longest(texts[::2], texts[1::2], fillvalue=LAST_ANSWER):
         await chats.turn(CHAT, said, (Round(answer),))
 
 

@@ -42,6 +42,7 @@ def measured_at(
         ):
             command += [flag, str(value)] if value is not None else []
         command += ["--rows", *rows] if rows else []
+        command += ["--lived"] if options.lived else []
         subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
         found: list[dict[str, Any]] = json.loads((out / "sense.json").read_text("utf-8"))["rows"]
         return found

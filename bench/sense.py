@@ -2,14 +2,16 @@
 its peers and beside an earlier version of itself, in one run.
 
     python bench/sense.py [--locomo locomo10.json] [--realtalk FOLDER] [--rows locomo talks ...]
-        [--sample N] [--modes none auto] [--set VARIABLE=VALUE ...] [--only NAME ...]
+        [--sample N] [--lived] [--modes none auto] [--set VARIABLE=VALUE ...] [--only NAME ...]
         [--against REVISION] [--out FOLDER]
 
 `locomo10.json` is `data/locomo10.json` of github.com/snap-research/locomo, FOLDER has the files
 `data/Chat_*.json` of github.com/danny911kr/REALTALK; without them their rows are left out. Peers
 are installed from PyPI as by `peers.py`; `--only ours` asks none of them. `--sample N` asks about N
-questions of each row. `--set` changes a setting for ours, such as `LLM_RECALL_TOKENS=800`; without
-it all are the defaults. `--against` measures the commit REVISION with these same modules.
+questions of each row. `--lived` makes the conversations of these two sets turn by turn, which takes
+minutes, where they are else imported as a whole. `--set` changes a setting for ours, such as
+`LLM_RECALL_TOKENS=800`; without it all are the defaults. `--against` measures the commit REVISION
+with these same modules.
 
 FOLDER (`.cache/bench`) gets `sense.json` and `sense.md`. All figures are shares or ratios, but for
 tokens and milliseconds.
@@ -46,6 +48,7 @@ def main() -> None:
         locomo=arguments.locomo,
         realtalk=arguments.realtalk,
         sample=arguments.sample,
+        lived=arguments.lived,
         modes=tuple(arguments.modes),
         peers=None if arguments.only is None else tuple(arguments.only),
         seed=arguments.seed,
@@ -71,6 +74,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--realtalk", type=Path, metavar="FOLDER")
     parser.add_argument("--rows", nargs="+", choices=[row.name for row in ROWS], metavar="ROW")
     parser.add_argument("--sample", type=int, metavar="N", help="about N questions of each row")
+    parser.add_argument("--lived", action="store_true", help="turn by turn, not imported")
     parser.add_argument("--modes", nargs="+", choices=("none", "auto"), default=("none", "auto"))
     parser.add_argument(
         "--only", action="append", metavar="NAME", help=f"`{OURS}`, or a peer such as litellm_trim"

@@ -20,11 +20,13 @@ MOST_MESSAGE_TOKENS = 3_000
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """What a run measures. `peers` are the names of those that are asked, None for all."""
+    """What a run measures. `lived`: the conversations of LoCoMo and REALTALK are lived, not
+    imported. `peers` are the names of those that are asked, None for all."""
 
     locomo: Path | None
     realtalk: Path | None
     sample: int | None
+    lived: bool
     modes: tuple[str, ...]
     peers: tuple[str, ...] | None
     seed: int
@@ -102,11 +104,12 @@ class Conversations:
 
 
 def _locomo(options: Options) -> list[asked.Asked]:
-    return asked.from_files([options.locomo] if options.locomo else [])
+    return asked.from_files([options.locomo] if options.locomo else [], options.lived)
 
 
 def _realtalk(options: Options) -> list[asked.Asked]:
-    return asked.from_files(sorted(options.realtalk.glob("*.json")) if options.realtalk else [])
+    files = sorted(options.realtalk.glob("*.json")) if options.realtalk else []
+    return asked.from_files(files, options.lived)
 
 
 def _talks(language: str) -> Callable[[Options], list[asked.Asked]]:
