@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any
 from plugin.bench.environments import ROOT
 
 if TYPE_CHECKING:
-    from plugin.bench.sense_rows import Options
+    from plugin.bench.sense_row import Options
 
 
 def measured_at(

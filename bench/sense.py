@@ -33,7 +33,8 @@ from typing import Any  # noqa: E402
 from plugin.assistant.environment import load_settings  # noqa: E402
 from plugin.bench.environments import ROOT  # noqa: E402
 from plugin.bench.revision import measured_at  # noqa: E402
-from plugin.bench.sense_rows import ROWS, Options, Row  # noqa: E402
+from plugin.bench.sense_row import Options  # noqa: E402
+from plugin.bench.sense_rows import ROWS, Row  # noqa: E402
 from plugin.bench.sense_table import markdown  # noqa: E402
 
 OURS = "ours"
