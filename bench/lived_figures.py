@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from statistics import fmean
 from typing import Any
 
@@ -24,10 +24,13 @@ from plugin.bench.whole import (
     running_tokens,
     safely_below,
     tail_start,
+    target_tokens,
 )
 
 MESSAGES, TURNS, RESULT_CHARS = 24, 20, 2_000
 """The limits by number of the defaults, in `none`."""
+TARGET_MESSAGES = 16
+"""Messages after a cut by number."""
 EXPLICIT = PRICE_MODELS[-1]
 REFERS_BACK = "Go back to what we had"
 """A message of the generated logs that begins so refers to an earlier part of the chat."""
@@ -133,12 +136,12 @@ class LivedFigures:
         self._add_tail(turn, rows, sent)
         self.ours.add(sent.messages, system=False)
         self.rule.add(request(self._history), system=False)
-        full = str(self.ours_first_system(sent))
+        full = self._system(sent)
         self.rule_with_system.add(request_with_rules(self._history, full), system=True)
 
-    def ours_first_system(self, sent: Sent) -> str:
+    def _system(self, sent: Sent) -> str:
         """The full system message: in `auto` every request has it."""
-        return next((m["content"] for m in sent.messages if m["role"] == "system"), "")
+        return next((str(m["content"]) for m in sent.messages if m["role"] == "system"), "")
 
     def _is_below_all(self, turn: LivedTurn, number: int, sent: Sent) -> bool:
         """Whether the whole log is surely below every token trigger and, in `none`, within the
@@ -158,11 +161,22 @@ class LivedFigures:
         )
 
     def _add_tail(self, turn: LivedTurn, rows: Sequence[PromptMessage], sent: Sent) -> None:
-        """A tail that begins inside the running turn is that of a giant turn."""
+        """A cut inside a turn that alone exceeds the target is that of a giant turn."""
         start = tail_start(rows, sent)
         if start == 0:
             return
-        if start > len(turn.before):
+        if rows[start].role != "user" and self._is_giant(rows, start):
             self.giant_turns += 1
         else:
             self.tails.add(rows[start].role == "user")
+
+    def _is_giant(self, rows: Sequence[PromptMessage], inside: int) -> bool:
+        """Whether the turn that has the row `inside` alone exceeds the target of a cut, its results
+        shortened to RESULT_CHARS."""
+        first = next(at for at in range(inside, -1, -1) if rows[at].role == "user")
+        later = (at for at in range(inside, len(rows)) if rows[at].role == "user")
+        turn = rows[first : next(later, len(rows))]
+        short = (replace(row, content=row.text[:RESULT_CHARS]) for row in turn)
+        if sum(map(message_tokens, short)) > target_tokens(self.wanted.window):
+            return True
+        return self.wanted.cache == "none" and len(turn) > TARGET_MESSAGES

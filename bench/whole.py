@@ -21,8 +21,8 @@ from plugin.bench.measures import text_of
 GUIDES = ("getSystemSkill", "getUserSkill")
 KEPT_ROUNDS = 2
 """The newest rounds whose results R14 keeps in `none`."""
-TRIGGER_SHARE = 0.70
-"""LLM_SUMMARY_TRIGGER."""
+TRIGGER_SHARE, TARGET_SHARE = 0.70, 0.40
+"""LLM_SUMMARY_TRIGGER and LLM_SUMMARY_TARGET."""
 RESERVE, RESERVE_SHARE, MARGIN_SHARE = 4_096, 0.25, 0.05
 """Of the window: what is kept free for the answer, its most, and for errors of the estimate."""
 SAFE_SHARE = 0.9
@@ -31,8 +31,16 @@ SAFE_SHARE = 0.9
 
 def safely_below(tokens: float, window: int) -> bool:
     """Whether a request of `tokens` tokens is below the token trigger of a window."""
-    prompt = window - min(RESERVE, window * RESERVE_SHARE) - window * MARGIN_SHARE
-    return tokens <= SAFE_SHARE * TRIGGER_SHARE * prompt
+    return tokens <= SAFE_SHARE * TRIGGER_SHARE * _prompt(window)
+
+
+def target_tokens(window: int) -> float:
+    """The tokens that a cut leaves."""
+    return TARGET_SHARE * _prompt(window)
+
+
+def _prompt(window: int) -> float:
+    return window - min(RESERVE, window * RESERVE_SHARE) - window * MARGIN_SHARE
 
 
 @dataclass(frozen=True, slots=True)
