@@ -6,7 +6,7 @@ from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from plugin.bench import asked, sense_logs
+from plugin.bench import asked, sense_logs, sense_speed
 from plugin.bench.environments import PeerUnavailable
 from plugin.bench.peers import PEERS
 from plugin.bench.sense_row import Figure, Options
@@ -125,4 +125,5 @@ ROWS = (
     Row("logs", sense_logs.logs),
     Row("guides", sense_logs.guides),
     Row("replay", sense_logs.replay),
+    Row("speed", sense_speed.speed),
 )
