@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from plugin.bench import asked, sense_logs, sense_speed
-from plugin.bench.environments import PeerUnavailable
+from plugin.bench.environments import PeerUnavailable, version_of
 from plugin.bench.peers import PEERS
 from plugin.bench.sense_row import Figure, Options
 
@@ -59,7 +59,9 @@ class Conversations:
         for peer in PEERS:
             if options.peers is None or peer.name in options.peers:
                 try:
+                    version = version_of(peer)
                     values = asked.theirs(conversations, peer, self.window, options.folder)
+                    values["version"] = version
                 except PeerUnavailable as reason:
                     values = {"unavailable": str(reason)}
                 found.append(Figure(self.name, self.what, peer.title, "-", values))
@@ -71,7 +73,7 @@ def _locomo(options: Options) -> list[asked.Asked]:
 
 
 def _realtalk(options: Options) -> list[asked.Asked]:
-    files = sorted(options.realtalk.glob("*.json")) if options.realtalk else []
+    files = sorted(options.realtalk.glob("Chat_*.json")) if options.realtalk else []
     return asked.from_files(files, options.lived)
 
 
