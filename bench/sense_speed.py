@@ -7,13 +7,16 @@ not change them; the 95th of a hundred.
 from __future__ import annotations
 
 import time
+from collections.abc import Awaitable, Callable
 from itertools import islice
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import Any
 
+from plugin.assistant.chats.search.history_search import HistorySearch
 from plugin.assistant.context.window import Budget
 from plugin.assistant.messages.parts import Message, TextPart
-from plugin.bench.lived import Wanted, living
+from plugin.bench.lived import Round, Wanted, living
 from plugin.bench.measures import percentile, text_of
 from plugin.bench.replay import MILLISECONDS
 from plugin.bench.scale import SEED, endless, measure
@@ -25,8 +28,11 @@ WINDOW = 8_000
 SESSION = 1_000
 """Messages of the session that is repeated to a chat of each size."""
 AT_ONCE = 5_000
-SEARCHES = 100
+TURNS = 100
 HITS = 10
+SEARCHES = ("search", "pieces")
+"""The methods of `HistorySearch` that a turn may use."""
+ANSWER = (Round("That is what I found."),)
 MOST_PLAN_MS, MOST_SEARCH_MS = 5.0, 10.0
 CHAT = "long"
 
@@ -50,24 +56,62 @@ async def speed(options: Options) -> list[Figure]:
 
 
 async def _searching(size: int, wanted: Wanted) -> float:
-    """Milliseconds of a search in a stored chat of `size` messages with an index."""
+    """Milliseconds that the searches of a turn take in a stored chat of `size` messages with an
+    index; of a search by itself where recall is off."""
     log = write_session(SEED, Shape(messages=SESSION))
     rows = islice((row for row in endless(log.messages) if row["role"] != "system"), size)
     messages = [_message(at, text_of(row)) for at, row in enumerate(rows)]
     asked = [str(query["query"]) for query in log.queries]
     with TemporaryDirectory() as folder:
         async with living(Path(folder), wanted) as chats:
-            store, search = chats.space.chats, chats.space.search
+            store = chats.space.chats
             await store.import_messages(CHAT, messages[:AT_ONCE])
             for start in range(AT_ONCE, size, AT_ONCE):
                 await store.append_all(CHAT, messages[start : start + AT_ONCE])
             await chats.indexed(CHAT)
-            times = []
-            for number in range(SEARCHES):
-                begun = time.process_time()
-                await search.search(CHAT, asked[number % len(asked)], HITS)
-                times.append((time.process_time() - begun) * MILLISECONDS)
-    return round(percentile(times, 0.95), 2)
+            timed = _Timed(chats.space.search)
+            for number in range(TURNS):
+                question = asked[number % len(asked)]
+                timed.begin()
+                await chats.turn(CHAT, question, ANSWER)
+                if not timed.turns[-1]:
+                    await chats.space.search.search(CHAT, question, HITS)
+                timed.end()
+                # The answer's row is indexed apart from the next search.
+                await chats.indexed(CHAT)
+    return round(percentile(timed.turns, 0.95), 2)
+
+
+class _Timed:
+    """Adds up the time of a turn's searches, whichever way the turn searches."""
+
+    def __init__(self, search: HistorySearch) -> None:
+        self.turns: list[float] = []
+        self._counts = False
+        for name in SEARCHES:
+            if hasattr(search, name):
+                setattr(search, name, self._timing(getattr(search, name)))
+
+    def begin(self) -> None:
+        self.turns.append(0.0)
+        self._counts = True
+
+    def end(self) -> None:
+        self._counts = False
+
+    def _timing(self, search: Callable[..., Awaitable[Any]]) -> Callable[..., Awaitable[Any]]:
+        async def timed(*arguments: Any, **named: Any) -> Any:
+            if not self._counts:
+                return await search(*arguments, **named)
+            # A search within a search is not counted again.
+            self._counts, begun = False, time.process_time()
+            try:
+                return await search(*arguments, **named)
+            finally:
+                self._counts = True
+                self.turns[-1] += (time.process_time() - begun) * MILLISECONDS
+
+        return timed
 
 
 def _message(at: int, text: str) -> Message:
