@@ -34,7 +34,15 @@ class _Result:
     tokens: int
 
 
-def relieved(draft: Draft, tokens: int, asked: int, *, least: int = 0, kept: bool = False) -> Draft:
+def relieved(
+    draft: Draft,
+    tokens: int,
+    asked: int,
+    reducer: GroupReducer,
+    *,
+    least: int = 0,
+    kept: bool = False,
+) -> Draft:
     """The draft with results of the turn that answers the row `asked` shortened until it has
     `tokens` tokens. The results keep `least` tokens together."""
     for _ in range(PASSES):
