@@ -12,11 +12,13 @@ for users who have no file of the same name. Async callers run these functions i
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from .assistant.messages.fences import fenced, mark_for, plain_line
 from .assistant.user_context.environment_summary import (
     load_environment_summary,
     refresh_environment,
@@ -74,6 +76,9 @@ TRUNCATED = "... [truncated]"
 """The end of a text that was cut."""
 
 _BETWEEN_SECTIONS = "\n\n"
+_SENTENCE_END = re.compile(r"(?<=[.!?])\s|(?<=[。！？])|\n")
+_LONGEST_ABOUT = 120
+"""Characters of a skill's description in a line."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -231,19 +236,34 @@ def load_defaults(
 
 
 def aggregate_skills(
-    skills: Sequence[Skill | SkillSummary], max_full_chars: int = MAX_SKILLS_FULL_CHARS
+    skills: Sequence[Skill | SkillSummary],
+    max_full_chars: int = MAX_SKILLS_FULL_CHARS,
+    *,
+    about: bool = True,
 ) -> str:
     """Several skills as one text: in full if together they have at most `max_full_chars`
-    characters (0: no limit), otherwise one line each. A `SkillSummary` is always one line (R11).
+    characters (0: no limit), otherwise one line each, with what the skill is `about`. A
+    `SkillSummary` is always one line (R11). The text of a skill stands between two lines that it
+    cannot contain.
     """
     full = sum(len(skill.instructions) for skill in skills if isinstance(skill, Skill))
     in_full = not max_full_chars or full <= max_full_chars
     return "\n".join(
-        f"- `{skill.slug}` ({skill.name}):\n{skill.instructions}"
-        if in_full and isinstance(skill, Skill)
-        else f"- `{skill.slug}` ({skill.name})"
+        _whole_skill(skill) if in_full and isinstance(skill, Skill) else _skill_line(skill, about)
         for skill in skills
     )
+
+
+def _whole_skill(skill: Skill) -> str:
+    mark = mark_for(skill.instructions)
+    return f"{_skill_line(skill, False)}, between two lines of {mark}\n{fenced(skill.instructions)}"
+
+
+def _skill_line(skill: Skill | SkillSummary, about: bool) -> str:
+    """The skill's slug and name, and the first sentence of its description."""
+    line = f"- `{plain_line(skill.slug)}` ({plain_line(skill.name)})"
+    sentence = plain_line(_SENTENCE_END.split(skill.description, maxsplit=1)[0])
+    return f"{line}: {cut(sentence, _LONGEST_ABOUT)}" if about and sentence else line
 
 
 def cut(text: str, max_chars: int) -> str:

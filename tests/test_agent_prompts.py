@@ -256,12 +256,30 @@ def test_without_tools_the_continuation_names_none() -> None:
         assert word not in text
 
 
-@given(st.integers(0, 2000), st.integers(0, 30), st.integers(0, 300), st.booleans())
-def test_the_continuation_keeps_its_cap(cap: int, count: int, size: int, tools: bool) -> None:
+def test_the_continuation_says_how_many_steps_a_turn_has_before_the_rules() -> None:
+    prompt = get_system_message_continuation(skills=(SDXL,), max_steps=4)
+    marks = [CONTINUATION, "# ITERATION BUDGET", "at most 4 steps", "# TOOL USAGE RULES", "Rules:"]
+    places = [prompt.text.index(mark) for mark in marks]
+    assert places == sorted(places)
+    assert get_system_message_continuation(max_chars=0, max_steps=4).text == CONTINUATION
+    for unlimited in ({"max_steps": 0}, {"max_steps": 4, "tools": False}):
+        assert "BUDGET" not in get_system_message_continuation(**unlimited).text  # type: ignore[arg-type]
+
+
+@given(
+    st.integers(0, 2000),
+    st.integers(0, 30),
+    st.integers(0, 300),
+    st.booleans(),
+    st.sampled_from((0, 25)),
+)
+def test_the_continuation_keeps_its_cap(
+    cap: int, count: int, size: int, tools: bool, steps: int
+) -> None:
     context = UserContext(rules(*["x" * size] * count), "Be kind. " * count)
     skills = [replace(SDXL, slug=f"model_{number}") for number in range(count)]
     prompt = get_system_message_continuation(
-        context, cap, skills=skills, pinned_skills=(POSTER,), tools=tools
+        context, cap, skills=skills, pinned_skills=(POSTER,), tools=tools, max_steps=steps
     )
     assert len(prompt.text) <= max(cap, len(CONTINUATION))
     assert prompt.text.startswith(CONTINUATION)

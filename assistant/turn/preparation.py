@@ -24,8 +24,8 @@ from ..llm.request import LLMRequest
 from ..messages.parts import Message
 from ..tools.tool import Tool
 from ..tools.toolset import Listing, Toolset
-from ..user_context.skills import SkillSummary
 from .conversation import Conversation
+from .skills_in_use import skills_in_use
 from .turn_notes import NoteSources, add_recalled, begin_tail, query_of, recalls
 from .turn_services import Services, provider_for, settings_for
 
@@ -207,7 +207,7 @@ async def _maker(
             compact=window.compact,
             tools=bool(tools),
             max_steps=settings.max_steps,
-            pinned_skills=_pinned(history),
+            pinned_skills=skills_in_use(spoken, conversation, settings),
         )
         return SystemText(made.text, made.kind, made.user_context_chars, made.limits, made.left_out)
 
@@ -245,12 +245,3 @@ def client_system(history: Sequence[Message]) -> SystemText | None:
     """The system message that the client sent, which holds for this request (R3)."""
     texts = [m.text for m in history if m.role == "system" and m.text.strip()]
     return SystemText("\n\n".join(texts), "client") if texts else None
-
-
-def _pinned(history: tuple[Message, ...]) -> tuple[SkillSummary, ...]:
-    """The skill that the last user message activated (R12); its text stands in that message."""
-    last = [message for message in history if message.role == "user"][-1]
-    skill = last.data("skill")
-    if not isinstance(skill, Mapping):
-        return ()
-    return (SkillSummary(str(skill.get("slug")), str(skill.get("name")), "", "user"),)

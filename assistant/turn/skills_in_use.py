@@ -1,0 +1,90 @@
+"""The skills that a chat uses: which ones the short system message of a turn names (R2, R11, R12).
+
+A skill is in use in the turn that activates it with `/skill` or reads it with a tool, and in the
+next `TURNS_IN_USE` turns; a `/skill` ends an earlier `/skill`. The text of a skill that a tool read
+is given in full once the requests have it no longer. The text of a `/skill` message holds for its
+own turn (R12), so that such a skill is only named.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+
+from ..config import Settings
+from ..messages.parts import Message, ToolPart
+from ..user_context.skills import Skill, SkillOrigin, SkillSummary
+from .conversation import Conversation
+
+TURNS_IN_USE = 3
+"""Turns after the turn of a skill, as long as most tasks that need a skill take."""
+READERS: Mapping[str, SkillOrigin] = {"getUserSkill": "user", "getSystemSkill": "system"}
+"""The tools that give a skill's text, and whose skills these are."""
+
+
+def skills_in_use(
+    history: Sequence[Message], conversation: Conversation, settings: Settings
+) -> tuple[Skill | SkillSummary, ...]:
+    """The skills in use in the turn that answers the last message of `history`, the newest first:
+    a `Skill` where the text is to be given in full, else its summary. The conversation has been fed
+    the history."""
+    found: dict[str, Skill | SkillSummary] = {}
+    for skill in _uses(history, conversation, settings):
+        found.setdefault(skill.slug, skill)
+    return tuple(found.values())
+
+
+def activated(message: Message) -> SkillSummary | None:
+    """The skill that a user message activates with `/skill`."""
+    skill = message.data("skill")
+    if message.role != "user" or not isinstance(skill, Mapping):
+        return None
+    return SkillSummary(str(skill.get("slug")), str(skill.get("name")), "", "user")
+
+
+def _uses(
+    history: Sequence[Message], conversation: Conversation, settings: Settings
+) -> Iterator[Skill | SkillSummary]:
+    """Each use of a skill, the newest first."""
+    turns = rounds = 0
+    ended = False
+    for message in reversed(history):
+        if message.role == "user":
+            skill = None if ended else activated(message)
+            if skill is not None:
+                ended = True
+                yield skill
+            turns += 1
+            if turns > TURNS_IN_USE:
+                return
+        elif message.role == "assistant":
+            calls = {part.tool_call_id: part for part in message.tool_parts}
+            place = conversation.rows_of_message(message.id)
+            cut = place.stop <= conversation.context.projections.end
+            for row in reversed(conversation.context.rows(place.start, place.stop)):
+                for call in reversed(row.tool_calls):
+                    skill = _read(calls.get(call.id))
+                    if skill is not None:
+                        gone = cut or _is_shortened(skill, rounds, settings)
+                        yield skill if gone else skill.summary
+                rounds += bool(row.tool_calls)
+
+
+def _read(part: ToolPart | None) -> Skill | None:
+    """The skill that a call read, as its result has it. A client that sends its messages itself may
+    send any value."""
+    if part is None or part.tool_name not in READERS or part.state != "output-available":
+        return None
+    fields = ("slug", "name", "description", "instructions")
+    output = part.output if isinstance(part.output, Mapping) else {}
+    values = [output.get(field) for field in fields]
+    if not all(isinstance(value, str) for value in values):
+        return None
+    slug, name, description, instructions = map(str, values)
+    return Skill(slug, name, description, instructions, READERS[part.tool_name])
+
+
+def _is_shortened(skill: Skill, rounds: int, settings: Settings) -> bool:
+    """Whether the requests of the turn have the skill's text no longer in full, when `rounds`
+    rounds followed the round that read it (R14, R17)."""
+    keep, longest = settings.tool_result_keep_last_rounds, settings.tool_output_trim_chars
+    return 0 < keep <= rounds or 0 < longest < len(skill.instructions)
