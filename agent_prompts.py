@@ -76,7 +76,8 @@ class SystemPrompt:
     """A system message, and what the context report says about it.
 
     `limits` are the settings whose caps applied, `left_out` describes what is missing.
-    `user_context_chars` are the characters of the user context in `text`.
+    `user_context_chars` are the characters of the user context in `text`, `rules` all rules of the
+    user, oldest first, whether they fit `text` or not.
     """
 
     text: str
@@ -84,6 +85,7 @@ class SystemPrompt:
     user_context_chars: int = 0
     limits: tuple[str, ...] = ()
     left_out: tuple[str, ...] = ()
+    rules: tuple[str, ...] = ()
 
     @property
     def revision(self) -> str:

@@ -132,7 +132,8 @@ class SystemPrompts:
         prompt = self._compose(
             known, continuation, window_tokens, compact, tools, max_steps, tuple(pinned_skills)
         )
-        return replace(prompt, left_out=prompt.left_out + missing)
+        rules = tuple(rule.text for rule in known.rules)
+        return replace(prompt, left_out=prompt.left_out + missing, rules=rules)
 
     def _compose(
         self,

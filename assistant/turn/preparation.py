@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+from ...agent_prompts import SystemPrompt
 from ..chats import ChatParams
 from ..config import Settings
 from ..context.calibration import Calibration
@@ -24,8 +25,10 @@ from ..llm.request import LLMRequest
 from ..messages.parts import Message
 from ..tools.tool import Tool
 from ..tools.toolset import Listing, Toolset
+from ..user_context.skills import Skill, SkillSummary
 from .conversation import Conversation
 from .skills_in_use import skills_in_use
+from .standing_notes import add_standing_notes
 from .turn_notes import NoteSources, add_recalled, begin_tail, query_of, recalls
 from .turn_services import Services, provider_for, settings_for
 
@@ -36,7 +39,8 @@ class Preparation:
     tokens as the model does, where that is possible; else estimates are multiplied by `factor`.
     `alternation` is True for a model that refuses two messages of one role in a row. `tools` are
     the schemas that the turn's requests begin with; groups that its calls load follow them
-    (`toolset`, listed as in `listing`)."""
+    (`toolset`, listed as in `listing`). `rules` are the user's, oldest first; `skills` are those in
+    use, newest first."""
 
     provider: Provider
     window: Window
@@ -50,6 +54,8 @@ class Preparation:
     count: TextTokens | None = None
     toolset: Toolset | None = None
     listing: Listing = Listing()
+    rules: tuple[str, ...] = ()
+    skills: tuple[Skill | SkillSummary, ...] = ()
 
     async def plan(self, answer: Message, number: int) -> Plan:
         """The plan of the turn's request `number` (from 1), which continues `answer`. Made in a
@@ -104,6 +110,18 @@ class Preparation:
             return self.tools
         loaded = self.toolset.loaded_by(answer.tool_parts, self.listing.window)
         return schemas_of(self.toolset.list(replace(self.listing, loaded=loaded)))
+
+    def add_standing_notes(self, notes: NoteSources) -> None:
+        """Adds the lines about the workflow and the user's rules to the tail of the turn."""
+        add_standing_notes(
+            self.conversation,
+            self.history,
+            notes.workflow,
+            self.rules,
+            self.skills,
+            self.window,
+            self.settings,
+        )
 
     def request(self, made: Plan) -> LLMRequest:
         return LLMRequest(
@@ -164,6 +182,8 @@ async def prepare_first(
     def work() -> tuple[Preparation, Plan | None, bool]:
         preparation = make()
         begun = begin_tail(conversation, notes)
+        if begun:
+            preparation.add_standing_notes(notes)
         recall = begun and recalls(conversation, query, preparation.settings.recall_tokens)
         if recall or answer.parts:
             return preparation, None, recall
@@ -195,29 +215,28 @@ async def _maker(
     calibration = services.calibrations.get(provider.model, Calibration())
     alternation = provider.model in services.alternating
 
-    def system() -> SystemText:
-        own = client_system(history)
-        if own is not None:
-            return own
+    def prompt(skills: tuple[Skill | SkillSummary, ...]) -> SystemPrompt:
         # Our own system message: full on a chat's first turn, else the continuation (R1, R2).
-        made = services.prompts.system_prompt(
+        return services.prompts.system_prompt(
             statements,
             first_turn=conversation.context.first_turn,
             window_tokens=window.tokens,
             compact=window.compact,
             tools=bool(tools),
             max_steps=settings.max_steps,
-            pinned_skills=skills_in_use(spoken, conversation, settings),
+            pinned_skills=skills,
         )
-        return SystemText(made.text, made.kind, made.user_context_chars, made.limits, made.left_out)
 
     def make() -> Preparation:
         conversation.feed_locked(spoken)
         count = counter_of(provider.model)
+        skills = skills_in_use(spoken, conversation, settings)
+        own = client_system(history)
+        made = prompt(skills) if own is None else None
         return Preparation(
             provider,
             window,
-            system(),
+            own if made is None else _system_text(made),
             tools,
             settings,
             spoken,
@@ -227,6 +246,8 @@ async def _maker(
             count=count,
             toolset=services.toolset,
             listing=listing,
+            rules=() if made is None else made.rules,
+            skills=skills,
         )
 
     return make
@@ -239,6 +260,10 @@ async def _provider_and_window(services: Services, params: ChatParams) -> tuple[
 
 def schemas_of(tools: Sequence[Tool]) -> tuple[Mapping[str, Any], ...]:
     return tuple(tool.schema() for tool in tools)
+
+
+def _system_text(made: SystemPrompt) -> SystemText:
+    return SystemText(made.text, made.kind, made.user_context_chars, made.limits, made.left_out)
 
 
 def client_system(history: Sequence[Message]) -> SystemText | None:

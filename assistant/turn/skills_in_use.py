@@ -45,8 +45,8 @@ def _uses(
     history: Sequence[Message], conversation: Conversation, settings: Settings
 ) -> Iterator[Skill | SkillSummary]:
     """Each use of a skill, the newest first."""
-    turns = rounds = 0
-    ended = False
+    rounds: Mapping[str, int] | None = None
+    turns, ended = 0, False
     for message in reversed(history):
         if message.role == "user":
             skill = None if ended else activated(message)
@@ -56,23 +56,29 @@ def _uses(
             turns += 1
             if turns > TURNS_IN_USE:
                 return
-        elif message.role == "assistant":
-            calls = {part.tool_call_id: part for part in message.tool_parts}
-            place = conversation.rows_of_message(message.id)
-            cut = place.stop <= conversation.context.projections.end
-            for row in reversed(conversation.context.rows(place.start, place.stop)):
-                for call in reversed(row.tool_calls):
-                    skill = _read(calls.get(call.id))
-                    if skill is not None:
-                        gone = cut or _is_shortened(skill, rounds, settings)
-                        yield skill if gone else skill.summary
-                rounds += bool(row.tool_calls)
+        for part in reversed(message.tool_parts):
+            read = _read(part)
+            if read is not None:
+                rounds = _rounds_after(conversation) if rounds is None else rounds
+                after = rounds.get(part.tool_call_id)
+                gone = after is None or _is_shortened(read, after, settings)
+                yield read if gone else read.summary
 
 
-def _read(part: ToolPart | None) -> Skill | None:
+def _rounds_after(conversation: Conversation) -> Mapping[str, int]:
+    """How many rounds follow each call, by its id; calls that are cut are left out."""
+    context, rounds = conversation.context, 0
+    after: dict[str, int] = {}
+    for row in reversed(context.rows(context.projections.end)):
+        after.update((call.id, rounds) for call in row.tool_calls)
+        rounds += bool(row.tool_calls)
+    return after
+
+
+def _read(part: ToolPart) -> Skill | None:
     """The skill that a call read, as its result has it. A client that sends its messages itself may
     send any value."""
-    if part is None or part.tool_name not in READERS or part.state != "output-available":
+    if part.tool_name not in READERS or part.state != "output-available":
         return None
     fields = ("slug", "name", "description", "instructions")
     output = part.output if isinstance(part.output, Mapping) else {}

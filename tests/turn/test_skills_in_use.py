@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 import pytest
 from plugin.assistant.messages.fences import fenced, mark_for
@@ -29,7 +30,7 @@ async def saved(chat: Chatting, **changes: str) -> None:
         assert response.status == 201, await response.text()
 
 
-async def answered(chat: Chatting, text: str, *rounds: object) -> None:
+async def answered(chat: Chatting, text: str, *rounds: Mapping[str, Any]) -> None:
     """A turn with these rounds of calls."""
     chat.provider.queue(*(Script([call]) for call in rounds), "Fine.")
     await chat.say(text)
