@@ -23,10 +23,10 @@ from ..errors import AssistantError, ContextOverflow, InvalidRequest
 from ..llm.provider import Provider
 from ..llm.request import LLMRequest
 from ..messages.parts import Message
-from ..tools.tool import Tool
 from ..tools.toolset import Listing, Toolset
 from ..user_context.skills import Skill, SkillSummary
 from .conversation import Conversation
+from .loaded_tools import loaded_before, schemas_of
 from .skills_in_use import skills_in_use
 from .standing_notes import add_standing_notes
 from .turn_notes import NoteSources, add_recalled, begin_tail, query_of, recalls
@@ -109,7 +109,8 @@ class Preparation:
         if not self.tools or self.toolset is None or answer is None:
             return self.tools
         loaded = self.toolset.loaded_by(answer.tool_parts, self.listing.window)
-        return schemas_of(self.toolset.list(replace(self.listing, loaded=loaded)))
+        every = tuple(dict.fromkeys((*self.listing.loaded, *loaded)))
+        return schemas_of(self.toolset.list(replace(self.listing, loaded=every)))
 
     def add_standing_notes(self, notes: NoteSources) -> None:
         """Adds the lines about the workflow and the user's rules to the tail of the turn."""
@@ -209,9 +210,12 @@ async def _maker(
     (provider, window), statements = await asyncio.gather(
         _provider_and_window(services, params), services.prompts.statements()
     )
-    listing = Listing(window.tokens)
-    tools = schemas_of(services.toolset.list(listing)) if provider.tools else ()
     spoken = tuple(message for message in history if message.role != "system")
+    listing = Listing(window.tokens)
+    if settings.prompt_cache == "auto":
+        loaded = loaded_before(services.toolset, listing, spoken)
+        listing = replace(listing, loaded=loaded)
+    tools = schemas_of(services.toolset.list(listing)) if provider.tools else ()
     calibration = services.calibrations.get(provider.model, Calibration())
     alternation = provider.model in services.alternating
 
@@ -256,10 +260,6 @@ async def _maker(
 async def _provider_and_window(services: Services, params: ChatParams) -> tuple[Provider, Window]:
     provider = await provider_for(services.providers, params)
     return provider, window_of(await services.providers.window(provider))
-
-
-def schemas_of(tools: Sequence[Tool]) -> tuple[Mapping[str, Any], ...]:
-    return tuple(tool.schema() for tool in tools)
 
 
 def _system_text(made: SystemPrompt) -> SystemText:
