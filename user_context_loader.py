@@ -23,6 +23,7 @@ from .assistant.user_context.environment_summary import (
     load_environment_summary,
     refresh_environment,
 )
+from .assistant.user_context.outline import outline
 from .assistant.user_context.rules import Preference, Rule, UserContextStore, UserStatements
 from .assistant.user_context.skill_files import parse_skill_file
 from .assistant.user_context.skills import (
@@ -76,6 +77,7 @@ TRUNCATED = "... [truncated]"
 """The end of a text that was cut."""
 
 _BETWEEN_SECTIONS = "\n\n"
+_HEADING = re.compile(r"^#+[ \t]+.*$", re.MULTILINE)
 _SENTENCE_END = re.compile(r"(?<=[.!?])\s|(?<=[。！？])|\n")
 _LONGEST_ABOUT = 120
 """Characters of a skill's description in a line."""
@@ -173,7 +175,8 @@ def fit_sections(sections: Sequence[SystemSection], max_chars: int) -> SystemCon
     """The sections, joined, in at most `max_chars` characters (0: no limit).
 
     Over the limit, whole sections become one line each, the last one first. If the first section
-    alone is too long, it is cut and ends with `... [truncated]`.
+    alone is too long, it is cut: a line names the headings that are missing and how to get all of
+    it, and `... [truncated]` ends it.
     """
     texts = [section.text for section in sections]
     whole = len(sections)
@@ -187,8 +190,20 @@ def fit_sections(sections: Sequence[SystemSection], max_chars: int) -> SystemCon
     lines = _BETWEEN_SECTIONS.join(["", *texts[1:]])
     room = max_chars - len(lines)
     # Without room for the first section, the lines are cut too.
-    text = cut(texts[0], room) + lines if room > len(TRUNCATED) else cut(text, max_chars)
+    fits = room > len(TRUNCATED)
+    text = _cut_section(sections[0], room) + lines if fits else cut(text, max_chars)
     return SystemContext(text, (sections[0].slug, *left_out))
+
+
+def _cut_section(section: SystemSection, room: int) -> str:
+    """The beginning of a section in `room` characters, with an outline of the rest in at most a
+    quarter of them."""
+    beginning = cut(section.text, room - room // 4).removesuffix(TRUNCATED)
+    rest = section.text[len(beginning) :]
+    end = f'. `getSystemSkill("{section.slug}")` gives all of it.'
+    headings = _HEADING.findall(rest)
+    line = outline(f"Left out of {section.title}", end, headings, room // 4 - len(TRUNCATED) - 2)
+    return f"{beginning}\n{line}\n{TRUNCATED}" if line else cut(section.text, room)
 
 
 def load_compact_context(system_context_path: Path, cache: SourceCache | None = None) -> str:

@@ -33,7 +33,7 @@ class NoteKind:
     message, and its items stand as data between two lines with a mark, which replaces `{mark}` in
     the introduction (R52). A note without them is a reminder: its text is sent as it is, at the end
     of the request, and is never shortened. A `one_line` note is background whose text is sent as it
-    is: it holds our own words, the user's, and names in quotation marks.
+    is, or not at all: it holds our own words, and others' in quotation marks.
     """
 
     name: str
@@ -117,6 +117,8 @@ class Note:
     def within(self, tokens: int) -> Note | None:
         """The note with as many whole items as fit `tokens`, and the next item shortened to the
         rest; None when not even one shortened item fits."""
+        if self.kind.one_line:
+            return self if self.tokens <= tokens else None
         kept: tuple[str, ...] = ()
         for item in self.items:
             if replace(self, items=(*kept, item)).tokens <= tokens:

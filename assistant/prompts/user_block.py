@@ -15,7 +15,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from ...user_context_loader import TRUNCATED, UserContext, cut
-from .outline import beginning, outline, wanted_chars
+from ..user_context.outline import beginning, outline, wanted_chars
 
 RULES_LIMIT = "LLM_MAX_RULES"
 NARRATIVE_LIMIT = "LLM_NARRATIVE_MAX_CHARS"

@@ -1,8 +1,8 @@
-"""The outline of what falls out of the user context: each left-out statement by its first words.
+"""The outline of what a cap leaves out: each statement by its first words.
 
-A cap leaves out whole statements. In their place stands one line that counts them and says what
-they begin with, within the room that the cap has left. It is made by rule, so the same statements
-and the same room give the same line.
+A cap leaves out whole statements, or the end of a section. In their place stands one line that
+counts them and says what they begin with, within the room that the cap has left. It is made by
+rule, so the same statements and the same room give the same line.
 """
 
 from __future__ import annotations

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from hypothesis import example, given
 from hypothesis import strategies as st
 from plugin.agent_prompts import format_user_context, get_system_message
-from plugin.assistant.prompts.outline import LONGEST_GIST, outline
+from plugin.assistant.user_context.outline import LONGEST_GIST, outline
 from plugin.user_context_loader import TRUNCATED, Preference, Rule, UserContext
 
 SENTENCES = st.lists(st.integers(3, 400), max_size=12)
