@@ -25,6 +25,7 @@ from ..llm.request import LLMRequest
 from ..messages.parts import Message
 from ..tools.toolset import Listing, Toolset
 from ..user_context.skills import Skill, SkillSummary
+from ..workflow.view import Snapshot
 from .conversation import Conversation
 from .loaded_tools import loaded_before, schemas_of
 from .skills_in_use import skills_in_use
@@ -112,12 +113,12 @@ class Preparation:
         every = tuple(dict.fromkeys((*self.listing.loaded, *loaded)))
         return schemas_of(self.toolset.list(replace(self.listing, loaded=every)))
 
-    def add_standing_notes(self, notes: NoteSources) -> None:
+    def add_standing_notes(self, workflow: Snapshot) -> None:
         """Adds the lines about the workflow and the user's rules to the tail of the turn."""
         add_standing_notes(
             self.conversation,
             self.history,
-            notes.workflow,
+            workflow,
             self.rules,
             self.skills,
             self.window,
@@ -170,8 +171,10 @@ async def prepare_first(
     params: ChatParams,
     notes: NoteSources,
     answer: Message,
+    workflow: Snapshot,
 ) -> tuple[Preparation, Plan | None]:
-    """The preparation of a turn with its tail, and the plan of its first request: in one thread,
+    """The preparation of a turn with its tail, and the plan of its first request; `workflow` is the
+    workflow that came with the turn. All in one thread,
     since every change of threads costs more than a short chat's plan.
 
     The plan is None where the turn goes on after a suspension, where passages are to be recalled,
@@ -183,9 +186,9 @@ async def prepare_first(
     def work() -> tuple[Preparation, Plan | None, bool]:
         preparation = make()
         begun = begin_tail(conversation, notes)
-        if begun:
-            preparation.add_standing_notes(notes)
         recall = begun and recalls(conversation, query, preparation.settings.recall_tokens)
+        if begun:
+            preparation.add_standing_notes(workflow)
         if recall or answer.parts:
             return preparation, None, recall
         try:

@@ -119,9 +119,8 @@ class TurnRunner:
         parts = (self._services, opening.history, turn.conversation, turn.params)
         if turn.tools.history is None:
             return await prepare(*parts), None
-        log, workflow = turn.tools.history, turn.tools.workflow
-        notes = NoteSources(log, opening.answer.id, opening.events, workflow)
-        return await prepare_first(*parts, notes, self._stream.message)
+        notes = NoteSources(turn.tools.history, opening.answer.id, opening.events)
+        return await prepare_first(*parts, notes, self._stream.message, turn.tools.workflow)
 
     async def _prepare(self) -> Preparation:
         turn = self._turn

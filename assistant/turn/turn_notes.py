@@ -18,7 +18,6 @@ from ..context.tail import Tail
 from ..errors import AssistantError
 from ..messages.parts import Message
 from ..tools.ports import ChatHistory
-from ..workflow.view import Snapshot
 from .conversation import Conversation
 
 logger = logging.getLogger("comfyui_assistant")
@@ -31,13 +30,12 @@ LONGEST_QUERY = 1_000
 
 @dataclass(frozen=True, slots=True)
 class NoteSources:
-    """The sources of a turn's notes: the chat's log, the events since the user message before, and
-    the workflow that came with the turn. `answer_id` is the message that the turn writes."""
+    """The sources of a turn's notes: the chat's log, and the events since the user message before.
+    `answer_id` is the message that the turn writes."""
 
     history: ChatHistory
     answer_id: str
     events: tuple[Message, ...] = ()
-    workflow: Snapshot = Snapshot()
 
 
 def begin_tail(conversation: Conversation, sources: NoteSources) -> bool:
