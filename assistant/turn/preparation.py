@@ -173,9 +173,9 @@ async def prepare_first(
     answer: Message,
     workflow: Snapshot,
 ) -> tuple[Preparation, Plan | None]:
-    """The preparation of a turn with its tail, and the plan of its first request; `workflow` is the
-    workflow that came with the turn. All in one thread,
-    since every change of threads costs more than a short chat's plan.
+    """The preparation of a turn with its tail, and the plan of its first request: in one thread,
+    since every change of threads costs more than a short chat's plan. `workflow` came with the
+    turn.
 
     The plan is None where the turn goes on after a suspension, where passages are to be recalled,
     and where it cannot be made, which the next attempt reports. Raises ProviderError as `prepare`

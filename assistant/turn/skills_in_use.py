@@ -45,7 +45,6 @@ def _uses(
     history: Sequence[Message], conversation: Conversation, settings: Settings
 ) -> Iterator[Skill | SkillSummary]:
     """Each use of a skill, the newest first."""
-    rounds: Mapping[str, int] | None = None
     turns, ended = 0, False
     for message in reversed(history):
         if message.role == "user":
@@ -59,20 +58,19 @@ def _uses(
         for part in reversed(message.tool_parts):
             read = _read(part)
             if read is not None:
-                rounds = _rounds_after(conversation) if rounds is None else rounds
-                after = rounds.get(part.tool_call_id)
-                gone = after is None or _is_shortened(read, after, settings)
+                rounds = _rounds_after(part.tool_call_id, conversation)
+                gone = rounds is None or _is_shortened(read, rounds, settings)
                 yield read if gone else read.summary
 
 
-def _rounds_after(conversation: Conversation) -> Mapping[str, int]:
-    """How many rounds follow each call, by its id; calls that are cut are left out."""
+def _rounds_after(call_id: str, conversation: Conversation) -> int | None:
+    """How many rounds follow the call; None where the call is cut."""
     context, rounds = conversation.context, 0
-    after: dict[str, int] = {}
     for row in reversed(context.rows(context.projections.end)):
-        after.update((call.id, rounds) for call in row.tool_calls)
+        if any(call.id == call_id for call in row.tool_calls):
+            return rounds
         rounds += bool(row.tool_calls)
-    return after
+    return None
 
 
 def _read(part: ToolPart) -> Skill | None:

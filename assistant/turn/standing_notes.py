@@ -41,6 +41,8 @@ MOST_RULES: Final = 3
 """Rules, and corrections, that are tried for the reminder."""
 SHORT_CHAT: Final = 4
 """User messages up to which a chat is in sight even in a small window."""
+LONGEST_READ: Final = 20_000
+"""Characters of a message that are searched for corrections."""
 LOOKED_BACK: Final = 400
 """Rows before the last cut that are searched for corrections where there is no summary."""
 
@@ -115,7 +117,8 @@ def _corrections_in(rows: Iterable[PromptMessage]) -> Iterator[str]:
     for row in rows:
         if row.role == "user":
             # A skill or a file is not the user's own words.
-            found = corrections_in(row.text if row.own_words is None else row.own_words)
+            said = row.text if row.own_words is None else row.own_words
+            found = corrections_in(said[:LONGEST_READ])
             if found:
                 yield " ".join(found)
 
