@@ -11,14 +11,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 
 from ..config import Settings
-from ..messages.parts import Message, ToolPart
-from ..user_context.skills import Skill, SkillOrigin, SkillSummary
+from ..messages.parts import Message
+from ..tools.skill_tools import skill_read
+from ..user_context.skills import Skill, SkillSummary
 from .conversation import Conversation
 
 TURNS_IN_USE = 3
 """Turns after the turn of a skill, as long as most tasks that need a skill take."""
-READERS: Mapping[str, SkillOrigin] = {"getUserSkill": "user", "getSystemSkill": "system"}
-"""The tools that give a skill's text, and whose skills these are."""
 
 
 def skills_in_use(
@@ -56,7 +55,7 @@ def _uses(
             if turns > TURNS_IN_USE:
                 return
         for part in reversed(message.tool_parts):
-            read = _read(part)
+            read = skill_read(part)
             if read is not None:
                 rounds = _rounds_after(part.tool_call_id, conversation)
                 gone = rounds is None or _is_shortened(read, rounds, settings)
@@ -71,20 +70,6 @@ def _rounds_after(call_id: str, conversation: Conversation) -> int | None:
             return rounds
         rounds += bool(row.tool_calls)
     return None
-
-
-def _read(part: ToolPart) -> Skill | None:
-    """The skill that a call read, as its result has it. A client that sends its messages itself may
-    send any value."""
-    if part.tool_name not in READERS or part.state != "output-available":
-        return None
-    fields = ("slug", "name", "description", "instructions")
-    output = part.output if isinstance(part.output, Mapping) else {}
-    values = [output.get(field) for field in fields]
-    if not all(isinstance(value, str) for value in values):
-        return None
-    slug, name, description, instructions = map(str, values)
-    return Skill(slug, name, description, instructions, READERS[part.tool_name])
 
 
 def _is_shortened(skill: Skill, rounds: int, settings: Settings) -> bool:
