@@ -106,7 +106,7 @@ def _capped(
     narrative = [each for each in kept if each.part in (SOUL, GOALS)]
     omitted = [each for each in _omitted(every, kept) if each.part in (SOUL, GOALS)]
     shown, rooms = list(kept), {}
-    shortened = bool(omitted) or any(each not in every for each in narrative)
+    shortened = bool(omitted) or not set(every).issuperset(narrative)
     if shortened:
         room = max_narrative_chars - len(_block(narrative, {}, True))
         rooms = _rooms(omitted, narrative, room)
@@ -280,7 +280,8 @@ def _first_of_lines(statements: Sequence[_Statement]) -> list[_Statement]:
     second sentence of one is."""
     lines = {each.line: each for each in reversed(statements)}
     first = list(lines.values())[::-1]
-    return first + [each for each in statements if each not in first]
+    others = set(statements).difference(first)
+    return first + [each for each in statements if each in others]
 
 
 def _indented(text: str) -> str:
