@@ -29,6 +29,8 @@ def loaded_before(
     toolset: Toolset, listing: Listing, history: Sequence[Message]
 ) -> tuple[str, ...]:
     """The groups that the calls in `history` loaded and that stay, in the order of loading."""
+    if all(tool.window <= listing.window for tool in toolset):
+        return ()
     calls = [part for message in history for part in message.tool_parts]
     kept = list(toolset.loaded_by(calls, listing.window))
     least_recent_last = toolset.loaded_by(reversed(calls), listing.window)
