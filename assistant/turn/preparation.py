@@ -214,22 +214,17 @@ async def _maker(
         _provider_and_window(services, params, settings), services.prompts.statements()
     )
     spoken = tuple(message for message in history if message.role != "system")
-    listing = Listing(window.tokens)
-    if settings.prompt_cache == "auto":
-        loaded = loaded_before(services.toolset, listing, spoken)
-        listing = replace(listing, loaded=loaded)
-    tools = schemas_of(services.toolset.list(listing)) if provider.tools else ()
     calibration = services.calibrations.get(provider.model, Calibration())
     alternation = provider.model in services.alternating
 
-    def prompt(skills: tuple[Skill | SkillSummary, ...]) -> SystemPrompt:
+    def prompt(skills: Sequence[Skill | SkillSummary], tools: bool) -> SystemPrompt:
         # Our own system message: full on a chat's first turn, else the continuation (R1, R2).
         return services.prompts.system_prompt(
             statements,
             first_turn=conversation.context.first_turn,
             window_tokens=window.tokens,
             compact=window.compact,
-            tools=bool(tools),
+            tools=tools,
             max_steps=settings.max_steps,
             pinned_skills=skills,
         )
@@ -238,8 +233,13 @@ async def _maker(
         conversation.feed_locked(spoken)
         count = counter_of(provider.model)
         skills = skills_in_use(spoken, conversation, settings)
+        listing = Listing(window.tokens)
+        if settings.prompt_cache == "auto":
+            loaded = loaded_before(services.toolset, listing, spoken)
+            listing = replace(listing, loaded=loaded)
+        tools = schemas_of(services.toolset.list(listing)) if provider.tools else ()
         own = client_system(history)
-        made = prompt(skills) if own is None else None
+        made = prompt(skills, bool(tools)) if own is None else None
         return Preparation(
             provider,
             window,
