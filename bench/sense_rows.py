@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Callable, Coroutine, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -20,7 +20,7 @@ MOST_MESSAGE_TOKENS = 3_000
 @dataclass(frozen=True, slots=True)
 class Row:
     name: str
-    measure: Callable[[Options], Awaitable[list[Figure]]]
+    measure: Callable[[Options], Coroutine[Any, Any, list[Figure]]]
 
 
 @dataclass(frozen=True, slots=True)
