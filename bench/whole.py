@@ -31,15 +31,16 @@ SAFE_SHARE = 0.9
 
 def safely_below(tokens: float, window: int) -> bool:
     """Whether a request of `tokens` tokens is below the token trigger of a window."""
-    return tokens <= SAFE_SHARE * TRIGGER_SHARE * _prompt(window)
+    return tokens <= SAFE_SHARE * TRIGGER_SHARE * prompt_tokens(window)
 
 
 def target_tokens(window: int) -> float:
     """The tokens that a cut leaves."""
-    return TARGET_SHARE * _prompt(window)
+    return TARGET_SHARE * prompt_tokens(window)
 
 
-def _prompt(window: int) -> float:
+def prompt_tokens(window: int) -> float:
+    """The tokens of a window that a prompt may use."""
     return window - min(RESERVE, window * RESERVE_SHARE) - window * MARGIN_SHARE
 
 
