@@ -169,7 +169,9 @@ class LivedFigures:
             start += 1
         if start == 0:
             return
-        if rows[start].role != "user" and self._is_giant(rows, start):
+        if start == len(rows):
+            self.tails.add(False)
+        elif rows[start].role != "user" and self._is_giant(rows, start):
             self.giant_turns += 1
         else:
             self.tails.add(rows[start].role == "user")
