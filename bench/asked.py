@@ -18,6 +18,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
+from plugin.assistant.context.tokens import text_tokens
 from plugin.bench.environments import Peer, PeerUnavailable, ask
 from plugin.bench.fixed_rule import request as fixed_rule_request
 from plugin.bench.lived import LivedChats, Round, Wanted, copied, living, text_messages
@@ -148,11 +149,14 @@ def _seen(
 
 
 def message_tokens(messages: Messages) -> float:
-    """Exact tokens where they can be counted, else characters / 4."""
+    """Exact tokens where they can be counted; else characters / 4, and the product's estimate of
+    texts that are not ASCII alone, such as Chinese."""
     exact = exact_tokens(messages)
-    if exact is not None:
-        return exact
-    return sum(len(text_of(message)) for message in messages) / CHARS_PER_TOKEN
+    return exact if exact is not None else sum(_text_size(text_of(one)) for one in messages)
+
+
+def _text_size(text: str) -> float:
+    return len(text) / CHARS_PER_TOKEN if text.isascii() else text_tokens(text)
 
 
 def figures(seen: Sequence[Answerable], window: int) -> dict[str, Any]:
@@ -174,12 +178,14 @@ def _share(values: Iterable[bool]) -> float:
     return round(statistics.fmean(map(float, values)), 4)
 
 
-def theirs(asked: Sequence[Asked], peer: Peer, window: int, folder: Path) -> dict[str, Any]:
-    """The figures of a peer, asked once for each conversation: no peer looks at the question.
-    Raises PeerUnavailable."""
+def theirs(
+    asked: Sequence[Asked], peer: Peer, limit: int, window: int, folder: Path
+) -> dict[str, Any]:
+    """The figures of a peer with a limit of `limit` tokens, asked once for each conversation: no
+    peer looks at the question. Raises PeerUnavailable."""
     log = folder / "asked.json"
     log.write_text(json.dumps([_history(one) for one in asked], ensure_ascii=False), "utf-8")
-    lines = ask(peer, log, [[number] for number in range(len(asked))], window, SECONDS, folder)
+    lines = ask(peer, log, [[number] for number in range(len(asked))], limit, SECONDS, folder)
     failed = next((line["error"] for line in lines if line.get("error")), None)
     if failed is not None:
         raise PeerUnavailable(failed)

@@ -131,7 +131,7 @@ class LivedFigures:
         if self._is_below_all(turn, number, sent):
             self.whole.add(all(shown.has(row) for row in rows))
         if safely_below(running_tokens(turn, number), self.wanted.window):
-            for row in due_whole(turn, number, self.wanted.cache):
+            for row in due_whole(turn, number):
                 self.running.add(shown.has(row))
         self._add_tail(turn, rows, sent)
         self.ours.add(sent.messages, system=False)
@@ -161,11 +161,17 @@ class LivedFigures:
         )
 
     def _add_tail(self, turn: LivedTurn, rows: Sequence[PromptMessage], sent: Sent) -> None:
-        """A cut inside a turn that alone exceeds the target is that of a giant turn."""
+        """A cut inside a turn that alone exceeds the target is that of a giant turn. The first text
+        answer, which is pinned, is no part of a tail."""
         start = tail_start(rows, sent)
+        answers = (at for at, row in enumerate(rows) if row.role == "assistant" and row.text)
+        if start and start == next((at for at in answers if not rows[at].tool_calls), None):
+            start += 1
         if start == 0:
             return
-        if rows[start].role != "user" and self._is_giant(rows, start):
+        if start == len(rows):
+            self.tails.add(False)
+        elif rows[start].role != "user" and self._is_giant(rows, start):
             self.giant_turns += 1
         else:
             self.tails.add(rows[start].role == "user")

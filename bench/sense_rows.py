@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Callable, Coroutine, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -10,6 +10,7 @@ from plugin.bench import asked, sense_logs, sense_speed
 from plugin.bench.environments import PeerUnavailable, version_of
 from plugin.bench.peers import PEERS
 from plugin.bench.sense_row import Figure, Options
+from plugin.bench.whole import prompt_tokens
 
 CONVERSATION_WINDOW = 12_000
 TALK_WINDOW = 4_096
@@ -20,7 +21,7 @@ MOST_MESSAGE_TOKENS = 3_000
 @dataclass(frozen=True, slots=True)
 class Row:
     name: str
-    measure: Callable[[Options], Awaitable[list[Figure]]]
+    measure: Callable[[Options], Coroutine[Any, Any, list[Figure]]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,13 +55,15 @@ class Conversations:
     def _others(self, conversations: Sequence[asked.Asked], options: Options) -> list[Figure]:
         if options.peers is not None and "ours" in options.peers:
             return []
+        # A peer has no system message and no schemas here, so it may fill the whole prompt.
+        room = int(prompt_tokens(self.window))
         values: dict[str, Any] = asked.reference(conversations, self.window)
         found = [Figure(self.name, self.what, "the fixed rule", "-", values)]
         for peer in PEERS:
             if options.peers is None or peer.name in options.peers:
                 try:
                     version = version_of(peer)
-                    values = asked.theirs(conversations, peer, self.window, options.folder)
+                    values = asked.theirs(conversations, peer, room, self.window, options.folder)
                     values["version"] = version
                 except PeerUnavailable as reason:
                     values = {"unavailable": str(reason)}

@@ -57,7 +57,8 @@ async def speed(options: Options) -> list[Figure]:
 
 async def _searching(size: int, wanted: Wanted) -> float:
     """Milliseconds that the searches of a turn take in a stored chat of `size` messages with an
-    index; of a search by itself where recall is off."""
+    index, in which the question is not yet; of a search by itself in a turn without one, as where
+    recall is off."""
     log = write_session(SEED, Shape(messages=SESSION))
     rows = islice((row for row in endless(log.messages) if row["role"] != "system"), size)
     messages = [_message(at, text_of(row)) for at, row in enumerate(rows)]
@@ -75,6 +76,10 @@ async def _searching(size: int, wanted: Wanted) -> float:
                 timed.begin()
                 await chats.turn(CHAT, question, ANSWER)
                 if not timed.turns[-1]:
+                    timed.end()
+                    await chats.indexed(CHAT)
+                    timed.turns.pop()
+                    timed.begin()
                     await chats.space.search.search(CHAT, question, HITS)
                 timed.end()
                 # The answer's row is indexed apart from the next search.

@@ -20,7 +20,7 @@ from plugin.bench.measures import text_of
 
 GUIDES = ("getSystemSkill", "getUserSkill")
 KEPT_ROUNDS = 2
-"""The newest rounds whose results R14 keeps in `none`."""
+"""The newest rounds, whose results R14 keeps."""
 TRIGGER_SHARE, TARGET_SHARE = 0.70, 0.40
 """LLM_SUMMARY_TRIGGER and LLM_SUMMARY_TARGET."""
 RESERVE, RESERVE_SHARE, MARGIN_SHARE = 4_096, 0.25, 0.05
@@ -31,15 +31,16 @@ SAFE_SHARE = 0.9
 
 def safely_below(tokens: float, window: int) -> bool:
     """Whether a request of `tokens` tokens is below the token trigger of a window."""
-    return tokens <= SAFE_SHARE * TRIGGER_SHARE * _prompt(window)
+    return tokens <= SAFE_SHARE * TRIGGER_SHARE * prompt_tokens(window)
 
 
 def target_tokens(window: int) -> float:
     """The tokens that a cut leaves."""
-    return TARGET_SHARE * _prompt(window)
+    return TARGET_SHARE * prompt_tokens(window)
 
 
-def _prompt(window: int) -> float:
+def prompt_tokens(window: int) -> float:
+    """The tokens of a window that a prompt may use."""
     return window - min(RESERVE, window * RESERVE_SHARE) - window * MARGIN_SHARE
 
 
@@ -86,13 +87,12 @@ def running_tokens(turn: LivedTurn, number: int) -> float:
     return float(sent.report["total"]["tokens"]) + sum(message_tokens(row) for row in missing)
 
 
-def due_whole(turn: LivedTurn, number: int, cache: str) -> list[PromptMessage]:
+def due_whole(turn: LivedTurn, number: int) -> list[PromptMessage]:
     """The rows of the running turn that request `number` has to show whole while it is below its
-    trigger: skills and recalled pages of any round; other results of the newest two rounds in
-    `none`, of all rounds in `auto`."""
+    trigger: skills and recalled pages of any round, other results of the newest two rounds."""
     due = [turn.asked] if turn.asked.skill_chars else []
     rounds = turn.rounds[:number]
-    newest = 0 if cache == "auto" else len(rounds) - KEPT_ROUNDS
+    newest = len(rounds) - KEPT_ROUNDS
     for place, (call, *results) in enumerate(rounds):
         for asked, result in zip(call.tool_calls, results, strict=True):
             if place >= newest or asked.name in (*GUIDES, RECALL_RESULT):

@@ -75,8 +75,8 @@ async def test_calls_of_a_log_return_the_results_of_the_log() -> None:
 async def test_results_of_the_running_turn_are_due_and_a_shortened_result_is_not_whole() -> None:
     result = json.dumps({"b": "x" * 50, "a": 2})
     (turn,) = await lived([LoggedTurn("Look.", (CALL, DONE), (result,))])
-    assert due_whole(turn, 0, "none") == []
-    (row,) = due_whole(turn, 1, "none")
+    assert due_whole(turn, 0) == []
+    (row,) = due_whole(turn, 1)
     shown = Shown.of(turn.sent[1])
     assert shown.has(row)
     assert not Shown(tuple(text.replace("xxx", "") for text in shown.texts), shown.calls).has(row)
