@@ -11,7 +11,7 @@ settings and projections give the same bytes (R52)."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -25,7 +25,7 @@ from .compaction_policy import (
     cut_saves_enough,
     manual_cut_index,
     mask_end,
-    mask_pays,
+    mask_is_enough,
     met,
     most_of_summary,
 )
@@ -281,27 +281,29 @@ class ChatContext:
             return draft
         if not self._limits.cached:
             return self._cut(draft) if met(draft, self._limits) else draft
-        if draft.tokens <= self._limits.trigger:
+        if draft.tokens <= self._room:
             return draft
-        mask, shorter = self._masked(draft)
-        pays = mask_pays(draft, shorter, self._room, self._budget.prices)
-        if pays and not draft.partial:
-            self._projections = self._projections.with_mask(self._log, *mask)
-            return shorter
-        return self._cut(draft) if draft.tokens > self._room else draft
-
-    def _masked(self, draft: Draft) -> tuple[tuple[int, tuple[int, ...]], Draft]:
-        """A mask of all but the last rounds and of what the running turn is to keep: its end row
-        and the rows of the rounds that it leaves out; and the draft with it. The end row is 0, and
-        the draft the same, when there is nothing new to mask."""
-        end = mask_end(draft.whole, self._limits.keep_rounds)
-        if end <= self._projections.masked:
-            return (0, ()), draft
         asked = self._log.last_user or 0
-        running = (group for group in draft.whole if asked < group.first < end)
-        unmasked = tuple(group.first for group in running if kept_places(group))
-        shorter = masked(draft, end, unmasked, self._log, self._limits, self._reducer)
-        return (end, unmasked), shorter
+        for mask, shorter in self._masks(draft, asked):
+            if mask_is_enough(draft, shorter, self._room) and not draft.partial:
+                self._projections = self._projections.with_mask(self._log, *mask)
+                return shorter
+        return self._cut(draft)
+
+    def _masks(
+        self, draft: Draft, asked: int
+    ) -> Iterator[tuple[tuple[int, tuple[int, ...]], Draft]]:
+        """The masks that would add something, with their drafts: of the finished turns, then of all
+        rounds but the last. Each is its end row and the rows of the rounds that it leaves out: what
+        the running turn is to keep."""
+        end = mask_end(draft.whole, self._limits.keep_rounds)
+        done = self._projections.masked
+        for last in sorted({min(end, asked), end}):
+            if last > done:
+                running = (group for group in draft.whole if asked < group.first < last)
+                kept = tuple(group.first for group in running if kept_places(group))
+                shape = (last, kept, self._log, self._limits, self._reducer)
+                yield (last, kept), masked(draft, *shape)
 
     def _relieved(self, draft: Draft, asked: int) -> Draft:
         """Where prompts are not cached, the draft with the longest results of the running turn
@@ -317,7 +319,8 @@ class ChatContext:
         Where prompts are cached, older rounds are masked at the same time: the cut breaks the
         prefix anyway.
         """
-        mask, draft = self._masked(before) if self._limits.cached else ((0, ()), before)
+        masks = list(self._masks(before, self._log.last_user or 0)) if self._limits.cached else []
+        mask, draft = masks[-1] if masks else ((0, ()), before)
         summary = self._most_summary(sum(counted.tokens for counted in draft.system))
         asked = self._log.group_at(self._log.last_user or 0)
         kept = [group for group in draft.asked if group.is_round]

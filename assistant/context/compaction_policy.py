@@ -2,8 +2,9 @@
 
 Where prompts are not cached, the limits always hold, and a cut goes well below the limits. Where
 prompts are cached, a change of the prefix makes the provider read the rest of the request again; so
-masks and cuts wait until the window is full, and come earlier only when they save more over the
-coming requests than the second reading costs.
+masks and cuts wait until the room is full. (Masks that came earlier, whenever they saved more over
+the next requests than the second reading costs, were measured: with results whole they broke the
+prefix more often and cost more.)
 """
 
 from __future__ import annotations
@@ -14,7 +15,6 @@ from dataclasses import dataclass, replace
 from .draft import Draft
 from .limits import Limits
 from .log import Group
-from .window import Prices
 
 LEAST_SAVING = 0.1
 """A compaction must save this share of the request's tokens, and a summary has at most the rest of
@@ -24,8 +24,6 @@ MANUAL_SUMMARY_SHARE = 0.5
 NEARLY = 0.85
 """The share of the hard limits up to which earlier turns stay whole, so that the next cut is not
 due at once."""
-COMING_REQUESTS = 12
-"""The number of requests that a mask is expected to serve: about two turns with tools."""
 MASKED_SHARE = 0.45
 """When the window is full, a mask is enough if it brings the prompt to this share of its room; else
 a cut is due."""
@@ -251,25 +249,7 @@ def mask_end(groups: Sequence[Group], keep_rounds: int) -> int:
     return rounds[-keep_rounds].first
 
 
-def mask_pays(before: Draft, after: Draft, room: int, prices: Prices) -> bool:
-    """Whether a mask is worth committing (R27, R50): when the prompt exceeds `room`, whether the
-    mask alone is enough; else whether it saves more than the broken prefix costs."""
-    if not saves_enough(before, after):
-        return False
-    if before.tokens > room:
-        return after.tokens <= room * MASKED_SHARE
-    saved = (before.tokens - after.tokens) * prices.read * COMING_REQUESTS
-    broken = after.tokens - common_tokens(before, after)
-    return saved > broken * (prices.write - prices.read)
-
-
-def common_tokens(before: Draft, after: Draft) -> int:
-    """Tokens of the beginning that both drafts share, which stays cached."""
-    if before.summary is not after.summary:
-        return min(before.prefix_tokens, after.prefix_tokens)
-    common = before.fixed_tokens
-    for old, new in zip(before.tail, after.tail, strict=False):
-        if old is not new:
-            break
-        common += new.tokens
-    return common
+def mask_is_enough(before: Draft, after: Draft, room: int) -> bool:
+    """Whether a mask saves enough to be worth committing, and makes enough room by itself, so that
+    no cut is needed soon (R27, R50)."""
+    return saves_enough(before, after) and after.tokens <= room * MASKED_SHARE

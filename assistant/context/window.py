@@ -1,11 +1,7 @@
-"""The model's window, the part of it that a prompt may use, and the prices of prompt tokens (R20).
-
-All sizes are tokens; prices are relative to one token of fresh input.
-"""
+"""The model's window, and the part of it that a prompt may use (R20). All sizes are tokens."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from .tokens import TextTokens
@@ -19,26 +15,6 @@ MARGIN_SHARE = 0.05
 """The share of the window that is kept free for errors of the token estimate."""
 COMPACT_BELOW = 16_384
 """A smaller window gets the compact system message and no LLM summaries."""
-
-
-@dataclass(frozen=True, slots=True)
-class Prices:
-    """The price of a prompt token: `read` when it was cached, `write` when it was not."""
-
-    read: float = 1.0
-    write: float = 1.0
-
-
-PRICES: Mapping[str, Prices] = {
-    "none": Prices(),
-    "automatic": Prices(read=0.1),
-    "automatic-half": Prices(read=0.5),
-    "explicit": Prices(read=0.1, write=1.25),
-    "local": Prices(read=0.02),
-}
-"""By kind of provider: no cache; automatic prefix caches at a tenth or half of the price; an
-explicit cache with a dearer first write; a local server's KV cache, whose reading is nearly free.
-"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,7 +67,6 @@ class Budget:
 
     window: Window = field(default_factory=Window)
     alternation: bool = False
-    prices: Prices = PRICES["automatic"]
     exact: bool = False
     factor: float = 1.0
     count: TextTokens | None = None

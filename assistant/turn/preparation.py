@@ -18,7 +18,7 @@ from ..context.report import Report
 from ..context.system import SystemText
 from ..context.tail import EARLIER_SHARE
 from ..context.tokens import TextTokens
-from ..context.window import PRICES, Budget, Prices, Window, window_of
+from ..context.window import Budget, Window, window_of
 from ..errors import AssistantError, ContextOverflow, InvalidRequest
 from ..llm.provider import Provider
 from ..llm.request import LLMRequest
@@ -100,8 +100,7 @@ class Preparation:
     def ready(self, answer: Message | None = None) -> ChatContext:
         """The conversation's context, prepared for the turn's next request, which continues
         `answer`. The caller holds its lock."""
-        prices = prices_of(self.provider)
-        budget = Budget(self.window, self.alternation, prices, factor=self.factor, count=self.count)
+        budget = Budget(self.window, self.alternation, factor=self.factor, count=self.count)
         self.conversation.context.prepare(budget, self.system, self._tools_after(answer))
         return self.conversation.context
 
@@ -144,11 +143,6 @@ class Preparation:
     def within(self, tokens: int) -> Preparation:
         """The preparation for a server whose window turned out to be smaller (R29)."""
         return replace(self, window=replace(self.window, tokens=tokens, known=True))
-
-
-def prices_of(provider: Provider) -> Prices:
-    """Relative prices of reading a prompt, assumed by the kind of server: none reports them."""
-    return PRICES["local" if provider.local else "automatic"]
 
 
 async def prepare(
