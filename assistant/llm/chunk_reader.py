@@ -11,7 +11,8 @@ from itertools import groupby
 from operator import itemgetter
 from typing import Any
 
-from .caps import DEFAULT_CAPS, NOTHING_WRITTEN, CapReached, Caps, Meter, Written, size_of
+from .caps import DEFAULT_CAPS, NOTHING_WRITTEN, CapReached, Caps, Meter, Written, bytes_of
+from .reasoning import ReasoningBlocks
 from .stream_events import (
     Event,
     Finish,
@@ -53,6 +54,8 @@ MOST_PIECES = 600_000
 MOST_PARTS = 2_000
 """Parts of text and reasoning of one answer. Each change between the two is a new part, and all
 parts are read again with each checkpoint, request and page."""
+BLOCKS_AT_ONCE = 256
+"""Pieces of reasoning blocks in one event: other tasks run between two events."""
 LONGEST_WORD = 200
 """Characters of a model's name and of a finish reason that are read."""
 
@@ -74,6 +77,8 @@ class ChunkReader:
         self._calls = ToolCallReader(made_id_prefix, caps)
         self._text = Meter("text", caps.text, written.text)
         self._reasoning = Meter("reasoning", caps.reasoning, written.reasoning)
+        self._blocks = ReasoningBlocks()
+        self._text_bytes = 0  # Bytes of reasoning that no block has held yet.
         self._pieces = 0
         self._parts = written.parts
         self._open: type[Event] | None = None
@@ -141,6 +146,9 @@ class ChunkReader:
         if not _speaks(event) or isinstance(event, (ToolCallDelta, self._open or ToolCallDelta)):
             return
         self._open = type(event)
+        if self._open is not ReasoningDelta:
+            # The next reasoning is a part of its own, with blocks of its own.
+            self._blocks = ReasoningBlocks()
         if isinstance(event, (TextDelta, ReasoningDelta)):
             if self._parts >= MOST_PARTS:
                 raise CapReached("parts", MOST_PARTS)
@@ -155,13 +163,20 @@ class ChunkReader:
             return (TextDelta(text) if text else None), reached
         if isinstance(event, ReasoningDelta):
             text = self._reasoning.take(event.text)
-            if event.details:
-                self._reasoning.add(max(0, size_of(event.details) - len(event.text)))
+            self._count_blocks(event)
             reached = self._reasoning.reached
             if reached is None:
                 return event, None
             return (ReasoningDelta(text, event.field) if text else None), reached
         return event, None
+
+    def _count_blocks(self, event: ReasoningDelta) -> None:
+        """Counts what is kept of the reasoning blocks, joined. Most blocks repeat the text, which
+        is counted already: only what they hold beyond it counts."""
+        self._text_bytes += bytes_of(event.text)
+        beyond = sum(map(self._blocks.add, event.details)) - self._text_bytes
+        self._text_bytes = max(0, -beyond)
+        self._reasoning.add(max(0, beyond))
 
     def _reason(self, word: str) -> FinishReason:
         """The finish reason, corrected: some servers say "stop" after a tool call, or "tool_calls"
@@ -221,11 +236,19 @@ def _reasoning(delta: Json) -> Iterator[ReasoningDelta]:
     for name in REASONING_FIELDS:
         text = delta.get(name)
         if isinstance(text, str) and text:
-            yield ReasoningDelta(text, name, details)
+            yield ReasoningDelta(text, name, details[:BLOCKS_AT_ONCE])
+            for blocks in _batches(details[BLOCKS_AT_ONCE:]):
+                yield ReasoningDelta("", name, blocks)
             return
-    if details:
-        texts = [d.get("text") or d.get("summary") or "" for d in details]
-        yield ReasoningDelta("".join(t for t in texts if isinstance(t, str)), "reasoning", details)
+    for blocks in _batches(details):
+        texts = [block.get("text") or block.get("summary") or "" for block in blocks]
+        text = "".join(text for text in texts if isinstance(text, str))
+        yield ReasoningDelta(text, "reasoning", blocks)
+
+
+def _batches(details: tuple[Json, ...]) -> Iterator[tuple[Json, ...]]:
+    for start in range(0, len(details), BLOCKS_AT_ONCE):
+        yield details[start : start + BLOCKS_AT_ONCE]
 
 
 def _content(content: object) -> Iterator[Piece]:

@@ -25,7 +25,7 @@ class ReasoningDelta:
 
     `field` is the name under which it came, and under which it is sent back inside an open tool
     loop (R19); reasoning from the text ("think") is not sent back. `details` are a provider's
-    opaque blocks, as sent; `merge_reasoning_blocks` joins the blocks of one answer (R38).
+    opaque blocks in pieces, as sent; `ReasoningBlocks` joins them (R38).
     """
 
     text: str

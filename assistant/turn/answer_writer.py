@@ -11,7 +11,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
-from ..llm.reasoning import merge_reasoning_blocks
+from ..llm.reasoning import ReasoningBlocks
 from ..llm.stream_events import (
     Event,
     Finish,
@@ -73,7 +73,8 @@ class AnswerWriter:
         self._open: str | None = None
         self._open_id = ""
         self._blanks: list[str] = []
-        self._details: list[Any] = []
+        self._details = ReasoningBlocks()
+        self._details_fit = True
         self._field = "think"
         self._calls: dict[int, Call] = {}
         self.answered = False
@@ -141,7 +142,9 @@ class AnswerWriter:
         if self._open != "reasoning":
             self._begin("reasoning", chunks.reasoning_start)
             self._field = event.field
-        self._details.extend(event.details)
+        for piece in event.details:
+            self._details.add(piece)
+            self._details_fit = self._details_fit and fault_of([piece]) is None
         if event.text:
             self._emit(chunks.reasoning_delta(self._open_id, event.text))
 
@@ -188,14 +191,14 @@ class AnswerWriter:
             self._emit(chunks.reasoning_end(self._open_id, self._kept()))
         self._open = None
         self._blanks = []
-        self._details = []
+        self._details, self._details_fit = ReasoningBlocks(), True
 
     def _kept(self) -> dict[str, Any]:
         """The fields that the provider wants back with this reasoning inside an open tool loop
         (R19)."""
         kept: dict[str, Any] = {} if self._field == "think" else {"field": self._field}
-        details = list(merge_reasoning_blocks(self._details))
-        if details and fault_of(details) is None:
+        details = list(self._details.whole())
+        if details and self._details_fit:
             kept["details"] = details
         return kept
 

@@ -10,7 +10,12 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from plugin.assistant.llm.caps import NOTHING_WRITTEN, CapReached, Caps, Written
-from plugin.assistant.llm.chunk_reader import FINISH_REASONS, MOST_TOKENS, ChunkReader
+from plugin.assistant.llm.chunk_reader import (
+    BLOCKS_AT_ONCE,
+    FINISH_REASONS,
+    MOST_TOKENS,
+    ChunkReader,
+)
 from plugin.assistant.llm.stream_events import (
     Event,
     Finish,
@@ -198,6 +203,63 @@ def test_reasoning_that_comes_as_details_only_is_still_shown() -> None:
     assert read(delta(reasoning_details=[text, hidden])) == [
         ReasoningDelta("hm", "reasoning", (text, hidden))
     ]
+
+
+def test_many_blocks_in_one_chunk_come_in_several_events() -> None:
+    """Other tasks run between two events."""
+    blocks = [{"type": "t", "id": str(n), "text": "hm"} for n in range(10_000)]
+    events = [e for e in read(delta(reasoning_details=blocks)) if isinstance(e, ReasoningDelta)]
+    assert max(len(event.details) for event in events) <= BLOCKS_AT_ONCE
+    assert [block for event in events for block in event.details] == blocks
+    assert "".join(event.text for event in events) == "hm" * 10_000
+
+
+def test_the_text_of_many_blocks_comes_once() -> None:
+    blocks = [{"type": "t", "id": str(n), "text": "hm"} for n in range(1_000)]
+    events = read(delta(reasoning="one text", reasoning_details=blocks))
+    texts = [event.text for event in events if isinstance(event, ReasoningDelta)]
+    assert texts[0] == "one text" and not any(texts[1:])
+
+
+def taken_of(reader: ChunkReader, chunk: Any) -> int:
+    """How often a reader takes this chunk before it reaches a cap."""
+    for taken in range(100_000):
+        try:
+            list(reader.feed(chunk))
+        except CapReached:
+            return taken
+    raise AssertionError("no cap was reached")
+
+
+def test_of_blocks_in_small_pieces_only_what_is_kept_counts() -> None:
+    """The names and the words that each piece repeats are kept once."""
+    piece = {"type": "reasoning.text", "text": "word ", "format": "some-format", "index": 0}
+    reader = ChunkReader(lambda: "made_", Caps(reasoning=50_000))
+    chunk = delta(reasoning="word ", reasoning_details=[piece])
+    assert taken_of(reader, chunk) > 0.98 * 50_000 / len("word ")
+
+
+def test_of_blocks_that_stay_apart_each_counts_whole() -> None:
+    piece = {"type": "reasoning.text", "text": "word ", "format": "some-format"}
+    reader = ChunkReader(lambda: "made_", Caps(reasoning=50_000))
+    assert taken_of(reader, delta(reasoning="word ", reasoning_details=[piece])) < 50_000 / 60
+
+
+def test_a_signature_that_is_replaced_counts_once() -> None:
+    reader = ChunkReader(lambda: "made_", Caps(reasoning=5_000))
+    for number in range(1_000):
+        block = {"index": 0, "signature": f"{number:04}" * 500}
+        list(reader.feed(delta(reasoning_details=[block])))
+
+
+def test_a_block_that_begins_after_a_text_counts_anew() -> None:
+    """What is written after a text is a part of its own, with blocks of its own."""
+    reader = ChunkReader(lambda: "made_", Caps(reasoning=5_000))
+    block = {"index": 0, "data": "x" * 1_000}
+    for _ in range(4):
+        list(reader.feed(delta(reasoning_details=[block])))
+        list(reader.feed(delta(content="word")))
+    assert taken_of(reader, delta(reasoning_details=[block])) == 0
 
 
 def test_think_tags_in_the_text_are_reasoning() -> None:

@@ -229,6 +229,19 @@ async def test_the_text_of_all_rounds_counts_together(tmp_path: Path) -> None:
     assert server.requests == 2
 
 
+async def test_the_reasoning_blocks_of_all_rounds_count_together(tmp_path: Path) -> None:
+    block = {"type": "reasoning.encrypted", "id": "r", "data": "x" * 3_000}
+    finish = event({"choices": [{"index": 0, "delta": {}, "finish_reason": "tool_calls"}]})
+    call = event(delta(tool_calls=[{"index": 0, "id": "c", **CALL}]))
+    thought = event(delta(reasoning_details=[block]))
+    async with hostile(head(), thought, call, finish, b"data: [DONE]\n\n") as server:
+        environ = {**server.environ, "LLM_MAX_REASONING_BYTES": "5000"}
+        async with chatting(tmp_path, environ) as chat:
+            stream, _ = await say(chat)
+    assert stream.error["code"] == "too_large"
+    assert server.requests == 2
+
+
 @pytest.mark.parametrize("blank", ["\n", "  "])
 async def test_an_endless_run_of_white_space_is_linear(tmp_path: Path, blank: str) -> None:
     flood = event(delta(content=blank))
