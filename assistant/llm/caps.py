@@ -7,7 +7,6 @@ user reads which setting was reached.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -30,7 +29,7 @@ class Caps:
 
 
 DEFAULT_CAPS = Caps()
-VALUE_BYTES = 8
+VALUE_BYTES = 16
 """What a value counts beside its characters."""
 
 
@@ -112,8 +111,8 @@ def size_of(value: Any) -> int:
         size += VALUE_BYTES
         if isinstance(item, str):
             size += bytes_of(item)
-        elif isinstance(item, Mapping):
-            size += sum(bytes_of(str(name)) for name in item)
+        elif isinstance(item, dict):
+            size += sum(map(bytes_of, map(str, item)))
             waiting.extend(item.values())
         elif isinstance(item, (list, tuple)):
             waiting.extend(item)

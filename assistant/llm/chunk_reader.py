@@ -7,6 +7,7 @@ ignored. `client` decides whether these events are a complete answer.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from itertools import groupby
 from operator import itemgetter
 from typing import Any
@@ -17,6 +18,7 @@ from .stream_events import (
     Event,
     Finish,
     FinishReason,
+    KeptReasoning,
     ModelName,
     ReasoningDelta,
     ReasoningField,
@@ -55,9 +57,16 @@ MOST_PARTS = 2_000
 """Parts of text and reasoning of one answer. Each change between the two is a new part, and all
 parts are read again with each checkpoint, request and page."""
 BLOCKS_AT_ONCE = 256
-"""Pieces of reasoning blocks in one event: other tasks run between two events."""
+"""Pieces of reasoning blocks between two events: other tasks run there."""
 LONGEST_WORD = 200
 """Characters of a model's name and of a finish reason that are read."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Blocks:
+    """Pieces of reasoning blocks, after the `ReasoningDelta` that they belong to."""
+
+    pieces: Sequence[Json]
 
 
 class ChunkReader:
@@ -119,7 +128,8 @@ class ChunkReader:
             if fitting is not None:
                 self.spoke = self.spoke or _speaks(fitting)
                 self._pieces += 1
-                self._count_part(fitting)
+                if self._begins_part(fitting):
+                    yield from self._end_part(type(fitting))
                 yield fitting
             if self._pieces >= MOST_PIECES:
                 raise CapReached("pieces", MOST_PIECES)
@@ -135,26 +145,36 @@ class ChunkReader:
             event, _ = self._fitting(_marked(piece))
             if event is not None:
                 self.spoke = self.spoke or _speaks(event)
+                if isinstance(event, TextDelta):
+                    yield from self._kept()
                 yield event
+        yield from self._kept()
         if self._usage is not None:
             yield self._usage
         if self._finish is not None:
             yield Finish(self._reason(self._finish))
 
-    def _count_part(self, event: Event) -> None:
-        """Counts the part that `event` begins, if it begins one. Raises CapReached."""
-        if not _speaks(event) or isinstance(event, (ToolCallDelta, self._open or ToolCallDelta)):
-            return
-        self._open = type(event)
-        if self._open is not ReasoningDelta:
-            # The next reasoning is a part of its own, with blocks of its own.
-            self._blocks = ReasoningBlocks()
-        if isinstance(event, (TextDelta, ReasoningDelta)):
+    def _begins_part(self, event: Event) -> bool:
+        if isinstance(event, (ToolCallDelta, self._open or ToolCallDelta)):
+            return False
+        return _speaks(event)
+
+    def _end_part(self, kind: type[Event]) -> Iterator[KeptReasoning]:
+        """Ends the part before the first event of another, which it counts. Raises CapReached."""
+        yield from self._kept()
+        self._open = kind
+        if kind in (TextDelta, ReasoningDelta):
             if self._parts >= MOST_PARTS:
                 raise CapReached("parts", MOST_PARTS)
             self._parts += 1
 
-    def _fitting(self, event: Event) -> tuple[Event | None, CapReached | None]:
+    def _kept(self) -> Iterator[KeptReasoning]:
+        """The blocks of the reasoning so far. Reasoning that comes later has blocks of its own."""
+        if self._blocks:
+            blocks, self._blocks = self._blocks, ReasoningBlocks()
+            yield KeptReasoning(blocks.whole())
+
+    def _fitting(self, event: Event | _Blocks) -> tuple[Event | None, CapReached | None]:
         """As much of the event as its cap allows, and whether the cap is reached."""
         if isinstance(event, TextDelta):
             text, reached = self._text.take(event.text), self._text.reached
@@ -162,19 +182,20 @@ class ChunkReader:
                 return event, None
             return (TextDelta(text) if text else None), reached
         if isinstance(event, ReasoningDelta):
-            text = self._reasoning.take(event.text)
-            self._count_blocks(event)
-            reached = self._reasoning.reached
+            text, reached = self._reasoning.take(event.text), self._reasoning.reached
+            self._text_bytes += bytes_of(text)
             if reached is None:
                 return event, None
             return (ReasoningDelta(text, event.field) if text else None), reached
+        if isinstance(event, _Blocks):
+            self._count(event)
+            return None, self._reasoning.reached
         return event, None
 
-    def _count_blocks(self, event: ReasoningDelta) -> None:
-        """Counts what is kept of the reasoning blocks, joined. Most blocks repeat the text, which
-        is counted already: only what they hold beyond it counts."""
-        self._text_bytes += bytes_of(event.text)
-        beyond = sum(map(self._blocks.add, event.details)) - self._text_bytes
+    def _count(self, blocks: _Blocks) -> None:
+        """Joins the pieces and counts what of them is kept. Most blocks repeat the text, which is
+        counted already: only what they hold beyond it counts."""
+        beyond = sum(map(self._blocks.add, blocks.pieces)) - self._text_bytes
         self._text_bytes = max(0, -beyond)
         self._reasoning.add(max(0, beyond))
 
@@ -191,7 +212,7 @@ class ChunkReader:
             self._model = model[:LONGEST_WORD]
             yield ModelName(self._model)
 
-    def _delta(self, delta: Json) -> Iterator[Event]:
+    def _delta(self, delta: Json) -> Iterator[Event | _Blocks]:
         yield from _reasoning(delta)
         for kind, text in _content(delta.get("content")):
             if kind == "think":
@@ -229,26 +250,25 @@ def _delta_of(choice: Json) -> Json:
     return {**message, "tool_calls": numbered}
 
 
-def _reasoning(delta: Json) -> Iterator[ReasoningDelta]:
+def _reasoning(delta: Json) -> Iterator[ReasoningDelta | _Blocks]:
     """The reasoning of a delta, once: servers may send it under two names and as blocks."""
     raw = delta.get("reasoning_details")
-    details = tuple(d for d in raw if isinstance(d, Mapping)) if isinstance(raw, list) else ()
-    for name in REASONING_FIELDS:
-        text = delta.get(name)
-        if isinstance(text, str) and text:
-            yield ReasoningDelta(text, name, details[:BLOCKS_AT_ONCE])
-            for blocks in _batches(details[BLOCKS_AT_ONCE:]):
-                yield ReasoningDelta("", name, blocks)
-            return
-    for blocks in _batches(details):
-        texts = [block.get("text") or block.get("summary") or "" for block in blocks]
-        text = "".join(text for text in texts if isinstance(text, str))
-        yield ReasoningDelta(text, "reasoning", blocks)
+    pieces = [piece for piece in raw if isinstance(piece, Mapping)] if isinstance(raw, list) else []
+    named = ((delta.get(name), name) for name in REASONING_FIELDS)
+    text, field = next(((t, name) for t, name in named if isinstance(t, str) and t), (None, None))
+    if field is None:
+        text, field = _text_of(pieces), "reasoning"
+    if text or pieces:
+        yield ReasoningDelta(text or "", field)
+    for start in range(0, len(pieces), BLOCKS_AT_ONCE):
+        if start:
+            yield ReasoningDelta("", field)
+        yield _Blocks(pieces[start : start + BLOCKS_AT_ONCE])
 
 
-def _batches(details: tuple[Json, ...]) -> Iterator[tuple[Json, ...]]:
-    for start in range(0, len(details), BLOCKS_AT_ONCE):
-        yield details[start : start + BLOCKS_AT_ONCE]
+def _text_of(pieces: Iterable[Json]) -> str:
+    texts = [piece.get("text") or piece.get("summary") or "" for piece in pieces]
+    return "".join(text for text in texts if isinstance(text, str))
 
 
 def _content(content: object) -> Iterator[Piece]:

@@ -24,13 +24,20 @@ class ReasoningDelta:
     """A piece of the model's reasoning.
 
     `field` is the name under which it came, and under which it is sent back inside an open tool
-    loop (R19); reasoning from the text ("think") is not sent back. `details` are a provider's
-    opaque blocks in pieces, as sent; `ReasoningBlocks` joins them (R38).
+    loop (R19); reasoning from the text ("think") is not sent back.
     """
 
     text: str
     field: ReasoningField
-    details: tuple[Mapping[str, Any], ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class KeptReasoning:
+    """The provider's opaque blocks of the reasoning that ends here, whole: they are sent back with
+    it (R38). Before the next text, the next call or the end of the answer; a text that is blank
+    does not end reasoning."""
+
+    blocks: tuple[Mapping[str, Any], ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,5 +95,13 @@ class Notice:
 
 
 Event = (
-    TextDelta | ReasoningDelta | ToolCallStart | ToolCallDelta | Usage | Finish | ModelName | Notice
+    TextDelta
+    | ReasoningDelta
+    | KeptReasoning
+    | ToolCallStart
+    | ToolCallDelta
+    | Usage
+    | Finish
+    | ModelName
+    | Notice
 )

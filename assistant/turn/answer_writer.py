@@ -11,10 +11,10 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
-from ..llm.reasoning import ReasoningBlocks
 from ..llm.stream_events import (
     Event,
     Finish,
+    KeptReasoning,
     ModelName,
     Notice,
     ReasoningDelta,
@@ -73,8 +73,7 @@ class AnswerWriter:
         self._open: str | None = None
         self._open_id = ""
         self._blanks: list[str] = []
-        self._details = ReasoningBlocks()
-        self._details_fit = True
+        self._details: list[Any] = []
         self._field = "think"
         self._calls: dict[int, Call] = {}
         self.answered = False
@@ -94,6 +93,8 @@ class AnswerWriter:
             self._add_text(event.text)
         elif isinstance(event, ReasoningDelta):
             self._add_reasoning(event)
+        elif isinstance(event, KeptReasoning):
+            self._details = list(event.blocks)
         elif isinstance(event, ToolCallStart):
             self._start_call(event)
         elif isinstance(event, ToolCallDelta):
@@ -142,9 +143,6 @@ class AnswerWriter:
         if self._open != "reasoning":
             self._begin("reasoning", chunks.reasoning_start)
             self._field = event.field
-        for piece in event.details:
-            self._details.add(piece)
-            self._details_fit = self._details_fit and fault_of([piece]) is None
         if event.text:
             self._emit(chunks.reasoning_delta(self._open_id, event.text))
 
@@ -191,15 +189,14 @@ class AnswerWriter:
             self._emit(chunks.reasoning_end(self._open_id, self._kept()))
         self._open = None
         self._blanks = []
-        self._details, self._details_fit = ReasoningBlocks(), True
+        self._details = []
 
     def _kept(self) -> dict[str, Any]:
         """The fields that the provider wants back with this reasoning inside an open tool loop
         (R19)."""
         kept: dict[str, Any] = {} if self._field == "think" else {"field": self._field}
-        details = list(self._details.whole())
-        if details and self._details_fit:
-            kept["details"] = details
+        if self._details and fault_of(self._details) is None:
+            kept["details"] = self._details
         return kept
 
 

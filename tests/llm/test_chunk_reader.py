@@ -10,15 +10,11 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from plugin.assistant.llm.caps import NOTHING_WRITTEN, CapReached, Caps, Written
-from plugin.assistant.llm.chunk_reader import (
-    BLOCKS_AT_ONCE,
-    FINISH_REASONS,
-    MOST_TOKENS,
-    ChunkReader,
-)
+from plugin.assistant.llm.chunk_reader import FINISH_REASONS, MOST_TOKENS, ChunkReader
 from plugin.assistant.llm.stream_events import (
     Event,
     Finish,
+    KeptReasoning,
     ModelName,
     ReasoningDelta,
     TextDelta,
@@ -190,35 +186,34 @@ def test_reasoning_under_two_names_counts_once() -> None:
     assert events == [ReasoningDelta("hm", "reasoning_content")]
 
 
-def test_reasoning_details_travel_with_the_text() -> None:
-    block = {"type": "reasoning.text", "index": 0, "text": "hm"}
-    assert read(delta(reasoning="hm", reasoning_details=[block])) == [
-        ReasoningDelta("hm", "reasoning", (block,))
-    ]
+def test_reasoning_blocks_come_whole_when_the_reasoning_ends() -> None:
+    block = {"type": "reasoning.text", "index": 0}
+    thoughts = [delta(reasoning=t, reasoning_details=[{**block, "text": t}]) for t in "ab"]
+    said = [ReasoningDelta("a", "reasoning"), ReasoningDelta("b", "reasoning")]
+    kept = KeptReasoning(({**block, "text": "ab"},))
+    assert read(*thoughts) == [*said, kept]
+    blank, text = delta(content=" "), delta(content="so")
+    assert read(*thoughts, blank, text) == [*said, kept, TextDelta(" so")]
+    call = calls(piece("{}", index=0, id="c", name="look"))
+    assert read(*thoughts, call)[2:4] == [kept, ToolCallStart(0, "c", "look")]
 
 
 def test_reasoning_that_comes_as_details_only_is_still_shown() -> None:
     text = {"type": "reasoning.text", "text": "hm"}
     hidden = {"type": "reasoning.encrypted", "data": "x"}
     assert read(delta(reasoning_details=[text, hidden])) == [
-        ReasoningDelta("hm", "reasoning", (text, hidden))
+        ReasoningDelta("hm", "reasoning"),
+        KeptReasoning((text, hidden)),
     ]
 
 
-def test_many_blocks_in_one_chunk_come_in_several_events() -> None:
-    """Other tasks run between two events."""
+def test_many_blocks_in_one_chunk_are_joined_in_several_steps() -> None:
+    """Other tasks run between two events. 256 blocks take about two milliseconds."""
     blocks = [{"type": "t", "id": str(n), "text": "hm"} for n in range(10_000)]
-    events = [e for e in read(delta(reasoning_details=blocks)) if isinstance(e, ReasoningDelta)]
-    assert max(len(event.details) for event in events) <= BLOCKS_AT_ONCE
-    assert [block for event in events for block in event.details] == blocks
-    assert "".join(event.text for event in events) == "hm" * 10_000
-
-
-def test_the_text_of_many_blocks_comes_once() -> None:
-    blocks = [{"type": "t", "id": str(n), "text": "hm"} for n in range(1_000)]
-    events = read(delta(reasoning="one text", reasoning_details=blocks))
-    texts = [event.text for event in events if isinstance(event, ReasoningDelta)]
-    assert texts[0] == "one text" and not any(texts[1:])
+    first, *others, kept = read(delta(reasoning_details=blocks))
+    assert first == ReasoningDelta("hm" * 10_000, "reasoning")
+    assert others == [ReasoningDelta("", "reasoning")] * 39
+    assert kept == KeptReasoning(tuple(blocks))
 
 
 def taken_of(reader: ChunkReader, chunk: Any) -> int:
