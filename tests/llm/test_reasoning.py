@@ -75,5 +75,5 @@ def test_the_pieces_themselves_are_not_changed() -> None:
 
 
 def test_true_is_another_index_than_one() -> None:
-    pieces = [{"index": 1, "text": "a"}, {"index": True, "text": "b"}, {"index": [1], "text": "c"}]
-    assert len(joined(pieces)) == 3
+    indices: list[Any] = [1, True, [1]]
+    assert len(joined([{"index": index, "text": "a"} for index in indices])) == 3
