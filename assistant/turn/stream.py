@@ -83,6 +83,10 @@ class TurnStream:
         if not self._first_report.done():
             self._first_report.set_result(report)
 
+    def when_planned(self, call: Callable[[], None]) -> None:
+        """Calls `call` when the first request is planned, or the turn has ended without it."""
+        self._first_report.add_done_callback(lambda _: call())
+
     async def first_report(self) -> Report | None:
         """Waits for the first request's report; None when the turn ended without a request."""
         return await asyncio.shield(self._first_report)
