@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field, fields
 from datetime import datetime
 from enum import Enum
 from typing import Any, Final, Literal
@@ -62,7 +62,8 @@ class ChatParams:
 
     def to_json(self) -> dict[str, Any]:
         """The parameters that are not None."""
-        return {name: value for name, value in asdict(self).items() if value is not None}
+        values = ((one.name, getattr(self, one.name)) for one in fields(self))
+        return {name: value for name, value in values if value is not None}
 
 
 @dataclass(frozen=True, slots=True)

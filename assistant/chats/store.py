@@ -126,6 +126,20 @@ class ChatStore(ChatTransactions):
 
         return await self.read(chat_id, work)
 
+    async def questions(self, chat_id: str) -> frozenset[tuple[str, str]]:
+        """All questions whether a tool may act that were asked in the chat, on any path: the ids of
+        the call and of the question."""
+
+        def work(transaction: Transaction) -> frozenset[tuple[str, str]]:
+            chat_rows.require(transaction, chat_id)
+            rows = chat_log.read_containing(transaction, chat_id, '"approval":')
+            parts = (part for _, message in rows for part in message.tool_parts)
+            return frozenset(
+                (part.tool_call_id, part.approval.id) for part in parts if part.approval
+            )
+
+        return await self.read(chat_id, work)
+
     async def page(
         self, chat_id: str, before: str | None = None, limit: int = 50
     ) -> tuple[tuple[Message, ...], bool]:

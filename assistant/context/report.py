@@ -39,6 +39,9 @@ class Size:
     def __add__(self, other: Size) -> Size:
         return Size(self.chars + other.chars, self.tokens + other.tokens)
 
+    def to_json(self) -> dict[str, int]:
+        return {"chars": self.chars, "tokens": self.tokens}
+
 
 @dataclass(frozen=True, slots=True)
 class RequestUsage:
@@ -117,8 +120,8 @@ class Report:
             "phase": self.phase,
             "first_turn": self.first_turn,
             "system_kind": self.system_kind,
-            "parts": {part.name: asdict(self.parts.get(part.name, Size())) for part in PARTS},
-            "total": asdict(self.total),
+            "parts": {part.name: self.parts.get(part.name, Size()).to_json() for part in PARTS},
+            "total": self.total.to_json(),
             "window": self.window,
             "reserve": self.reserve,
             "limits_applied": list(self.limits_applied),

@@ -7,7 +7,6 @@ user reads which setting was reached.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -30,6 +29,8 @@ class Caps:
 
 
 DEFAULT_CAPS = Caps()
+VALUE_BYTES = 16
+"""What a value counts beside its characters."""
 
 
 def caps_of(settings: Settings) -> Caps:
@@ -104,18 +105,19 @@ def bytes_of(text: str) -> int:
     return len(text) if text.isascii() else len(text.encode("utf-8", "surrogatepass"))
 
 
-def size_of(blocks: Iterable[Mapping[str, Any]]) -> int:
-    """About the bytes of `blocks` as JSON: of their texts and names, and eight for each value."""
+def size_of(value: Any) -> int:
+    """About the bytes of `value` as JSON: of its texts and names, and VALUE_BYTES for each
+    value."""
     size = 0
-    waiting: list[Any] = list(blocks)
+    waiting: list[Any] = [value]
     while waiting:
-        value = waiting.pop()
-        size += 8
-        if isinstance(value, str):
-            size += bytes_of(value)
-        elif isinstance(value, Mapping):
-            size += sum(bytes_of(str(name)) for name in value)
-            waiting.extend(value.values())
-        elif isinstance(value, (list, tuple)):
-            waiting.extend(value)
+        item = waiting.pop()
+        size += VALUE_BYTES
+        if isinstance(item, str):
+            size += bytes_of(item)
+        elif isinstance(item, dict):
+            size += sum(map(bytes_of, map(str, item)))
+            waiting.extend(item.values())
+        elif isinstance(item, (list, tuple)):
+            waiting.extend(item)
     return size

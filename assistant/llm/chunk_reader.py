@@ -7,15 +7,18 @@ ignored. `client` decides whether these events are a complete answer.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from itertools import groupby
 from typing import Any, Literal
 
 from .additions import AdditionReader
-from .caps import DEFAULT_CAPS, NOTHING_WRITTEN, CapReached, Caps, Meter, Written, size_of
+from .caps import DEFAULT_CAPS, NOTHING_WRITTEN, CapReached, Caps, Meter, Written, bytes_of
+from .reasoning import ReasoningBlocks
 from .stream_events import (
     Event,
     Finish,
     FinishReason,
+    KeptReasoning,
     ModelName,
     Notice,
     ReasoningDelta,
@@ -56,8 +59,17 @@ MOST_PIECES = 600_000
 MOST_PARTS = 2_000
 """Parts of text and reasoning of one answer. Each change between the two is a new part, and all
 parts are read again with each checkpoint, request and page."""
+BLOCKS_AT_ONCE = 256
+"""Pieces of reasoning blocks between two events: other tasks run there."""
 LONGEST_WORD = 200
 """Characters of a model's name and of a finish reason that are read."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Blocks:
+    """Pieces of reasoning blocks, after the `ReasoningDelta` that they belong to."""
+
+    pieces: Sequence[Json]
 
 
 class ChunkReader:
@@ -78,6 +90,8 @@ class ChunkReader:
         self._additions = AdditionReader(written)
         self._text = Meter("text", caps.text, written.text)
         self._reasoning = Meter("reasoning", caps.reasoning, written.reasoning)
+        self._blocks = ReasoningBlocks()
+        self._text_bytes = 0  # Bytes of reasoning that no block has held yet.
         self._pieces = 0
         self._parts = written.parts
         self._open: type[Event] | None = None
@@ -121,7 +135,8 @@ class ChunkReader:
             if fitting is not None:
                 self.spoke = self.spoke or _speaks(fitting)
                 self._pieces += 1
-                self._count_part(fitting)
+                if self._begins_part(fitting):
+                    yield from self._end_part(type(fitting))
                 yield fitting
             if self._pieces >= MOST_PIECES:
                 raise CapReached("pieces", MOST_PIECES)
@@ -137,23 +152,36 @@ class ChunkReader:
             event, _ = self._fitting(_marked(piece))
             if event is not None:
                 self.spoke = self.spoke or _speaks(event)
+                if isinstance(event, TextDelta):
+                    yield from self._kept()
                 yield event
+        yield from self._kept()
         if self._usage is not None:
             yield self._usage
         if self._finish is not None:
             yield Finish(self._reason(self._finish))
 
-    def _count_part(self, event: Event) -> None:
-        """Counts the part that `event` begins, if it begins one. Raises CapReached."""
-        if not _speaks(event) or isinstance(event, (ToolCallDelta, self._open or ToolCallDelta)):
-            return
-        self._open = type(event)
-        if isinstance(event, (TextDelta, ReasoningDelta)):
+    def _begins_part(self, event: Event) -> bool:
+        if isinstance(event, (ToolCallDelta, self._open or ToolCallDelta)):
+            return False
+        return _speaks(event)
+
+    def _end_part(self, kind: type[Event]) -> Iterator[KeptReasoning]:
+        """Ends the part before the first event of another, which it counts. Raises CapReached."""
+        yield from self._kept()
+        self._open = kind
+        if kind in (TextDelta, ReasoningDelta):
             if self._parts >= MOST_PARTS:
                 raise CapReached("parts", MOST_PARTS)
             self._parts += 1
 
-    def _fitting(self, event: Event) -> tuple[Event | None, CapReached | None]:
+    def _kept(self) -> Iterator[KeptReasoning]:
+        """The blocks of the reasoning so far. Reasoning that comes later has blocks of its own."""
+        if self._blocks:
+            blocks, self._blocks = self._blocks, ReasoningBlocks()
+            yield KeptReasoning(blocks.whole())
+
+    def _fitting(self, event: Event | _Blocks) -> tuple[Event | None, CapReached | None]:
         """As much of the event as its cap allows, and whether the cap is reached."""
         if isinstance(event, TextDelta):
             text, reached = self._text.take(event.text), self._text.reached
@@ -161,14 +189,22 @@ class ChunkReader:
                 return event, None
             return (TextDelta(text) if text else None), reached
         if isinstance(event, ReasoningDelta):
-            text = self._reasoning.take(event.text)
-            if event.details:
-                self._reasoning.add(max(0, size_of(event.details) - len(event.text)))
-            reached = self._reasoning.reached
+            text, reached = self._reasoning.take(event.text), self._reasoning.reached
+            self._text_bytes += bytes_of(text)
             if reached is None:
                 return event, None
             return (ReasoningDelta(text, event.field) if text else None), reached
+        if isinstance(event, _Blocks):
+            self._count(event)
+            return None, self._reasoning.reached
         return event, None
+
+    def _count(self, blocks: _Blocks) -> None:
+        """Joins the pieces and counts what of them is kept. Most blocks repeat the text, which is
+        counted already: only what they hold beyond it counts."""
+        beyond = sum(map(self._blocks.add, blocks.pieces)) - self._text_bytes
+        self._text_bytes = max(0, -beyond)
+        self._reasoning.add(max(0, beyond))
 
     def _reason(self, word: str) -> FinishReason:
         """The finish reason, corrected: some servers say "stop" after a tool call, or "tool_calls"
@@ -183,7 +219,7 @@ class ChunkReader:
             self._model = model[:LONGEST_WORD]
             yield ModelName(self._model)
 
-    def _delta(self, delta: Json) -> Iterator[Event]:
+    def _delta(self, delta: Json) -> Iterator[Event | _Blocks]:
         yield from _reasoning(delta)
         for piece in _content(delta.get("content")):
             if isinstance(piece, Mapping):
@@ -226,18 +262,25 @@ def _delta_of(choice: Json) -> Json:
     return {**message, "tool_calls": numbered}
 
 
-def _reasoning(delta: Json) -> Iterator[ReasoningDelta]:
+def _reasoning(delta: Json) -> Iterator[ReasoningDelta | _Blocks]:
     """The reasoning of a delta, once: servers may send it under two names and as blocks."""
     raw = delta.get("reasoning_details")
-    details = tuple(d for d in raw if isinstance(d, Mapping)) if isinstance(raw, list) else ()
-    for name in REASONING_FIELDS:
-        text = delta.get(name)
-        if isinstance(text, str) and text:
-            yield ReasoningDelta(text, name, details)
-            return
-    if details:
-        texts = [d.get("text") or d.get("summary") or "" for d in details]
-        yield ReasoningDelta("".join(t for t in texts if isinstance(t, str)), "reasoning", details)
+    pieces = [piece for piece in raw if isinstance(piece, Mapping)] if isinstance(raw, list) else []
+    named = ((delta.get(name), name) for name in REASONING_FIELDS)
+    text, field = next(((t, name) for t, name in named if isinstance(t, str) and t), (None, None))
+    if field is None:
+        text, field = _text_of(pieces), "reasoning"
+    if text or pieces:
+        yield ReasoningDelta(text or "", field)
+    for start in range(0, len(pieces), BLOCKS_AT_ONCE):
+        if start:
+            yield ReasoningDelta("", field)
+        yield _Blocks(pieces[start : start + BLOCKS_AT_ONCE])
+
+
+def _text_of(pieces: Iterable[Json]) -> str:
+    texts = [piece.get("text") or piece.get("summary") or "" for piece in pieces]
+    return "".join(text for text in texts if isinstance(text, str))
 
 
 def _content(content: object) -> Iterator[Piece | Json]:

@@ -20,6 +20,7 @@ from ..messages.foreign_json import foreign_json
 from . import failures
 from .caps import DEFAULT_CAPS, CapReached, Caps
 from .network import LinkLocalRefused, Network, fault_of
+from .openai_clients import OpenAIClient, OpenAIClients
 from .provider import Provider, usable_key
 from .silence import Silence
 from .sse import EventSplitter
@@ -27,8 +28,7 @@ from .time_slice import TimeSlice
 from .unpacking import unpacked
 
 CONNECT_SECONDS = 10.0
-MOST_CLIENTS = 4
-PATH = "/chat/completions"
+MOST_SERVERS = 4
 JSON_TYPES = ("application/json", "application/problem+json")
 LARGEST_ERROR = 64 * 1024  # bytes of an error answer that are read
 LARGE = 256 * 1024
@@ -39,7 +39,7 @@ REST_SECONDS = 0.1
 
 
 class Connections:
-    """Clients by server and key, the last used one last.
+    """Clients by server and key, the last used ones last.
 
     `timeout_seconds` is the longest wait for the next bytes of an answer.
     """
@@ -48,7 +48,7 @@ class Connections:
         self.timeout_seconds = timeout_seconds
         self.caps = caps
         self._network = network
-        self._clients: OrderedDict[tuple[str, str, str], Any] = OrderedDict()
+        self._clients: OrderedDict[tuple[str, str, str], OpenAIClients] = OrderedDict()
         self._making = asyncio.Lock()
 
     async def open(self, provider: Provider, body: Mapping[str, Any]) -> Chunks:
@@ -62,23 +62,15 @@ class Connections:
         except LinkLocalRefused as error:
             raise failures.unreachable(provider, str(error), "link_local") from None
         client = await self._client(provider)
-        openai = importlib.import_module("openai")
         try:
-            stream = await client.post(
-                PATH,
-                cast_to=object,
-                body=dict(body),
-                options={"headers": _headers(provider)},
-                stream=True,
-                stream_cls=openai.AsyncStream[object],
-            )
+            stream = await client.post(body, _headers(provider))
         except Exception as error:
             failure = self.failure_of(provider, error, "tools" in body, started=False)
             if failure is None:
                 raise
             # Without the cause: its text and its request may hold the key.
             raise failure from None
-        return Chunks(self, provider, stream, had_tools="tools" in body)
+        return Chunks(self, provider, client, stream, had_tools="tools" in body)
 
     async def load(self) -> None:
         """Imports `openai`, which takes about a second, in a thread. Raises ImportError."""
@@ -89,17 +81,19 @@ class Connections:
         for client in clients:
             await client.close()
 
-    async def _client(self, provider: Provider) -> Any:
+    async def _client(self, provider: Provider) -> OpenAIClient:
         key = (provider.base_url, provider.api_key, provider.source)
         async with self._making:
-            if key not in self._clients:
-                tls = await self._network.tls(provider)
-                self._clients[key] = await asyncio.to_thread(self._make, provider, tls)
+            clients = self._clients.setdefault(key, OpenAIClients())
             self._clients.move_to_end(key)
-            while len(self._clients) > MOST_CLIENTS:
+            while len(self._clients) > MOST_SERVERS:
                 # Left to the garbage collector: a stream may still be running over it.
                 self._clients.popitem(last=False)
-            return self._clients[key]
+            await clients.close_unused()
+            if (client := clients.free()) is not None:
+                return client
+            tls = await self._network.tls(provider)
+            return clients.add(await asyncio.to_thread(self._make, provider, tls))
 
     def _make(self, provider: Provider, tls: ssl.SSLContext) -> Any:
         openai = importlib.import_module("openai")
@@ -161,10 +155,17 @@ class Chunks:
     """
 
     def __init__(
-        self, connections: Connections, provider: Provider, stream: Any, *, had_tools: bool
+        self,
+        connections: Connections,
+        provider: Provider,
+        client: OpenAIClient,
+        stream: Any,
+        *,
+        had_tools: bool,
     ) -> None:
         self._connections = connections
         self._provider = provider
+        self._client: OpenAIClient | None = client
         self._stream = stream
         self._had_tools = had_tools
         self.started = False
@@ -173,7 +174,12 @@ class Chunks:
 
     async def close(self) -> None:
         """Close the connection, so that the server stops generating."""
-        await self._stream.close()
+        try:
+            await self._stream.close()
+        finally:
+            if self._client is not None:
+                self._client.done()
+                self._client = None
 
     async def read(self) -> AsyncGenerator[Mapping[str, Any], None]:
         """The chunks as JSON objects. Raises `ProviderError`.

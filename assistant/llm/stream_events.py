@@ -24,13 +24,20 @@ class ReasoningDelta:
     """A piece of the model's reasoning.
 
     `field` is the name under which it came, and under which it is sent back inside an open tool
-    loop (R19); reasoning from the text ("think") is not sent back. `details` are a provider's
-    opaque blocks, as sent; `merge_reasoning_blocks` joins the blocks of one answer (R38).
+    loop (R19); reasoning from the text ("think") is not sent back.
     """
 
     text: str
     field: ReasoningField
-    details: tuple[Mapping[str, Any], ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class KeptReasoning:
+    """The provider's opaque blocks of the reasoning that ends here, whole: they are sent back with
+    it (R38). Before the next text, the next call or the end of the answer; a text that is blank
+    does not end reasoning."""
+
+    blocks: tuple[Mapping[str, Any], ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,6 +125,7 @@ class ServerBlock:
 Event = (
     TextDelta
     | ReasoningDelta
+    | KeptReasoning
     | ToolCallStart
     | ToolCallDelta
     | Source

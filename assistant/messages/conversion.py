@@ -246,12 +246,18 @@ def _reasoning(parts: Iterable[Part]) -> Mapping[str, Any] | None:
             if isinstance(kept, Mapping):
                 if kept.get("field") in ("reasoning_content", "reasoning"):
                     texts.setdefault(str(kept["field"]), []).append(part.text)
-                if isinstance(kept.get("details"), list):
-                    blocks.extend(kept["details"])
+                blocks.extend(kept_blocks(part))
     fields: dict[str, Any] = {name: "".join(found) for name, found in texts.items()}
     if blocks:
         fields["reasoning_details"] = blocks
     return fields or None
+
+
+def kept_blocks(part: ReasoningPart) -> list[Any]:
+    """The provider's own blocks of this reasoning, which go back to it."""
+    kept = part.provider_metadata.get("assistant") if part.provider_metadata else None
+    blocks = kept.get("details") if isinstance(kept, Mapping) else None
+    return blocks if isinstance(blocks, list) else []
 
 
 def output_text(output: Any) -> str:

@@ -52,7 +52,7 @@ def weight(value: Any, most: int) -> int:
         else:
             inner = item if kind in _CONTAINERS else _plain(item)
             total += VALUE
-            if isinstance(inner, Mapping):
+            if type(inner) is dict or isinstance(inner, Mapping):
                 total += sum(map(len, map(str, inner)))
                 inner = inner.values()
             elif not isinstance(inner, (list, tuple)):

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterable
 
 from aiohttp import web
 
 from ..messages import chunks
 from ..messages.json_pieces import is_large, pieces_in_thread
 from ..turn.stream import TurnStream
-from .sending import send
+from .sending import SLICE, send
 
 KEEP_ALIVE_SECONDS = 15.0
 """Silence after which a comment is sent, so that proxies keep the connection."""
@@ -32,11 +33,11 @@ async def stream_turn(request: web.Request, turn: TurnStream, *, debug: bool) ->
     response = web.StreamResponse(headers=headers)
     await response.prepare(request)
     silence = 0.0
-    async for chunk in turn.follow(LOOK_SECONDS):
-        if chunk is not None:
-            if debug or chunk["type"] != CONTEXT:
+    async for some in turn.follow(LOOK_SECONDS):
+        if some:
+            if shown := [chunk for chunk in some if debug or chunk["type"] != CONTEXT]:
                 silence = 0.0
-                await _send_chunk(response, chunk)
+                await _send_chunks(response, shown)
             continue
         if request.transport is None or request.transport.is_closing():
             raise ConnectionResetError("The client has gone away.")
@@ -44,14 +45,23 @@ async def stream_turn(request: web.Request, turn: TurnStream, *, debug: bool) ->
         if silence >= KEEP_ALIVE_SECONDS:
             silence = 0.0
             await response.write(chunks.KEEP_ALIVE)
-    await response.write(chunks.DONE)
-    await response.write_eof()
+    await response.write_eof(chunks.DONE)
     return response
 
 
-async def _send_chunk(response: web.StreamResponse, chunk: chunks.Chunk) -> None:
-    if is_large(chunk):
-        async for piece in pieces_in_thread(chunk, b"data: ", b"\n\n"):
-            await send(response, piece)
-    else:
-        await response.write(chunks.encode(chunk))
+async def _send_chunks(response: web.StreamResponse, some: Iterable[chunks.Chunk]) -> None:
+    """Sends chunks that came together in one piece, where they are short: to hand a piece to the
+    system costs more than to make it."""
+    waiting = bytearray()
+    for chunk in some:
+        large = is_large(chunk)
+        if not large:
+            waiting += chunks.encode(chunk)
+        if waiting and (large or len(waiting) >= SLICE):
+            await send(response, bytes(waiting))
+            waiting.clear()
+        if large:
+            async for piece in pieces_in_thread(chunk, b"data: ", b"\n\n"):
+                await send(response, piece)
+    if waiting:
+        await send(response, bytes(waiting))

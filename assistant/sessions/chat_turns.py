@@ -19,7 +19,15 @@ from ..chats.reconcile import pending, state_after
 from ..errors import AssistantError, Conflict, InvalidRequest
 from ..messages.chunks import Chunk
 from ..messages.parts import Message
-from ..turn.decisions import Decision, ToolResult, decided, once, remembered, stopped
+from ..turn.decisions import (
+    Decision,
+    ToolResult,
+    check_clear,
+    decided,
+    once,
+    remembered,
+    stopped,
+)
 from ..turn.opening import Opening, addressed, goes_on, open_suspended
 from ..turn.stream import StopReason, TurnStream
 from ..turn.turn import Turn, TurnObserver
@@ -72,11 +80,13 @@ class ChatTurns(TurnObserver):
 
     async def decide(self, command: Decision | ToolResult, client_id: str | None) -> None:
         """Stores the decision; the turn goes on when no other call waits. Raises Conflict
-        (`nothing_waits`)."""
+        (`nothing_waits`, `which_question`)."""
         async with self._path.lock:
             path = await self._store.path(self._id)
             if not path or path[-1].role != "assistant":
                 raise Conflict("Nothing waits for a decision in this chat.", code="nothing_waits")
+            if isinstance(command, Decision) and not command.approval_ids:
+                check_clear(path[-1], command, await self._store.questions(self._id))
             settled = await self._store.settled_calls(self._id, path[-1].id)
             each_time = self._service.asks_each_time
             message = once(decided(path[-1], command, each_time), settled)

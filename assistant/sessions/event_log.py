@@ -19,7 +19,8 @@ from collections.abc import AsyncIterator, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any, Final, Literal
 
-from ..messages.json_pieces import PIECE, large, pieces_in_thread, weight, whole
+from ..messages.json_pieces import PIECE, VALUE, large, pieces_in_thread, weight, whole
+from .serialization import Json
 
 EventType = Literal[
     "snapshot",
@@ -104,31 +105,29 @@ class Reader:
 
 class _Event:
     """An event that is encoded when the first reader gets it: most events of a chat that nobody
-    follows are never read. `size` is
-    about its bytes."""
+    follows are never read. `size` is about its bytes."""
 
-    __slots__ = ("_content", "_data", "_head", "size")
+    __slots__ = ("data", "kind", "size")
 
-    def __init__(self, head: bytes, data: Mapping[str, Any], size: int) -> None:
-        self._head, self._data, self.size = head, data, size
-        self._content: bytes | None = None
+    def __init__(self, kind: EventType, data: Json, size: int) -> None:
+        self.kind, self.data, self.size = kind, data, size
 
-    @property
-    def content(self) -> bytes:
-        if self._content is None:
-            self._content = self._head + whole(self._data) + _TAIL
-            self._data = {}
-        return self._content
+
+_Delta = tuple[Any, ...]
+"""A `stream_delta` of texts that no reader has got yet: its size, its number, the message's id, the
+names of the chunk's fields, their values. The collector of garbage does not walk through a tuple of
+texts and numbers; thousands of objects that live for a while make it walk through everything in the
+process, which takes a tenth of a second."""
 
 
 class _LargeEvent:
     """An event that is being encoded in a thread; then `content` has its bytes."""
 
-    def __init__(self, head: bytes, data: Mapping[str, Any]) -> None:
+    def __init__(self, head: bytes, data: Json) -> None:
         self.content: bytes | None = None
         self.encoding = asyncio.get_running_loop().create_task(self._encode(head, data))
 
-    async def _encode(self, head: bytes, data: Mapping[str, Any]) -> None:
+    async def _encode(self, head: bytes, data: Json) -> None:
         self.content = head + await large(data) + _TAIL
 
 
@@ -152,7 +151,7 @@ class EventLog:
         self._about = dict(about)
         self._most_events = most_events
         self._most_bytes = most_bytes
-        self._events: list[_Event | _LargeEvent] = []
+        self._events: list[bytes | _Delta | _Event | _LargeEvent] = []
         self._size = 0
         self._readers: set[Reader] = set()
         self._news: asyncio.Future[None] | None = None
@@ -162,18 +161,28 @@ class EventLog:
         """How many readers follow."""
         return len(self._readers)
 
-    def data(self, kind: EventType, body: Mapping[str, Any]) -> dict[str, Any]:
+    def data(self, kind: EventType, body: Mapping[str, Any]) -> Json:
         """The data of an event with the present number, such as a first snapshot."""
-        return {"seq": self.seq, "type": kind, **self._about, "epoch": self.epoch, **body}
+        return self._data(kind, body, self.seq)
+
+    def _data(self, kind: EventType, body: Mapping[str, Any], seq: int) -> Json:
+        return {"seq": seq, "type": kind, **self._about, "epoch": self.epoch, **body}
 
     def add(self, kind: EventType, body: Mapping[str, Any]) -> None:
         """Adds an event for all readers. `body` may hold messages, and must not change later."""
         self.seq += 1
-        data = self.data(kind, body)
-        # All but the chunk of a `stream_delta` is short; there are many of these.
-        size = weight(body.get("chunk", data), PIECE)
+        if kind == "stream_delta" and (delta := _delta_of(self.seq, body)):
+            self._events.append(delta)
+            self._size += _size(delta)
+        else:
+            self._add(kind, self.data(kind, body))
+        self._forget()
+        self._wake()
+
+    def _add(self, kind: EventType, data: Json) -> None:
+        size = weight(data, PIECE)
         if size <= PIECE:
-            self._events.append(_Event(_head(kind, self.seq), data, size))
+            self._events.append(_Event(kind, data, size))
             self._size += size
         elif self._readers:
             large_event = _LargeEvent(_head(kind, self.seq), data)
@@ -183,8 +192,6 @@ class EventLog:
             # Who comes later gets a snapshot: it is no larger, and nobody may come.
             self._events.clear()
             self._size = 0
-        self._forget()
-        self._wake()
 
     def end(self, reason: str) -> None:
         """Ends the streams of all readers."""
@@ -243,7 +250,8 @@ class EventLog:
         log while a large event was encoded."""
         batch: list[bytes] = []
         size = 0
-        for event in self._events[len(self._events) - (self.seq - reader.seq) :]:
+        begin = len(self._events) - (self.seq - reader.seq)
+        for index, event in enumerate(self._events[begin:], begin):
             if isinstance(event, _LargeEvent):
                 if batch:
                     break
@@ -252,12 +260,27 @@ class EventLog:
                     return b""
                 reader.seq += 1
                 return event.content
-            batch.append(event.content)
-            size += len(event.content)
+            content = self._encode(event)
+            if content is not event:
+                self._events[index] = content
+                self._size += len(content) - _size(event)
+            batch.append(content)
+            size += len(content)
             if size >= BATCH_BYTES:
                 break
         reader.seq += len(batch)
         return b"".join(batch)
+
+    def _encode(self, event: bytes | _Delta | _Event) -> bytes:
+        if isinstance(event, bytes):
+            return event
+        if isinstance(event, _Event):
+            return encoded(event.kind, event.data, event.data["seq"])
+        _, seq, message_id, *chunk = event
+        half = len(chunk) // 2
+        fields = zip(chunk[:half], chunk[half:], strict=True)
+        body = {"message_id": message_id, "chunk": dict(fields)}
+        return encoded("stream_delta", self._data("stream_delta", body, seq), seq)
 
     def _next(self) -> asyncio.Future[None]:
         if self._news is None:
@@ -295,7 +318,25 @@ class EventLog:
         self._size = size
 
 
-def _size(event: _Event | _LargeEvent) -> int:
+def _delta_of(seq: int, body: Mapping[str, Any]) -> _Delta | None:
+    """None where the chunk holds more than texts, or is large."""
+    chunk: Json = body["chunk"]
+    size = VALUE * len(chunk)
+    for value in chunk.values():
+        if type(value) is not str:
+            return None
+        size += len(value)
+    if size > PIECE:
+        return None
+    return (size, seq, body["message_id"], *chunk, *chunk.values())
+
+
+def _size(event: bytes | _Delta | _Event | _LargeEvent) -> int:
+    """About the bytes of an event; none of one that is being encoded."""
+    if isinstance(event, tuple):
+        size: int = event[0]
+        return size
     if isinstance(event, _Event):
         return event.size
-    return len(event.content) if event.content is not None else 0
+    content = event if isinstance(event, bytes) else event.content
+    return len(content) if content is not None else 0

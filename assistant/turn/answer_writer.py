@@ -11,10 +11,10 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
-from ..llm.reasoning import merge_reasoning_blocks
 from ..llm.stream_events import (
     Event,
     Finish,
+    KeptReasoning,
     ModelName,
     Notice,
     Picture,
@@ -101,6 +101,8 @@ class AnswerWriter:
             self._add_text(event.text)
         elif isinstance(event, ReasoningDelta):
             self._add_reasoning(event)
+        elif isinstance(event, KeptReasoning):
+            self._details = list(event.blocks)
         elif isinstance(event, ToolCallStart):
             self._start_call(event)
         elif isinstance(event, ToolCallDelta):
@@ -157,7 +159,6 @@ class AnswerWriter:
         if self._open != "reasoning":
             self._begin("reasoning", chunks.reasoning_start)
             self._field = event.field
-        self._details.extend(event.details)
         if event.text:
             self._emit(chunks.reasoning_delta(self._open_id, event.text))
 
@@ -230,9 +231,8 @@ class AnswerWriter:
         """The fields that the provider wants back with this reasoning inside an open tool loop
         (R19)."""
         kept: dict[str, Any] = {} if self._field == "think" else {"field": self._field}
-        details = list(merge_reasoning_blocks(self._details))
-        if details and fault_of(details) is None:
-            kept["details"] = details
+        if self._details and fault_of(self._details) is None:
+            kept["details"] = self._details
         return kept
 
 

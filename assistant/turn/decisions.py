@@ -28,8 +28,8 @@ SETTLED_BEFORE = (
 class Decision:
     """The user's approval or rejection of calls. `remember` allows their tools in this chat, also
     for the other calls that wait in the same answer; it has no effect for a tool that asks each
-    time. `approval_ids` are the ids of the questions that the user saw, in the order of `ids`;
-    without them the decision counts for whatever these calls ask now."""
+    time. `approval_ids` are the ids of the questions that the user saw, in the order of `ids`. They
+    may be missing where each of these calls asked one question only (`check_clear`)."""
 
     ids: tuple[str, ...]
     approved: bool
@@ -86,6 +86,22 @@ def _check_questions(decision: Decision, parts: Mapping[str, ToolPart]) -> None:
             raise Conflict(
                 f"The call {call_id[:SHOWN]!r} is not the one that was shown any more.",
                 code="nothing_waits",
+            )
+
+
+def check_clear(message: Message, decision: Decision, asked: frozenset[tuple[str, str]]) -> None:
+    """Raises Conflict (`which_question`) for a decision that names a call without its question,
+    where the chat asked about another call of that id, too: the user may have seen that one.
+    `asked` has the ids of the calls and of the questions of the chat."""
+    for part in message.tool_parts:
+        now = part.approval.id if part.approval else None
+        if part.tool_call_id in decision.ids and any(
+            call_id == part.tool_call_id and question != now for call_id, question in asked
+        ):
+            raise Conflict(
+                f"The chat asked about the call {part.tool_call_id[:SHOWN]!r} more than once: "
+                "approval_ids must name the question.",
+                code="which_question",
             )
 
 

@@ -13,6 +13,8 @@ from ..messages.ui import DEEPEST
 
 MOST_LEVELS = DEEPEST - 10
 """Levels of objects and lists in one value; the message around it adds four."""
+_WITHOUT_FAULT = frozenset((str, int, bool, type(None)))
+"""Looked up first: most values are of these kinds, and a model may send very many."""
 
 
 def fault_of(value: Any) -> str | None:
@@ -21,6 +23,8 @@ def fault_of(value: Any) -> str | None:
     for _ in range(MOST_LEVELS + 1):
         inner: list[Any] = []
         for item in level:
+            if type(item) in _WITHOUT_FAULT:
+                continue
             if isinstance(item, Mapping):
                 if _changes_a_prototype(item):
                     return "It has a field that would change a JavaScript prototype."

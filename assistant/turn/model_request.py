@@ -11,12 +11,13 @@ from ..context.plan import Plan
 from ..context.report import Report
 from ..context.tail import almost_full
 from ..errors import ContextOverflow, ProviderError, RolesRefused, ToolsRefused
-from ..llm.caps import Written, bytes_of
+from ..llm.caps import Written, bytes_of, size_of
 from ..llm.pricing import cost_of
 from ..llm.provider import Provider
 from ..llm.resolver import silently_cut
 from ..llm.stream_events import Picture, ReasoningDelta, TextDelta, ToolCallStart
 from ..messages import chunks
+from ..messages.conversion import kept_blocks
 from ..messages.parts import DataPart, FilePart, Message, ReasoningPart, TextPart
 from .answer_writer import AnswerWriter
 from .call_ids import CallIds
@@ -189,7 +190,9 @@ def _written(answer: Message) -> Written:
         parts=sum(isinstance(part, kinds) for part in answer.parts),
         text=sum(bytes_of(part.text) for part in answer.parts if isinstance(part, TextPart)),
         reasoning=sum(
-            bytes_of(part.text) for part in answer.parts if isinstance(part, ReasoningPart)
+            max(bytes_of(part.text), sum(map(size_of, kept_blocks(part))))
+            for part in answer.parts
+            if isinstance(part, ReasoningPart)
         ),
         sources=len(answer.source_urls),
         pictures=len(pictures),

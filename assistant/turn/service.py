@@ -93,11 +93,18 @@ class TurnService:
         Refused (`busy`) while too many turns wait, and StoreError when it cannot be stored."""
         if from_queue is None:
             self._services.places.check()
-        new_id = self._new_id()
-        opening, start = await open_in_chat(
-            request, chat_id, self._store, self._skills, new_id, from_queue, is_new
-        )
-        return await self._begin(opening, start, chat_id, params, observer, request.workflow)
+        begun = await self._services.places.begin()
+        try:
+            new_id = self._new_id()
+            opening, start = await open_in_chat(
+                request, chat_id, self._store, self._skills, new_id, from_queue, is_new
+            )
+            turn = await self._begin(opening, start, chat_id, params, observer, request.workflow)
+        except BaseException:
+            begun()
+            raise
+        turn.stream.when_planned(begun)
+        return turn
 
     async def resume(
         self,

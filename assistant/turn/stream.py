@@ -9,7 +9,7 @@ through which the collector of garbage would walk again and again.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Coroutine
+from collections.abc import AsyncIterator, Callable, Coroutine, Sequence
 from typing import Any, Final, Literal
 
 from ..context.report import Report
@@ -83,31 +83,37 @@ class TurnStream:
         if not self._first_report.done():
             self._first_report.set_result(report)
 
+    def when_planned(self, call: Callable[[], None]) -> None:
+        """Calls `call` when the first request is planned, or the turn has ended without it."""
+        self._first_report.add_done_callback(lambda _: call())
+
     async def first_report(self) -> Report | None:
         """Waits for the first request's report; None when the turn ended without a request."""
         return await asyncio.shield(self._first_report)
 
-    async def follow(self, silence: float | None = None) -> AsyncIterator[Chunk | None]:
-        """All chunks from the beginning, then live chunks, until the turn has ended.
+    async def follow(self, silence: float | None = None) -> AsyncIterator[Sequence[Chunk]]:
+        """All chunks from the beginning, then live chunks, until the turn has ended. Chunks that
+        are there at a time come together, so that a reader sends them together.
 
-        Yields None after `silence` seconds without a chunk; without `silence` it yields chunks
+        Yields none after `silence` seconds without a chunk; without `silence` it yields chunks
         only.
         """
         number, position = 0, 0
         block = self._blocks[0]
         while True:
-            while position < len(block):
-                yield block[position]
-                position += 1
-            if number + 1 < len(self._blocks):
+            if position < len(block):
+                some = block[position:]
+                position += len(some)
+                yield some
+            elif number + 1 < len(self._blocks):
                 number, position = number + 1, 0
                 block = self._blocks[number]
-                continue
-            if self._ended:
+            elif self._ended:
                 return
-            done, _ = await asyncio.wait([self._news], timeout=silence)
-            if not done:
-                yield None
+            else:
+                done, _ = await asyncio.wait([self._news], timeout=silence)
+                if not done:
+                    yield ()
 
     async def stop(self, reason: StopReason = "user") -> None:
         """Cancels the turn and waits until its answer is stored as far as it came. Does nothing

@@ -1,6 +1,7 @@
 """The places for turns that run at the same time (`ASSISTANT_MAX_TURNS`).
 
     places.check()                      before a turn begins: raises when too many wait
+    begun = await places.begin()        before a turn is opened; begun() when its request is made
     async with places.taken(): ...      while a turn runs; waits, first come first served
 
 One for all users of an installation. A turn that waits for a place has begun: its question is
@@ -10,7 +11,8 @@ stored, its readers follow it, and a stop ends it. A turn that waits for a perso
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections import deque
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from typing import Final
 
@@ -20,6 +22,14 @@ MOST_WAITING: Final = 200
 """Turns that wait for a place."""
 RETRY_SECONDS: Final = 10
 """About one short turn."""
+BEGIN_AT_ONCE: Final = 8
+"""Turns that are opened and planned at a time. Of many turns that begin together, the first get
+their answers while the last begin; otherwise all would wait for all. This orders the work of one
+processor, and is no limit: a turn waits LONGEST_WAIT at most, and keeps others waiting for
+LONGEST_BEGIN, whatever it waits for itself."""
+LONGEST_WAIT: Final = 0.5
+LONGEST_BEGIN: Final = 0.2
+"""Seconds."""
 
 
 class Places:
@@ -27,6 +37,8 @@ class Places:
 
     def __init__(self, most: int) -> None:
         self._free = asyncio.Semaphore(most)
+        self._beginning = 0
+        self._line: deque[asyncio.Future[None]] = deque()
         self.waiting = 0
 
     def check(self) -> None:
@@ -38,6 +50,33 @@ class Places:
                 status=429,
                 retry_after=RETRY_SECONDS,
             )
+
+    async def begin(self) -> Callable[[], None]:
+        """Waits until few others begin; returns what the caller calls when the turn has begun or
+        has failed, once or more often."""
+        loop = asyncio.get_running_loop()
+        if self._beginning >= BEGIN_AT_ONCE:
+            mine: asyncio.Future[None] = loop.create_future()
+            self._line.append(mine)
+            try:
+                await asyncio.wait([mine], timeout=LONGEST_WAIT)
+            finally:
+                if not mine.done():
+                    self._line.remove(mine)
+        self._beginning += 1
+        until: asyncio.TimerHandle | None = loop.call_later(LONGEST_BEGIN, lambda: begun())
+
+        def begun() -> None:
+            nonlocal until
+            if until is None:
+                return
+            until.cancel()
+            until = None
+            self._beginning -= 1
+            if self._line and self._beginning < BEGIN_AT_ONCE:
+                self._line.popleft().set_result(None)
+
+        return begun
 
     @asynccontextmanager
     async def taken(self) -> AsyncIterator[None]:

@@ -344,6 +344,17 @@ async def test_a_call_that_may_have_run_before_a_crash_does_not_run_after_it(
     assert await after.settled_calls("c", "a1") == {"t1", "t2"}
 
 
+async def test_the_questions_of_a_chat_are_those_of_all_its_paths(store: ChatStore) -> None:
+    await filled(store, "u1")
+    first, other = (replace(asking(), approval=Approval(question)) for question in ("q1", "q2"))
+    without = replace(at_panel("t2"), approval=None)
+    await store.append("c", with_tools("a1", first, without))
+    await store.append("c", with_tools("a2", other), parent="u1")
+    assert await store.questions("c") == {("t1", "q1"), ("t1", "q2")}
+    with pytest.raises(NotFound):
+        await store.questions("nobody")
+
+
 async def test_the_settled_calls_of_a_message_are_those_of_all_its_versions(
     store: ChatStore,
 ) -> None:

@@ -14,6 +14,7 @@ from plugin.assistant.llm.chunk_reader import FINISH_REASONS, MOST_TOKENS, Chunk
 from plugin.assistant.llm.stream_events import (
     Event,
     Finish,
+    KeptReasoning,
     ModelName,
     ReasoningDelta,
     TextDelta,
@@ -185,19 +186,75 @@ def test_reasoning_under_two_names_counts_once() -> None:
     assert events == [ReasoningDelta("hm", "reasoning_content")]
 
 
-def test_reasoning_details_travel_with_the_text() -> None:
-    block = {"type": "reasoning.text", "index": 0, "text": "hm"}
-    assert read(delta(reasoning="hm", reasoning_details=[block])) == [
-        ReasoningDelta("hm", "reasoning", (block,))
-    ]
+def test_reasoning_blocks_come_whole_when_the_reasoning_ends() -> None:
+    block = {"type": "reasoning.text", "index": 0}
+    thoughts = [delta(reasoning=t, reasoning_details=[{**block, "text": t}]) for t in "ab"]
+    said = [ReasoningDelta("a", "reasoning"), ReasoningDelta("b", "reasoning")]
+    kept = KeptReasoning(({**block, "text": "ab"},))
+    assert read(*thoughts) == [*said, kept]
+    blank, text = delta(content=" "), delta(content="so")
+    assert read(*thoughts, blank, text) == [*said, kept, TextDelta(" so")]
+    call = calls(piece("{}", index=0, id="c", name="look"))
+    assert read(*thoughts, call)[2:4] == [kept, ToolCallStart(0, "c", "look")]
 
 
 def test_reasoning_that_comes_as_details_only_is_still_shown() -> None:
     text = {"type": "reasoning.text", "text": "hm"}
     hidden = {"type": "reasoning.encrypted", "data": "x"}
     assert read(delta(reasoning_details=[text, hidden])) == [
-        ReasoningDelta("hm", "reasoning", (text, hidden))
+        ReasoningDelta("hm", "reasoning"),
+        KeptReasoning((text, hidden)),
     ]
+
+
+def test_many_blocks_in_one_chunk_are_joined_in_several_steps() -> None:
+    """Other tasks run between two events. 256 blocks take about two milliseconds."""
+    blocks = [{"type": "t", "id": str(n), "text": "hm"} for n in range(10_000)]
+    first, *others, kept = read(delta(reasoning_details=blocks))
+    assert first == ReasoningDelta("hm" * 10_000, "reasoning")
+    assert others == [ReasoningDelta("", "reasoning")] * 39
+    assert kept == KeptReasoning(tuple(blocks))
+
+
+def taken_of(reader: ChunkReader, chunk: Any) -> int:
+    """How often a reader takes this chunk before it reaches a cap."""
+    for taken in range(100_000):
+        try:
+            list(reader.feed(chunk))
+        except CapReached:
+            return taken
+    raise AssertionError("no cap was reached")
+
+
+def test_of_blocks_in_small_pieces_only_what_is_kept_counts() -> None:
+    """The names and the words that each piece repeats are kept once."""
+    piece = {"type": "reasoning.text", "text": "word ", "format": "some-format", "index": 0}
+    reader = ChunkReader(lambda: "made_", Caps(reasoning=50_000))
+    chunk = delta(reasoning="word ", reasoning_details=[piece])
+    assert taken_of(reader, chunk) > 0.98 * 50_000 / len("word ")
+
+
+def test_of_blocks_that_stay_apart_each_counts_whole() -> None:
+    piece = {"type": "reasoning.text", "text": "word ", "format": "some-format"}
+    reader = ChunkReader(lambda: "made_", Caps(reasoning=50_000))
+    assert taken_of(reader, delta(reasoning="word ", reasoning_details=[piece])) < 50_000 / 60
+
+
+def test_a_signature_that_is_replaced_counts_once() -> None:
+    reader = ChunkReader(lambda: "made_", Caps(reasoning=5_000))
+    for number in range(1_000):
+        block = {"index": 0, "signature": f"{number:04}" * 500}
+        list(reader.feed(delta(reasoning_details=[block])))
+
+
+def test_a_block_that_begins_after_a_text_counts_anew() -> None:
+    """What is written after a text is a part of its own, with blocks of its own."""
+    reader = ChunkReader(lambda: "made_", Caps(reasoning=5_000))
+    block = {"index": 0, "data": "x" * 1_000}
+    for _ in range(4):
+        list(reader.feed(delta(reasoning_details=[block])))
+        list(reader.feed(delta(content="word")))
+    assert taken_of(reader, delta(reasoning_details=[block])) == 0
 
 
 def test_think_tags_in_the_text_are_reasoning() -> None:

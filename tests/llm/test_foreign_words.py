@@ -11,10 +11,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from plugin.assistant.errors import ProviderError
 from plugin.assistant.llm import failures
+from plugin.assistant.llm.caps import size_of
 from plugin.assistant.llm.failures import read_refusal, refusal_in, refused
 from plugin.assistant.llm.models import models_in
 from plugin.assistant.llm.provider import Provider
-from plugin.assistant.llm.reasoning import IDENTITIES, JOINED, merge_reasoning_blocks
+from plugin.assistant.llm.reasoning import IDENTITIES, JOINED, ReasoningBlocks
 from plugin.assistant.llm.redaction import without_keys
 from plugin.assistant.llm.wordings import WORDINGS, prompt_leaves_room
 from plugin.assistant.turn.measure import Measure, cost_in
@@ -170,7 +171,7 @@ BLOCKS = st.lists(
 
 
 def merged_slowly(pieces: Any) -> tuple[dict[str, Any], ...]:
-    """What `merge_reasoning_blocks` gives, looked up in all blocks for each piece."""
+    """What `ReasoningBlocks` gives, looked up in all blocks for each piece."""
     blocks: list[dict[str, Any]] = []
     for piece in pieces:
         fitting = (
@@ -196,14 +197,17 @@ def merged_slowly(pieces: Any) -> tuple[dict[str, Any], ...]:
 
 @given(BLOCKS)
 def test_blocks_merge_by_the_same_rule_in_linear_time(pieces: Any) -> None:
-    assert merge_reasoning_blocks(pieces) == merged_slowly(pieces)
+    blocks = ReasoningBlocks()
+    size = sum(map(blocks.add, pieces))
+    assert blocks.whole() == merged_slowly(pieces)
+    assert size == sum(map(size_of, blocks.whole()))
 
 
 @pytest.mark.parametrize("same", [True, False])
 def test_many_blocks_take_linear_time(same: bool) -> None:
     def work(text: str) -> None:
-        merge_reasoning_blocks(
-            {"type": "t", "id": "a" if same else str(n), "text": "hm"} for n in range(len(text))
-        )
+        blocks = ReasoningBlocks()
+        for number in range(len(text)):
+            blocks.add({"type": "t", "id": "a" if same else str(number), "text": "hm"})
 
     assert growth(work, "x", 2_000) < MOST_GROWTH

@@ -2,7 +2,16 @@
 
 from __future__ import annotations
 
-from plugin.assistant.llm.reasoning import merge_reasoning_blocks
+from typing import Any
+
+from plugin.assistant.llm.reasoning import ReasoningBlocks
+
+
+def joined(pieces: list[dict[str, Any]]) -> tuple[dict[str, Any], ...]:
+    blocks = ReasoningBlocks()
+    for piece in pieces:
+        blocks.add(piece)
+    return blocks.whole()
 
 
 def test_pieces_with_one_index_become_one_block() -> None:
@@ -11,7 +20,7 @@ def test_pieces_with_one_index_become_one_block() -> None:
         {"type": "reasoning.text", "index": 0, "text": "see", "signature": None},
         {"type": "reasoning.text", "index": 0, "signature": "abc"},
     ]
-    assert merge_reasoning_blocks(pieces) == (
+    assert joined(pieces) == (
         {"type": "reasoning.text", "index": 0, "text": "Let me see", "signature": "abc"},
     )
 
@@ -21,7 +30,7 @@ def test_the_type_keeps_blocks_of_one_index_apart() -> None:
         {"type": "reasoning.text", "index": 0, "text": "a"},
         {"type": "reasoning.encrypted", "index": 0, "data": "x"},
     ]
-    assert len(merge_reasoning_blocks(pieces)) == 2
+    assert len(joined(pieces)) == 2
 
 
 def test_the_index_decides_before_the_id() -> None:
@@ -30,7 +39,7 @@ def test_the_index_decides_before_the_id() -> None:
         {"type": "t", "index": 1, "id": "b", "text": "1"},
         {"type": "t", "index": 1, "id": "a", "text": "!"},
     ]
-    assert [block["text"] for block in merge_reasoning_blocks(pieces)] == ["0", "1!"]
+    assert [block["text"] for block in joined(pieces)] == ["0", "1!"]
 
 
 def test_the_id_decides_without_an_index_and_the_signature_without_both() -> None:
@@ -40,7 +49,7 @@ def test_the_id_decides_without_an_index_and_the_signature_without_both() -> Non
         {"type": "t", "id": "a", "text": "+"},
         {"type": "t", "signature": "s", "text": "-"},
     ]
-    assert [block["text"] for block in merge_reasoning_blocks(pieces)] == ["1+", "2-"]
+    assert [block["text"] for block in joined(pieces)] == ["1+", "2-"]
 
 
 def test_the_latest_signature_wins_and_is_never_joined() -> None:
@@ -48,12 +57,12 @@ def test_the_latest_signature_wins_and_is_never_joined() -> None:
         {"type": "t", "index": 0, "signature": "first"},
         {"type": "t", "index": 0, "signature": "second"},
     ]
-    assert merge_reasoning_blocks(pieces)[0]["signature"] == "second"
+    assert joined(pieces)[0]["signature"] == "second"
 
 
 def test_pieces_without_any_identity_stay_blocks_of_their_own() -> None:
     pieces = [{"type": "t", "text": "a"}, {"type": "t", "text": "b"}]
-    assert merge_reasoning_blocks(pieces) == (
+    assert joined(pieces) == (
         {"type": "t", "text": "a"},
         {"type": "t", "text": "b"},
     )
@@ -61,5 +70,10 @@ def test_pieces_without_any_identity_stay_blocks_of_their_own() -> None:
 
 def test_the_pieces_themselves_are_not_changed() -> None:
     pieces = [{"type": "t", "index": 0, "text": "a"}, {"type": "t", "index": 0, "text": "b"}]
-    merge_reasoning_blocks(pieces)
+    joined(pieces)
     assert pieces[0] == {"type": "t", "index": 0, "text": "a"}
+
+
+def test_true_is_another_index_than_one() -> None:
+    indices: list[Any] = [1, True, [1]]
+    assert len(joined([{"index": index, "text": "a"} for index in indices])) == 3

@@ -1,6 +1,7 @@
 """The log of events: numbers, readers, and readers that are too slow."""
 
 import asyncio
+import gc
 from typing import Any
 
 from plugin.assistant.sessions.event_log import DELETED, NEWEST, EventLog, new_epoch
@@ -114,3 +115,26 @@ async def test_an_end_is_told() -> None:
 
 def test_epochs_differ() -> None:
     assert new_epoch() != new_epoch()
+
+
+async def test_a_flood_of_deltas_leaves_nothing_to_the_collector_of_garbage() -> None:
+    """What the collector walks through makes it look at everything in the process, again and
+    again."""
+    events = log()
+    await all_after(events, 0)
+    gc.collect()
+    before = len(gc.get_objects())
+    for number in range(2_000):
+        chunk = {"type": "text-delta", "id": "s1-0", "delta": f"word {number} "}
+        events.add("stream_delta", {"message_id": "m1", "chunk": chunk})
+    gc.collect()
+    assert len(gc.get_objects()) - before < 100
+    [*_, last] = await all_after(events, 0)
+    assert last == {
+        "seq": 2_000,
+        "type": "stream_delta",
+        "chat_id": "c1",
+        "epoch": "e1",
+        "message_id": "m1",
+        "chunk": {"type": "text-delta", "id": "s1-0", "delta": "word 1999 "},
+    }

@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 from plugin.assistant.llm.stream_events import (
     Event,
     Finish,
+    KeptReasoning,
     ModelName,
     Notice,
     ReasoningDelta,
@@ -156,7 +157,7 @@ def test_an_answer_that_is_cut_within_a_call_refuses_the_call() -> None:
 
 def test_reasoning_that_goes_back_keeps_its_field_and_blocks() -> None:
     blocks: tuple[dict[str, Any], ...] = ({"type": "x", "index": 0, "signature": "s"},)
-    sent = written(ReasoningDelta("hm", "reasoning", blocks))
+    sent = written(ReasoningDelta("hm", "reasoning"), KeptReasoning(blocks))
     part = fold(Message("m", "assistant", ()), sent).parts[0]
     assert isinstance(part, ReasoningPart)
     assert part.provider_metadata == {

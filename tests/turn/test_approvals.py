@@ -376,6 +376,41 @@ async def test_a_click_on_an_old_card_decides_about_no_other_call(
     assert erasing.ran == [("erase", 9)]
 
 
+async def test_a_call_id_that_was_asked_about_twice_needs_the_question(
+    chat: Chatting, erasing: Erasing
+) -> None:
+    """A client that names the call alone may show the other question."""
+    await asked(chat)
+    await chat.command(type="abort")
+    chat.provider.queue(Script([erase(9)]))
+    assert (await chat.command(type="regenerate")).ok
+    await chat.idle()
+    asked_now = part_of((await chat.stored())["messages"][-1])["approval"]["id"]
+    for kind in ("approve_tools", "reject_tools"):
+        unclear = await chat.command(type=kind, ids=["e1"])
+        assert (unclear.status, (await unclear.json())["error"]["code"]) == (409, "which_question")
+    assert erasing.ran == []
+    chat.provider.queue("Erased.")
+    assert (await chat.command(type="approve_tools", ids=["e1"], approval_ids=[asked_now])).ok
+    await chat.idle()
+    assert erasing.ran == [("erase", 9)]
+
+
+async def test_a_call_id_that_was_asked_about_once_needs_no_question(
+    chat: Chatting, erasing: Erasing
+) -> None:
+    """Another answer of the chat asked about another call."""
+    await asked(chat)
+    await chat.command(type="abort")
+    chat.provider.queue(Script([erase(9, "e2")]))
+    assert (await chat.command(type="regenerate")).ok
+    await chat.idle()
+    chat.provider.queue("Erased.")
+    assert (await chat.command(type="approve_tools", ids=["e2"])).ok
+    await chat.idle()
+    assert erasing.ran == [("erase", 9)]
+
+
 async def test_a_question_has_the_id_of_one_call_with_its_arguments(
     chat: Chatting, erasing: Erasing
 ) -> None:

@@ -131,6 +131,7 @@ async def test_lines_of_one_event_count_together(tmp_path: Path) -> None:
         await ends_at_cap(tmp_path, server, "LLM_MAX_LINE_BYTES")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("end", [b"\r", b"\r\n"])
 async def test_a_flood_of_other_line_ends_stalls_nothing(tmp_path: Path, end: bytes) -> None:
     body = json.dumps(delta(content="x" * 100)).encode()
@@ -145,6 +146,7 @@ async def test_a_body_without_end_is_read_up_to_the_cap(tmp_path: Path) -> None:
         await ends_at_cap(tmp_path, server, "LLM_MAX_LINE_BYTES")
 
 
+@pytest.mark.slow
 async def test_arguments_in_small_pieces_stop_at_the_cap(tmp_path: Path) -> None:
     """Each piece repeats the name, so that each could begin another call."""
     first = {"index": 0, "id": "c0", "function": {"name": "listUserSkills", "arguments": '{"a": "'}}
@@ -159,6 +161,7 @@ async def test_arguments_in_small_pieces_stop_at_the_cap(tmp_path: Path) -> None
     assert stream.types.count("tool-output-available") == 0
 
 
+@pytest.mark.slow
 async def test_an_endless_text_is_kept_up_to_the_cap(tmp_path: Path) -> None:
     flood = event(delta(content="word " * 20))
     async with hostile(head(), lambda: endless(flood)) as server:
@@ -196,6 +199,7 @@ async def test_an_answer_that_changes_between_thinking_and_speaking_ends(tmp_pat
     assert kinds == ["reasoning", "text"] * 1_000
 
 
+@pytest.mark.slow
 async def test_endless_reasoning_is_kept_up_to_the_cap(tmp_path: Path) -> None:
     flood = event(delta(reasoning_content="hm, " * 25))
     async with hostile(head(), lambda: endless(flood)) as server:
@@ -229,6 +233,20 @@ async def test_the_text_of_all_rounds_counts_together(tmp_path: Path) -> None:
     assert server.requests == 2
 
 
+async def test_the_reasoning_blocks_of_all_rounds_count_together(tmp_path: Path) -> None:
+    block = {"type": "reasoning.encrypted", "id": "r", "data": "x" * 3_000}
+    finish = event({"choices": [{"index": 0, "delta": {}, "finish_reason": "tool_calls"}]})
+    call = event(delta(tool_calls=[{"index": 0, "id": "c", **CALL}]))
+    thought = event(delta(reasoning_details=[block]))
+    async with hostile(head(), thought, call, finish, b"data: [DONE]\n\n") as server:
+        environ = {**server.environ, "LLM_MAX_REASONING_BYTES": "5000"}
+        async with chatting(tmp_path, environ) as chat:
+            stream, _ = await say(chat)
+    assert stream.error["code"] == "too_large"
+    assert server.requests == 2
+
+
+@pytest.mark.slow
 @pytest.mark.parametrize("blank", ["\n", "  "])
 async def test_an_endless_run_of_white_space_is_linear(tmp_path: Path, blank: str) -> None:
     flood = event(delta(content=blank))
@@ -400,6 +418,7 @@ async def test_a_strange_code_in_an_error_is_the_provider_s_fault(
     assert stream.error["detail"] == "It broke"
 
 
+@pytest.mark.slow
 async def test_a_compressed_answer_cannot_grow_without_bounds(tmp_path: Path) -> None:
     """A megabyte of zeros is a kilobyte, compressed."""
     pack = zlib.compressobj(9, zlib.DEFLATED, 31)

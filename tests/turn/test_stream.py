@@ -7,6 +7,8 @@ from plugin.assistant.messages.chunks import Chunk
 from plugin.assistant.messages.fold import fold
 from plugin.assistant.messages.parts import Message
 from plugin.assistant.turn.stream import BLOCK, TurnStream
+from plugin.tests.chatting import Chatting
+from plugin.tests.providers import Script
 
 PIECES = 10 * BLOCK
 EMPTY = Message("a1", "assistant", ())
@@ -25,10 +27,10 @@ async def write(stream: TurnStream, ready: asyncio.Event) -> None:
 
 
 async def read(stream: TurnStream, pause: bool = False) -> list[Chunk]:
-    found = []
-    async for chunk in stream.follow():
-        assert chunk is not None
-        found.append(chunk)
+    found: list[Chunk] = []
+    async for some in stream.follow():
+        assert some
+        found += some
         if pause:
             await asyncio.sleep(0)
     return found
@@ -53,3 +55,21 @@ async def test_a_long_answer_is_kept_in_few_chunks() -> None:
     stream.start(write(stream, asyncio.Event()))
     await stream.finished()
     assert len(await read(stream)) < 2 * BLOCK
+
+
+async def test_what_came_together_is_sent_together(chat: Chatting) -> None:
+    """Each piece that is handed to the system costs as much as making many of them."""
+    words = [{"text": f"{number} "} for number in range(100)]
+    chat.provider.queue(Script([*words, {"wait": "end"}]))
+    saying = asyncio.create_task(chat.say("Hi"))
+    await chat.provider.reached("end")
+    turn = chat.assistant.space_of("default").sessions.running("c1")
+    assert turn is not None
+    async for some in turn.follow():
+        if any(chunk.get("delta") == "99 " for chunk in some):
+            break
+    async with chat.client.get("/api/chat/c1/stream") as response:
+        first, _ = await anext(response.content.iter_chunks())
+    assert b'"0 "' in first and b'"99 "' in first
+    chat.provider.release("end")
+    assert (await saying).text.endswith("99 ")

@@ -195,13 +195,7 @@ def change_rows(
     transaction: Transaction, chat_id: str, words: str, change: Callable[[Message], Message]
 ) -> None:
     """Change the messages of a chat that is being made whose text has these words."""
-    found = transaction.execute(
-        select(messages.c.row, messages.c.body).where(
-            messages.c.chat_id == chat_id, messages.c.body.contains(words, autoescape=True)
-        )
-    )
-    for row, body in [(row, str(body)) for row, body in found]:
-        old, _ = read_message(transaction, messages, chat_id, row, body)
+    for row, old in read_containing(transaction, chat_id, words):
         if (new := change(old)) != old:
             transaction.run(
                 _CHANGE, chat=chat_id, at=row, text=encode_row(transaction, chat_id, new).text
@@ -239,6 +233,21 @@ def read_rows(transaction: Transaction, chat_id: str, rows: Sequence[int]) -> di
         for row, body in transaction.execute(wanted, {"rows": some}):
             found[row] = Stored(*read_message(transaction, messages, chat_id, row, body))
     return found
+
+
+def read_containing(
+    transaction: Transaction, chat_id: str, words: str
+) -> list[tuple[int, Message]]:
+    """The rows of a chat, on any path, whose text has these words, and their messages."""
+    found = transaction.execute(
+        select(messages.c.row, messages.c.body).where(
+            messages.c.chat_id == chat_id, messages.c.body.contains(words, autoescape=True)
+        )
+    )
+    return [
+        (row, read_message(transaction, messages, chat_id, row, str(body))[0])
+        for row, body in found.all()
+    ]
 
 
 def every_row(
