@@ -43,26 +43,23 @@ _JOINING = (
 """Characters that may join the character before them when a text is normalised."""
 _FOLDED = re.compile(rf"[^\x00-\x7f{_SAME}][{_JOINING}]*|[\x20-\x7f{_SAME}][{_JOINING}]+")
 _LETTERS = rf"(?:[^\W_{UNSPACED}]|[\u0900-\u0963\u0966-\u0dff])+"
-_WORD = re.compile(rf"[{UNSPACED}]|{_LETTERS}(?:(?<=\d)\.(?=\d){_LETTERS})*")
-_IS_UNSPACED = re.compile(f"[{UNSPACED}]")
+_RUN = re.compile(rf"([{UNSPACED}]+)|{_LETTERS}(?:(?<=\d)\.(?=\d){_LETTERS})*")
 _COMPOUND = re.compile(r"[^\W\d_A-Z][A-Z]|[A-Z]{2}[^\W\d_A-Z]|[^\W\d_]\d|\d[^\W\d_]")
 _PART = re.compile(r"[A-Z]+(?![^\W\d_A-Z])|[A-Z]?[^\W\d_A-Z]+|[A-Z]+(?=[A-Z])|[A-Z]|\d+(?:\.\d+)*")
 
 
 @dataclass(frozen=True, slots=True)
 class Word:
-    """A word, and where it stands in the text: `start` and `end` in characters. `joined` says that
-    nothing parts it from the word before."""
+    """A word, and where it stands in the text: `start` and `end` in characters. `unspaced` is a
+    character of a script without spaces, which is `joined` to such a character right before it.
+    `parts` are the words in it, each with its start and end."""
 
     text: str
     start: int
     end: int
+    unspaced: bool = False
     joined: bool = False
     parts: tuple[tuple[str, int, int], ...] = ()
-
-    @property
-    def unspaced(self) -> bool:
-        return _IS_UNSPACED.match(self.text) is not None
 
 
 def words_of(text: str) -> list[Word]:
@@ -79,6 +76,7 @@ def words_of(text: str) -> list[Word]:
         Word(
             word.text,
             *span(word.start, word.end),
+            word.unspaced,
             word.joined,
             tuple((part, *span(start, end)) for part, start, end in word.parts),
         )
@@ -91,10 +89,15 @@ def line_of(text: str) -> str:
     characters without spaces are parted, and at the end the parts of names, each after a BREAK."""
     line: list[str] = []
     parts: list[str] = []
-    for word in with_breaks(_words(_folded(text))):
-        line.append(word.text)
-        for part, _, _ in word.parts:
-            parts += (BREAK, part)
+    before = False
+    for run, _, unspaced in _runs(_folded(text)):
+        if unspaced:
+            line += (BREAK, " ".join(run)) if before else (" ".join(run),)
+        else:
+            line.append(run.casefold())
+            for part, _, _ in _parts(run):
+                parts += (BREAK, part)
+        before = unspaced
     return " ".join(line + parts)
 
 
@@ -102,22 +105,28 @@ def with_breaks(words: Iterator[Word]) -> Iterator[Word]:
     """The words, with a BREAK where characters without spaces do not follow each other."""
     before = False
     for word in words:
-        unspaced = word.unspaced
-        if before and unspaced and not word.joined:
+        if before and word.unspaced and not word.joined:
             yield Word(BREAK, word.start, word.start)
         yield word
-        before = unspaced
+        before = word.unspaced
 
 
 def _words(plain: str) -> Iterator[Word]:
-    last = 0
-    for match in _WORD.finditer(plain):
-        start, end = match.span()
-        if end - start <= LONGEST_WORD:
-            text = match.group()
-            parts = tuple((part, start + at, start + to) for part, at, to in _parts(text))
-            yield Word(text.casefold(), start, end, start == last, parts)
-        last = end
+    for run, start, unspaced in _runs(plain):
+        if unspaced:
+            for at, character in enumerate(run):
+                yield Word(character, start + at, start + at + 1, True, at > 0)
+        else:
+            parts = tuple((part, start + at, start + to) for part, at, to in _parts(run))
+            yield Word(run.casefold(), start, start + len(run), False, False, parts)
+
+
+def _runs(plain: str) -> Iterator[tuple[str, int, bool]]:
+    """The runs of letters with their starts, and whether their script has no spaces."""
+    for match in _RUN.finditer(plain):
+        unspaced, start = match.lastindex == 1, match.start()
+        if unspaced or match.end() - start <= LONGEST_WORD:
+            yield match.group(), start, unspaced
 
 
 @lru_cache(maxsize=KNOWN)

@@ -48,8 +48,11 @@ def found_in(texts: Sequence[str], phrases: Sequence[Phrase]) -> FoundIn:
 
 def shown(found: FoundIn) -> Snippet:
     """A piece of at most SNIPPET_CHARS characters with all phrases; where there is none, up to
-    MOST_FRAGMENTS shorter pieces, which together have them, in the order of the message."""
+    MOST_FRAGMENTS shorter pieces, which together have them, in the order of the message. Without
+    phrases it is empty."""
     wanted = set(found.phrases)
+    if not wanted:
+        return Snippet("")
     whole, held = _best(found, wanted, SNIPPET_CHARS)
     if held == wanted:
         return _joined(found, [whole])

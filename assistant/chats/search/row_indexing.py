@@ -30,6 +30,15 @@ from .search_index import PLACES, State
 
 ROWS_PER_STEP: Final = 200
 """Rows that are read and indexed at once, so that a turn's own writes never wait long."""
+_UNREADABLE: Final = (
+    StoreError,
+    LookupError,
+    AttributeError,
+    TypeError,
+    ValueError,
+    RecursionError,
+)
+"""What a damaged text of a row raises."""
 
 
 def _behind_query() -> Select[Any]:
@@ -135,19 +144,20 @@ def _read(
         if last and (message_id, parent, body) == (last[0].message_id, last[0].parent_row, last[1]):
             pieces = last[0].pieces
         elif known and row == known.row:
-            pieces = _pieces(_message(transaction, body)) if known.end_place > known.place else ()
+            pieces = _pieces(message_in(transaction, body)) if known.end_place > known.place else ()
         elif not is_again:
-            message = _message(transaction, body)
+            message = message_in(transaction, body)
             pieces = _pieces(message)
         last = Document(row, parent, message_id, pieces), body
         yield last[0], message
 
 
-def _message(transaction: Transaction, body: object) -> Message | None:
-    """A row's message; None where the row cannot be read, so that other rows are still found."""
+def message_in(transaction: Transaction, body: object) -> Message | None:
+    """A row's message with its texts; None where the row cannot be read, so that other rows are
+    still found."""
     try:
         return decode_searchable(transaction, body) if isinstance(body, str) else None
-    except (StoreError, RecursionError):
+    except _UNREADABLE:
         return None
 
 

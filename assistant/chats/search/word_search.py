@@ -16,15 +16,13 @@ from typing import Final
 from sqlalchemy import bindparam, func, select
 
 from ...database import Statement, Transaction
-from ...errors import StoreError
 from ...messages.origin import EVENT
-from ...messages.parts import Message, Role
+from ...messages.parts import Role
 from ...search.fragments import found_in, shown
 from ...search.word_query import Phrase
-from ..attachments import decode_searchable
 from ..row_values import MOST
 from ..schema import chats, messages
-from . import search_index
+from . import row_indexing, search_index
 from .message_text import FIELDS, Field, fields_of
 
 MOST_RANKED: Final = 8
@@ -135,7 +133,7 @@ def _hit(
     """The hit of a message; None where its newest row cannot be read or does not hold the words.
     Its words are looked for from this level on."""
     newest = transaction.row(_NEWEST, chat=chat_id, message=message_id)
-    message = _message(transaction, newest[1]) if newest is not None else None
+    message = row_indexing.message_in(transaction, newest[1]) if newest is not None else None
     if newest is None or message is None:
         return None
     texts = list(fields_of(message))
@@ -148,10 +146,3 @@ def _hit(
                 chat_id, message.id, newest[0], message.role, piece.text, piece.marks, at
             )
     return None
-
-
-def _message(transaction: Transaction, body: object) -> Message | None:
-    try:
-        return decode_searchable(transaction, body) if isinstance(body, str) else None
-    except (StoreError, RecursionError):
-        return None
