@@ -407,6 +407,7 @@ export interface Search {
 /** A sentence above the composer that disappears by itself. */
 export type Toast =
   | { kind: "deleted"; chat: { id: string; title: string }; open: boolean }
+  | { kind: "cleaned"; ids: string[] }
   | { kind: "said"; text: string };
 
 export interface PanelState {

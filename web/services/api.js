@@ -159,6 +159,16 @@ export function createApi(fetch, clientId) {
     deleteChat: (id) => send("DELETE", `/chats/${name(id)}`),
     /** @param {string} id */
     restoreChat: (id) => send("POST", `/chats/${name(id)}/restore`, {}),
+    /**
+     * @param {number} days
+     * @param {boolean} dryRun
+     * @returns {Promise<{id: string, title: string}[]>} the chats that did not change for so many
+     *   days and are deleted, or would be
+     */
+    cleanUp: async (days, dryRun) => {
+      const body = { older_than_days: days, dry_run: dryRun };
+      return (await (await send("POST", "/chats/cleanup", body)).json()).chats;
+    },
     /** @param {string} q @returns {Promise<SearchResult[]>} best first */
     search: async (q) => (await get(`/chats/search${query({ q, limit: FOUND })}`)).results,
     /** @param {string} id @param {ExportFormat} format */

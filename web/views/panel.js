@@ -110,6 +110,7 @@ export function createPanelView(panel, host, close) {
       remove: panel.deleteChat,
       exportAs: panel.exportChat,
       importFile: panel.importChat,
+      cleanUp: { old: panel.oldChats, remove: panel.cleanUp },
     }),
     settings: createSettingsPage(panel),
     skills: createSkillsPage((skill) => {
