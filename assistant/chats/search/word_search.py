@@ -72,9 +72,9 @@ def find_indexed(
     hits: list[WordHit] = []
     seen: set[tuple[str, str]] = set()
     for level, field in enumerate(_LEVELS):
+        if len(hits) >= most:
+            break
         for chat_id, row in _candidates(transaction, phrases, field, most):
-            if len(hits) >= most:
-                break
             identity = transaction.row(_IDENTITY, chat=chat_id, at=row)
             if identity is None or (chat_id, identity[0]) in seen:
                 continue
@@ -82,6 +82,8 @@ def find_indexed(
             if hit is not None:
                 seen.add((chat_id, hit.message_id))
                 hits.append(hit)
+                if len(hits) >= most:
+                    break
     return tuple(sorted(hits, key=lambda hit: hit.level))
 
 
