@@ -8,10 +8,12 @@ import pytest
 from plugin.assistant.chats import Branches, ChatStore
 from plugin.assistant.chats.log import chat_log, pages
 from plugin.assistant.chats.log.pages import Stretch
+from plugin.assistant.chats.log.salvage import read_message
 from plugin.assistant.database import Statement
 from plugin.assistant.database.sqlite import SqliteDatabase
 from plugin.assistant.database.sqlite.transaction import SqliteTransaction
 from plugin.assistant.errors import NotFound
+from plugin.assistant.messages.parts import Message
 
 from .examples import answer, user
 
@@ -78,16 +80,18 @@ async def test_a_page_reads_its_own_messages_alone_however_long_the_chat_is(
     """So a message that a search found far up opens as fast as one near the end."""
     read: list[object] = []
     looked: list[int] = []
-    read_message, rows = chat_log.read_message, SqliteTransaction.rows
+    rows = SqliteTransaction.rows
+
+    def read_one(*values: Any) -> tuple[Message, int]:
+        read.append(values[3])
+        return read_message(*values)
 
     def counted(self: SqliteTransaction, statement: Statement, **values: Any) -> list[Any]:
         found = rows(self, statement, **values)
         looked.append(len(found))
         return found
 
-    monkeypatch.setattr(
-        chat_log, "read_message", lambda *args: (read.append(args[3]), read_message(*args))[1]
-    )
+    monkeypatch.setattr(chat_log, "read_message", read_one)
     monkeypatch.setattr(SqliteTransaction, "rows", counted)
     costs = []
     for length in (300, 3_000):

@@ -1,6 +1,7 @@
 """Search over stored chats: when rows are indexed, which rows are found, and the passages of a
 hit."""
 
+import base64
 import logging
 
 import pytest
@@ -10,7 +11,7 @@ from plugin.assistant.chats.search.history_search import HistorySearch
 from plugin.assistant.database.sqlite import SqliteDatabase
 from plugin.assistant.database.sqlite import transaction as sqlite_transaction
 from plugin.assistant.errors import InvalidRequest, NotFound, StoreError
-from plugin.assistant.messages.parts import Message, StepStart, TextPart, ToolPart
+from plugin.assistant.messages.parts import FilePart, Message, StepStart, TextPart, ToolPart
 from sqlalchemy import Connection, text
 
 from .examples import answer, user
@@ -122,6 +123,20 @@ async def test_messages_that_were_added_anew_are_found_once(
         assert [hit.message_id for hit in await history.search("c", word)] == [identity]
     await store.append("c", user("m3", "A lynx"))
     assert [hit.message_id for hit in await history.search("c", "lynx")] == ["m3"]
+
+
+async def test_a_message_with_a_large_attachment_is_found_by_its_own_words_and_the_file_s(
+    store: ChatStore, history: HistorySearch
+) -> None:
+    picture = "data:image/png;base64," + base64.b64encode(b"x" * 10_000).decode()
+    notes = "data:text/plain;base64," + base64.b64encode(b"an okapi " * 2_000).decode()
+    files = FilePart("image/png", picture, "zebra.png"), FilePart("text/plain", notes, "n.txt")
+    await store.import_messages("c", [user("u", "Which animals?", *files), answer("a", "Two.")])
+    for word in ("animals", "zebra", "okapi"):
+        (hit,) = await history.search("c", word, 1)
+        assert hit.message_id == "u"
+        assert word in hit.snippet
+        assert hit.marks
 
 
 async def test_of_a_long_answer_the_call_is_shown_that_was_meant(

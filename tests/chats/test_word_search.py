@@ -5,10 +5,12 @@ import random
 
 import pytest
 from plugin.assistant.chats import Branches, ChatStore
+from plugin.assistant.chats.attachments import decode_searchable
 from plugin.assistant.chats.search import row_indexing, search_index
 from plugin.assistant.chats.search.history_search import HistorySearch
 from plugin.assistant.chats.search.message_text import fields_of
 from plugin.assistant.chats.search.word_search import WordHit
+from plugin.assistant.database import Transaction
 from plugin.assistant.database.sqlite import SqliteDatabase
 from plugin.assistant.database.sqlite import transaction as sqlite_transaction
 from plugin.assistant.messages.parts import DataPart, Message, TextPart, ToolPart
@@ -161,8 +163,9 @@ async def test_an_index_of_an_earlier_version_is_made_anew(
 ) -> None:
     await store.import_messages("c", [user("m0", "An okapi")])
     await HistorySearch(database).find_words("okapi")
-    for change in ("DROP TABLE search_words", "UPDATE search_version SET version = 3"):
-        await database.write(lambda c, change=change: c.execute(text(change)).rowcount)
+    drop, older = text("DROP TABLE search_words"), text("UPDATE search_version SET version = 3")
+    await database.write(lambda c: c.execute(drop).rowcount)
+    await database.write(lambda c: c.execute(older).rowcount)
     assert search_index.INDEX_VERSION > 3
     assert await identities(HistorySearch(database), "okapi") == ["m0"]
 
@@ -174,10 +177,12 @@ async def test_a_search_reads_the_messages_that_it_shows_and_few_others(
     await store.import_messages("c", said)
     await history.find_words("okapi")
     read: list[str] = []
-    decode = row_indexing.decode_searchable
-    monkeypatch.setattr(
-        row_indexing, "decode_searchable", lambda c, body: (read.append(body), decode(c, body))[1]
-    )
+
+    def read_one(transaction: Transaction, body: str) -> Message:
+        read.append(body)
+        return decode_searchable(transaction, body)
+
+    monkeypatch.setattr(row_indexing, "decode_searchable", read_one)
     assert len(await history.find_words("okapi numb", 20)) == 20
     assert len(read) == 20
 

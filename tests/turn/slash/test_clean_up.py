@@ -23,9 +23,8 @@ async def old_chats(chat: Chatting, *titles: str, since: str = "2020-01-01") -> 
     for title in titles:
         await space.chats.import_messages(title, [user("u1", "Hello")], title)
     change = text("UPDATE chats SET updated = :since WHERE id = :id")
-    for title in titles:
-        values = {"since": f"{since}T00:00:00.000+00:00", "id": title}
-        await space.database.write(lambda c, values=values: c.execute(change, values).rowcount)
+    values = [{"since": f"{since}T00:00:00.000+00:00", "id": title} for title in titles]
+    await space.database.write(lambda c: c.execute(change, values).rowcount)
 
 
 async def ids(chat: Chatting) -> list[str]:
