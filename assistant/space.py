@@ -23,6 +23,7 @@ from .context.tokens import text_tokens
 from .database.sqlite import SqliteDatabase
 from .errors import StoreError
 from .prompts.composition import SystemPrompts
+from .sessions.clean_up import CleanUp
 from .sessions.sessions import Sessions
 from .tools.toolset import Toolset
 from .turn.idle.summariser import Summariser
@@ -84,7 +85,9 @@ class UserSpace:
                 load_user_context, folder, statements, cache, defaults_path
             )
 
-        replies = SlashReplies(self.chats, self.search, self.skills, providers, kept)
+        replies = SlashReplies(
+            self.chats, self.search, self.skills, providers, kept, lambda: self.clean_up
+        )
         services = Services(
             providers,
             model,
@@ -102,6 +105,7 @@ class UserSpace:
         jobs = (summariser, titling)
         turns = TurnService(services, self.chats, self.skills, jobs, self.search)
         self.sessions = Sessions(turns, self.chats)
+        self.clean_up = CleanUp(self.sessions, self.trash)
 
     async def _name(self, chat_id: str, title: str) -> None:
         """Gives the chat a title that a model wrote."""

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from contextlib import suppress
 from functools import partial
 from typing import Annotated, Any, Final
 
@@ -14,9 +12,7 @@ from ..chats import Branches, WorkflowName, titles
 from ..chats.chat_json import chat_json, entry_json, time_json
 from ..chats.export.trajectory import LONGEST_NAME
 from ..chats.identity import new_chat_id
-from ..chats.search.hits import Hit
-from ..errors import Conflict, NotFound
-from ..space import UserSpace
+from ..chats.search.word_search import WordHit
 from ..validation import NOT_GIVEN, Body, Changes, Flag, NoFields, Query, Whole, schema_named
 from .answers import answer, nothing
 from .chats import Limit
@@ -104,22 +100,20 @@ async def clean_up_chats(request: Request[CleanUp, None]) -> web.Response:
     Pinned chats stay, and chats that are being answered. Each of the others can be brought back
     within a minute.
     """
-    space, dry_run = request.space, request.body.dry_run
-    old = await space.trash.untouched(request.body.older_than_days)
-    deleted: tuple[str, ...] = ()
-    if not dry_run:
-        deleted = await _delete_all(space, [chat.id for chat in old])
-    found = [chat for chat in old if dry_run or chat.id in frozenset(deleted)]
+    clean_up, dry_run = request.space.clean_up, request.body.dry_run
+    days = request.body.older_than_days
+    found = await (clean_up.old(days) if dry_run else clean_up.delete(days))
     chats = [
         {"id": chat.id, "title": chat.title, "updated": time_json(chat.updated)} for chat in found
     ]
-    return answer({"chats": chats, "deleted": len(deleted), "dry_run": dry_run})
+    deleted = 0 if dry_run else len(found)
+    return answer({"chats": chats, "deleted": deleted, "dry_run": dry_run})
 
 
 async def search_chats(request: Request[None, SearchQuery]) -> web.Response:
-    """Messages with these words, in all chats, the best first."""
+    """Messages that hold all these words, in all chats, the best first."""
     space, query = request.space, request.query
-    hits = await space.search.search(None, query.q, query.limit)
+    hits = await space.search.find_words(query.q, query.limit)
     named = {}
     for identity in {hit.chat_id for hit in hits}:
         if (chat := await space.chats.get(identity)) is not None:
@@ -163,27 +157,11 @@ ROUTES = (
 )
 
 
-async def _delete_all(space: UserSpace, identities: Sequence[str]) -> tuple[str, ...]:
-    """Deletes the chats with these ids, except chats that are being answered; returns the ids of
-    the deleted chats."""
-    sessions, trash = space.sessions, space.trash
-    used = [identity for identity in identities if sessions.known(identity) is not None]
-    deleted: list[str] = []
-    for identity in used:
-        if sessions.running(identity) is None:
-            with suppress(NotFound, Conflict):
-                await sessions.delete(identity, partial(trash.delete, identity))
-                deleted.append(identity)
-    unused = await trash.delete_all([one for one in identities if one not in used])
-    for identity in unused:
-        sessions.deleted(identity)
-    return (*deleted, *unused)
-
-
-def _result(hit: Hit, title: str) -> dict[str, Any]:
+def _result(hit: WordHit, title: str) -> dict[str, Any]:
     return {
         "chat_id": hit.chat_id,
         "message_id": hit.message_id,
+        "role": hit.role,
         "title": title,
         "snippet": hit.snippet,
         "marks": [list(mark) for mark in hit.marks],

@@ -2,13 +2,18 @@
 
 from collections.abc import AsyncIterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from plugin.assistant.chats import Branches, ChatStore
-from plugin.assistant.chats.log import pages
+from plugin.assistant.chats.log import chat_log, pages
 from plugin.assistant.chats.log.pages import Stretch
+from plugin.assistant.chats.log.salvage import read_message
+from plugin.assistant.database import Statement
 from plugin.assistant.database.sqlite import SqliteDatabase
+from plugin.assistant.database.sqlite.transaction import SqliteTransaction
 from plugin.assistant.errors import NotFound
+from plugin.assistant.messages.parts import Message
 
 from .examples import answer, user
 
@@ -67,3 +72,37 @@ async def test_a_message_of_another_branch_is_found_after_a_switch(store: ChatSt
     await Branches(store).switch_version("c", "old")
     found = await pages.around(store, "c", "old", 5)
     assert [message.id for message in found.messages] == ["m1", "m2", "m3", "old", "older"]
+
+
+async def test_a_page_reads_its_own_messages_alone_however_long_the_chat_is(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """So a message that a search found far up opens as fast as one near the end."""
+    read: list[object] = []
+    looked: list[int] = []
+    rows = SqliteTransaction.rows
+
+    def read_one(*values: Any) -> tuple[Message, int]:
+        read.append(values[3])
+        return read_message(*values)
+
+    def counted(self: SqliteTransaction, statement: Statement, **values: Any) -> list[Any]:
+        found = rows(self, statement, **values)
+        looked.append(len(found))
+        return found
+
+    monkeypatch.setattr(chat_log, "read_message", read_one)
+    monkeypatch.setattr(SqliteTransaction, "rows", counted)
+    costs = []
+    for length in (300, 3_000):
+        database = SqliteDatabase(tmp_path / f"{length}.db")
+        store = ChatStore(database)
+        await store.import_messages("c", [user(f"m{number}") for number in range(length)])
+        read.clear()
+        looked.clear()
+        page = await pages.around(store, "c", "m100", 60)
+        assert len(page.messages) == len(read) == 60
+        costs.append((len(looked), sum(looked)))
+        await database.close()
+    assert costs[0] == costs[1]
+    assert costs[0][1] < 20

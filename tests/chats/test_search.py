@@ -1,16 +1,17 @@
 """Search over stored chats: when rows are indexed, which rows are found, and the passages of a
 hit."""
 
+import base64
 import logging
 
 import pytest
 from plugin.assistant.chats import Branches, ChatStore
-from plugin.assistant.chats.search import history_search, search_index
+from plugin.assistant.chats.search import history_search, row_indexing, search_index
 from plugin.assistant.chats.search.history_search import HistorySearch
 from plugin.assistant.database.sqlite import SqliteDatabase
 from plugin.assistant.database.sqlite import transaction as sqlite_transaction
 from plugin.assistant.errors import InvalidRequest, NotFound, StoreError
-from plugin.assistant.messages.parts import Message, StepStart, TextPart, ToolPart
+from plugin.assistant.messages.parts import FilePart, Message, StepStart, TextPart, ToolPart
 from sqlalchemy import Connection, text
 
 from .examples import answer, user
@@ -124,6 +125,20 @@ async def test_messages_that_were_added_anew_are_found_once(
     assert [hit.message_id for hit in await history.search("c", "lynx")] == ["m3"]
 
 
+async def test_a_message_with_a_large_attachment_is_found_by_its_own_words_and_the_file_s(
+    store: ChatStore, history: HistorySearch
+) -> None:
+    picture = "data:image/png;base64," + base64.b64encode(b"x" * 10_000).decode()
+    notes = "data:text/plain;base64," + base64.b64encode(b"an okapi " * 2_000).decode()
+    files = FilePart("image/png", picture, "zebra.png"), FilePart("text/plain", notes, "n.txt")
+    await store.import_messages("c", [user("u", "Which animals?", *files), answer("a", "Two.")])
+    for word in ("animals", "zebra", "okapi"):
+        (hit,) = await history.search("c", word, 1)
+        assert hit.message_id == "u"
+        assert word in hit.snippet
+        assert hit.marks
+
+
 async def test_of_a_long_answer_the_call_is_shown_that_was_meant(
     store: ChatStore, history: HistorySearch
 ) -> None:
@@ -158,7 +173,7 @@ async def test_any_query_is_answered(store: ChatStore, history: HistorySearch, q
 async def test_many_rows_are_indexed_in_steps(
     store: ChatStore, database: SqliteDatabase, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(history_search, "ROWS_PER_STEP", 3)
+    monkeypatch.setattr(row_indexing, "ROWS_PER_STEP", 3)
     await told(store, "c", *(f"word{number}" for number in range(10)))
     history = HistorySearch(database)
     for number in range(10):
@@ -197,9 +212,9 @@ async def test_two_that_index_at_once_index_once(
     one, other = HistorySearch(database), HistorySearch(database)
     await one.search("c", "okapi")
     await store.append("c", user("u", "A cat"))
-    rows = await database.read(lambda c: history_search._next_rows(c, "c"))
+    rows = await database.read(lambda c: row_indexing.next_rows(c, "c"))
     await other.search("c", "cat")
-    await database.write(lambda c: history_search._add(c, rows))
+    await database.write(lambda c: row_indexing.add(c, rows))
     assert await entries(database) == 3
 
 

@@ -5,7 +5,7 @@ import re
 from collections.abc import Iterator
 
 import pytest
-from playwright.sync_api import Browser, Locator, expect
+from playwright.sync_api import Browser, Locator, Route, expect
 from plugin.tests.e2e.conftest import configured
 from plugin.tests.e2e.panel import Panel, opened_panel
 from plugin.tests.e2e.provider import ProviderThread, new_wait
@@ -57,7 +57,9 @@ def test_a_chat_is_found_by_a_word_in_it_and_opens_there(
     a_chat(library, provider, "Something else", "Nothing about it.")
     opened_list(library)
     library.page.keyboard.type("window")
-    found = library.root.get_by_role("button", name=re.compile("Which light is soft"))
+    group = library.root.get_by_role("region", name="Which light is soft?")
+    expect(group.get_by_role("heading")).to_have_text("Which light is soft?")
+    found = group.get_by_role("button", name=re.compile("^Assistant"))
     expect(found.locator("mark")).to_have_text("window")
     found.click()
     expect(library.answer).to_contain_text("A large window")
@@ -68,11 +70,61 @@ def test_a_chat_is_found_by_a_word_in_it_and_opens_there(
 def test_a_search_without_a_hit_says_so_and_ends_with_escape(library: Panel) -> None:
     opened_list(library)
     library.page.keyboard.type("xylophone")
-    expect(library.root.get_by_text("Nothing was found for “xylophone”.")).to_be_visible()
+    expect(library.root.get_by_text("No message has all the words of “xylophone”.")).to_be_visible()
     library.page.keyboard.press("Escape")
     expect(library.root.get_by_role("heading", name="Today")).to_be_visible()
     library.page.keyboard.press("Escape")
     expect(library.message).to_be_visible()
+
+
+NEWEST = "async () => (await (await fetch('/api/chats')).json()).chats[0].id"
+
+
+def test_a_clean_up_that_finds_nothing_says_so_and_closes(library: Panel) -> None:
+    opened_list(library)
+    library.button("More").click()
+    library.page.get_by_role("menuitem", name="Clean up old chats", exact=True).click()
+    card = library.root.get_by_role("region", name="Clean up old chats")
+    expect(card.get_by_role("status")).to_contain_text("No chat is that old")
+    expect(card.get_by_role("button", name=re.compile("^Delete"))).to_have_count(0)
+    card.get_by_role("combobox", name="Not changed for").select_option("30 days")
+    expect(card.get_by_role("status")).to_contain_text("No chat is that old")
+    card.get_by_role("button", name="Cancel").click()
+    expect(card).to_have_count(0)
+    expect(library.button("More")).to_be_focused()
+    library.button("Back to the chat").click()
+
+
+def test_old_chats_are_deleted_after_a_look_and_brought_back(
+    library: Panel, provider: ProviderThread
+) -> None:
+    """The server's answer says that the chat is old: no chat of a test is."""
+    a_chat(library, provider, "An old talk", "Long ago.")
+    library.new_chat()
+    identity = library.evaluate(NEWEST)
+    deleted: list[bool] = []
+
+    def answer(route: Route) -> None:
+        dry = json.loads(route.request.post_data or "")["dry_run"]
+        deleted.append(not dry)
+        if not dry:
+            library.evaluate("id => fetch(`/api/chats/${id}`, {method: 'DELETE'})", identity)
+        old = [{"id": identity, "title": "An old talk", "updated": "2020-01-01T00:00:00Z"}]
+        route.fulfill(json={"chats": old, "deleted": int(not dry), "dry_run": dry})
+
+    library.page.route("**/api/chats/cleanup", answer)
+    opened_list(library)
+    library.button("More").click()
+    library.page.get_by_role("menuitem", name="Clean up old chats", exact=True).click()
+    card = library.root.get_by_role("region", name="Clean up old chats")
+    expect(card.get_by_role("listitem")).to_have_text("An old talk")
+    card.get_by_role("button", name="Delete 1 chat").click()
+    expect(row(library, "An old talk")).to_have_count(0)
+    library.button("Undo").click()
+    expect(row(library, "An old talk")).to_be_visible()
+    assert deleted == [False, True]
+    library.page.unroute("**/api/chats/cleanup")
+    library.button("Back to the chat").click()
 
 
 def test_a_chat_is_renamed_in_its_place(library: Panel, provider: ProviderThread) -> None:

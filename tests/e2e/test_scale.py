@@ -1,10 +1,11 @@
 """Long chats and long answers: the panel draws only the changed parts. The tests count, and never
 measure time."""
 
+import re
 from typing import Any
 
 import pytest
-from playwright.sync_api import expect
+from playwright.sync_api import Request, expect
 from plugin.tests.e2e.long_chat import import_chat, open_chat
 from plugin.tests.e2e.panel import Panel
 from plugin.tests.e2e.provider import ProviderThread, new_wait
@@ -85,6 +86,49 @@ def test_a_chat_of_10000_messages_opens_at_its_end_and_keeps_few_in_the_document
     expect(panel.answer).to_contain_text("The last of all.")
     expect(panel.answer).to_be_in_viewport()
     assert panel.evaluate(SHOWN)["count"] <= MOST_SHOWN
+
+
+SCROLL_DOWN = SCROLL_UP.replace("-= 900", "+= 900")
+FAR = 2_000
+
+
+def test_a_found_message_far_up_opens_with_the_page_around_it(
+    panel: Panel, url: str, provider: ProviderThread
+) -> None:
+    provider.queue("The last of all.")
+    import_chat(url, "far-chat", conversation(FAR - 1))
+    open_chat(panel, "far-chat")
+    expect(panel.answer).to_contain_text("The last of all.")
+    asked: list[str] = []
+
+    def see(request: Request) -> None:
+        if "/chats/far-chat?" in request.url:
+            asked.append(request.url.partition("?")[2])
+
+    panel.page.on("request", see)
+    panel.button("Chats").click()
+    panel.page.keyboard.type('"message 100 of"')
+    found = panel.root.get_by_role("button", name=re.compile("Message 100 of a long chat"))
+    expect(found.locator("mark")).to_have_text("Message 100 of")
+    panel.page.keyboard.press("ArrowDown")
+    expect(found).to_be_focused()
+    panel.page.keyboard.press("Enter")
+    target = panel.articles.filter(has_text="Message 100 of a long chat.")
+    expect(target).to_be_focused()
+    expect(target).to_be_in_viewport()
+    assert "around=m100" in asked[0]
+    # Pages next to it may come as the reader scrolls, and no other ones.
+    assert len(asked) <= 3
+    last = 0
+    while last < 250:
+        panel.evaluate(SCROLL_DOWN)
+        words = panel.articles.last.inner_text().split()
+        last = next((int(word) for word in words if word.isdigit()), 0)
+        assert panel.evaluate(SHOWN)["count"] <= MOST_SHOWN
+    panel.button("Jump to latest").click()
+    expect(panel.answer).to_contain_text("The last of all.")
+    expect(panel.answer).to_be_in_viewport()
+    panel.page.remove_listener("request", see)
 
 
 # Scrolls near the top, and keeps the text at the top and its position.

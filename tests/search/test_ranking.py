@@ -24,7 +24,7 @@ def indexed(texts: list[str]) -> TextIndex:
     assert search_index.prepare(transaction)
     number = search_index.open_chat(transaction, "texts")
     first = first_place(number)
-    search_index.add(transaction, number, placed_texts(texts, first=first))
+    search_index.add(transaction, number, placed_texts(texts, first=first), {})
     index = TextIndex(search_index.IndexedPostings(transaction, number), first)
     # Python 3.13 warns of a connection that nobody closed.
     weakref.finalize(index, _close, engine, transaction.connection)

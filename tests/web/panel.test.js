@@ -257,6 +257,20 @@ test("undo restores and opens the deleted chat", async () => {
   assert.equal(panel.get().page, "chats");
 });
 
+test("a clean-up asks first, then deletes, and undo restores every chat", async () => {
+  const old = [{ id: "c", title: "One" }, { id: "d", title: "Two" }];
+  const { panel, server, titles } = await listed({ cleanUp: () => old, restoreChat: () => null });
+  assert.deepEqual(await panel.oldChats(90), old);
+  assert.deepEqual([server.asked("cleanUp"), titles()], [[[90, true]], ["One", "Two"]]);
+  await panel.cleanUp(30);
+  assert.deepEqual(server.asked("cleanUp").at(-1), [30, false]);
+  assert.deepEqual(titles(), []);
+  assert.deepEqual(panel.get().toast, { kind: "cleaned", ids: ["c", "d"] });
+  await panel.undoDelete();
+  assert.deepEqual(server.asked("restoreChat"), [["c"], ["d"]]);
+  assert.equal(panel.get().toast, null);
+});
+
 test("a toast disappears by itself", async () => {
   const { panel, rest } = await listed();
   panel.sayToast("Done.");

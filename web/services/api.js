@@ -22,6 +22,9 @@ import { errorText } from "../text/format.js";
  *   Fetch
  */
 
+/** Most results of a search. */
+export const FOUND = 50;
+
 /** The server answered with an error status. */
 export class ApiError extends Error {
   /**
@@ -136,8 +139,10 @@ export function createApi(fetch, clientId) {
 
     /**
      * @param {string} id
-     * @param {{limit?: number, before?: string}} page `before`: a message's id
-     * @returns {Promise<StoredChat | null>} null if the server does not have the chat
+     * @param {{limit?: number, before?: string, around?: string, after?: string}} page the place of
+     *   the page as a message's id
+     * @returns {Promise<StoredChat | null>} null if the server does not have the chat, or its path
+     *   not that message
      */
     async chat(id, page) {
       try {
@@ -148,29 +153,24 @@ export function createApi(fetch, clientId) {
       }
     },
 
-    /**
-     * @param {string} id
-     * @param {string} messageId
-     * @returns {Promise<boolean>} whether the message is on the current path of the chat
-     */
-    async isOnPath(id, messageId) {
-      try {
-        await get(`/chats/${name(id)}${query({ limit: 1, before: messageId })}`);
-        return true;
-      } catch (error) {
-        if (error instanceof ApiError && error.status === 404) return false;
-        throw error;
-      }
-    },
-
     /** @param {string} id @param {{title?: string, pinned?: boolean}} changes */
     changeChat: (id, changes) => send("PATCH", `/chats/${name(id)}`, changes),
     /** @param {string} id @returns {Promise<Response>} `restoreChat` works for a minute */
     deleteChat: (id) => send("DELETE", `/chats/${name(id)}`),
     /** @param {string} id */
     restoreChat: (id) => send("POST", `/chats/${name(id)}/restore`, {}),
+    /**
+     * @param {number} days
+     * @param {boolean} dryRun
+     * @returns {Promise<{id: string, title: string}[]>} the chats that did not change for so many
+     *   days and are deleted, or would be
+     */
+    cleanUp: async (days, dryRun) => {
+      const body = { older_than_days: days, dry_run: dryRun };
+      return (await (await send("POST", "/chats/cleanup", body)).json()).chats;
+    },
     /** @param {string} q @returns {Promise<SearchResult[]>} best first */
-    search: async (q) => (await get(`/chats/search${query({ q })}`)).results,
+    search: async (q) => (await get(`/chats/search${query({ q, limit: FOUND })}`)).results,
     /** @param {string} id @param {ExportFormat} format */
     exportChat: (id, format) => send("GET", `/chats/${name(id)}/export${query({ format })}`),
     /** @param {ExportFormat} format @param {string} content @returns {Promise<string>} chat id */

@@ -172,11 +172,31 @@ export function createChatsList(services, store, shown) {
 
     async undoDelete() {
       const { toast } = store.get();
-      if (toast?.kind !== "deleted") return;
+      if (!toast || toast.kind === "said") return;
       store.set({ toast: null });
       try {
+        if (toast.kind === "cleaned") {
+          for (const id of toast.ids) await api.restoreChat(id);
+          return;
+        }
         await api.restoreChat(toast.chat.id);
         if (toast.open) shown.back(toast.chat.id);
+      } catch (error) {
+        complain(error);
+      }
+    },
+
+    /** The chats that a clean-up would delete. @param {number} days without a change */
+    oldChats: (days) => api.cleanUp(days, true),
+
+    /** Deletes the chats that did not change for so long. @param {number} days */
+    async cleanUp(days) {
+      try {
+        const gone = new Set((await api.cleanUp(days, false)).map(({ id }) => id));
+        const { chats } = store.get();
+        store.set({ chats: chats && chats.filter(({ id }) => !gone.has(id)) });
+        if (gone.has(shown.current())) shown.leave();
+        say({ kind: "cleaned", ids: [...gone] });
       } catch (error) {
         complain(error);
       }

@@ -160,7 +160,8 @@ export function createPanel(services) {
     const typed = store.get().page === "chat" ? drafts.of(id, draft) : "";
     if (typed) drafts.type(NEW, typed);
     void changeChat(services.newId(), false);
-    if (wasShown && store.get().toast?.kind !== "deleted") chats.sayToast(t("chats.gone"));
+    const said = store.get().toast?.kind;
+    if (wasShown && said !== "deleted" && said !== "cleaned") chats.sayToast(t("chats.gone"));
   }
 
   /** Action of a slash command. @param {{action: string, chat_id?: string}} asked */

@@ -43,8 +43,8 @@ const BUILT_IN = [
 
 /** Commands that the server answers without a model (R41). */
 const SERVER_COMMANDS = new Set(
-  ("chats open delete rename export history search context tokens compact summarize summarise " +
-    "skills memory model new help")
+  ("chats open delete cleanup rename export history search context tokens compact summarize " +
+    "summarise skills memory model new help")
     .split(" "),
 );
 

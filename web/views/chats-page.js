@@ -4,6 +4,7 @@
 import { t } from "../strings.js";
 import { groups } from "../text/chat-list.js";
 import { createChatRow } from "./chat-row.js";
+import { createCleanUp } from "./clean-up.js";
 import { h, icon, iconButton, place, show } from "./dom.js";
 import { isComposing } from "./isolation.js";
 import { createMenu } from "./menu.js";
@@ -17,6 +18,7 @@ import { createSearchResults } from "./search-results.js";
  *   search: (typed: string) => void,
  *   more: () => unknown,
  *   importFile: (file: File) => unknown,
+ *   cleanUp: import("./clean-up.js").CleanUpActions,
  * }} ChatsActions
  */
 
@@ -55,7 +57,10 @@ export function createChatsPage(actions) {
     "aria-haspopup": "menu",
     "aria-expanded": "false",
     onclick: () =>
-      menu.toggle(options, [{ label: t("chats.import"), run: () => file.click() }]),
+      menu.toggle(options, [
+        { label: t("chats.import"), run: () => file.click() },
+        { label: t("clean.open"), run: () => cleanUp.open(options) },
+      ]),
   });
   const bar = h(
     "div",
@@ -64,7 +69,8 @@ export function createChatsPage(actions) {
     options,
     file,
   );
-  const results = createSearchResults(actions.openMessage);
+  const results = createSearchResults(actions.openMessage, () => field.focus());
+  const cleanUp = createCleanUp(actions.cleanUp);
   const list = h("div", { class: "ca-list" });
   const said = h("p", { class: "ca-quiet" });
   const more = h(
@@ -72,7 +78,12 @@ export function createChatsPage(actions) {
     { type: "button", class: "ca-link", hidden: true, onclick: actions.more },
     t("chats.more"),
   );
-  const scroller = h("div", { class: "ca-page ca-page--chats" }, results.element, list, said, more);
+  const scroller = h(
+    "div",
+    { class: "ca-page ca-page--chats" },
+    cleanUp.element,
+    ...[results.element, list, said, more],
+  );
   const element = h("div", { class: "ca-chats" }, bar, scroller, menu.element);
   /** @type {Map<string, ReturnType<typeof createChatRow>>} by the chat's id */
   const rows = new Map();
@@ -87,7 +98,9 @@ export function createChatsPage(actions) {
   };
 
   field.addEventListener("keydown", (event) => {
-    if (isComposing(event) || event.key !== "Escape" || !field.value) return;
+    if (isComposing(event)) return;
+    if (event.key === "ArrowDown" && results.focus()) event.preventDefault();
+    if (event.key !== "Escape" || !field.value) return;
     // The first Escape ends the search, the second one closes the page.
     event.stopPropagation();
     event.preventDefault();

@@ -1,7 +1,8 @@
 // @ts-check
 /** A toast above the composer: one sentence, with Undo after a deletion. Disappears by itself. */
 
-import { t } from "../strings.js";
+import { t, tn } from "../strings.js";
+import { number } from "../text/format.js";
 import { nameOf } from "../text/plain.js";
 import { button, h, iconButton, present, show } from "./dom.js";
 
@@ -21,12 +22,10 @@ export function createToast(actions) {
       drawn = toast;
       show(card, toast !== null);
       if (!toast) return;
-      const deleted = toast.kind === "deleted";
-      const title = deleted ? nameOf(toast.chat.title) || t("chats.untitled") : "";
       card.replaceChildren(
         ...present([
-          h("span", { class: "ca-grow" }, deleted ? t("chats.deleted", { title }) : toast.text),
-          deleted && button(t("chats.undo"), "primary", actions.undo),
+          h("span", { class: "ca-grow" }, sentence(toast)),
+          toast.kind !== "said" && button(t("chats.undo"), "primary", actions.undo),
           iconButton("close", t("toast.close"), {
             class: "ca-icon-button--small",
             onclick: actions.close,
@@ -35,4 +34,13 @@ export function createToast(actions) {
       );
     },
   };
+}
+
+/** @param {Toast} toast */
+function sentence(toast) {
+  if (toast.kind === "said") return toast.text;
+  if (toast.kind === "cleaned") {
+    return tn("clean.done", toast.ids.length, { count: number(toast.ids.length) });
+  }
+  return t("chats.deleted", { title: nameOf(toast.chat.title) || t("chats.untitled") });
 }

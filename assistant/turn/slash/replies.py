@@ -9,6 +9,7 @@ Some commands change the chat (its title, its model), some have an action for th
 from __future__ import annotations
 
 import asyncio
+import re
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import replace
 from typing import Final
@@ -16,11 +17,13 @@ from typing import Final
 from ....user_context_loader import UserContext
 from ...chats import Chat, ChatParams, ChatStore, ChatSummary
 from ...chats.search.history_search import HistorySearch
+from ...chats.search.word_search import WordHit
 from ...errors import AssistantError, ProviderError
 from ...messages.parts import Message
 from ...user_context.skills import SkillLibrary, SkillSummary
 from ..turn import NO_PARAMS
 from ..turn_services import Providers, Reply, provider_for
+from .clean_up_command import OldChats, clean_up_answer
 from .slash_commands import Slash, help_text, tokens_text
 
 LISTED: Final = 20
@@ -38,7 +41,7 @@ _FILES: Final = {"Markdown": "markdown", "JSON Lines": "jsonl", "trajectory": "t
 
 class SlashReplies:
     """For one event loop and one ComfyUI user. `kept` reads the user's rules, goals and
-    preferences. Methods may raise StoreError."""
+    preferences, `old_chats` are for `/cleanup`. Methods may raise StoreError."""
 
     def __init__(
         self,
@@ -47,12 +50,14 @@ class SlashReplies:
         skills: SkillLibrary,
         providers: Providers,
         kept: Callable[[], Awaitable[UserContext]],
+        old_chats: Callable[[], OldChats],
     ) -> None:
         self._store = store
         self._search = search
         self._skills = skills
         self._providers = providers
         self._kept = kept
+        self._old_chats = old_chats
 
     async def to(self, slash: Slash, chat_id: str | None, history: Sequence[Message]) -> Reply:
         """The answer to a command. `history` are the chat's messages, the command last."""
@@ -75,6 +80,8 @@ class SlashReplies:
                 return Reply(_chat_lines(await self._store.list(LISTED)) or "There are no chats.")
             case "search":
                 return Reply(await self._found(words, history[-1].id))
+            case "cleanup":
+                return Reply(await clean_up_answer(self._old_chats(), words, _chat_line))
             case "skills":
                 return Reply(await asyncio.to_thread(self._skill_lines))
             case "memory":
@@ -96,7 +103,7 @@ class SlashReplies:
         for chat in await self._store.list(LOOKED_AT):
             if chat.id != here and all(word in chat.title.lower() for word in wanted):
                 return _opened(chat)
-        for hit in await self._search.search(None, words, LISTED):
+        for hit in await self._search.find_words(words, LISTED):
             found = await self._store.get(hit.chat_id) if hit.chat_id != here else None
             if found is not None:
                 return _opened(found)
@@ -149,12 +156,15 @@ class SlashReplies:
     async def _found(self, words: str, asked_id: str) -> str:
         if not words:
             return "Which words? `/search <words>`"
-        lines = []
-        for hit in await self._search.search(None, words, LISTED):
-            chat = await self._store.get(hit.chat_id) if hit.message_id != asked_id else None
-            if chat is not None:
-                lines.append(f"- **{_plain(chat.title)}**: {_plain(hit.snippet)}")
-        return "\n".join(lines) or f"No chat has {_plain(words)} in it."
+        lines: dict[str, list[str]] = {}
+        for hit in await self._search.find_words(words, LISTED):
+            if hit.message_id != asked_id:
+                lines.setdefault(hit.chat_id, []).append(_hit_line(hit))
+        parts = []
+        for chat_id, found in lines.items():
+            if (chat := await self._store.get(chat_id)) is not None:
+                parts.append("\n".join([f"**{_plain(chat.title)}**", "", *found]))
+        return "\n\n".join(parts) or f"No message has all the words of {_plain(words)}."
 
     def _skill_lines(self) -> str:
         parts = []
@@ -179,7 +189,21 @@ def _delete(chat: Chat | None) -> Reply:
 
 
 def _chat_lines(chats: Sequence[ChatSummary]) -> str:
-    return "\n".join(f"- {chat.updated:%Y-%m-%d}: {_plain(chat.title)}" for chat in chats)
+    return "\n".join(map(_chat_line, chats))
+
+
+def _chat_line(chat: ChatSummary) -> str:
+    return f"- {chat.updated:%Y-%m-%d}: {_plain(chat.title)}"
+
+
+def _hit_line(hit: WordHit) -> str:
+    """The snippet of a hit with its words in bold, after who said it."""
+    text, end = "", 0
+    for start, stop in hit.marks:
+        text += f"{_plain(hit.snippet[end:start], False)}**{_plain(hit.snippet[start:stop])}**"
+        end = stop
+    text += _plain(hit.snippet[end:], False)
+    return f"- {'You' if hit.role == 'user' else 'Assistant'}: {text.strip()}"
 
 
 def _skill_line(skill: SkillSummary) -> str:
@@ -217,9 +241,11 @@ def _kept_lines(kept: UserContext) -> str:
     return "\n\n".join(said) or "Nothing is kept about you yet: no rules, goals or preferences."
 
 
-def _plain(text: str) -> str:
+def _plain(text: str, strips: bool = True) -> str:
     """The text on one line, with Markdown's characters escaped."""
-    return " ".join(text.split()).translate(_ESCAPES)
+    line = _SPACES.sub(" ", text).translate(_ESCAPES)
+    return line.strip() if strips else line
 
 
+_SPACES: Final = re.compile(r"\s+")
 _ESCAPES: Final = {ord(mark): f"\\{mark}" for mark in "\\`*_[]<>#|"}

@@ -47,6 +47,11 @@ COMMANDS = (
     SlashCommand("open", "open the chat that has these words", "<words>", place="client"),
     SlashCommand("rename", "give this chat another title", "<title>"),
     SlashCommand("delete", "delete this chat; for a minute it can be brought back", place="client"),
+    SlashCommand(
+        "cleanup",
+        "show the chats that did not change for 90 days; with `confirm`, delete them",
+        "[days] [confirm]",
+    ),
     SlashCommand("export", "this chat as a file"),
     SlashCommand("history", "what was said in this chat lately"),
     SlashCommand("search", "find words in all chats", "<words>"),

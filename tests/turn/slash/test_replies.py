@@ -12,8 +12,8 @@ from plugin.assistant.turn.slash.slash_commands import COMMANDS, slash_in
 from plugin.tests.chatting import Chatting, chatting
 
 ROW = (
-    "new chats open rename delete export history search context tokens compact skill skills memory "
-    "model help"
+    "new chats open rename delete cleanup export history search context tokens compact skill "
+    "skills memory model help"
 ).split()
 
 
@@ -111,7 +111,11 @@ async def test_a_chat_gets_another_model_and_the_usual_one_again(chat: Chatting)
 
 async def test_search_and_history_show_what_was_said_as_text(chat: Chatting) -> None:
     found = (await chat.say("/search red fox", chat="c2")).text
-    assert "**Tell me about foxes**" in found
+    assert found.splitlines() == [
+        "**Tell me about foxes**",
+        "",
+        "- Assistant: A **fox** is \\*\\***red**\\*\\*.",
+    ]
     said = (await chat.say("/history")).text
     assert said.splitlines() == [
         "- **You**: Tell me about foxes",
