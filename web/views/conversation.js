@@ -11,7 +11,7 @@ import { createAnswer } from "./answer.js";
 import { createDrawing } from "./drawing.js";
 import { h, place, setText, show } from "./dom.js";
 import { createErrorCard } from "./error-card.js";
-import { createReadingPlace } from "./reading-place.js";
+import { createReadingPlace, createSteps } from "./reading-place.js";
 import { createUserMessage } from "./user-message.js";
 
 /** @typedef {import("../types.js").ChatState} ChatState */
@@ -37,6 +37,7 @@ export function createConversation(actions) {
     t("log.earlier"),
   );
   const messages = h("div", { class: "ca-messages" });
+  const steps = createSteps();
   const wait = h(
     "div",
     { class: "ca-wait", hidden: true },
@@ -54,7 +55,7 @@ export function createConversation(actions) {
       tabindex: "0",
     },
     earlier,
-    messages,
+    h("div", { class: "ca-column" }, messages, steps[0]),
     failure,
     wait,
   );
@@ -72,7 +73,7 @@ export function createConversation(actions) {
   let switched = "";
 
   const known = () => drawn?.messages.length ?? 0;
-  const reading = createReadingPlace(log, messages, {
+  const reading = createReadingPlace(log, messages, steps, {
     reachesEnd: () => range.to === known(),
     earlier: () => void goEarlier(),
     later: () => move(ranges.later(range, known())),
@@ -160,7 +161,6 @@ export function createConversation(actions) {
     if (!drawn || end <= range.from) return;
     const chat = drawn;
     reading.keep(() => fill(chat, Math.max(range.from, end - FIRST_BATCH), end));
-    if (reading.atEnd()) log.scrollTop = log.scrollHeight;
     requestAnimationFrame(() => fillEarlier(end - FIRST_BATCH));
   }
 

@@ -28,7 +28,7 @@ export function createLongText(draw, element) {
       return false;
     }
     const next = pieceEnd(text, end);
-    const piece = h("div", { class: "ca-piece" }, text.slice(end, next));
+    const piece = h("div", { class: "ca-piece" }, h("span", {}, text.slice(end, next)));
     starts.push(end);
     end = next;
     element.append(piece);

@@ -1,0 +1,139 @@
+"""What a reader of the log sees, frame by frame: whether text that was on the screen has moved."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any
+
+from plugin.tests.e2e.panel import Panel
+
+STILL = 2  # pixels that text may move without being called moved
+
+# Notes after each painted frame where the texts on the screen stand (a message that is sent in
+# requestAnimationFrame comes after the frame is painted), and compares with the frame before:
+# `scroll` says how far the reader scrolled in between. What is skipped by `content-visibility` is
+# not asked, since asking would lay it out.
+RECORD = """still => {
+    const log = document.querySelector('.ca-panel [role=log]')
+    const channel = new MessageChannel()
+    const record = window.record = {jumps: [], frames: 0, compared: 0, scrolled: 0, wanted: 0, running: true}
+    let seen = new Map()
+    let heights = new Map()
+
+    const isShown = element => element.checkVisibility({contentVisibilityAuto: true})
+    const onScreen = (element, {top, bottom}) => {
+        const box = element.getBoundingClientRect()
+        return box.bottom > top && box.top < bottom
+    }
+    const away = (top, height) => {
+        const frame = log.getBoundingClientRect()
+        return top + height <= frame.top + 1 || top >= frame.bottom - 1
+    }
+    const topOf = node => {
+        const range = document.createRange()
+        range.selectNodeContents(node)
+        return range.getBoundingClientRect()
+    }
+    const texts = () => {
+        const frame = log.getBoundingClientRect()
+        const found = new Map()
+        const visit = element => {
+            if (!onScreen(element, frame) || !isShown(element)) return
+            for (const child of element.childNodes) {
+                if (child.nodeType === Node.ELEMENT_NODE) visit(child)
+                else if (child.nodeType === Node.TEXT_NODE && child.data.trim()) {
+                    const {top, bottom} = topOf(child)
+                    if (bottom <= frame.top + 1 || top >= frame.bottom - 1) continue
+                    found.set(child, top)
+                    heights.set(child, bottom - top)
+                }
+            }
+        }
+        for (const article of log.querySelectorAll('article')) visit(article)
+        return found
+    }
+    const compare = () => {
+        record.frames += 1
+        const {scrolled} = record
+        record.scrolled = 0
+        const known = heights
+        heights = new Map()
+        const now = texts()
+        let worst = null
+        for (const [node, before] of seen) {
+            const shown = node.isConnected && isShown(node.parentElement)
+            const expected = before - scrolled
+            const place = shown ? topOf(node) : null
+            const moved = place ? place.top - expected : NaN
+            record.compared += 1
+            if (Math.abs(moved) <= still) continue
+            // The reader scrolled it away: nobody sees where it is, or that it is gone.
+            const height = known.get(node)
+            if (away(expected, height) && (!place || away(place.top, height))) continue
+            if (!worst || Math.abs(moved) > Math.abs(worst.moved)) {
+                worst = {moved, text: node.data.slice(0, 40), before, scrolled, frame: record.frames,
+                    top: log.scrollTop, height: log.scrollHeight}
+            }
+        }
+        if (worst) record.jumps.push(worst)
+        seen = now
+    }
+    const tick = () => {
+        if (record.running) requestAnimationFrame(() => channel.port1.postMessage(null))
+    }
+    channel.port2.onmessage = () => {
+        compare()
+        if (record.wanted) {
+            const before = log.scrollTop
+            log.scrollTop = before + record.wanted
+            record.wanted = 0
+            record.scrolled += log.scrollTop - before
+        }
+        tick()
+    }
+    seen = texts()
+    tick()
+}"""
+# The reader scrolls by some pixels, and reads for some frames.
+SCROLL = """async ([by, frames]) => {
+    const {record} = window
+    record.wanted += by
+    const end = record.frames + frames + 1
+    while (record.frames < end) await new Promise(requestAnimationFrame)
+    return document.querySelector('.ca-panel [role=log]').scrollTop
+}"""
+RESULT = """() => {
+    window.record.running = false
+    const {jumps, frames, compared} = window.record
+    return {jumps, frames, compared}
+}"""
+
+
+@dataclass
+class Reader:
+    """Scrolls the log of the panel; `jumps` are the frames in which text on the screen moved though
+    nobody scrolled, or by another distance than the reader scrolled."""
+
+    panel: Panel
+    jumps: list[dict[str, Any]]
+    frames: int = 0
+    compared: int = 0
+
+    def scroll(self, by: float, frames: int = 3) -> float:
+        """Scroll by pixels, read for painted frames; returns the log's `scrollTop` then."""
+        top: float = self.panel.evaluate(SCROLL, [by, frames])
+        return top
+
+    def read(self, frames: int) -> None:
+        self.scroll(0, frames)
+
+
+@contextmanager
+def reading(panel: Panel) -> Iterator[Reader]:
+    panel.evaluate(RECORD, STILL)
+    reader = Reader(panel, [])
+    yield reader
+    found = panel.evaluate(RESULT)
+    reader.jumps, reader.frames, reader.compared = (
+        found["jumps"], found["frames"], found["compared"],
+    )  # fmt: skip
