@@ -8,7 +8,7 @@
 import * as ranges from "../state/message-range.js";
 import { t } from "../strings.js";
 import { createAnswer } from "./answer.js";
-import { createDrawing } from "./drawing.js";
+import { createDrawing, createPartDrawing } from "./drawing.js";
 import { h, place, setText, show } from "./dom.js";
 import { createErrorCard } from "./error-card.js";
 import { createReadingPlace, createSteps } from "./reading-place.js";
@@ -60,12 +60,19 @@ export function createConversation(actions) {
     wait,
   );
 
-  /** @type {Map<string, {view: View, message: UIMessage | null, state: string}>} by message id */
+  /**
+   * By message id; `message` is null until the view is filled.
+   * @type {Map<string, {view: View, message: UIMessage | null, state: string,
+   *   isDrawn: () => boolean}>}
+   */
   const entries = new Map();
   /** @type {ChatState | null} */
   let drawn = null;
   /** @type {ranges.MessageRange} the messages that are in the document */
   let range = { from: 0, to: 0 };
+  /** Whether messages at the edges of the range are still drawn, and not in the document yet. */
+  let comes = { above: false, below: false };
+  let arranging = 0;
   let fetching = false;
   /** Whether the reader has scrolled to the first loaded message. */
   let wanted = false;
@@ -74,10 +81,10 @@ export function createConversation(actions) {
 
   const known = () => drawn?.messages.length ?? 0;
   const reading = createReadingPlace(log, messages, steps, {
-    reachesEnd: () => range.to === known(),
+    reachesEnd: () => range.to === known() && !comes.below,
     earlier: () => void goEarlier(),
-    later: () => move(ranges.later(range, known())),
-    last: () => move(ranges.atEnd(known())),
+    later: () => comes.below || move(ranges.later(range, known()), "both"),
+    last: () => move(ranges.atEnd(known()), "none"),
   });
   const element = h("div", { class: "ca-conversation" }, log, reading.latest);
 
@@ -87,12 +94,13 @@ export function createConversation(actions) {
     actions.user.showVersion(id);
   };
   const draw = createDrawing(reading.keep);
-  const user = { ...actions.user, showVersion, draw };
-  const answer = { ...actions.answer, showVersion, draw };
+  const user = { ...actions.user, showVersion };
+  const answer = { ...actions.answer, showVersion };
 
   /** Shows earlier messages: loaded ones, or else the next page of the server. */
   async function goEarlier() {
-    if (range.from > 0) move(ranges.earlier(range));
+    if (comes.above) return;
+    if (range.from > 0) move(ranges.earlier(range), "both");
     else if (!fetching && drawn?.hasMore) {
       fetching = true;
       wanted = true;
@@ -101,14 +109,20 @@ export function createConversation(actions) {
     }
   }
 
-  /** Moves the range, without moving the text that is read. @param {ranges.MessageRange} next */
-  function move(next) {
+  /**
+   * Moves the range, without moving the text that is read.
+   * @param {ranges.MessageRange} next
+   * @param {"both" | "none"} waits which messages come into the document only when they are drawn
+   */
+  function move(next, waits) {
     const chat = drawn;
-    if (!chat || (next.from === range.from && next.to === range.to)) return;
+    if (!chat) return;
+    const same = next.from === range.from && next.to === range.to;
+    if (same && (waits === "both" || !comes.below)) return;
     reading.keep(() => {
       range = next;
-      arrange(chat);
       fill(chat, range.from, range.to);
+      arrange(chat, waits);
     });
   }
 
@@ -116,21 +130,52 @@ export function createConversation(actions) {
   const entryOf = (message) => {
     let entry = entries.get(message.id);
     if (!entry) {
-      const view = message.role === "user" ? createUserMessage(user) : createAnswer(answer);
-      entry = { view, message: null, state: "" };
+      const { draw: slices, isDrawn } = createPartDrawing(draw, arrangeSoon);
+      const view =
+        message.role === "user"
+          ? createUserMessage({ ...user, draw: slices })
+          : createAnswer({ ...answer, draw: slices });
+      entry = { view, message: null, state: "", isDrawn };
       entries.set(message.id, entry);
     }
     return entry;
   };
 
-  /** Puts the views of the range into the document, and removes others. @param {ChatState} chat */
-  function arrange(chat) {
+  /**
+   * Puts the filled views of the range into the document, and removes others. A message that would
+   * grow while its slices are drawn moves what is read beside it: above those in the document, or
+   * on both sides, it waits until it is drawn.
+   * @param {ChatState} chat
+   * @param {"above" | "both" | "none"} waits
+   */
+  function arrange(chat, waits) {
     const list = chat.messages.slice(range.from, range.to);
-    const elements = list.map((message) => entryOf(message).view.element);
-    place(messages, elements);
+    const listed = list.map(entryOf);
+    const isThere = listed.map(({ view }) => view.element.parentNode === messages);
+    const isReady = listed.map(({ message, isDrawn }) => message !== null && isDrawn());
+    let first = isThere.indexOf(true);
+    let last = isThere.lastIndexOf(true);
+    if (waits === "none" || first < 0) {
+      first = listed.findIndex(({ message }) => message !== null);
+    }
+    if (waits !== "both" || last < 0) last = listed.length - 1;
+    while (isReady[first - 1]) first -= 1;
+    while (isReady[last + 1]) last += 1;
+    comes = { above: first > 0, below: last < listed.length - 1 };
+    place(messages, listed.slice(first, last + 1).map(({ view }) => view.element));
     const ids = new Set(list.map((message) => message.id));
     for (const id of [...entries.keys()]) if (!ids.has(id)) entries.delete(id);
     show(earlier, range.from > 0 || chat.hasMore);
+  }
+
+  /** Puts messages that have been drawn into the document, once per frame. */
+  function arrangeSoon() {
+    if (arranging || (!comes.above && !comes.below)) return;
+    arranging = requestAnimationFrame(() => {
+      arranging = 0;
+      const chat = drawn;
+      if (chat) reading.keep(() => arrange(chat, "both"));
+    });
   }
 
   /** @param {ChatState} chat @param {number} from @param {number} to */
@@ -160,7 +205,10 @@ export function createConversation(actions) {
     const end = Math.min(to, range.to);
     if (!drawn || end <= range.from) return;
     const chat = drawn;
-    reading.keep(() => fill(chat, Math.max(range.from, end - FIRST_BATCH), end));
+    reading.keep(() => {
+      fill(chat, Math.max(range.from, end - FIRST_BATCH), end);
+      arrange(chat, "both");
+    });
     requestAnimationFrame(() => fillEarlier(end - FIRST_BATCH));
   }
 
@@ -169,7 +217,12 @@ export function createConversation(actions) {
     const index = chat.messages.findIndex((message) => message.id === chat.target?.id);
     if (index < 0) return;
     if (index < range.from || index >= range.to) {
-      move(ranges.around(index, chat.messages.length));
+      move(ranges.around(index, chat.messages.length), "none");
+    } else if (comes.above || comes.below) {
+      reading.keep(() => {
+        fill(chat, range.from, range.to);
+        arrange(chat, "none");
+      });
     }
     const article = entryOf(chat.messages[index]).view.element;
     for (const marked of messages.querySelectorAll(".ca-message--found")) {
@@ -210,6 +263,7 @@ export function createConversation(actions) {
       else if (ranges.isSame(range, before.messages, chat.messages)) {
         show(earlier, range.from > 0 || chat.hasMore);
         fill(chat, range.from, range.to);
+        if (comes.above || comes.below) arrangeSoon();
       } else follow(chat, before);
       drawFailure(chat, before);
       drawWait(chat, model);
@@ -224,9 +278,9 @@ export function createConversation(actions) {
   function begin(chat) {
     wanted = false;
     range = ranges.atEnd(chat.messages.length);
-    arrange(chat);
     const from = Math.max(range.from, range.to - FIRST_BATCH);
     fill(chat, from, range.to);
+    arrange(chat, "none");
     if (from > range.from) requestAnimationFrame(() => fillEarlier(from));
   }
 
@@ -238,8 +292,8 @@ export function createConversation(actions) {
         range = ranges.earlier(range);
         wanted = false;
       }
-      arrange(chat);
       fill(chat, range.from, range.to);
+      arrange(chat, "above");
     });
   }
 

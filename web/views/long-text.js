@@ -53,7 +53,7 @@ export function createLongText(draw, element) {
         setText(element, text);
         return;
       }
-      if (more.isConnected && grows) return;
+      if (more.parentNode && grows) return;
       if (grows) {
         end = starts.pop() ?? 0;
         element.lastElementChild?.remove();

@@ -61,6 +61,8 @@ export function createReadingPlace(log, messages, steps, range) {
     icon("down"),
   );
   let atEnd = true;
+  /** Of changes by `keep`, counted round in the smallest units that a layout has. */
+  let changes = 0;
   /** `scrollTop` when the log was last scrolled to the end. */
   let end = 0;
   /** `scrollTop` when the place was last noted. */
@@ -183,7 +185,8 @@ export function createReadingPlace(log, messages, steps, range) {
     keep(change) {
       change();
       // The observer shall be called in this frame, also if the height is the same in the end.
-      steps[0].classList.toggle("ca-column__step--odd");
+      changes = (changes + 1) % 512;
+      steps[0].style.bottom = `${changes / 64}px`;
     },
   };
 }
