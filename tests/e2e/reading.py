@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from plugin.tests.e2e.panel import Panel
@@ -11,12 +11,14 @@ STILL = 2  # pixels that text may move without being called moved
 
 # Notes after each painted frame where the texts on the screen stand (a message that is sent in
 # requestAnimationFrame comes after the frame is painted), and compares with the frame before:
-# `scroll` says how far the reader scrolled in between. What is skipped by `content-visibility` is
-# not asked, since asking would lay it out.
+# `scrolled` says how far the reader has scrolled in between, right after that frame was noted. What
+# is skipped by `content-visibility` is not painted, and asking where it stands would lay it out.
 RECORD = """still => {
     const log = document.querySelector('.ca-panel [role=log]')
     const channel = new MessageChannel()
-    const record = window.record = {jumps: [], frames: 0, compared: 0, scrolled: 0, wanted: 0, running: true}
+    const record = window.record = {
+        jumps: [], frames: 0, compared: 0, scrolled: 0, wanted: 0, running: true,
+    }
     let seen = new Map()
     let heights = new Map()
 
@@ -71,8 +73,8 @@ RECORD = """still => {
             const height = known.get(node)
             if (away(expected, height) && (!place || away(place.top, height))) continue
             if (!worst || Math.abs(moved) > Math.abs(worst.moved)) {
-                worst = {moved, text: node.data.slice(0, 40), before, scrolled, frame: record.frames,
-                    top: log.scrollTop, height: log.scrollHeight}
+                const text = node.data.slice(0, 40)
+                worst = {moved, text, before, scrolled, frame: record.frames, top: log.scrollTop}
             }
         }
         if (worst) record.jumps.push(worst)
@@ -104,36 +106,35 @@ SCROLL = """async ([by, frames]) => {
 }"""
 RESULT = """() => {
     window.record.running = false
-    const {jumps, frames, compared} = window.record
-    return {jumps, frames, compared}
+    const {jumps, compared} = window.record
+    return {jumps, compared}
 }"""
 
 
 @dataclass
 class Reader:
-    """Scrolls the log of the panel; `jumps` are the frames in which text on the screen moved though
-    nobody scrolled, or by another distance than the reader scrolled."""
+    """Scrolls the log of the panel. `jumps` are the frames in which text on the screen moved though
+    nobody scrolled, or by another distance than the reader scrolled; `compared` counts the texts
+    that were looked at again. Both are filled in at the end of `reading`."""
 
     panel: Panel
-    jumps: list[dict[str, Any]]
-    frames: int = 0
+    jumps: list[dict[str, Any]] = field(default_factory=list)
     compared: int = 0
 
-    def scroll(self, by: float, frames: int = 3) -> float:
+    def scroll(self, by: float, frames: int = 2) -> float:
         """Scroll by pixels, read for painted frames; returns the log's `scrollTop` then."""
         top: float = self.panel.evaluate(SCROLL, [by, frames])
         return top
 
-    def read(self, frames: int) -> None:
-        self.scroll(0, frames)
+    def read(self, frames: int) -> float:
+        """Look at the same place for some painted frames."""
+        return self.scroll(0, frames)
 
 
 @contextmanager
 def reading(panel: Panel) -> Iterator[Reader]:
     panel.evaluate(RECORD, STILL)
-    reader = Reader(panel, [])
+    reader = Reader(panel)
     yield reader
     found = panel.evaluate(RESULT)
-    reader.jumps, reader.frames, reader.compared = (
-        found["jumps"], found["frames"], found["compared"],
-    )  # fmt: skip
+    reader.jumps, reader.compared = found["jumps"], found["compared"]

@@ -13,8 +13,8 @@ import { anchorIn, layOut, leave, topOf } from "./anchor.js";
 const NEAR = 40;
 /** Pixels from an edge of the drawn messages at which more messages are requested. */
 const EDGE = 300;
-/** Most turns of laying out what is in view, which may bring other messages into view. */
-const TURNS = 50;
+/** Milliseconds for laying out what comes into view; after them the next frames do the rest. */
+const TIME = 50;
 
 /** How often the heights may change again before a frame is painted. */
 const STEPS = 8;
@@ -72,6 +72,8 @@ export function createReadingPlace(log, messages, steps, range) {
    * @type {{anchor: import("./anchor.js").Anchor, offset: number} | null}
    */
   let held = null;
+  /** Whether the panel was closed: browsers may forget the position of what they do not show. */
+  let isHidden = false;
 
   const furthest = () => log.scrollHeight - log.clientHeight;
   const place = (/** @type {import("./anchor.js").Anchor} */ anchor) =>
@@ -100,6 +102,12 @@ export function createReadingPlace(log, messages, steps, range) {
 
   /** Brings what was noted back to its place after heights have changed, and notes it again. */
   const settle = () => {
+    if (!log.clientHeight) {
+      isHidden = true;
+      return;
+    }
+    if (isHidden) log.scrollTop = top;
+    isHidden = false;
     if (atEnd && log.scrollTop >= Math.min(end, Math.floor(furthest())) - 1) {
       pin();
       return;
@@ -107,16 +115,17 @@ export function createReadingPlace(log, messages, steps, range) {
     let rest = 0;
     const known = held?.anchor.element.isConnected ? held : null;
     const expected = known ? known.offset - scrolled() : 0;
-    for (let turn = 0; turn < TURNS; turn += 1) {
+    const until = performance.now() + TIME;
+    do {
       if (known) {
         const moved = place(known.anchor) - expected;
         if (Math.abs(moved) >= 1) log.scrollTop += moved;
         // Positions are whole pixels of the screen: what is left must not add up.
         rest = place(known.anchor) - expected;
       }
-      // What comes into view gets its real height now, not after it has been seen with another one.
-      if (!layOut(messages, log)) break;
-    }
+      // What comes into view gets its real height now, not after it was seen with another one. That
+      // moves the text and may bring more into view.
+    } while (performance.now() < until && layOut(messages, log));
     note(Math.abs(rest) < 1 ? rest : 0);
   };
 
@@ -129,6 +138,7 @@ export function createReadingPlace(log, messages, steps, range) {
 
   const read = () => {
     settle();
+    if (isHidden) return;
     const below = furthest() - log.scrollTop;
     atEnd = below < NEAR && range.reachesEnd();
     show(latest, !atEnd);
@@ -168,11 +178,15 @@ export function createReadingPlace(log, messages, steps, range) {
       show(latest, true);
       const centre = () => {
         element.scrollIntoView({ block: "center" });
-        note();
+        const anchor = /** @type {const} */ ({ element, side: "top" });
+        top = log.scrollTop;
+        held = { anchor, offset: place(anchor) };
+        settle();
       };
       centre();
+      // The element has its real height only now.
+      centre();
       requestAnimationFrame(() => {
-        // The element has its real height only now.
         centre();
         read();
       });
