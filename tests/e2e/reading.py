@@ -138,3 +138,15 @@ def reading(panel: Panel) -> Iterator[Reader]:
     yield reader
     found = panel.evaluate(RESULT)
     reader.jumps, reader.compared = found["jumps"], found["compared"]
+
+
+@contextmanager
+def slowed(panel: Panel, rate: int) -> Iterator[None]:
+    """A processor that is slower by this factor; 1: as it is."""
+    session = panel.page.context.new_cdp_session(panel.page)
+    session.send("Emulation.setCPUThrottlingRate", {"rate": rate})
+    try:
+        yield
+    finally:
+        session.send("Emulation.setCPUThrottlingRate", {"rate": 1})
+        session.detach()

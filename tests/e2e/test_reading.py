@@ -9,7 +9,7 @@ from playwright.sync_api import Route, expect
 from plugin.tests.e2e.long_chat import import_chat, open_chat
 from plugin.tests.e2e.panel import Panel
 from plugin.tests.e2e.provider import ProviderThread, new_wait
-from plugin.tests.e2e.reading import reading
+from plugin.tests.e2e.reading import reading, slowed
 from plugin.tests.providers import Script
 
 pytestmark = pytest.mark.e2e
@@ -49,12 +49,6 @@ def said(number: int, body: str) -> dict[str, Any]:
     }
 
 
-def slowed(panel: Panel, rate: int) -> None:
-    """A processor that is slower by this factor; 1: as it is."""
-    session = panel.page.context.new_cdp_session(panel.page)
-    session.send("Emulation.setCPUThrottlingRate", {"rate": rate})
-
-
 @pytest.mark.parametrize("rate", [1, 4])
 def test_what_is_read_stays_in_its_place_in_every_frame_up_to_the_beginning(
     panel: Panel, url: str, provider: ProviderThread, rate: int
@@ -64,22 +58,18 @@ def test_what_is_read_stays_in_its_place_in_every_frame_up_to_the_beginning(
     import_chat(url, chat, mixed_chat(MESSAGES - 1))
     open_chat(panel, chat)
     expect(panel.answer).to_contain_text("The end.")
-    slowed(panel, rate)
-    try:
-        with reading(panel) as reader:
-            for step in range(MESSAGES):
-                top = reader.scroll(STEPS[step % len(STEPS)])
-                if top == 0:
-                    reader.read(6)
-                    if panel.evaluate(FIRST_SHOWN).startswith("Message 1."):
-                        break
-            else:
-                pytest.fail("The beginning never came.")
-            # And down again, into messages that have left the document.
-            for _step in range(40):
-                reader.scroll(1700)
-    finally:
-        slowed(panel, 1)
+    with slowed(panel, rate), reading(panel) as reader:
+        for step in range(MESSAGES):
+            top = reader.scroll(STEPS[step % len(STEPS)])
+            if top == 0:
+                reader.read(6)
+                if panel.evaluate(FIRST_SHOWN).startswith("Message 1."):
+                    break
+        else:
+            pytest.fail("The beginning never came.")
+        # And down again, into messages that have left the document.
+        for _step in range(40):
+            reader.scroll(1700)
     assert reader.jumps == []
     assert reader.compared > MESSAGES
 

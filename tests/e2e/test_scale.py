@@ -8,7 +8,7 @@ from playwright.sync_api import expect
 from plugin.tests.e2e.long_chat import import_chat, open_chat
 from plugin.tests.e2e.panel import Panel
 from plugin.tests.e2e.provider import ProviderThread, new_wait
-from plugin.tests.e2e.reading import reading
+from plugin.tests.e2e.reading import reading, slowed
 from plugin.tests.providers import Script
 
 pytestmark = pytest.mark.e2e
@@ -95,14 +95,16 @@ LOADED = f"""() => {{
 }}"""
 
 
+@pytest.mark.parametrize("rate", [1, 4])
 def test_what_is_read_stays_in_its_place_while_older_messages_come(
-    panel: Panel, url: str, provider: ProviderThread
+    panel: Panel, url: str, provider: ProviderThread, rate: int
 ) -> None:
+    chat = f"older-{rate}"
     provider.queue("The end.")
-    import_chat(url, "older-chat", conversation(599))
-    open_chat(panel, "older-chat")
+    import_chat(url, chat, conversation(599))
+    open_chat(panel, chat)
     expect(panel.answer).to_contain_text("The end.")
-    with reading(panel) as reader:
+    with slowed(panel, rate), reading(panel) as reader:
         for _page in range(3):
             loaded = panel.evaluate(LOADED)
             # To 200 pixels below the top, where older messages are requested.
