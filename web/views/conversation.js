@@ -165,7 +165,13 @@ export function createConversation(actions) {
     place(messages, listed.slice(first, last + 1).map(({ view }) => view.element));
     const ids = new Set(list.map((message) => message.id));
     for (const id of [...entries.keys()]) if (!ids.has(id)) entries.delete(id);
-    show(earlier, range.from > 0 || chat.hasMore);
+    drawEarlier(chat);
+  }
+
+  /** @param {ChatState} chat */
+  function drawEarlier(chat) {
+    const hidden = range.from === 0 && !chat.hasMore;
+    if (earlier.hidden !== hidden) reading.keep(() => show(earlier, !hidden));
   }
 
   /** Puts messages that have been drawn into the document, once per frame. */
@@ -261,7 +267,7 @@ export function createConversation(actions) {
       drawn = chat;
       if (opened) begin(chat);
       else if (ranges.isSame(range, before.messages, chat.messages)) {
-        show(earlier, range.from > 0 || chat.hasMore);
+        drawEarlier(chat);
         fill(chat, range.from, range.to);
         if (comes.above || comes.below) arrangeSoon();
       } else follow(chat, before);
