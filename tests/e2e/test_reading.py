@@ -78,7 +78,7 @@ def test_a_picture_that_loads_above_does_not_move_what_is_read(
     panel: Panel, url: str, provider: ProviderThread
 ) -> None:
     held: list[Route] = []
-    panel.page.route("**/api/view?**", held.append)
+    panel.page.route("**/api/view?**", lambda route: held.append(route))
     provider.queue("The end.")
     tall = "\n\n".join(SENTENCE * 3 for _ in range(9))
     picture = "Look: ![a field](/api/view?filename=field.png) and so on."

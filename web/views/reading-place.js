@@ -39,7 +39,7 @@ export function createSteps() {
 /**
  * @param {HTMLElement} log the scrolling element
  * @param {HTMLElement} messages contains the messages
- * @param {readonly Element[]} steps of `createSteps`, beside the messages
+ * @param {readonly HTMLElement[]} steps of `createSteps`, beside the messages
  * @param {object} range
  * @param {() => boolean} range.reachesEnd whether the last message is in the document
  * @param {() => void} range.earlier draws earlier messages
@@ -87,7 +87,9 @@ export function createReadingPlace(log, messages, steps, range) {
   };
 
   const pin = () => {
-    log.scrollTop = log.scrollHeight;
+    const until = performance.now() + TIME;
+    do log.scrollTop = log.scrollHeight;
+    while (performance.now() < until && layOut(messages, log));
     end = log.scrollTop;
     note();
   };
