@@ -35,6 +35,12 @@ FIRST_SHOWN = """() => {
     return (first.querySelector('.ca-bubble__text, .ca-markdown')?.textContent ?? '').trim()
 }"""
 
+# How far above the view an element of the log ends.
+ABOVE = """element => {
+    const log = element.closest('[role=log]')
+    return log.getBoundingClientRect().top - element.getBoundingClientRect().bottom
+}"""
+
 
 def mixed_chat(length: int) -> list[dict[str, Any]]:
     """`length` messages of many heights, the user's and the assistant's in turn."""
@@ -90,8 +96,9 @@ def test_a_picture_that_loads_above_does_not_move_what_is_read(
         shown = panel.log.locator("img")
         with reading(panel) as reader:
             reader.scroll(-1500, 6)
-            while not held:
-                reader.scroll(-200, 4)
+            # Until the picture is less than 250 pixels above the view.
+            while not held or shown.evaluate(ABOVE) > 250:
+                reader.scroll(-150, 3)
             before = reader.read(4)
             body = BytesIO()
             Image.new("RGB", (300, 300), "green").save(body, "PNG")
