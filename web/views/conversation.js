@@ -121,8 +121,7 @@ export function createConversation(actions) {
     if (same && (waits === "both" || !comes.below)) return;
     reading.keep(() => {
       range = next;
-      fill(chat, range.from, range.to);
-      arrange(chat, waits);
+      bring(chat, waits);
     });
   }
 
@@ -147,17 +146,18 @@ export function createConversation(actions) {
    * on both sides, it waits until it is drawn.
    * @param {ChatState} chat
    * @param {"above" | "both" | "none"} waits
+   * @param {number} [from] with "none": the first message of the range to show
    */
-  function arrange(chat, waits) {
+  function arrange(chat, waits, from = 0) {
     const list = chat.messages.slice(range.from, range.to);
     const listed = list.map(entryOf);
     const isThere = listed.map(({ view }) => view.element.parentNode === messages);
     const isReady = listed.map(({ message, isDrawn }) => message !== null && isDrawn());
     let first = isThere.indexOf(true);
     let last = isThere.lastIndexOf(true);
-    if (waits === "none" || first < 0) {
-      first = listed.findIndex(({ message }) => message !== null);
-    }
+    if (waits === "none") first = from;
+    else if (first < 0) first = listed.findIndex(({ message }) => message !== null);
+    if (first < 0) first = listed.length;
     if (waits !== "both" || last < 0) last = listed.length - 1;
     while (isReady[first - 1]) first -= 1;
     while (isReady[last + 1]) last += 1;
@@ -172,6 +172,18 @@ export function createConversation(actions) {
   function drawEarlier(chat) {
     const hidden = range.from === 0 && !chat.hasMore;
     if (earlier.hidden !== hidden) reading.keep(() => show(earlier, !hidden));
+  }
+
+  /**
+   * Fills the range. What does not wait is in the document first, so that its layout counts as time
+   * of its slices.
+   * @param {ChatState} chat
+   * @param {"above" | "both" | "none"} waits
+   */
+  function bring(chat, waits) {
+    arrange(chat, waits);
+    fill(chat, range.from, range.to);
+    arrange(chat, waits);
   }
 
   /** Puts messages that have been drawn into the document, once per frame. */
@@ -225,10 +237,7 @@ export function createConversation(actions) {
     if (index < range.from || index >= range.to) {
       move(ranges.around(index, chat.messages.length), "none");
     } else if (comes.above || comes.below) {
-      reading.keep(() => {
-        fill(chat, range.from, range.to);
-        arrange(chat, "none");
-      });
+      reading.keep(() => bring(chat, "none"));
     }
     const article = entryOf(chat.messages[index]).view.element;
     for (const marked of messages.querySelectorAll(".ca-message--found")) {
@@ -285,8 +294,8 @@ export function createConversation(actions) {
     wanted = false;
     range = ranges.atEnd(chat.messages.length);
     const from = Math.max(range.from, range.to - FIRST_BATCH);
+    arrange(chat, "none", from - range.from);
     fill(chat, from, range.to);
-    arrange(chat, "none");
     if (from > range.from) requestAnimationFrame(() => fillEarlier(from));
   }
 
@@ -298,8 +307,7 @@ export function createConversation(actions) {
         range = ranges.earlier(range);
         wanted = false;
       }
-      fill(chat, range.from, range.to);
-      arrange(chat, "above");
+      bring(chat, "above");
     });
   }
 
