@@ -2,6 +2,7 @@
 
 import base64
 import json
+from urllib.parse import urlsplit
 
 import pytest
 from playwright.sync_api import Browser, Route, expect
@@ -134,6 +135,42 @@ def test_a_remote_picture_is_fetched_only_when_the_user_says_so(
         assert asked == [f"{REMOTE}/cat.png?secret=1"]
         assert panel.watch.foreign_requests == asked
         panel.watch.foreign_requests.clear()
+
+
+def test_a_route_of_this_server_is_fetched_only_when_the_user_says_so(
+    browser: Browser, url: str, provider: ProviderThread
+) -> None:
+    """A path that ends like a picture may be any route of ComfyUI or of another plugin."""
+    asked: list[str] = []
+
+    def answer(route: Route) -> None:
+        asked.append(urlsplit(route.request.url).path)
+        route.fulfill(body=base64.b64decode(PIXEL), content_type="image/png")
+
+    with opened_panel(browser, url) as panel:
+        panel.page.context.route("**/nowhere/**", answer)
+        panel.page.context.route("**/api/view?**", answer)
+        files = (
+            f"![acts](/nowhere/delete/all.png) ![other name]({other_name(url)}/nowhere/run.webp) "
+            "![never](/nowhere/reboot) ![drawn](/api/view?filename=a.png)"
+        )
+        provider.queue(f"{files}\n\nThere.")
+        panel.ask("Pictures")
+        expect(panel.answer).to_contain_text("There.")
+        panel.idle()
+        expect(panel.answer.get_by_role("img", name="drawn")).to_be_visible()
+        ask = panel.answer.get_by_role("button", name="/nowhere/delete/all.png acts")
+        expect(ask).to_be_visible()
+        expect(panel.answer.locator(".ca-load")).to_have_count(2)
+        assert asked == ["/api/view"]
+        ask.click()
+        expect(panel.answer.get_by_role("img", name="acts")).to_be_visible()
+        assert asked == ["/api/view", "/nowhere/delete/all.png"]
+
+
+def other_name(url: str) -> str:
+    """Another name of the server at 127.0.0.1."""
+    return url.replace("127.0.0.1", "localhost")
 
 
 def test_a_whole_conversation_asks_no_other_host(panel: Panel, provider: ProviderThread) -> None:

@@ -9,6 +9,7 @@ from playwright.sync_api import Request, expect
 from plugin.tests.e2e.long_chat import import_chat, open_chat
 from plugin.tests.e2e.panel import Panel
 from plugin.tests.e2e.provider import ProviderThread, new_wait
+from plugin.tests.e2e.reading import reading, slowed
 from plugin.tests.providers import Script
 
 pytestmark = pytest.mark.e2e
@@ -131,40 +132,31 @@ def test_a_found_message_far_up_opens_with_the_page_around_it(
     panel.page.remove_listener("request", see)
 
 
-# Scrolls near the top, and keeps the text at the top and its position.
-READ_NEAR_THE_TOP = """async () => {
-    const log = document.querySelector('.ca-panel [role=log]')
-    log.scrollTop = 500
-    // What comes near gets its real height first; a page of older messages may come with it.
-    for (let frame = 0; frame < 4; frame += 1) await new Promise(requestAnimationFrame)
-    log.scrollTop = 200
-    const articles = [...log.querySelectorAll('article')]
-    const top = log.getBoundingClientRect().top
-    window.read = articles.find(one => one.getBoundingClientRect().bottom > top + 1)
-    window.place = window.read.getBoundingClientRect().top
-    window.above = articles.indexOf(window.read)
-}"""
-OLDER_CAME = """() => {
-    const articles = [...document.querySelectorAll('.ca-panel [role=log] article')]
-    return articles.indexOf(window.read) > window.above
-}"""
-MOVED = "() => Math.abs(window.read.getBoundingClientRect().top - window.place)"
-STILL = 2  # pixels
-SETTLED = 2_000  # milliseconds
+# The number of messages loaded so far, from the one that the document begins with.
+LOADED = f"""() => {{
+    const {{first}} = ({SHOWN})()
+    return {MESSAGES} - Number(first.split(' ')[1])
+}}"""
 
 
+@pytest.mark.parametrize("rate", [1, 4])
 def test_what_is_read_stays_in_its_place_while_older_messages_come(
-    panel: Panel, url: str, provider: ProviderThread
+    panel: Panel, url: str, provider: ProviderThread, rate: int
 ) -> None:
+    chat = f"older-{rate}"
     provider.queue("The end.")
-    import_chat(url, "older-chat", conversation(599))
-    open_chat(panel, "older-chat")
+    import_chat(url, chat, conversation(599))
+    open_chat(panel, chat)
     expect(panel.answer).to_contain_text("The end.")
-    for _page in range(3):
-        panel.evaluate(READ_NEAR_THE_TOP)
-        panel.page.wait_for_function(OLDER_CAME)
-        # What came above gets its real height in the next frames.
-        panel.page.wait_for_function(f"() => ({MOVED})() <= {STILL}", timeout=SETTLED)
+    with slowed(panel, rate), reading(panel) as reader:
+        for _page in range(3):
+            loaded = panel.evaluate(LOADED)
+            # To 200 pixels below the top, where older messages are requested.
+            reader.scroll(200 - reader.read(1))
+            panel.page.wait_for_function(f"loaded => ({LOADED})() > loaded", arg=loaded)
+            reader.read(10)
+    assert reader.jumps == []
+    assert reader.compared > 100
 
 
 def test_only_the_last_block_changes_while_an_answer_streams_into_a_long_chat(

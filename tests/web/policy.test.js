@@ -136,16 +136,47 @@ test("a cell spans a few cells at most", () => {
   assert.equal(spanAllowed("title", "whatever"), true);
 });
 
-test("data URLs and pictures of the same server are shown", () => {
-  for (const source of ["data:image/png;base64,AA", "/api/view?filename=a.png", "a/b.webp"]) {
+test("data URLs and what ComfyUI's route for pictures serves are shown", () => {
+  for (const source of [
+    "data:image/png;base64,AA",
+    "/api/view?filename=a.png",
+    "view?filename=b.webp&type=temp&subfolder=x",
+    "http://127.0.0.1:8188/view?filename=a.png",
+  ]) {
     assert.equal(mediaFate(source, PAGE).fate, "show", source);
   }
+  assert.equal(mediaFate("view?filename=a.png", "http://comfy.lan/base/").fate, "show");
+});
+
+for (const source of [
+  "/plugin/delete/all.png",
+  "a/b.webp",
+  "/api/view/a.png",
+  "/api/view/../free/a.png",
+  "/api//view/a.png?filename=a.png",
+  "/view.png",
+  "http://localhost:8188/api/view.png",
+]) {
+  test(`${source} is a route of this server that may act: it waits for a click`, () => {
+    const { fate, host } = mediaFate(source, PAGE);
+    assert.equal(fate, "ask");
+    const { pathname } = new URL(source, PAGE);
+    assert.ok(host.endsWith(`:8188${pathname}`), `${host} does not say which route is asked`);
+  });
+}
+
+test("a video and a sound of another route of this server wait for a click", () => {
+  assert.equal(mediaFate("/plugin/run.mp4", PAGE, "video").fate, "ask");
+  assert.equal(mediaFate("/plugin/run.mp3", PAGE, "audio").fate, "ask");
+  assert.equal(mediaFate("/api/view?filename=a.mp3", PAGE, "audio").fate, "show");
 });
 
 for (const source of [
   "/api/manager/reboot",
   "/api/free?x=.png",
   "/plugin/delete/view?filename=a.png",
+  "http://localhost:8188/api/manager/reboot",
+  "http://[::1]:8188/api/free",
   "data:text/html,x",
   "javascript:1",
   "blob:http://127.0.0.1:8188/1",

@@ -99,13 +99,14 @@ export function spanAllowed(attribute, value) {
 }
 
 /**
- * ComfyUI's route for pictures, below the page. Other routes of the same server may have effects
- * when fetched.
+ * ComfyUI's route for the files of workflows, below the page: a GET of it only reads. Any other
+ * path of the same server may belong to a route that acts when it is fetched, whatever its name
+ * ends in. Attachments need no route: they come as data URLs.
  */
-const PICTURE_ROUTES = ["view", "api/view"];
+const VIEW_ROUTES = ["view", "api/view"];
 /**
- * What is shown without a click, by element. An SVG is a document that can take gigabytes to draw
- * (nested `<use>`): only formats of pixels are shown.
+ * The names of files that may be shown, by element. An SVG is a document that can take gigabytes to
+ * draw (nested `<use>`): only formats of pixels are shown.
  */
 const FILES = {
   img: /\.(?:png|jpe?g|gif|webp|avif)$/i,
@@ -120,11 +121,13 @@ const DATA = {
 const VECTOR = /\.svgz?$/i;
 
 /**
+ * Nothing is fetched without a click but a file that ComfyUI's `/view` serves.
  * @param {string | null} source of an image, a video or a sound
  * @param {string} base the page's URL
  * @param {"img" | "video" | "audio"} [tag] the element that would show it
  * @returns {{fate: "show" | "ask" | "drop", url: string, host: string}} "ask": the file is on
- *   another server and is fetched only after the user's click
+ *   another server, or another route of this one, and is fetched only after the user's click;
+ *   `host` says where, for a route of this server with its path
  */
 export function mediaFate(source, base, tag = "img") {
   const nothing = /** @type {const} */ ({ fate: "drop", url: "", host: "" });
@@ -133,10 +136,16 @@ export function mediaFate(source, base, tag = "img") {
   const url = parse(source, base);
   if (!url || !/^https?:$/.test(url.protocol)) return nothing;
   if (VECTOR.test(url.pathname)) return nothing;
-  if (url.origin !== new URL(base).origin) return { fate: "ask", url: url.href, host: url.host };
-  const isView = PICTURE_ROUTES.some((route) => url.pathname === new URL(route, base).pathname);
+  if (!isOwn(url, base)) return { fate: "ask", url: url.href, host: url.host };
+  const isView = VIEW_ROUTES.some((route) => {
+    const { origin, pathname } = new URL(route, base);
+    return url.origin === origin && url.pathname === pathname;
+  });
   const named = isView ? url.searchParams.get("filename") : url.pathname;
-  return FILES[tag].test(named ?? "") ? { fate: "show", url: url.href, host: "" } : nothing;
+  // A route of this server that does not even look like a file is not offered.
+  if (!FILES[tag].test(named ?? "")) return nothing;
+  if (isView) return { fate: "show", url: url.href, host: "" };
+  return { fate: "ask", url: url.href, host: url.host + url.pathname };
 }
 
 /**

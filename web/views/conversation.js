@@ -8,10 +8,10 @@
 import * as ranges from "../state/message-range.js";
 import { t } from "../strings.js";
 import { createAnswer } from "./answer.js";
-import { createDrawing } from "./drawing.js";
+import { createDrawing, createPartDrawing } from "./drawing.js";
 import { h, place, setText, show } from "./dom.js";
 import { createErrorCard } from "./error-card.js";
-import { createReadingPlace } from "./reading-place.js";
+import { createReadingPlace, createSteps } from "./reading-place.js";
 import { createUserMessage } from "./user-message.js";
 
 /** @typedef {import("../types.js").ChatState} ChatState */
@@ -40,6 +40,7 @@ export function createConversation(actions) {
     t("log.earlier"),
   );
   const messages = h("div", { class: "ca-messages" });
+  const steps = createSteps();
   const wait = h(
     "div",
     { class: "ca-wait", hidden: true },
@@ -57,12 +58,16 @@ export function createConversation(actions) {
       tabindex: "0",
     },
     earlier,
-    messages,
+    h("div", { class: "ca-column" }, messages, steps[0]),
     failure,
     wait,
   );
 
-  /** @type {Map<string, {view: View, message: UIMessage | null, state: string}>} by message id */
+  /**
+   * By message id; `message` is null until the view is filled.
+   * @type {Map<string, {view: View, message: UIMessage | null, state: string,
+   *   isDrawn: () => boolean}>}
+   */
   const entries = new Map();
   /** @type {ChatState | null} the state that was drawn last */
   let given = null;
@@ -70,6 +75,9 @@ export function createConversation(actions) {
   let drawn = null;
   /** @type {ranges.MessageRange} the messages that are in the document */
   let range = { from: 0, to: 0 };
+  /** Whether messages at the edges of the range are still drawn, and not in the document yet. */
+  let comes = { above: false, below: false };
+  let arranging = 0;
   let fetching = false;
   /** Whether the reader has scrolled to the first loaded message. */
   let wanted = false;
@@ -77,13 +85,13 @@ export function createConversation(actions) {
   let switched = "";
 
   const known = () => drawn?.messages.length ?? 0;
-  const reading = createReadingPlace(log, messages, {
-    reachesEnd: () => range.to === known() && !drawn?.hasLater,
+  const reading = createReadingPlace(log, messages, steps, {
+    reachesEnd: () => range.to === known() && !comes.below && !drawn?.hasLater,
     earlier: () => void goEarlier(),
     later: () => void goLater(),
     last: () => {
       if (drawn?.hasLater) actions.toLatest();
-      move(ranges.atEnd(known()));
+      move(ranges.atEnd(known()), "none");
     },
   });
   const element = h("div", { class: "ca-conversation" }, log, reading.latest);
@@ -94,12 +102,13 @@ export function createConversation(actions) {
     actions.user.showVersion(id);
   };
   const draw = createDrawing(reading.keep);
-  const user = { ...actions.user, showVersion, draw };
-  const answer = { ...actions.answer, showVersion, draw };
+  const user = { ...actions.user, showVersion };
+  const answer = { ...actions.answer, showVersion };
 
   /** Shows earlier messages: loaded ones, or else the next page of the server. */
   async function goEarlier() {
-    if (range.from > 0) move(ranges.earlier(range));
+    if (comes.above) return;
+    if (range.from > 0) move(ranges.earlier(range), "both");
     else if (!fetching && drawn?.hasMore) {
       fetching = true;
       wanted = true;
@@ -110,7 +119,8 @@ export function createConversation(actions) {
 
   /** Shows later messages: loaded ones, or else the next page of the server. */
   async function goLater() {
-    if (range.to < known()) move(ranges.later(range, known()));
+    if (comes.below) return;
+    if (range.to < known()) move(ranges.later(range, known()), "both");
     else if (!fetching && drawn?.hasLater) {
       fetching = true;
       await actions.loadLater();
@@ -118,14 +128,19 @@ export function createConversation(actions) {
     }
   }
 
-  /** Moves the range, without moving the text that is read. @param {ranges.MessageRange} next */
-  function move(next) {
+  /**
+   * Moves the range, without moving the text that is read.
+   * @param {ranges.MessageRange} next
+   * @param {"both" | "none"} waits which messages come into the document only when they are drawn
+   */
+  function move(next, waits) {
     const chat = drawn;
-    if (!chat || (next.from === range.from && next.to === range.to)) return;
+    if (!chat) return;
+    const same = next.from === range.from && next.to === range.to;
+    if (same && (waits === "both" || !comes.below)) return;
     reading.keep(() => {
       range = next;
-      arrange(chat);
-      fill(chat, range.from, range.to);
+      bring(chat, waits);
     });
   }
 
@@ -133,21 +148,71 @@ export function createConversation(actions) {
   const entryOf = (message) => {
     let entry = entries.get(message.id);
     if (!entry) {
-      const view = message.role === "user" ? createUserMessage(user) : createAnswer(answer);
-      entry = { view, message: null, state: "" };
+      const { draw: slices, isDrawn } = createPartDrawing(draw, arrangeSoon);
+      const view =
+        message.role === "user"
+          ? createUserMessage({ ...user, draw: slices })
+          : createAnswer({ ...answer, draw: slices });
+      entry = { view, message: null, state: "", isDrawn };
       entries.set(message.id, entry);
     }
     return entry;
   };
 
-  /** Puts the views of the range into the document, and removes others. @param {Shown} chat */
-  function arrange(chat) {
+  /**
+   * Puts the filled views of the range into the document, and removes others. A message that would
+   * grow while its slices are drawn moves what is read beside it: above those in the document, or
+   * on both sides, it waits until it is drawn.
+   * @param {Shown} chat
+   * @param {"above" | "both" | "none"} waits
+   * @param {number} [from] with "none": the first message of the range to show
+   */
+  function arrange(chat, waits, from = 0) {
     const list = chat.messages.slice(range.from, range.to);
-    const elements = list.map((message) => entryOf(message).view.element);
-    place(messages, elements);
+    const listed = list.map(entryOf);
+    const isThere = listed.map(({ view }) => view.element.parentNode === messages);
+    const isReady = listed.map(({ message, isDrawn }) => message !== null && isDrawn());
+    let first = isThere.indexOf(true);
+    let last = isThere.lastIndexOf(true);
+    if (waits === "none") first = from;
+    else if (first < 0) first = listed.findIndex(({ message }) => message !== null);
+    if (first < 0) first = listed.length;
+    if (waits !== "both" || last < 0) last = listed.length - 1;
+    while (isReady[first - 1]) first -= 1;
+    while (isReady[last + 1]) last += 1;
+    comes = { above: first > 0, below: last < listed.length - 1 };
+    place(messages, listed.slice(first, last + 1).map(({ view }) => view.element));
     const ids = new Set(list.map((message) => message.id));
     for (const id of [...entries.keys()]) if (!ids.has(id)) entries.delete(id);
-    show(earlier, range.from > 0 || chat.hasMore);
+    drawEarlier(chat);
+  }
+
+  /** @param {Shown} chat */
+  function drawEarlier(chat) {
+    const hidden = range.from === 0 && !chat.hasMore;
+    if (earlier.hidden !== hidden) reading.keep(() => show(earlier, !hidden));
+  }
+
+  /**
+   * Fills the range. What does not wait is in the document first, so that its layout counts as time
+   * of its slices.
+   * @param {Shown} chat
+   * @param {"above" | "both" | "none"} waits
+   */
+  function bring(chat, waits) {
+    arrange(chat, waits);
+    fill(chat, range.from, range.to);
+    arrange(chat, waits);
+  }
+
+  /** Puts messages that have been drawn into the document, once per frame. */
+  function arrangeSoon() {
+    if (arranging || (!comes.above && !comes.below)) return;
+    arranging = requestAnimationFrame(() => {
+      arranging = 0;
+      const chat = drawn;
+      if (chat) reading.keep(() => arrange(chat, "both"));
+    });
   }
 
   /** @param {Shown} chat @param {number} from @param {number} to */
@@ -177,8 +242,10 @@ export function createConversation(actions) {
     const end = Math.min(to, range.to);
     if (!drawn || end <= range.from) return;
     const chat = drawn;
-    reading.keep(() => fill(chat, Math.max(range.from, end - FIRST_BATCH), end));
-    if (reading.atEnd()) log.scrollTop = log.scrollHeight;
+    reading.keep(() => {
+      fill(chat, Math.max(range.from, end - FIRST_BATCH), end);
+      arrange(chat, "both");
+    });
     requestAnimationFrame(() => fillEarlier(end - FIRST_BATCH));
   }
 
@@ -187,7 +254,9 @@ export function createConversation(actions) {
     const index = chat.messages.findIndex((message) => message.id === chat.target?.id);
     if (index < 0) return;
     if (index < range.from || index >= range.to) {
-      move(ranges.around(index, chat.messages.length));
+      move(ranges.around(index, chat.messages.length), "none");
+    } else if (comes.above || comes.below) {
+      reading.keep(() => bring(chat, "none"));
     }
     const article = entryOf(chat.messages[index]).view.element;
     for (const marked of messages.querySelectorAll(".ca-message--found")) {
@@ -228,8 +297,9 @@ export function createConversation(actions) {
       drawn = chat;
       if (opened) begin(chat);
       else if (ranges.isSame(range, before.messages, chat.messages)) {
-        show(earlier, range.from > 0 || chat.hasMore);
+        drawEarlier(chat);
         fill(chat, range.from, range.to);
+        if (comes.above || comes.below) arrangeSoon();
       } else follow(chat, before);
       drawFailure(chat, before);
       drawWait(chat, model);
@@ -244,8 +314,8 @@ export function createConversation(actions) {
   function begin(chat) {
     wanted = false;
     range = ranges.atEnd(chat.messages.length);
-    arrange(chat);
     const from = Math.max(range.from, range.to - FIRST_BATCH);
+    arrange(chat, "none", from - range.from);
     fill(chat, from, range.to);
     if (from > range.from) requestAnimationFrame(() => fillEarlier(from));
   }
@@ -258,8 +328,7 @@ export function createConversation(actions) {
         range = ranges.earlier(range);
         wanted = false;
       }
-      arrange(chat);
-      fill(chat, range.from, range.to);
+      bring(chat, "above");
     });
   }
 

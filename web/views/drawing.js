@@ -59,3 +59,33 @@ export function createDrawing(keep) {
     if (!frame) frame = requestAnimationFrame(next);
   };
 }
+
+/**
+ * The drawing of one message, which knows whether the message is drawn to its end.
+ * @param {Draw} draw
+ * @param {() => void} done called when the last slice is drawn
+ */
+export function createPartDrawing(draw, done) {
+  /** The slices that are not at their end. @type {Map<Slice, Slice>} */
+  const open = new Map();
+
+  /** @param {Slice} slice @returns {Slice} */
+  const counted = (slice) => () => {
+    const more = slice();
+    if (!more) {
+      open.delete(slice);
+      if (!open.size) done();
+    }
+    return more;
+  };
+
+  return {
+    isDrawn: () => open.size === 0,
+    /** @type {Draw} */
+    draw(slice) {
+      const known = open.get(slice) ?? counted(slice);
+      open.set(slice, known);
+      draw(known);
+    },
+  };
+}

@@ -28,7 +28,7 @@ export function createLongText(draw, element) {
       return false;
     }
     const next = pieceEnd(text, end);
-    const piece = h("div", { class: "ca-piece" }, text.slice(end, next));
+    const piece = h("div", { class: "ca-piece" }, h("span", {}, text.slice(end, next)));
     starts.push(end);
     end = next;
     element.append(piece);
@@ -53,7 +53,7 @@ export function createLongText(draw, element) {
         setText(element, text);
         return;
       }
-      if (more.isConnected && grows) return;
+      if (more.parentNode && grows) return;
       if (grows) {
         end = starts.pop() ?? 0;
         element.lastElementChild?.remove();

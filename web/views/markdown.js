@@ -149,7 +149,7 @@ export function createMarkdownView(render, draw) {
       }
       shown = text;
       live = grows;
-      if (more.isConnected && kept > 0) return;
+      if (more.parentNode && kept > 0) return;
       more.remove();
       ahead = [];
       from = blocks[kept]?.start ?? 0;

@@ -1,27 +1,52 @@
 // @ts-check
 /**
- * The scroll position of the log: at the end the log follows new text; elsewhere the text that is
- * being read must not move.
+ * The scroll position of the log, which nothing else sets: at the end the log follows new text;
+ * elsewhere the text on the screen stands still while heights above it change. The browser's own
+ * scroll anchoring is off (`.ca-log`): browsers differ in it, and two owners move the text twice.
  */
 
 import { t } from "../strings.js";
 import { h, icon, show } from "./dom.js";
+import { anchorIn, layOut, leave, topOf } from "./anchor.js";
 
 /** Pixels from the end within which the log counts as scrolled to the end. */
 const NEAR = 40;
 /** Pixels from an edge of the drawn messages at which more messages are requested. */
 const EDGE = 300;
+/** Milliseconds for laying out what comes into view; after them the next frames do the rest. */
+const TIME = 50;
+
+/** How often the heights may change again before a frame is painted. */
+const STEPS = 8;
+
+/**
+ * Elements inside each other, each as high as the messages. A new position brings other messages
+ * into view, which get their real height before the same frame is painted; a `ResizeObserver` is
+ * called again in one frame only for elements that lie deeper than those before.
+ * @returns {HTMLElement[]} the outermost first
+ */
+export function createSteps() {
+  const steps = Array.from({ length: STEPS }, () =>
+    h("div", { class: "ca-column__step", "aria-hidden": "true" }),
+  );
+  steps.reduce((outer, inner) => {
+    outer.append(inner);
+    return inner;
+  });
+  return steps;
+}
 
 /**
  * @param {HTMLElement} log the scrolling element
- * @param {HTMLElement} messages its child that contains the messages
+ * @param {HTMLElement} messages contains the messages
+ * @param {readonly HTMLElement[]} steps of `createSteps`, beside the messages
  * @param {object} range
  * @param {() => boolean} range.reachesEnd whether the last message is in the document
  * @param {() => void} range.earlier draws earlier messages
  * @param {() => void} range.later draws later messages
  * @param {() => void} range.last draws the last messages
  */
-export function createReadingPlace(log, messages, range) {
+export function createReadingPlace(log, messages, steps, range) {
   const label = t("log.latest");
   const latest = h(
     "button",
@@ -36,12 +61,74 @@ export function createReadingPlace(log, messages, range) {
     icon("down"),
   );
   let atEnd = true;
-  /** Scroll position and height of the log when it was last scrolled to the end. */
-  let put = { top: 0, height: 0 };
+  /** Of changes by `keep`, counted round in the smallest units that a layout has. */
+  let changes = 0;
+  /** `scrollTop` when the log was last scrolled to the end. */
+  let end = 0;
+  /** `scrollTop` when the place was last noted. */
+  let top = 0;
+  /**
+   * What must not move, and its place below the log's upper edge, in pixels.
+   * @type {{anchor: import("./anchor.js").Anchor, offset: number} | null}
+   */
+  let held = null;
+  /** Whether the panel was closed: browsers may forget the position of what they do not show. */
+  let isHidden = false;
+
+  const furthest = () => log.scrollHeight - log.clientHeight;
+  const place = (/** @type {import("./anchor.js").Anchor} */ anchor) =>
+    topOf(anchor) - log.getBoundingClientRect().top;
+
+  /** @param {number} [rest] pixels by which the position could not be set, less than 1 */
+  const note = (rest = 0) => {
+    top = log.scrollTop;
+    const anchor = anchorIn(messages, log);
+    held = anchor && { anchor, offset: place(anchor) - rest };
+  };
 
   const pin = () => {
-    log.scrollTop = log.scrollHeight;
-    put = { top: log.scrollTop, height: log.scrollHeight };
+    const until = performance.now() + TIME;
+    do log.scrollTop = log.scrollHeight;
+    while (performance.now() < until && layOut(messages, log));
+    end = log.scrollTop;
+    note();
+  };
+
+  /** Pixels that the reader has scrolled since the place was noted. */
+  const scrolled = () => {
+    const most = furthest();
+    // The browser moves the position back to the end of a log that became shorter.
+    if (top > most) return Math.min(0, log.scrollTop - Math.floor(most));
+    return log.scrollTop - top;
+  };
+
+  /** Brings what was noted back to its place after heights have changed, and notes it again. */
+  const settle = () => {
+    if (!log.clientHeight) {
+      isHidden = true;
+      return;
+    }
+    if (isHidden) log.scrollTop = top;
+    isHidden = false;
+    if (atEnd && log.scrollTop >= Math.min(end, Math.floor(furthest())) - 1) {
+      pin();
+      return;
+    }
+    let rest = 0;
+    const known = held?.anchor.element.isConnected ? held : null;
+    const expected = known ? known.offset - scrolled() : 0;
+    const until = performance.now() + TIME;
+    do {
+      if (known) {
+        const moved = place(known.anchor) - expected;
+        if (Math.abs(moved) >= 1) log.scrollTop += moved;
+        // Positions are whole pixels of the screen: what is left must not add up.
+        rest = place(known.anchor) - expected;
+      }
+      // What comes into view gets its real height now, not after it was seen with another one. That
+      // moves the text and may bring more into view.
+    } while (performance.now() < until && layOut(messages, log));
+    note(Math.abs(rest) < 1 ? rest : 0);
   };
 
   const toEnd = () => {
@@ -52,22 +139,25 @@ export function createReadingPlace(log, messages, range) {
   };
 
   const read = () => {
-    // Elements get their real height when they come into view; the log must stay at its end then.
-    if (atEnd && log.scrollHeight !== put.height && log.scrollTop >= put.top - 1) pin();
-    const below = log.scrollHeight - log.scrollTop - log.clientHeight;
+    settle();
+    if (isHidden) return;
+    const below = furthest() - log.scrollTop;
     atEnd = below < NEAR && range.reachesEnd();
     show(latest, !atEnd);
     if (log.scrollTop < EDGE) range.earlier();
     else if (below < EDGE && !range.reachesEnd()) range.later();
   };
 
-  log.addEventListener("scroll", read, { passive: true });
-  // Loading pictures and returning to the tab change heights without a new state.
-  const sizes = new ResizeObserver(() => {
-    if (atEnd) pin();
-  });
+  const scroll = () => {
+    leave(messages, log);
+    read();
+  };
+  log.addEventListener("scroll", scroll, { passive: true });
+  // Elements get their real height when they come into view, pictures load, slices are drawn, the
+  // window changes: the observer is called after the layout and before the frame is painted.
+  const sizes = new ResizeObserver(settle);
   sizes.observe(log);
-  sizes.observe(messages);
+  for (const step of steps) sizes.observe(step);
   // Unfolded details grow downwards, also at the end.
   log.addEventListener("click", (event) => {
     if (!(/** @type {Element} */ (event.target).closest("summary"))) return;
@@ -88,47 +178,31 @@ export function createReadingPlace(log, messages, range) {
     goTo(element) {
       atEnd = false;
       show(latest, true);
-      const centre = () => element.scrollIntoView({ block: "center" });
+      const centre = () => {
+        element.scrollIntoView({ block: "center" });
+        const anchor = /** @type {const} */ ({ element, side: "top" });
+        top = log.scrollTop;
+        held = { anchor, offset: place(anchor) };
+        settle();
+      };
+      centre();
+      // The element has its real height only now.
       centre();
       requestAnimationFrame(() => {
-        // The element has its real height only now.
         centre();
         read();
       });
     },
-    /** Keeps the visible text in place during a change above it. @param {() => void} change */
+    /**
+     * Keeps the text on the screen in its place during a change, also when the browser lays out
+     * and paints only later.
+     * @param {() => void} change
+     */
     keep(change) {
-      if (atEnd) {
-        change();
-        return;
-      }
-      const { top } = log.getBoundingClientRect();
-      const seen = firstBelow(messages, top);
-      const before = seen?.getBoundingClientRect().top ?? 0;
       change();
-      if (seen?.isConnected) log.scrollTop += seen.getBoundingClientRect().top - before;
+      // The observer shall be called in this frame, also if the height is the same in the end.
+      changes = (changes + 1) % 512;
+      steps[0].style.bottom = `${changes / 64}px`;
     },
   };
-}
-
-/** Elements whose children stand below each other: messages, parts of an answer, blocks. */
-const COLUMNS = ".ca-message, .ca-parts, .ca-markdown";
-
-/**
- * @param {Element} column
- * @param {number} top in pixels of the window
- * @returns {Element | undefined} the innermost element that reaches below `top`, found by halving:
- *   a long answer has hundreds of blocks
- */
-function firstBelow(column, top) {
-  const { children } = column;
-  let low = 0;
-  let high = children.length;
-  while (low < high) {
-    const middle = (low + high) >> 1;
-    if (children[middle].getBoundingClientRect().bottom > top) high = middle;
-    else low = middle + 1;
-  }
-  const seen = children[low];
-  return (seen?.matches(COLUMNS) && firstBelow(seen, top)) || seen;
 }

@@ -1,7 +1,8 @@
 // @ts-check
 /**
  * Rebuilds HTML with the elements and attributes that `text/policy.js` allows. The source is parsed
- * in an inert document, in which nothing runs or loads. Media of other servers become buttons.
+ * in an inert document, in which nothing runs or loads. Media of other servers and routes become
+ * buttons.
  */
 
 import { t } from "../strings.js";

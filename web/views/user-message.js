@@ -182,7 +182,7 @@ export const isPicture = ({ mediaType, url }) =>
 /** @param {FilePart} part @returns {HTMLElement} */
 export function filePart(part) {
   const name = nameOf(part.filename) || t("message.unnamed");
-  // Pictures in data URLs and of this server are shown; other addresses would be fetched.
+  // Pictures in data URLs and of ComfyUI's /view are shown; other addresses would be fetched.
   if (isPicture(part)) {
     return h("img", {
       class: "ca-thumb",
