@@ -206,7 +206,17 @@ class Settings:
         "auto",
         choice("auto", "extractive", "model", "off"),
         "How messages that are cut are summarised: auto (at once by rule, then by a model when the "
-        "chat is idle), extractive (by rule), model, off (no summary).",
+        "chat is idle), extractive (by rule), model (the next request waits for the model), off "
+        "(no summary).",
+    )
+    summary_timeout: float = _setting(  # R21
+        CONTEXT,
+        "LLM_SUMMARY_TIMEOUT",
+        20.0,
+        number(1, 3600),
+        "How long a request waits for the model's summary with LLM_SUMMARY=model; then the summary "
+        "by rule serves.",
+        "seconds",
     )
     summary_model: str = _setting(  # R25
         CONTEXT,

@@ -79,6 +79,7 @@ class ChatContext:
         self._ranges = cut_ranges(self._projections)
         self._summary: tuple[Summary, int, CountedMessage] | None = None
         self._prepared: tuple[object, ...] | None = None
+        self._unsent_cut = False
         self.prepare(budget, system, tools)
 
     def prepare(
@@ -129,6 +130,7 @@ class ChatContext:
     def append(self, message: PromptMessage) -> None:
         """Adds a row to the log."""
         self._log.append(message)
+        self._unsent_cut = False
 
     def rows(self, first: int = 0, end: int | None = None) -> tuple[PromptMessage, ...]:
         """The log's rows from `first` up to `end`, which is not included; to the last row without
@@ -189,6 +191,20 @@ class ChatContext:
         earlier = (group.tokens for group in draft.tail if group.first < asked)
         return Plan(messages, self._tools, report, self._ranges, shortened, sum(earlier))
 
+    def settle(self) -> bool:
+        """Commits the cut or mask that the next request will need, when a turn has ended; returns
+        whether there was one. One message and one turn more count: the user's next (R21)."""
+        before = self._projections
+        if self._log.last_user is None or before.made_at == len(self._log):
+            return False
+        draft = self._draft(before)
+        if self._limits.cached:
+            self._committed(draft)
+        elif cut_due(draft, self._limits, coming=1):
+            self._cut(draft)
+        self._unsent_cut = self._projections.cuts != before.cuts
+        return self._projections is not before
+
     @property
     def tokens(self) -> int:
         """Tokens of a request's messages under the present projections."""
@@ -238,10 +254,11 @@ class ChatContext:
         """Adds the LLM summary `text` of the rows before `end`; returns whether it was added.
 
         Where prompts are cached, requests have it from the next cut on, since it would break the
-        prefix; with `at_once` the next request has it. It is not added when the request would have
+        prefix; with `at_once`, and after a cut that no request was sent with (`settle`), the next
+        request has it. It is not added when the request would have
         more than `most_tokens` tokens with it.
         """
-        shown = at_once or not self._limits.cached
+        shown = at_once or self._unsent_cut or not self._limits.cached
         changed = self._projections.with_llm_summary(self._log, text, end, shown=shown)
         if most_tokens is not None and self._draft(changed).tokens > most_tokens:
             return False

@@ -36,14 +36,15 @@ class TokenSaving:
     after: int
 
 
-def cut_due(draft: Draft, limits: Limits) -> bool:
-    """Whether the draft exceeds a limit that asks for a cut (R15, R21)."""
+def cut_due(draft: Draft, limits: Limits, coming: int = 0) -> bool:
+    """Whether the draft, with `coming` user messages more, exceeds a limit that asks for a cut
+    (R15, R21)."""
     groups = [group for group in draft.whole if group.role != "system"]
     return (
         draft.tokens > limits.trigger
-        or _exceeds(draft.count, limits.messages)
-        or _exceeds(sum(len(group) for group in groups), limits.since_messages)
-        or _exceeds(sum(group.role == "user" for group in groups), limits.since_turns)
+        or _exceeds(draft.count + coming, limits.messages)
+        or _exceeds(sum(len(group) for group in groups) + coming, limits.since_messages)
+        or _exceeds(sum(group.role == "user" for group in groups) + coming, limits.since_turns)
     )
 
 

@@ -73,8 +73,10 @@ def limits_of(settings: Settings, budget: Budget) -> Limits:
     whole = budget.prompt
     prompt = int(whole / budget.factor)
     most = 0 if cached else settings.history_max_messages
-    since_messages = 0 if cached else settings.summary_max_messages
-    since_turns = 0 if cached else settings.summary_max_turns
+    # Without summaries, the limits that ask for one do not cut.
+    unasked = cached or settings.summary == "off"
+    since_messages = 0 if unasked else settings.summary_max_messages
+    since_turns = 0 if unasked else settings.summary_max_turns
     share = CACHED_ROUND_SHARE if cached else ROUND_SHARE
     target = int(prompt * settings.summary_target)
     return Limits(

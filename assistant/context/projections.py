@@ -21,6 +21,7 @@ class Covered:
     first: int
     end: int
     content_hash: str
+    limit: str = ""
 
     @classmethod
     def of(cls, log: ChatLog, first: int, end: int) -> Covered:

@@ -404,8 +404,8 @@ def test_what_is_pending_was_asked_and_has_no_answer_after_it(talk: Messages) ->
         assert talk[row].text == text
         assert not any(m.role == "assistant" and m.text and not m.tool_calls for m in turn)
     for failure in made.failures:
-        later = groups(*talk[failure.row + 1 :])
-        assert not any(failure.tool == c.name for g in later for c in g.messages[0].tool_calls)
+        calls = (call for message in talk[failure.row + 1 :] for call in message.tool_calls)
+        assert all(call.name != failure.tool for call in calls)
 
 
 def next_user(messages: Messages) -> int:
