@@ -213,7 +213,7 @@ class Settings:
         CONTEXT,
         "LLM_SUMMARY_TIMEOUT",
         20.0,
-        number(1, 3600),
+        number(0.1, 3600),
         "How long a request waits for the model's summary with LLM_SUMMARY=model; then the summary "
         "by rule serves.",
         "seconds",

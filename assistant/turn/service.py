@@ -298,6 +298,7 @@ class TurnService:
             partial(maker, self._services, path, turn.conversation, turn.params),
             partial(self._show, chat_id),
             partial(self._compacted, chat_id),
+            stopped=turn.stream.stop_reason is not None,
         )
         for job in self._idle_jobs:
             job.begin(chat)

@@ -55,6 +55,8 @@ class AfterTurn:
             await self._settle(chat)
         except AssistantError as error:
             logger.info("A cut after a turn failed: %s", ascii(error.message)[1:-1])
+        if chat.stopped:
+            return  # The user wants no model to work now.
         for job in self._jobs:
             job.begin(chat)
 

@@ -29,7 +29,8 @@ class IdleChat:
     """A chat whose turn has ended. `path` are its messages, the answer included; `keep` stores the
     conversation's projections. `maker` gives a function that prepares the chat's next request, to
     be called in a thread (None: there is none). `compacting` shows a compaction that goes on, and
-    `compacted` takes the report of the next request after a cut."""
+    `compacted` takes the report of the next request after a cut. `stopped` says that the turn was
+    stopped."""
 
     chat_id: str
     conversation: Conversation
@@ -39,6 +40,7 @@ class IdleChat:
     maker: Callable[[], Awaitable[Callable[[], Preparation] | None]] = _no_maker
     compacting: Show = unseen
     compacted: Callable[[Report], None] = _untold
+    stopped: bool = False
 
 
 class IdleJob(Protocol):
