@@ -9,8 +9,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from plugin.assistant.context.projections import Covered
 from plugin.assistant.context.summary.text import MARKER
-from plugin.tests.chatting import Chatting, chatting
+from plugin.assistant.turn.idle.after_turn import AfterTurn
+from plugin.tests.chatting import Chatting, Stream, chatting
 from plugin.tests.providers import Script, failure
 from plugin.tests.routes.test_subscribe import Panel
 from plugin.tests.turn.idling import TOLD
@@ -21,8 +23,8 @@ MODEL = {"LLM_SUMMARY": "model"}
 BY_RULE = {"LLM_SUMMARY": "extractive"}
 OVERFLOW = failure(400, "This model's maximum context length is 8192 tokens, you asked for more.")
 BY_LIMIT: Mapping[str, Mapping[str, str]] = {
-    "messages": {"LLM_HISTORY_MAX_MESSAGES": "10"},
-    "turns": {"LLM_HISTORY_MAX_MESSAGES": "0", "LLM_SUMMARY_MAX_TURNS": "4"},
+    "messages": {"LLM_HISTORY_MAX_MESSAGES": "16"},
+    "turns": {"LLM_HISTORY_MAX_MESSAGES": "0", "LLM_SUMMARY_MAX_TURNS": "6"},
     "tokens": {"LLM_HISTORY_MAX_MESSAGES": "0", "LLM_SUMMARY_MAX_TOKENS": "6000"},
 }
 
@@ -50,10 +52,41 @@ async def ask(chat: Chatting, turns: int) -> Any:
     return await chat.post({"id": "c1", "messages": [*history(turns), chat.user("And now?")]})
 
 
-async def talk(chat: Chatting, turns: int) -> None:
-    for turn in range(turns):
-        chat.provider.queue(f"Answer {turn}: " + f"fact{turn} " * 80)
-        await chat.say(f"Question {turn}: " + f"word{turn} " * 80)
+async def talk(chat: Chatting, turns: int, first: int = 0) -> Stream:
+    """Talks for some turns, and waits for what is done after each of them."""
+    for turn in range(first, first + turns):
+        chat.provider.queue(f"Answer {turn}: " + f"fact{turn} " * 200)
+        answered = await chat.say(f"Question {turn}: " + f"word{turn} " * 20)
+        await chat.idle()
+        await settled(chat)
+    return answered
+
+
+async def settled(chat: Chatting) -> None:
+    """Waits until what is due after a turn has been cut; a model may still be asked."""
+    (after_turn,) = chat.assistant.space_of("default").sessions._turns._idle_jobs
+    assert isinstance(after_turn, AfterTurn)
+    await asyncio.gather(*after_turn._scheduler._tasks.values())
+
+
+async def until_cut(chat: Chatting) -> Stream:
+    """Talks until something was cut; returns the last answer before that."""
+    for turn in range(20):
+        answered = await talk(chat, 1, turn)
+        if await cuts(chat):
+            return answered
+    raise AssertionError("nothing was cut")
+
+
+async def cuts(chat: Chatting) -> tuple[Covered, ...]:
+    """The stored cuts."""
+    return (await chat.assistant.space_of("default").chats.projections("c1")).cuts
+
+
+async def context(chat: Chatting) -> dict[str, Any]:
+    async with chat.client.get("/api/chats/c1/context") as response:
+        report: dict[str, Any] = (await response.json())["report"]
+        return report
 
 
 async def compacting(chat: Chatting) -> Any:
@@ -100,7 +133,7 @@ async def test_with_auto_no_request_waits_for_a_model(tmp_path: Path) -> None:
 async def test_a_model_that_is_slow_or_fails_leaves_the_summary_by_rule(
     tmp_path: Path, script: Script
 ) -> None:
-    async with chatting(tmp_path, {**MODEL, "LLM_SUMMARY_TIMEOUT": "0.3"}) as chat:
+    async with chatting(tmp_path, {**MODEL, "LLM_SUMMARY_TIMEOUT": "4"}) as chat:
         chat.provider.queue(script, "The answer")
         assert (await ask(chat, 14)).text == "The answer"
         assert MARKER in said(chat)
@@ -134,8 +167,7 @@ async def test_without_summaries_the_limit_of_messages_cuts_by_handle_only(tmp_p
         await talk(chat, 6)
         assert "Question 1" not in said(chat)
         assert MARKER not in said(chat)
-        async with chat.client.get("/api/chats/c1/context") as response:
-            report = (await response.json())["report"]
+        report = await context(chat)
         assert report["left_out"] and report["parts"]["summary"]["tokens"] == 0
 
 
@@ -144,55 +176,61 @@ async def test_what_is_due_is_cut_and_stored_when_the_turn_has_ended(
     tmp_path: Path, reason: str
 ) -> None:
     async with chatting(tmp_path, {**BY_RULE, **BY_LIMIT[reason]}) as chat:
-        panel = Panel(chat)
         await talk(chat, 1)
-        async with panel.connected() as stream:
-            asking = asyncio.create_task(talk(chat, 4))
-            told = await panel.until(stream, "context_compacted")
-            await asking
-            requests = len(chat.provider.requests)
-            # No request made the cut, and the turn has ended before it.
-            assert told["report"]["cuts"] == 1 and told["report"]["request"] == 0
-            assert panel.state is not None and panel.state["runtime"]["state"] == "idle"
-            await panel.until(stream, "thread_updated", chat={"compacting": None})
-            assert phases(panel) == [{"phase": "committing", "reason": reason}, None]
-            store = chat.assistant.space_of("default").chats
-            committed = (await store.projections("c1")).cuts
-            assert len(committed) == 1
-            chat.provider.queue("The answer")
-            answered = await chat.say("And now?")
-        assert len(chat.provider.requests) == requests + 1
-        assert answered.of("data-context")[0]["data"]["cuts"] == 1
-        assert (await store.projections("c1")).cuts == committed
-
-
-async def test_the_next_request_has_the_model_s_text_and_waits_for_nothing(tmp_path: Path) -> None:
-    async with chatting(tmp_path, {**MODEL, **BY_LIMIT["messages"]}) as chat:
         panel = Panel(chat)
-        await talk(chat, 4)
         async with panel.connected() as stream:
-            chat.provider.queue("Answer 5", WAITING)
-            answered = await chat.say("Question 5")
-            assert answered.text == "Answer 5"
+            await panel.until(stream, "snapshot")
+            answered = await until_cut(chat)
+            told = await panel.until(stream, "context_compacted")
+            await panel.until(stream, "thread_updated", chat={"compacting": None})
+        # No request made the cut, and the turn had ended before it.
+        assert answered.of("data-context")[-1]["data"]["cuts"] == 0
+        assert (told["report"]["cuts"], told["report"]["request"]) == (1, 0)
+        types = [event["type"] for event in panel.seen]
+        assert types.index("context_compacted") > types.index("stream_finished")
+        assert phases(panel) == [{"phase": "committing", "reason": reason}, None]
+        assert (await context(chat))["cuts"] == 1
+        before = await cuts(chat)
+        chat.provider.queue("The answer")
+        answered = await chat.say("And now?")
+        assert answered.of("data-context")[0]["data"]["cuts"] == 1
+        assert await cuts(chat) == before
+
+
+async def test_below_every_limit_nothing_is_cut_after_a_turn(tmp_path: Path) -> None:
+    async with chatting(tmp_path, BY_RULE) as chat:
+        await talk(chat, 6)
+        assert await cuts(chat) == ()
+
+
+async def test_the_next_request_has_the_models_text_and_waits_for_nothing(tmp_path: Path) -> None:
+    async with chatting(tmp_path, {**MODEL, **BY_LIMIT["messages"]}) as chat:
+        await talk(chat, 7)
+        panel = Panel(chat)
+        async with panel.connected() as stream:
+            await panel.until(stream, "snapshot")
+            chat.provider.queue("Answer 8", WAITING)
+            assert (await chat.say("Question 8")).text == "Answer 8"
             await chat.provider.reached("on")
             assert await compacting(chat) == {"phase": "summarising", "reason": "messages"}
             assert (await chat.stored())["state"] == "idle"
             chat.provider.release("on")
-            await panel.until(stream, "thread_updated", chat={"compacting": None})
-            ends = [{"phase": "summarising", "reason": "messages"}]
-            while phases(panel)[-1] is not None or ends[0] not in phases(panel):
+            while phases(panel)[-2:] != [{"phase": "committing", "reason": "messages"}, None] or (
+                {"phase": "summarising", "reason": "messages"} not in phases(panel)
+            ):
                 await panel.until(stream, "thread_updated")
+        requests = len(chat.provider.requests)
         chat.provider.queue("The answer")
         await chat.say("And now?")
         assert GOAL in said(chat)
-        assert len(chat.provider.requests) == 7
+        assert len(chat.provider.requests) == requests + 1
 
 
 async def test_a_new_turn_ends_the_work_on_the_summary(tmp_path: Path) -> None:
     async with chatting(tmp_path, {**MODEL, **BY_LIMIT["messages"]}) as chat:
-        await talk(chat, 4)
-        chat.provider.queue("Answer 5", WAITING)
-        await chat.say("Question 5")
+        await talk(chat, 7)
+        chat.provider.queue("Answer 8", WAITING)
+        await chat.say("Question 8")
         await chat.provider.reached("on")
         chat.provider.queue(TOLD, "The answer")
         assert (await chat.say("And now?")).text == "The answer"
@@ -200,28 +238,37 @@ async def test_a_new_turn_ends_the_work_on_the_summary(tmp_path: Path) -> None:
         assert await compacting(chat) is None
 
 
+async def test_a_stopped_turn_asks_no_model(tmp_path: Path) -> None:
+    async with chatting(tmp_path, {**MODEL, **BY_LIMIT["messages"]}) as chat:
+        await talk(chat, 7)
+        chat.provider.queue(Script([{"text": "Answer "}, {"wait": "on"}, {"text": "8"}]))
+        asking = asyncio.create_task(chat.say("Question 8"))
+        await chat.provider.reached("on")
+        await chat.command(type="abort")
+        await asking
+        await chat.idle()
+        await settled(chat)
+        assert await cuts(chat)
+        assert await compacting(chat) is None
+
+
 async def test_an_overflow_and_the_summary_after_it_are_shown(tmp_path: Path) -> None:
     async with chatting(tmp_path, {**MODEL, "LLM_HISTORY_MAX_MESSAGES": "0"}) as chat:
-        chat.provider.queue("Hi")
-        await chat.say("Hello")
+        await talk(chat, 4)
         panel = Panel(chat)
         async with panel.connected() as stream:
             await panel.until(stream, "snapshot")
-            for turn in range(3):
-                chat.provider.queue(f"Answer {turn}: " + f"fact{turn} " * 300)
-                await chat.say(f"Question {turn}: " + f"word{turn} " * 300)
-            chat.provider.queue(OVERFLOW, TOLD, "The answer")
-            answered = await chat.say("And now?")
-            assert answered.text == "The answer"
-            await panel.until(stream, "thread_updated", chat={"state": "idle"})
+            chat.provider.queue(OVERFLOW, "Sorry", "The answer", WAITING)
+            assert (await chat.say("And now?")).text == "The answer"
             while phases(panel)[-1:] != [None]:
                 await panel.until(stream, "thread_updated")
+            await chat.provider.reached("on")
+            chat.provider.release("on")
         assert phases(panel)[:3] == [
             {"phase": "committing", "reason": "overflow"},
             {"phase": "summarising", "reason": "overflow"},
-            {"phase": "committing", "reason": "overflow"},
+            None,
         ]
-        assert GOAL in said(chat)
 
 
 @pytest.mark.parametrize("as_message", [False, True])
