@@ -19,18 +19,20 @@ from ..config import Settings
 from ..errors import AssistantError, ContextOverflow, InvalidRequest
 from ..messages.prompt import PromptMessage
 from .compaction_policy import (
+    Fixed,
     TokenSaving,
-    cut_due,
+    Trigger,
     cut_index,
     cut_saves_enough,
     manual_cut_index,
     mask_end,
     mask_pays,
+    met,
     most_of_summary,
 )
 from .draft import CountedMessage, Draft, PlacedNote, compose, masked
 from .emergency import fitted
-from .fidelity import GroupReducer
+from .fidelity import GroupReducer, kept_places
 from .handles import recall
 from .left_out import cut_ranges, shortened_rows, unsent_rows
 from .limits import limits_of
@@ -39,12 +41,13 @@ from .notes import Note
 from .passages import recalled_note
 from .plan import Plan
 from .projections import Projections, valid
+from .relief import relief_of, relieved
 from .rendering import OPENING, alternate
 from .reporting import report_of
 from .summary.llm_summary import SummaryRequest
 from .summary.state import Summary
 from .summary.text import summary_text
-from .summary_request import request_after_cut, request_before_cut
+from .summary_request import Ahead, request_after_cut, request_before_cut
 from .system import SystemText
 from .tail import Tail, fit, tail_tokens
 from .tokens import message_tokens, schema_text, schema_tokens
@@ -96,13 +99,14 @@ class ChatContext:
             self._count, self._summary = budget.count, None
             self._log = ChatLog(self._log.rows(), budget.count, self._log.facts)
         self._budget, self._system, self._tools = budget, system, tools
-        self._limits = limits_of(self._settings, budget)
-        self._reducer = GroupReducer(self._limits.fidelity)
-        self._tool_tokens = schema_tokens(schema_text(tools), budget.count)
-        opening = message_tokens(OPENING, budget.count) if budget.alternation else 0
-        self._room = self._limits.prompt - self._tool_tokens - opening
         text = system.text if system else ""
         self._system_message = CountedMessage.of("system", text, budget.count) if text else None
+        taken = schema_tokens(schema_text(tools), budget.count)
+        taken += message_tokens(OPENING, budget.count) if budget.alternation else 0
+        self._limits = limits_of(self._settings, budget, taken, self._system_tokens)
+        self._reducer = GroupReducer(self._limits.fidelity)
+        self._room = self._limits.room
+        self._window_room = int(budget.prompt / budget.factor) - taken
 
     @property
     def projections(self) -> Projections:
@@ -166,7 +170,7 @@ class ChatContext:
         draft = self._committed(self._draft(self._projections, enough_tokens=SURPLUS * self._room))
         if draft.partial:
             draft = self._committed(self._draft(self._projections))
-        draft = self._fitted(draft, asked)
+        draft = self._fitted(self._relieved(draft, asked), asked)
         alternation = self._budget.alternation
         messages = alternate(draft.messages) if alternation else draft.messages
         if found := faults(messages, alternation=alternation):
@@ -182,7 +186,7 @@ class ChatContext:
             self._projections,
             shortened,
         )
-        if self._budget.window.known and draft.tokens > self._room:
+        if self._budget.window.known and draft.tokens > self._window_room:
             raise ContextOverflow(
                 f"Your message needs about {report.total.tokens:,} tokens and the model's window "
                 f"has {self._budget.window.tokens:,}: shorten it, or choose a model with a larger "
@@ -192,16 +196,10 @@ class ChatContext:
         return Plan(messages, self._tools, report, self._ranges, shortened, sum(earlier))
 
     def settle(self) -> bool:
-        """Commits the cut or mask that the next request will need, when a turn has ended; returns
-        whether there was one. One message and one turn more count: the user's next (R21)."""
+        """Commits the cut or mask that the next request needs, when a turn has ended; returns
+        whether there was one. The user's next message is counted already (R21)."""
         before = self._projections
-        if self._log.last_user is None or before.made_at == len(self._log):
-            return False
-        draft = self._draft(before)
-        if self._limits.cached:
-            self._committed(draft)
-        elif cut_due(draft, self._limits, coming=1):
-            self._cut(draft)
+        self._committed(self._draft(before), coming=1)
         self._unsent_cut = self._projections.cuts != before.cuts
         return self._projections is not before
 
@@ -236,17 +234,9 @@ class ChatContext:
         the next cut is far, unless the user asked for it (`manual`)."""
         if not (self._limits.cached and self._limits.summarise):
             return None
-        return request_before_cut(
-            self._log,
-            self._projections,
-            self._draft(self._projections),
-            self._tools,
-            room=self._room,
-            most_message=self._most_summary(self._system_tokens),
-            alternation=self._budget.alternation,
-            focus=focus,
-            manual=manual,
-        )
+        draft, most = self._draft(self._projections), self._most_summary(self._system_tokens)
+        ahead = Ahead(self._room, most, self._budget.alternation, focus, manual)
+        return request_before_cut(self._log, self._projections, draft, self._tools, ahead)
 
     def add_llm_summary(
         self, text: str, end: int, *, at_once: bool = False, most_tokens: int | None = None
@@ -255,8 +245,8 @@ class ChatContext:
 
         Where prompts are cached, requests have it from the next cut on, since it would break the
         prefix; with `at_once`, and after a cut that no request was sent with (`settle`), the next
-        request has it. It is not added when the request would have
-        more than `most_tokens` tokens with it.
+        request has it. It is not added when the request would have more than `most_tokens` tokens
+        with it.
         """
         shown = at_once or self._unsent_cut or not self._limits.cached
         changed = self._projections.with_llm_summary(self._log, text, end, shown=shown)
@@ -288,47 +278,67 @@ class ChatContext:
             notes = fit(tail.notes, tail_tokens(self._budget))
             self._notes = tuple(PlacedNote.of(note, asked, self._count) for note in notes)
 
-    def _committed(self, draft: Draft) -> Draft:
+    def _committed(self, draft: Draft, coming: int = 0) -> Draft:
         """The draft after the mask or cut that is due, committed once for each state of the log
-        (R27)."""
+        (R27); by number it is due as if `coming` user messages more were there."""
         if self._projections.made_at == len(self._log):
             return draft
         if not self._limits.cached:
-            return self._cut(draft) if cut_due(draft, self._limits) else draft
-        if draft.tokens <= min(self._limits.trigger, self._room):
+            limit = met(draft, self._limits, coming)
+            return self._cut(draft, limit) if limit else draft
+        if draft.tokens <= self._limits.trigger:
             return draft
-        end, shorter = self._masked(draft)
+        mask, shorter = self._masked(draft)
         pays = mask_pays(draft, shorter, self._room, self._budget.prices)
         if pays and not draft.partial:
-            self._projections = self._projections.with_mask(self._log, end)
+            self._projections = self._projections.with_mask(self._log, *mask)
             return shorter
         return self._cut(draft) if draft.tokens > self._room else draft
 
-    def _masked(self, draft: Draft) -> tuple[int, Draft]:
-        """The end row of a mask of all but the last rounds, and the draft with it; 0 and the draft
-        itself when there is nothing new to mask."""
+    def _masked(self, draft: Draft) -> tuple[tuple[int, tuple[int, ...]], Draft]:
+        """A mask of all but the last rounds and of what the running turn is to keep: its end row
+        and the rows of the rounds that it leaves out; and the draft with it. The end row is 0, and
+        the draft the same, when there is nothing new to mask."""
         end = mask_end(draft.whole, self._limits.keep_rounds)
         if end <= self._projections.masked:
-            return 0, draft
-        return end, masked(draft, end, self._log, self._limits, self._reducer)
+            return (0, ()), draft
+        asked = self._log.last_user or 0
+        running = (group for group in draft.whole if asked < group.first < end)
+        unmasked = tuple(group.first for group in running if kept_places(group))
+        shorter = masked(draft, end, unmasked, self._log, self._limits, self._reducer)
+        return (end, unmasked), shorter
 
-    def _cut(self, before: Draft, *, manual: bool = False) -> Draft:
+    def _relieved(self, draft: Draft, asked: int) -> Draft:
+        """Where prompts are not cached, the draft with the longest results of the running turn
+        shortened down to the trigger (R17)."""
+        if self._limits.cached:
+            return draft
+        return relieved(draft, self._limits.trigger, asked)
+
+    def _cut(self, before: Draft, limit: Trigger | None = None, *, manual: bool = False) -> Draft:
         """The draft after a cut of its oldest groups, committed with their summary; `before` itself
-        when no cut saves enough.
+        when no cut saves enough. `limit` asks for the cut; without it, the limit that is met.
 
         Where prompts are cached, older rounds are masked at the same time: the cut breaks the
         prefix anyway.
         """
-        mask, draft = self._masked(before) if self._limits.cached else (0, before)
+        mask, draft = self._masked(before) if self._limits.cached else ((0, ()), before)
         summary = self._most_summary(sum(counted.tokens for counted in draft.system))
         asked = self._log.group_at(self._log.last_user or 0)
-        fixed = draft.prefix_tokens + self._tool_tokens + summary + draft.note_tokens
-        count = len(draft.head or draft.whole[:1]) + bool(summary)
-        count += len(draft.notes)
+        kept = [group for group in draft.asked if group.is_round]
+        fixed = Fixed(
+            draft.prefix_tokens + summary + draft.note_tokens + sum(g.tokens for g in kept),
+            len(draft.head or draft.whole[:2])
+            + bool(summary)
+            + len(draft.notes)
+            + sum(map(len, kept)),
+            0 if self._limits.cached else relief_of(draft.tail, self._log.last_user or 0),
+        )
         choose = manual_cut_index if manual else cut_index
-        index = choose(draft.reduced, asked, fixed, count, self._limits)
+        index = choose(draft.reduced, asked, fixed, self._limits)
         if index == 0:
             return before
+        limit = limit or met(before, self._limits)
         replaced = sum(group.tokens for group in draft.tail[:index])
         replaced += draft.summary.tokens if draft.summary else 0
         changed = self._projections.with_cut(
@@ -336,9 +346,10 @@ class ChatContext:
             self._log.groups_between(self._projections.end, draft.whole[index].first),
             most_head=self._limits.head,
             most_summary=min(summary, most_of_summary(replaced, manual=manual)),
+            limit="" if manual or limit is None else limit.setting,
         )
-        if mask > changed.end:
-            changed = changed.with_mask(self._log, mask)
+        if mask[0] > changed.end:
+            changed = changed.with_mask(self._log, *mask)
         after = self._draft(changed)
         if not cut_saves_enough(before, after, self._limits):
             return before
@@ -350,7 +361,8 @@ class ChatContext:
     def _fitted(self, draft: Draft, asked: int) -> Draft:
         """The draft shortened by force where it exceeds the room; the summary is shortened last
         (R20)."""
-        draft = fitted(draft, self._room, self._reducer, asked, self._count)
+        recent = self._limits.min_recent_messages
+        draft = fitted(draft, self._room, self._reducer, asked, self._count, recent)
         excess = draft.tokens - self._room
         if excess > 0 and draft.summary is not None and self._projections.summary is not None:
             most = draft.summary.tokens - excess

@@ -6,13 +6,14 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from . import report_parts as parts
+from .compaction_policy import triggers
 from .draft import CountedMessage, Draft
 from .handles import range_handle
 from .left_out import LeftOut
 from .limits import Limits
 from .log import ChatLog
 from .projections import Projections
-from .report import PARTS, Report, Size
+from .report import PARTS, Report, Size, TriggerState
 from .system import SystemText
 from .tokens import CHARS_PER_TOKEN, TextTokens, message_chars, schema_text, schema_tokens
 from .window import Budget
@@ -42,7 +43,9 @@ def report_of(
         "LLM_REPEAT_MIN_CHARS": repeated,
         "LLM_TOOL_RESULT_KEEP_LAST_ROUNDS": omitted,
         "LLM_TOOL_OUTPUT_TRIM_CHARS": clamped,
-        "LLM_CONTEXT_WINDOW" if limits.cached else "LLM_HISTORY_MAX_MESSAGES": cut,
+        # Each cut has stored the limit that asked for it; "" is a cut by the user.
+        **{cut.limit: 1 for cut in cuts if cut.limit},
+        **({"LLM_CONTEXT_WINDOW": 1} if draft.dropped else {}),
         **{placed.note.kind.setting: 1 for placed in draft.notes if placed.note.kind.setting},
     }
     return Report(
@@ -63,7 +66,11 @@ def report_of(
         summarised=projections.summary.messages if projections.summary else 0,
         cuts=len(cuts),
         emergency=draft.forced,
-        next_trigger=_next_trigger(draft, limits) if limits.summarise else None,
+        triggers=tuple(
+            TriggerState(each.what, each.setting, each.now, each.at)
+            for each in triggers(draft, limits)
+        ),
+        summarises=limits.summarise,
     )
 
 
@@ -94,25 +101,6 @@ def _strength(omitted: int, shorter: int, cut: int) -> str:
     if omitted:
         return "Medium"
     return "Low" if shorter else "Absent"
-
-
-def _next_trigger(draft: Draft, limits: Limits) -> dict[str, Any]:
-    """The limit that will be met first and ask for the next summary: its name, its value, the
-    present value, and the share of both."""
-    groups = [group for group in draft.whole if group.role != "system"]
-    now = {
-        "tokens": (draft.tokens, limits.prompt if limits.cached else limits.trigger),
-        "messages": (draft.count, limits.messages),
-        "messages since the last summary": (sum(map(len, groups)), limits.since_messages),
-        "turns since the last summary": (
-            sum(group.role == "user" for group in groups),
-            limits.since_turns,
-        ),
-    }
-    shares = {name: (value / at, value, at) for name, (value, at) in now.items() if at > 0}
-    name = max(shares, key=lambda name: shares[name][0])
-    share, value, at = shares[name]
-    return {"what": name, "now": value, "at": at, "share": round(share, 3)}
 
 
 def _sizes(
