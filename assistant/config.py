@@ -239,13 +239,17 @@ class Settings:
     summary_max_messages: int = _limit(  # R21
         "LLM_SUMMARY_MAX_MESSAGES",
         30,
-        "The next summary is made after this number of messages.",
+        "The next summary is made when more messages than this came since the last one. "
+        "LLM_HISTORY_MAX_MESSAGES comes first unless it is 0 or larger. Not where prompts are "
+        "cached.",
         "messages",
     )
     summary_max_turns: int = _limit(  # R21
         "LLM_SUMMARY_MAX_TURNS",
         20,
-        "The next summary is made after this number of turns.",
+        "The next summary is made when more turns than this came since the last one. "
+        "LLM_HISTORY_MAX_MESSAGES comes first unless it is 0 or allows as many turns. Not where "
+        "prompts are cached.",
         "turns",
     )
     summary_share: float = _setting(  # R20

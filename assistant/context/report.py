@@ -131,16 +131,15 @@ class Report:
         return max(found, key=lambda trigger: trigger.share, default=None)
 
     @property
-    def due(self) -> tuple[TriggerState, ...]:
-        """The limits that the next turn meets: with this request's answer, which a report of a
-        request that is not sent has already, and with one message of the user."""
+    def due(self) -> bool:
+        """Whether the next turn meets a limit: with this request's answer, which a request that is
+        not sent has already, and with one message of the user."""
         answer = 0 if self.request == 0 else 1
         tokens = (self.usage.output_tokens or 0) if self.usage is not None else 0
         more = {"tokens": tokens, TURNS_SINCE: 1}
-        return tuple(
-            trigger
+        return any(
+            trigger.now + more.get(trigger.what, answer + 1) > trigger.at
             for trigger in self.triggers
-            if trigger.now + more.get(trigger.what, answer + 1) > trigger.at
         )
 
     @property
@@ -176,7 +175,7 @@ class Report:
             "emergency": self.emergency,
             "next_trigger": self.next_trigger and self.next_trigger.to_json(setting=False),
             "triggers": [trigger.to_json() for trigger in self.triggers],
-            "due": bool(self.due),
+            "due": self.due,
             "usage": None,
             "cost": self.cost.to_json() if self.cost else None,
         }

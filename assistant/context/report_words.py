@@ -12,6 +12,7 @@ LEAST_SHOWN = 0.0001
 """Dollars; a smaller amount is not shown as a number."""
 NEXT_SUMMARY = "The next summary comes when one of these limits is passed:"
 NEXT_CUT = "Summaries are off. Older messages are left out when one of these limits is passed:"
+DUE = "The next turn meets one of these limits."
 NOT_DUE = "The next turn meets none of these limits."
 NOTHING = "This chat has sent nothing to a model since ComfyUI was started."
 
@@ -49,12 +50,12 @@ def _triggers(report: Report) -> Iterator[str]:
         yield NEXT_SUMMARY if report.summarises else NEXT_CUT
         yield ""
     for trigger in report.triggers:
-        progress = f"{trigger.now:,} of {trigger.at:,} {trigger.what} ({trigger.share:.0%})"
+        share = f"{trigger.share * 100:.0f} %"
+        progress = f"{trigger.now:,} of {trigger.at:,} {trigger.what} ({share})"
         yield f"- {progress}: {trigger.setting}"
     if report.triggers:
         yield ""
-        due = ", ".join(trigger.what for trigger in report.due)
-        yield f"The next turn meets this limit: {due}." if due else NOT_DUE
+        yield DUE if report.due else NOT_DUE
 
 
 def dollars(amount: float) -> str:
