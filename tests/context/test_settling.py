@@ -1,6 +1,7 @@
 """What is committed when a turn has ended, and what the next request then has to do (R21)."""
 
 from dataclasses import replace
+from itertools import pairwise
 
 from hypothesis import given
 from hypothesis import strategies as st
@@ -81,7 +82,7 @@ def test_turns_since_the_last_summary_are_those_that_came_after_it() -> None:
     context = a_context(TURNS, WIDE)
     committed = [number for number in range(30) if ended(context, number)]
     assert len(committed) > 3
-    gaps = {later - earlier for earlier, later in zip(committed, committed[1:], strict=False)}
+    gaps = {later - earlier for earlier, later in pairwise(committed)}
     assert gaps == {TURNS.summary_max_turns}
     assert {cut.limit for cut in context.projections.cuts} == {"LLM_SUMMARY_MAX_TURNS"}
 
@@ -90,6 +91,14 @@ def test_without_summaries_turns_and_messages_since_the_last_do_not_cut() -> Non
     off = replace(TURNS, summary="off", summary_max_messages=3)
     context = a_context(off, WIDE)
     assert not any(ended(context, number) for number in range(30))
+
+
+def test_the_user_may_compact_right_after_a_cut_that_no_request_had_and_only_once() -> None:
+    context = a_context(Settings(), WIDE)
+    while not ended(context, len(context)):
+        pass
+    assert context.compact() is not None
+    assert context.compact() is None
 
 
 def cut_after_a_turn() -> ChatContext:
