@@ -211,8 +211,8 @@ class ChatContext:
     def compact(self) -> TokenSaving | None:
         """Cuts all but the newest `min_recent_messages` now, though no limit asks for it.
 
-        None, and nothing is committed, when too few messages are older, when it saves too little, or
-        when the log has no new row since a commitment that a request had (R27)."""
+        None, and nothing is committed, when too few messages are older, when it saves too little,
+        or when the log has no new row since a commitment that a request had (R27)."""
         before = self._draft(self._projections)
         if self._projections.made_at == len(self._log) and not self._unsent_cut:
             return None
