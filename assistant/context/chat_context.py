@@ -21,9 +21,9 @@ from ..messages.prompt import PromptMessage
 from .compaction_policy import (
     Fixed,
     TokenSaving,
-    Trigger,
     cut_index,
     cut_saves_enough,
+    leaving_room,
     manual_cut_index,
     mask_end,
     mask_pays,
@@ -284,8 +284,7 @@ class ChatContext:
         if self._projections.made_at == len(self._log):
             return draft
         if not self._limits.cached:
-            limit = met(draft, self._limits, coming)
-            return self._cut(draft, limit) if limit else draft
+            return self._cut(draft, coming) if met(draft, self._limits, coming) else draft
         if draft.tokens <= self._limits.trigger:
             return draft
         mask, shorter = self._masked(draft)
@@ -315,9 +314,9 @@ class ChatContext:
             return draft
         return relieved(draft, self._limits.trigger, asked)
 
-    def _cut(self, before: Draft, limit: Trigger | None = None, *, manual: bool = False) -> Draft:
+    def _cut(self, before: Draft, coming: int = 0, *, manual: bool = False) -> Draft:
         """The draft after a cut of its oldest groups, committed with their summary; `before` itself
-        when no cut saves enough. `limit` asks for the cut; without it, the limit that is met.
+        when no cut saves enough. The cut leaves room for `coming` user messages.
 
         Where prompts are cached, older rounds are masked at the same time: the cut breaks the
         prefix anyway.
@@ -335,10 +334,11 @@ class ChatContext:
             0 if self._limits.cached else relief_of(draft.tail, self._log.last_user or 0),
         )
         choose = manual_cut_index if manual else cut_index
-        index = choose(draft.reduced, asked, fixed, self._limits)
+        limits = leaving_room(self._limits, coming)
+        index = choose(draft.reduced, asked, fixed, limits)
         if index == 0:
             return before
-        limit = limit or met(before, self._limits)
+        limit = met(before, self._limits, coming)
         replaced = sum(group.tokens for group in draft.tail[:index])
         replaced += draft.summary.tokens if draft.summary else 0
         changed = self._projections.with_cut(
@@ -351,7 +351,7 @@ class ChatContext:
         if mask[0] > changed.end:
             changed = changed.with_mask(self._log, *mask)
         after = self._draft(changed)
-        if not cut_saves_enough(before, after, self._limits):
+        if not cut_saves_enough(before, after, limits):
             return before
         self._projections = changed
         self._reducer.forget(changed.end)

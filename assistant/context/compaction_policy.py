@@ -94,6 +94,19 @@ def met(draft: Draft, limits: Limits, coming: int = 0) -> Trigger | None:
     return max(exceeded, key=lambda trigger: trigger.share, default=None)
 
 
+def leaving_room(limits: Limits, coming: int) -> Limits:
+    """The limits of a cut before `coming` user messages, each of which begins a turn that counts
+    among those that stay whole."""
+    if not coming:
+        return limits
+    return replace(
+        limits,
+        messages=max(1, limits.messages - coming) if limits.messages else 0,
+        keep_turns=max(0, limits.keep_turns - coming),
+        min_recent_messages=max(0, limits.min_recent_messages - coming),
+    )
+
+
 def _exceeds(value: int, limit: int) -> bool:
     return 0 < limit < value
 

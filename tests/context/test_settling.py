@@ -105,8 +105,10 @@ def cut_after_a_turn() -> ChatContext:
     """A chat of which prompts are cached, with a cut that no request was sent with."""
     context = a_context(CACHED, Budget(Window(16_384, known=True)))
     for number in range(200):
-        ended(context, number, words=60)
-        if context.projections.cuts:
+        context.append(user(f"And {number}?"))
+        context.plan()
+        context.append(answer(f"Answer {number}: " + f"fact{number} " * 90))
+        if context.settle() and context.projections.cuts:
             return context
     raise AssertionError("nothing was cut")
 

@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+import aiohttp
 import pytest
 from plugin.assistant.context.projections import Covered
 from plugin.assistant.context.summary.text import MARKER
@@ -102,6 +103,11 @@ async def compacting(chat: Chatting) -> Any:
     return found
 
 
+async def until(panel: Panel, stream: aiohttp.ClientResponse, kind: str, **fields: Any) -> Any:
+    """The next event of this type with these fields, which has to come soon."""
+    return await asyncio.wait_for(panel.until(stream, kind, **fields), 20)
+
+
 def phases(panel: Panel) -> list[Any]:
     """The values of `compacting` that a reader got, in their order."""
     updates = [event["chat"] for event in panel.seen if event["type"] == "thread_updated"]
@@ -179,10 +185,10 @@ async def test_what_is_due_is_cut_and_stored_when_the_turn_has_ended(
         await talk(chat, 1)
         panel = Panel(chat)
         async with panel.connected() as stream:
-            await panel.until(stream, "snapshot")
+            await until(panel, stream, "snapshot")
             answered = await until_cut(chat)
-            told = await panel.until(stream, "context_compacted")
-            await panel.until(stream, "thread_updated", chat={"compacting": None})
+            told = await until(panel, stream, "context_compacted")
+            await until(panel, stream, "thread_updated", chat={"compacting": None})
         # No request made the cut, and the turn had ended before it.
         assert answered.of("data-context")[-1]["data"]["cuts"] == 0
         assert (told["report"]["cuts"], told["report"]["request"]) == (1, 0)
@@ -208,7 +214,7 @@ async def test_the_next_request_has_the_models_text_and_waits_for_nothing(tmp_pa
         await talk(chat, 7)
         panel = Panel(chat)
         async with panel.connected() as stream:
-            await panel.until(stream, "snapshot")
+            await until(panel, stream, "snapshot")
             chat.provider.queue("Answer 8", WAITING)
             assert (await chat.say("Question 8")).text == "Answer 8"
             await chat.provider.reached("on")
@@ -218,7 +224,7 @@ async def test_the_next_request_has_the_models_text_and_waits_for_nothing(tmp_pa
             while phases(panel)[-2:] != [{"phase": "committing", "reason": "messages"}, None] or (
                 {"phase": "summarising", "reason": "messages"} not in phases(panel)
             ):
-                await panel.until(stream, "thread_updated")
+                await until(panel, stream, "thread_updated")
         requests = len(chat.provider.requests)
         chat.provider.queue("The answer")
         await chat.say("And now?")
@@ -257,11 +263,11 @@ async def test_an_overflow_and_the_summary_after_it_are_shown(tmp_path: Path) ->
         await talk(chat, 4)
         panel = Panel(chat)
         async with panel.connected() as stream:
-            await panel.until(stream, "snapshot")
+            await until(panel, stream, "snapshot")
             chat.provider.queue(OVERFLOW, "Sorry", "The answer", WAITING)
             assert (await chat.say("And now?")).text == "The answer"
             while phases(panel)[-1:] != [None]:
-                await panel.until(stream, "thread_updated")
+                await until(panel, stream, "thread_updated")
             await chat.provider.reached("on")
             chat.provider.release("on")
         assert phases(panel)[:3] == [
@@ -277,16 +283,16 @@ async def test_a_compaction_by_the_user_is_shown(tmp_path: Path, as_message: boo
         await talk(chat, 8)
         panel = Panel(chat)
         async with panel.connected() as stream:
-            await panel.until(stream, "snapshot")
+            await until(panel, stream, "snapshot")
             chat.provider.queue(WAITING)
             work = chat.say("/compact") if as_message else chat.command(type="compact")
-            asking = asyncio.ensure_future(work)  # type: ignore[arg-type]
+            asking = asyncio.ensure_future(work)
             await chat.provider.reached("on")
             assert await compacting(chat) == {"phase": "summarising", "reason": "user"}
             chat.provider.release("on")
             await asking
             while phases(panel)[-1:] != [None]:
-                await panel.until(stream, "thread_updated")
+                await until(panel, stream, "thread_updated")
         assert phases(panel) == [
             {"phase": "summarising", "reason": "user"},
             {"phase": "committing", "reason": "user"},
