@@ -245,7 +245,7 @@ def test_there_is_nothing_to_compact_in_a_short_chat() -> None:
 
 
 def test_a_compaction_that_saves_too_little_is_not_committed() -> None:
-    context = context_of([*talk(3, words=1), *talk(3, words=300, start=3)])
+    context = context_of([*talk(4, words=1), *talk(3, words=900, start=4)])
     assert context.compact() is None
     assert context.projections == Projections()
 
