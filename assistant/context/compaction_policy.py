@@ -102,6 +102,8 @@ def leaving_room(limits: Limits, coming: int) -> Limits:
     return replace(
         limits,
         messages=max(1, limits.messages - coming) if limits.messages else 0,
+        target_messages=max(1, limits.target_messages - coming) if limits.target_messages else 0,
+        target_turns=max(1, limits.target_turns - coming) if limits.target_turns else 0,
         keep_turns=max(0, limits.keep_turns - coming),
         min_recent_messages=max(0, limits.min_recent_messages - coming),
     )

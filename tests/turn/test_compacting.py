@@ -26,7 +26,11 @@ OVERFLOW = failure(400, "This model's maximum context length is 8192 tokens, you
 BY_LIMIT: Mapping[str, Mapping[str, str]] = {
     "messages": {"LLM_HISTORY_MAX_MESSAGES": "16"},
     "turns": {"LLM_HISTORY_MAX_MESSAGES": "0", "LLM_SUMMARY_MAX_TURNS": "6"},
-    "tokens": {"LLM_HISTORY_MAX_MESSAGES": "0", "LLM_SUMMARY_MAX_TOKENS": "6000"},
+    "tokens": {
+        "LLM_HISTORY_MAX_MESSAGES": "0",
+        "LLM_SUMMARY_MAX_MESSAGES": "0",
+        "LLM_SUMMARY_MAX_TOKENS": "10000",
+    },
 }
 
 
@@ -260,7 +264,7 @@ async def test_a_stopped_turn_asks_no_model(tmp_path: Path) -> None:
 
 async def test_an_overflow_and_the_summary_after_it_are_shown(tmp_path: Path) -> None:
     async with chatting(tmp_path, {**MODEL, "LLM_HISTORY_MAX_MESSAGES": "0"}) as chat:
-        await talk(chat, 4)
+        await talk(chat, 12)
         panel = Panel(chat)
         async with panel.connected() as stream:
             await until(panel, stream, "snapshot")
