@@ -167,7 +167,8 @@ class Settings:
     max_skills_full_chars: int = _limit(  # R11
         "MAX_SKILLS_FULL_CHARS",
         1_500,
-        "The longest text of pinned skills that is sent in full; a longer text becomes summaries.",
+        "The longest text of skills in use that later turns have in full; longer ones become "
+        "a line each.",
         "characters",
     )
     continuation_max_chars: int = _limit(  # R2
@@ -205,7 +206,7 @@ class Settings:
         "LLM_SUMMARY",
         "auto",
         choice("auto", "extractive", "model", "off"),
-        "How cut messages are summarised: auto (by rule at once, by a model when the chat is idle), "
+        "How cut messages are summarised: auto (by rule at once, by a model when a chat is idle), "
         "extractive (by rule), model (the next request waits for the model), off (no summary).",
     )
     summary_model: str = _setting(  # R25

@@ -121,7 +121,7 @@ class TurnRunner:
         if turn.tools.history is None:
             return await prepare(*parts), None
         notes = NoteSources(turn.tools.history, opening.answer.id, opening.events)
-        return await prepare_first(*parts, notes, self._stream.message)
+        return await prepare_first(*parts, notes, self._stream.message, turn.tools.workflow)
 
     async def _prepare(self) -> Preparation:
         turn = self._turn
