@@ -30,7 +30,7 @@ BY_LIMIT: Mapping[str, Mapping[str, str]] = {
         "LLM_HISTORY_MAX_MESSAGES": "0",
         "LLM_SUMMARY_MAX_MESSAGES": "0",
         "LLM_SUMMARY_MAX_TURNS": "0",
-        "LLM_SUMMARY_MAX_TOKENS": "10000",
+        "LLM_SUMMARY_MAX_TOKENS": "7000",
     },
 }
 
