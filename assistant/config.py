@@ -206,8 +206,8 @@ class Settings:
         "LLM_SUMMARY",
         "auto",
         choice("auto", "extractive", "model", "off"),
-        "How messages that are cut are summarised: auto (at once by rule, then by a model when the "
-        "chat is idle), extractive (by rule), model, off (no summary).",
+        "How cut messages are summarised: auto (by rule at once, by a model when a chat is idle), "
+        "extractive (by rule), model (the next request waits for the model), off (no summary).",
     )
     summary_model: str = _setting(  # R25
         CONTEXT,
@@ -239,13 +239,15 @@ class Settings:
     summary_max_messages: int = _limit(  # R21
         "LLM_SUMMARY_MAX_MESSAGES",
         30,
-        "The next summary is made after this number of messages.",
+        "A summary is made when more messages than this came since the last one; not where prompts "
+        "are cached, and LLM_HISTORY_MAX_MESSAGES comes first unless it is 0 or larger.",
         "messages",
     )
     summary_max_turns: int = _limit(  # R21
         "LLM_SUMMARY_MAX_TURNS",
         20,
-        "The next summary is made after this number of turns.",
+        "A summary is made when more turns than this came since the last one; not where prompts "
+        "are cached, and LLM_HISTORY_MAX_MESSAGES comes first unless it is 0 or larger.",
         "turns",
     )
     summary_share: float = _setting(  # R20

@@ -67,6 +67,7 @@ export const ENGLISH = {
   "note.workflow.new": "Open a new chat for this workflow",
   "note.hide": "Hide",
   "note.elsewhere": "A tool call waits for another browser tab.",
+  "note.summarising": "Summarising earlier messages …",
   "note.gone": "A tool call waits for a browser tab that is closed.",
   "note.take": "Go on here",
 
@@ -238,15 +239,12 @@ export const ENGLISH = {
   "report.recalled": "Found for your question",
   "report.reminders": "The open workflow, and a reminder of your rules",
   "report.cost": "This request cost {request}; this chat has cost {chat} so far.",
-  "report.next.off": "Summaries are off.",
-  "report.raw.off": "off",
-  "report.next.due": "The next summary is due.",
-  "report.next.tokens": "The next summary comes at {at} tokens of messages; now {now}.",
-  "report.next.messages": "The next summary comes at {at} messages; now {now}.",
-  "report.next.since.messages":
-    "The next summary comes {at} messages after the last one; so far {now}.",
-  "report.next.since.turns":
-    "The next summary comes {at} questions after the last one; so far {now}.",
+  "report.next": "The next summary comes when one of these limits is passed:",
+  "report.next.off":
+    "Summaries are off. Older messages are left out when one of these limits is passed:",
+  "report.next.line": "{now} of {at} {what} ({percent}): {setting}",
+  "report.next.due": "The next turn meets one of these limits.",
+  "report.next.none": "The next turn meets none of these limits.",
   "report.summarise": "Summarise now",
   "report.details": "Show details",
   "report.fold": "Hide details",
@@ -257,8 +255,6 @@ export const ENGLISH = {
   "report.raw.limits": "Limits applied",
   "report.raw.left": "Not sent in full",
   "report.raw.more": "{names} and {count} more",
-  "report.raw.next": "Next summary",
-  "report.raw.near": "{what}: {now} of {at} ({percent})",
   "report.raw.window": "Window",
   "report.raw.room": "{window} tokens, {reserve} of them for the answer",
   "report.raw.usage": "Counted by the provider",

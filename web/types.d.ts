@@ -150,6 +150,10 @@ export interface ContextReport {
   emergency: boolean;
   /** The limit that will trigger the next summary; `share` is `now / at`. */
   next_trigger: null | { what: string; now: number; at: number; share: number };
+  /** All limits that ask for a cut; missing in a report that an older version made. */
+  triggers?: { what: string; setting: string; now: number; at: number; share: number }[];
+  /** Whether the next turn meets one of `triggers`. */
+  due?: boolean;
   usage: null | {
     input_tokens?: number;
     output_tokens?: number;
@@ -239,6 +243,13 @@ export interface ChatEntry {
   /** Whether an answer ended while no panel showed the chat. */
   unread?: boolean;
   workflow?: WorkflowName | null;
+  compacting?: Compacting | null;
+}
+
+/** The summary of older messages that is being made in a chat. */
+export interface Compacting {
+  phase: "summarising" | "committing";
+  reason: "tokens" | "messages" | "turns" | "overflow" | "user";
 }
 
 /** A stored chat with one page of its messages, the newest ones or those before a message. */
@@ -377,6 +388,7 @@ export interface ChatState {
   draft: string;
   /** The panel that a tool call waits for: this one, another one, a closed one; "" for none. */
   waitsFor: "" | "here" | "elsewhere" | "gone";
+  compacting: Compacting | null;
   saving: Saving;
   workflow: WorkflowName | null;
   /** The message that the user opened from the search. */

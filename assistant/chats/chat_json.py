@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import asdict
 from datetime import datetime
 from typing import Any
@@ -9,9 +10,9 @@ from typing import Any
 from .chat import Chat, ChatSummary
 
 
-def entry_json(chat: ChatSummary) -> dict[str, Any]:
+def entry_json(chat: ChatSummary, compacting: Mapping[str, str] | None = None) -> dict[str, Any]:
     """A chat in a list. `workflow` is there only when the chat has one, and `damaged` only when its
-    row is."""
+    row is. `compacting` is the compaction that goes on in the chat; it is not stored."""
     body: dict[str, Any] = {
         "id": chat.id,
         "title": chat.title,
@@ -19,6 +20,7 @@ def entry_json(chat: ChatSummary) -> dict[str, Any]:
         "updated": time_json(chat.updated),
         "messages": chat.messages,
         "state": chat.state,
+        "compacting": compacting,
         "pinned": chat.pinned,
         "unread": chat.unread,
     }
@@ -29,9 +31,9 @@ def entry_json(chat: ChatSummary) -> dict[str, Any]:
     return body
 
 
-def chat_json(chat: Chat) -> dict[str, Any]:
+def chat_json(chat: Chat, compacting: Mapping[str, str] | None = None) -> dict[str, Any]:
     """One chat: its entry, its parameters and, where it was branched off, `branched_from`."""
-    body = {**entry_json(chat), "params": chat.params.to_json()}
+    body = {**entry_json(chat, compacting), "params": chat.params.to_json()}
     if chat.branched_from is not None:
         body["branched_from"] = asdict(chat.branched_from)
     return body

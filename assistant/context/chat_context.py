@@ -23,6 +23,7 @@ from .compaction_policy import (
     TokenSaving,
     cut_index,
     cut_saves_enough,
+    leaving_room,
     manual_cut_index,
     mask_end,
     mask_is_enough,
@@ -46,7 +47,7 @@ from .reporting import report_of
 from .summary.llm_summary import SummaryRequest
 from .summary.state import Summary
 from .summary.text import summary_text
-from .summary_request import request_after_cut, request_before_cut
+from .summary_request import Ahead, request_after_cut, request_before_cut
 from .system import SystemText
 from .tail import Tail, fit, tail_tokens
 from .tokens import message_tokens, schema_text, schema_tokens
@@ -81,6 +82,7 @@ class ChatContext:
         self._ranges = cut_ranges(self._projections)
         self._summary: tuple[Summary, int, CountedMessage] | None = None
         self._prepared: tuple[object, ...] | None = None
+        self._unsent_cut = False
         self.prepare(budget, system, tools)
 
     def prepare(
@@ -132,6 +134,7 @@ class ChatContext:
     def append(self, message: PromptMessage) -> None:
         """Adds a row to the log."""
         self._log.append(message)
+        self._unsent_cut = False
 
     def rows(self, first: int = 0, end: int | None = None) -> tuple[PromptMessage, ...]:
         """The log's rows from `first` up to `end`, which is not included; to the last row without
@@ -192,6 +195,14 @@ class ChatContext:
         earlier = (group.tokens for group in draft.tail if group.first < asked)
         return Plan(messages, self._tools, report, self._ranges, shortened, sum(earlier))
 
+    def settle(self) -> bool:
+        """Commits the cut or mask that the next request needs, when a turn has ended; returns
+        whether there was one. The user's next message is counted already (R21)."""
+        before = self._projections
+        self._committed(self._draft(before), coming=1)
+        self._unsent_cut = self._projections.cuts != before.cuts
+        return self._projections is not before
+
     @property
     def tokens(self) -> int:
         """Tokens of a request's messages under the present projections."""
@@ -200,12 +211,12 @@ class ChatContext:
     def compact(self) -> TokenSaving | None:
         """Cuts all but the newest `min_recent_messages` now, though no limit asks for it.
 
-        None, and nothing is committed, when too few messages are older, when the cut would save too
-        little, or when the log has no new row since the last commitment (R27).
-        """
+        None, and nothing is committed, when too few messages are older, when it saves too little,
+        or when the log has no new row since a commitment that a request had (R27)."""
         before = self._draft(self._projections)
-        if self._projections.made_at == len(self._log):
+        if self._projections.made_at == len(self._log) and not self._unsent_cut:
             return None
+        self._unsent_cut = False
         after = self._cut(before, manual=True)
         return None if after is before else TokenSaving(before.tokens, after.tokens)
 
@@ -223,17 +234,9 @@ class ChatContext:
         the next cut is far, unless the user asked for it (`manual`)."""
         if not (self._limits.cached and self._limits.summarise):
             return None
-        return request_before_cut(
-            self._log,
-            self._projections,
-            self._draft(self._projections),
-            self._tools,
-            room=self._room,
-            most_message=self._most_summary(self._system_tokens),
-            alternation=self._budget.alternation,
-            focus=focus,
-            manual=manual,
-        )
+        draft, most = self._draft(self._projections), self._most_summary(self._system_tokens)
+        ahead = Ahead(self._room, most, self._budget.alternation, focus, manual)
+        return request_before_cut(self._log, self._projections, draft, self._tools, ahead)
 
     def add_llm_summary(
         self, text: str, end: int, *, at_once: bool = False, most_tokens: int | None = None
@@ -241,10 +244,11 @@ class ChatContext:
         """Adds the LLM summary `text` of the rows before `end`; returns whether it was added.
 
         Where prompts are cached, requests have it from the next cut on, since it would break the
-        prefix; with `at_once` the next request has it. It is not added when the request would have
-        more than `most_tokens` tokens with it.
+        prefix; with `at_once`, and after a cut that no request was sent with (`settle`), the next
+        request has it. It is not added when the request would have more than `most_tokens` tokens
+        with it.
         """
-        shown = at_once or not self._limits.cached
+        shown = at_once or self._unsent_cut or not self._limits.cached
         changed = self._projections.with_llm_summary(self._log, text, end, shown=shown)
         if most_tokens is not None and self._draft(changed).tokens > most_tokens:
             return False
@@ -274,13 +278,13 @@ class ChatContext:
             notes = fit(tail.notes, tail_tokens(self._budget))
             self._notes = tuple(PlacedNote.of(note, asked, self._count) for note in notes)
 
-    def _committed(self, draft: Draft) -> Draft:
+    def _committed(self, draft: Draft, coming: int = 0) -> Draft:
         """The draft after the mask or cut that is due, committed once for each state of the log
-        (R27)."""
+        (R27); by number it is due as if `coming` user messages more were there."""
         if self._projections.made_at == len(self._log):
             return draft
         if not self._limits.cached:
-            return self._cut(draft) if met(draft, self._limits) else draft
+            return self._cut(draft, coming) if met(draft, self._limits, coming) else draft
         if draft.tokens <= self._room:
             return draft
         asked = self._log.last_user or 0
@@ -312,9 +316,9 @@ class ChatContext:
             return draft
         return relieved(draft, self._limits.trigger, asked, self._reducer)
 
-    def _cut(self, before: Draft, *, manual: bool = False) -> Draft:
+    def _cut(self, before: Draft, coming: int = 0, *, manual: bool = False) -> Draft:
         """The draft after a cut of its oldest groups, committed with their summary; `before` itself
-        when no cut saves enough.
+        when no cut saves enough. The cut leaves room for `coming` user messages.
 
         Where prompts are cached, older rounds are masked at the same time: the cut breaks the
         prefix anyway.
@@ -333,10 +337,11 @@ class ChatContext:
             0 if self._limits.cached else relief_of(draft.tail, self._log.last_user or 0),
         )
         choose = manual_cut_index if manual else cut_index
-        index = choose(draft.reduced, asked, fixed, self._limits)
+        limits = leaving_room(self._limits, coming)
+        index = choose(draft.reduced, asked, fixed, limits)
         if index == 0:
             return before
-        limit = met(before, self._limits)
+        limit = met(before, self._limits, coming)
         replaced = sum(group.tokens for group in draft.tail[:index])
         replaced += draft.summary.tokens if draft.summary else 0
         changed = self._projections.with_cut(
@@ -349,7 +354,7 @@ class ChatContext:
         if mask[0] > changed.end:
             changed = changed.with_mask(self._log, *mask)
         after = self._draft(changed)
-        if not cut_saves_enough(before, after, self._limits):
+        if not cut_saves_enough(before, after, limits):
             return before
         self._projections = changed
         self._reducer.forget(changed.end)

@@ -15,6 +15,7 @@ from dataclasses import dataclass, replace
 from .draft import Draft
 from .limits import Limits
 from .log import Group
+from .report import TURNS_SINCE
 
 LEAST_SAVING = 0.1
 """A compaction must save this share of the request's tokens, and a summary has at most the rest of
@@ -56,32 +57,54 @@ class Trigger:
         return self.now / self.at
 
 
-def triggers(draft: Draft, limits: Limits) -> tuple[Trigger, ...]:
-    """All limits that may ask for a cut of the draft, with their progress. Where prompts are
-    cached, a cut waits until the room is full."""
-    groups = [group for group in draft.whole if group.role != "system"]
-    turns = sum(group.role == "user" for group in groups)
+def triggers(draft: Draft, limits: Limits, coming: int = 0) -> tuple[Trigger, ...]:
+    """All limits that may ask for a cut of the draft, with their progress; `coming` user messages
+    more are counted. Where prompts are cached, a cut waits until the room is full. Messages and
+    turns since the last summary are those that came after it was made, not those that it left."""
+    groups = [
+        group
+        for group in draft.whole
+        if group.role != "system" and group.first >= draft.summarised_at
+    ]
+    since = sum(map(len, groups)) + coming
+    turns = sum(group.role == "user" for group in groups) + coming
     tokens = limits.room if limits.cached else limits.trigger
     by_room = limits.cached and limits.trigger_setting == "LLM_SUMMARY_TRIGGER"
     setting = "LLM_CONTEXT_WINDOW" if by_room else limits.trigger_setting
     found = (
         Trigger("tokens", setting, draft.tokens, tokens),
-        Trigger("messages", "LLM_HISTORY_MAX_MESSAGES", draft.count, limits.messages),
+        Trigger("messages", "LLM_HISTORY_MAX_MESSAGES", draft.count + coming, limits.messages),
         Trigger(
             "messages since the last summary",
             "LLM_SUMMARY_MAX_MESSAGES",
-            sum(map(len, groups)),
+            since,
             limits.since_messages,
         ),
-        Trigger("turns since the last summary", "LLM_SUMMARY_MAX_TURNS", turns, limits.since_turns),
+        Trigger(TURNS_SINCE, "LLM_SUMMARY_MAX_TURNS", turns, limits.since_turns),
     )
     return tuple(trigger for trigger in found if trigger.at > 0)
 
 
-def met(draft: Draft, limits: Limits) -> Trigger | None:
-    """The limit that asks for a cut now, the one that is exceeded most; None while none does."""
-    exceeded = [trigger for trigger in triggers(draft, limits) if trigger.met]
+def met(draft: Draft, limits: Limits, coming: int = 0) -> Trigger | None:
+    """The limit that asks for a cut now, or with `coming` user messages more, the one that is
+    exceeded most; None while none does."""
+    exceeded = [trigger for trigger in triggers(draft, limits, coming) if trigger.met]
     return max(exceeded, key=lambda trigger: trigger.share, default=None)
+
+
+def leaving_room(limits: Limits, coming: int) -> Limits:
+    """The limits of a cut before `coming` user messages, each of which begins a turn that counts
+    among those that stay whole."""
+    if not coming:
+        return limits
+    return replace(
+        limits,
+        messages=max(1, limits.messages - coming) if limits.messages else 0,
+        target_messages=max(1, limits.target_messages - coming) if limits.target_messages else 0,
+        target_turns=max(1, limits.target_turns - coming) if limits.target_turns else 0,
+        keep_turns=max(0, limits.keep_turns - coming),
+        min_recent_messages=max(0, limits.min_recent_messages - coming),
+    )
 
 
 def _exceeds(value: int, limit: int) -> bool:

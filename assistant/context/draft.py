@@ -69,7 +69,7 @@ class Draft:
     `whole` is the tail as the log has it, `reduced` the tail at its fidelities with repetitions
     still in it. `forced` says that an emergency shortened the request (R29), `dropped` are the
     groups that it left out. `partial` says that older groups were not read, because they are sure
-    to be cut.
+    to be cut. Rows from `summarised_at` on came after the last summary was made.
     """
 
     system: tuple[CountedMessage, ...]
@@ -85,6 +85,7 @@ class Draft:
     dropped: tuple[Group, ...] = ()
     partial: bool = False
     notes: tuple[PlacedNote, ...] = ()
+    summarised_at: int = 0
 
     @property
     def fixed_tokens(self) -> int:
@@ -168,6 +169,7 @@ def compose(
         prefix_tokens=sum(counted.tokens for counted in front) + _tokens(head),
         partial=len(near) < len(whole),
         notes=tuple(sorted(notes, key=lambda placed: placed.row)),
+        summarised_at=projections.summarised_at,
     )
     return masked(draft, projections.masked, projections.unmasked, log, limits, reducer)
 

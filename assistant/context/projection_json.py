@@ -15,7 +15,7 @@ from pydantic import BaseModel, Field, InstanceOf, PlainValidator, TypeAdapter
 
 from .projections import Covered, LLMSummary, Projections
 from .summary.ledger import Ledger
-from .summary.state import Quote, Summary
+from .summary.state import Failure, Quote, Summary
 
 VERSION = 1
 """Version of the JSON below. Another version is not read, since planning anew costs little."""
@@ -40,6 +40,7 @@ def to_json(projections: Projections) -> dict[str, Any]:
         "answer_row": projections.answer_row,
         "unmasked": list(projections.unmasked),
         "limits": [cut.limit for cut in projections.cuts],
+        "cut_at": [cut.made_at for cut in projections.cuts],
         "mask": _from_covered(projections.mask) if projections.mask else None,
         "made_at": projections.made_at,
         "told": [llm_summary.text, _from_covered(llm_summary.rows)] if llm_summary else None,
@@ -65,6 +66,10 @@ def _from_summary(summary: Summary) -> dict[str, Any]:
         "messages": summary.messages,
         "goal": summary.goal,
         "requests": _from_quotes(summary.requests),
+        "repeated": [list(entry) for entry in summary.repeated.items()],
+        "asked": summary.asked and list(summary.asked),
+        "unanswered": _from_quotes(summary.unanswered),
+        "failures": [[each.row, each.tool, each.error] for each in summary.failures],
         "corrections": _from_quotes(summary.corrections),
         "ledger": {
             # Lists instead of objects: their order is that of the latest change, and has to stay.
@@ -75,7 +80,9 @@ def _from_summary(summary: Summary) -> dict[str, Any]:
         "values": list(summary.values),
         "errors": _from_quotes(summary.errors),
         "decisions": _from_quotes(summary.decisions),
+        "last_action": summary.last_action and list(summary.last_action),
         "last_words": summary.last_words,
+        "next_step": summary.next_step,
         "told": summary.llm_text,
         "told_end": summary.llm_end,
     }
@@ -111,17 +118,26 @@ class _SummaryJson(BaseModel):
     messages: Count
     goal: Text
     requests: Quotes
+    # Summaries that were stored before these were computed have none.
+    repeated: tuple[tuple[Text, Count], ...] = ()
+    asked: tuple[Count, Text] | None = None
+    unanswered: Quotes = ()
+    failures: tuple[tuple[Count, Text, Text], ...] = ()
     corrections: Quotes
     ledger: _LedgerJson
     values: tuple[Text, ...]
     errors: Quotes
     decisions: Quotes
+    last_action: tuple[Count, Text] | None = None
     last_words: Text
+    next_step: Text = ""
     llm_text: Text = Field(alias="told")
     llm_end: Count = Field(alias="told_end")
 
     def summary(self) -> Summary:
-        return Summary(**{**dict(self), "ledger": self.ledger.ledger()})
+        failures = tuple(Failure(*failure) for failure in self.failures)
+        made = {"ledger": self.ledger.ledger(), "failures": failures}
+        return Summary(**{**dict(self), **made, "repeated": dict(self.repeated)})
 
 
 class _ProjectionsJson(BaseModel):
@@ -134,6 +150,7 @@ class _ProjectionsJson(BaseModel):
     answer_row: Count | None = None
     unmasked: tuple[Count, ...] = ()
     limits: tuple[Text, ...] = ()
+    cut_at: tuple[Count, ...] = ()
     mask: _Covered | None
     made_at: Count
     told: tuple[Text, _Covered] | None
@@ -144,8 +161,11 @@ class _ProjectionsJson(BaseModel):
             if earlier.end != later.first:
                 raise ValueError("a gap between two cuts")
         limits = (*self.limits, *("" for _ in self.cuts))
+        made = (*self.cut_at, *(0 for _ in self.cuts))
         return Projections(
-            cuts=tuple(replace(cut, limit=limits[n]) for n, cut in enumerate(self.cuts)),
+            cuts=tuple(
+                replace(cut, limit=limits[n], made_at=made[n]) for n, cut in enumerate(self.cuts)
+            ),
             summary=self.summary.summary() if self.summary else None,
             summary_tokens=self.summary_tokens,
             head_row=self.head_row,

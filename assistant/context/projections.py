@@ -16,16 +16,18 @@ from .summary.state import Summary, extended
 @dataclass(frozen=True, slots=True)
 class Covered:
     """The rows from `first` up to `end`, which is not included, and their hash when they were
-    covered. `limit` is the setting that asked for a cut; "" where the user did."""
+    covered. `limit` is the setting that asked for a cut; "" where the user did. `made_at` is the
+    number of rows in the log when a cut was made."""
 
     first: int
     end: int
     content_hash: str
     limit: str = ""
+    made_at: int = 0
 
     @classmethod
-    def of(cls, log: ChatLog, first: int, end: int, limit: str = "") -> Covered:
-        return cls(first, end, log.content_hash(first, end), limit)
+    def of(cls, log: ChatLog, first: int, end: int, limit: str = "", made_at: int = 0) -> Covered:
+        return cls(first, end, log.content_hash(first, end), limit, made_at)
 
     def fits(self, log: ChatLog) -> bool:
         return self.end <= len(log) and log.content_hash(self.first, self.end) == self.content_hash
@@ -67,6 +69,11 @@ class Projections:
     def end(self) -> int:
         """The first row that is not covered by a cut."""
         return self.cuts[-1].end if self.cuts else 0
+
+    @property
+    def summarised_at(self) -> int:
+        """The number of rows in the log when the last summary was made; 0 without one."""
+        return max(self.end, self.cuts[-1].made_at) if self.cuts else 0
 
     @property
     def masked(self) -> int:
@@ -118,7 +125,7 @@ class Projections:
                     answer_row, first = None, first - 1
         told = [group for group in covered if group.first != answer_row]
         cut = Projections(
-            cuts=(*self.cuts, Covered.of(log, first, end, limit)),
+            cuts=(*self.cuts, Covered.of(log, first, end, limit, len(log))),
             summary=_summary(self.summary, told, first, end) if most_summary else None,
             summary_tokens=most_summary,
             head_row=head_row,

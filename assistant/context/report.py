@@ -22,8 +22,10 @@ PARTS = (
     parts.CURRENT,
 )
 """All parts of a request, in the order of `/context` and of the JSON."""
+TURNS_SINCE = "turns since the last summary"
+"""What `LLM_SUMMARY_MAX_TURNS` counts."""
 ONLY_IN_BODY = (
-    *("usage", "phase", "request", "reserve", "next_trigger", "emergency"),
+    *("usage", "phase", "request", "reserve", "next_trigger", "triggers", "due", "emergency"),
     *("results_repeated", "cost"),
 )
 """Fields that the response header has no room for."""
@@ -72,14 +74,33 @@ class Cost:
 
 
 @dataclass(frozen=True, slots=True)
+class TriggerState:
+    """A limit that asks for a cut when `now` exceeds `at`. `what` is counted; `setting` sets the
+    limit."""
+
+    what: str
+    setting: str
+    now: int
+    at: int
+
+    @property
+    def share(self) -> float:
+        return round(self.now / self.at, 3)
+
+    def to_json(self, *, setting: bool = True) -> dict[str, Any]:
+        named = {"setting": self.setting} if setting else {}
+        return {"what": self.what, **named, "now": self.now, "at": self.at, "share": self.share}
+
+
+@dataclass(frozen=True, slots=True)
 class Report:
     """One request's plan in figures. `parts` maps names of `PARTS` to sizes; `window` and `reserve`
     are tokens; counts are of messages, rounds and results.
 
     `limits_applied` names the settings that changed something, `summarised` counts the messages
-    that the summary covers, `emergency` says that the request was shortened by force (R29), and
-    `next_trigger` says which limit will ask for the next summary, at what value, and how near it
-    is.
+    that the summary covers, and `emergency` says that the request was shortened by force (R29).
+    `triggers` are all limits that ask for a cut, each with its setting, its value and the present
+    value; `summarises` says whether a cut makes a summary.
     """
 
     first_turn: bool
@@ -99,11 +120,30 @@ class Report:
     summarised: int = 0
     cuts: int = 0
     emergency: bool = False
-    next_trigger: Mapping[str, Any] | None = None
+    triggers: tuple[TriggerState, ...] = ()
+    summarises: bool = True
     request: int = 1
     phase: str = "request"
     usage: RequestUsage | None = None
     cost: Cost | None = None
+
+    @property
+    def next_trigger(self) -> TriggerState | None:
+        """The limit that will ask for the next summary first; None where no summary is made."""
+        found = self.triggers if self.summarises else ()
+        return max(found, key=lambda trigger: trigger.share, default=None)
+
+    @property
+    def due(self) -> bool:
+        """Whether the next turn meets a limit: with this request's answer, which a request that is
+        not sent has already, and with one message of the user."""
+        answer = 0 if self.request == 0 else 1
+        tokens = (self.usage.output_tokens or 0) if self.usage is not None else 0
+        more = {"tokens": tokens, TURNS_SINCE: 1}
+        return any(
+            trigger.now + more.get(trigger.what, answer + 1) > trigger.at
+            for trigger in self.triggers
+        )
 
     @property
     def total(self) -> Size:
@@ -136,7 +176,9 @@ class Report:
             "summarised": self.summarised,
             "cuts": self.cuts,
             "emergency": self.emergency,
-            "next_trigger": dict(self.next_trigger) if self.next_trigger else None,
+            "next_trigger": self.next_trigger and self.next_trigger.to_json(setting=False),
+            "triggers": [trigger.to_json() for trigger in self.triggers],
+            "due": self.due,
             "usage": None,
             "cost": self.cost.to_json() if self.cost else None,
         }

@@ -1,5 +1,6 @@
-"""A report in words, for `/context`: what was sent, what was left out, and when the next summary
-comes (R32)."""
+"""A report in words, for `/context`: what was sent, what was left out, and how far each limit is
+that asks for the next summary (R32). The panel says the same in the same words
+(`web/strings.js`)."""
 
 from __future__ import annotations
 
@@ -9,6 +10,10 @@ from .report import PARTS, Report
 
 LEAST_SHOWN = 0.0001
 """Dollars; a smaller amount is not shown as a number."""
+NEXT_SUMMARY = "The next summary comes when one of these limits is passed:"
+NEXT_CUT = "Summaries are off. Older messages are left out when one of these limits is passed:"
+DUE = "The next turn meets one of these limits."
+NOT_DUE = "The next turn meets none of these limits."
 NOTHING = "This chat has sent nothing to a model since ComfyUI was started."
 
 
@@ -27,13 +32,9 @@ def _lines(report: Report) -> Iterator[str]:
             yield f"- {part.title}: {size.tokens:,} tokens ({size.chars:,} characters)"
     yield ""
     yield " ".join(_left_out(report)) or "Nothing was left out."
-    if report.next_trigger:
-        trigger = report.next_trigger
-        yield ""
-        yield (
-            f"The next summary comes at {trigger['at']:,} {trigger['what']}; now it is "
-            f"{trigger['now']:,} ({trigger['share']:.0%})."
-        )
+    yield ""
+    yield from _triggers(report)
+    yield ""
     if report.usage is not None and report.usage.input_tokens:
         share = report.usage.cached_share
         cached = f", {share:.0%} of it cached" if share is not None else ""
@@ -41,6 +42,20 @@ def _lines(report: Report) -> Iterator[str]:
     if report.cost is not None:
         request, chat = dollars(report.cost.request), dollars(report.cost.chat)
         yield f"That request cost about {request}, the chat so far {chat}."
+
+
+def _triggers(report: Report) -> Iterator[str]:
+    """All limits that ask for a cut, and whether the next turn meets one."""
+    if report.triggers:
+        yield NEXT_SUMMARY if report.summarises else NEXT_CUT
+        yield ""
+    for trigger in report.triggers:
+        share = f"{trigger.share * 100:.0f} %"
+        progress = f"{trigger.now:,} of {trigger.at:,} {trigger.what} ({share})"
+        yield f"- {progress}: {trigger.setting}"
+    if report.triggers:
+        yield ""
+        yield DUE if report.due else NOT_DUE
 
 
 def dollars(amount: float) -> str:

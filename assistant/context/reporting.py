@@ -13,7 +13,7 @@ from .left_out import LeftOut
 from .limits import Limits
 from .log import ChatLog
 from .projections import Projections
-from .report import PARTS, Report, Size
+from .report import PARTS, Report, Size, TriggerState
 from .system import SystemText
 from .tokens import CHARS_PER_TOKEN, TextTokens, message_chars, schema_text, schema_tokens
 from .window import Budget
@@ -43,8 +43,9 @@ def report_of(
         "LLM_REPEAT_MIN_CHARS": repeated,
         "LLM_TOOL_RESULT_KEEP_LAST_ROUNDS": omitted,
         "LLM_TOOL_OUTPUT_TRIM_CHARS": clamped,
-        **{cut.limit: 1 for cut in cuts[-1:] if cut.limit},
-        "LLM_CONTEXT_WINDOW": len(draft.dropped),
+        # Each cut has stored the limit that asked for it; "" is a cut by the user.
+        **{cut.limit: 1 for cut in cuts if cut.limit},
+        **({"LLM_CONTEXT_WINDOW": 1} if draft.dropped else {}),
         **{placed.note.kind.setting: 1 for placed in draft.notes if placed.note.kind.setting},
     }
     return Report(
@@ -65,7 +66,11 @@ def report_of(
         summarised=projections.summary.messages if projections.summary else 0,
         cuts=len(cuts),
         emergency=draft.forced,
-        next_trigger=_next_trigger(draft, limits) if limits.summarise else None,
+        triggers=tuple(
+            TriggerState(each.what, each.setting, each.now, each.at)
+            for each in triggers(draft, limits)
+        ),
+        summarises=limits.summarise,
     )
 
 
@@ -96,14 +101,6 @@ def _strength(omitted: int, shorter: int, cut: int) -> str:
     if omitted:
         return "Medium"
     return "Low" if shorter else "Absent"
-
-
-def _next_trigger(draft: Draft, limits: Limits) -> dict[str, Any]:
-    """The limit that will be met first and ask for the next summary: its name, its value, the
-    present value, and the share of both."""
-    first = max(triggers(draft, limits), key=lambda trigger: trigger.share)
-    share = round(first.share, 3)
-    return {"what": first.what, "now": first.now, "at": first.at, "share": share}
 
 
 def _sizes(

@@ -8,7 +8,7 @@ are still in the provider's cache.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 from .draft import Draft
@@ -26,6 +26,19 @@ NEAR_SHARE = 0.5
 NEW_SHARE = 0.2
 """An LLM summary before a cut is due when this share of the room is not covered by the last one, so
 that a cut is preceded by two or three requests instead of one after each turn."""
+
+
+@dataclass(frozen=True, slots=True)
+class Ahead:
+    """What a summary before the next cut has to fit: the `room` of a request and the most tokens of
+    the summary message. `focus` is what the user wants to be kept, `manual` says that the user
+    asked for the cut."""
+
+    room: int
+    most_message: int
+    alternation: bool
+    focus: str = ""
+    manual: bool = False
 
 
 def request_after_cut(
@@ -53,27 +66,22 @@ def request_before_cut(
     projections: Projections,
     draft: Draft,
     tools: tuple[Mapping[str, Any], ...],
-    *,
-    room: int,
-    most_message: int,
-    alternation: bool,
-    focus: str,
-    manual: bool,
+    ahead: Ahead,
 ) -> SummaryRequest | None:
-    """The request for an LLM summary of all messages of `draft`, if they fit `room` tokens. None
-    while the next cut is far or few tokens are new, unless the user asked for the cut
-    (`manual`)."""
+    """The request for an LLM summary of all messages of `draft`, if they fit the room. None while
+    the next cut is far or few tokens are new, unless the user asked for the cut."""
+    room = ahead.room
     last, end = projections.last_llm_summary
     new = [group for group in draft.whole if group.first >= end and group.role != "system"]
     due = (
         sum(group.tokens for group in new) >= room * NEW_SHARE and draft.tokens >= room * NEAR_SHARE
     )
-    if not new or draft.tokens > room or not (due or manual):
+    if not new or draft.tokens > room or not (due or ahead.manual):
         return None
     # The coming cut covers at most these groups, so its computed sections are no longer.
     coming = extended(projections.summary, new, new[0].first, len(log))
-    most = room_for_llm_text(coming, most_message, log.facts)
+    most = room_for_llm_text(coming, ahead.most_message, log.facts)
     if most.words < LEAST_WORDS:
         return None
-    request = cached_request(draft.messages, tools, len(log), last, most, focus)
-    return replace(request, messages=alternate(request.messages)) if alternation else request
+    request = cached_request(draft.messages, tools, len(log), last, most, ahead.focus)
+    return replace(request, messages=alternate(request.messages)) if ahead.alternation else request

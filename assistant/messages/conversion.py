@@ -215,10 +215,11 @@ def _assistant(message: Message) -> Iterator[PromptMessage]:
 def tool_result(part: ToolPart, source: str | None = None) -> PromptMessage:
     """The result message of a call. A call in any state has a result message, so that no call lacks
     its result (R53)."""
-    failed = part.state != "output-available"
+    failed, denied = part.state != "output-available", False
     if part.state == "output-available":
         content = output_text(part.output) or NO_OUTPUT
     elif part.state == "output-denied" or (part.approval and part.approval.approved is False):
+        denied = True
         reason = part.approval.reason if part.approval else None
         content = _error(f"{DENIED} Reason: {reason}" if reason else DENIED)
     elif part.state == "output-error":
@@ -228,7 +229,12 @@ def tool_result(part: ToolPart, source: str | None = None) -> PromptMessage:
     else:
         content = _error(INTERRUPTED)
     return PromptMessage(
-        "tool", content, tool_call_id=part.tool_call_id, failed=failed, source=source
+        "tool",
+        content,
+        tool_call_id=part.tool_call_id,
+        failed=failed,
+        denied=denied,
+        source=source,
     )
 
 

@@ -43,7 +43,8 @@ class ToolCall:
 class PromptMessage:
     """One message of a request.
 
-    `failed` marks a tool result that reports a failure, so that shortening keeps it visible (R14).
+    `failed` marks a tool result that reports a failure, so that shortening keeps it visible (R14);
+    `denied` marks the failure of a call that the user did not allow.
     `reasoning` holds the provider's own fields to send back inside an open tool loop (R19), such as
     `{"reasoning_content": ...}`. `source` is the id of the chat message that this came from.
     `skill_chars` is how many characters at the beginning of the text are an activated skill; the
@@ -59,6 +60,7 @@ class PromptMessage:
     tool_call_id: str | None = None
     reasoning: Mapping[str, Any] | None = None
     failed: bool = False
+    denied: bool = False
     source: str | None = None
     skill_chars: int = 0
     own_words: str | None = None

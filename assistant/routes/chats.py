@@ -8,7 +8,7 @@ from aiohttp import web
 from pydantic import BeforeValidator, Field, WithJsonSchema
 
 from ..chats import Branches, ChatStore
-from ..chats.chat_json import chat_json, entry_json
+from ..chats.chat_json import chat_json
 from ..chats.log import pages
 from ..context.report_words import in_words
 from ..errors import InvalidRequest, NotFound
@@ -57,7 +57,7 @@ class PageQuery(Query):
 async def list_chats(request: Request[None, ListQuery]) -> web.Response:
     """The chats, last changed first."""
     found = await request.space.chats.list(request.query.limit, request.query.before)
-    return answer({"chats": [entry_json(chat) for chat in found]})
+    return answer({"chats": [request.space.sessions.entry(chat) for chat in found]})
 
 
 async def read_chat(request: Request[None, PageQuery]) -> web.Response:
@@ -74,7 +74,7 @@ async def read_chat(request: Request[None, PageQuery]) -> web.Response:
     messages, paging = await _page(space.chats, identity, request.query)
     versions = await Branches(space.chats).versions(identity, [message.id for message in messages])
     body: dict[str, Any] = {
-        **chat_json(chat),
+        **chat_json(chat, space.sessions.compaction(identity)),
         "draft": chat.draft,
         "seq": seq,
         "messages": messages,

@@ -128,7 +128,7 @@ async def change_chat(request: Request[ChatChanges, None]) -> web.Response:
     space, body = request.space, request.body
     chat = await space.chats.change(request.variable("id"), body.title, body.pinned)
     await space.sessions.changed(chat)
-    return answer(entry_json(chat))
+    return answer(space.sessions.entry(chat))
 
 
 async def delete_chat(request: PlainRequest) -> web.Response:

@@ -6,10 +6,10 @@ changes that come again as events, and misses none.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Final
 
-from ..chats import ChatStore
-from ..chats.chat_json import entry_json
+from ..chats import ChatStore, ChatSummary
 from ..chats.failover import listing
 from .event_log import EventLog, first_seq, new_epoch
 from .serialization import Json
@@ -20,10 +20,12 @@ read older chats page by page."""
 
 
 class Feed:
-    """For one event loop, and the chats of one ComfyUI user."""
+    """For one event loop, and the chats of one ComfyUI user. `entry` makes a chat's entry of the
+    list."""
 
-    def __init__(self, store: ChatStore) -> None:
+    def __init__(self, store: ChatStore, entry: Callable[[ChatSummary], Json]) -> None:
         self._store = store
+        self._entry = entry
         self.events = EventLog(new_epoch(), {}, seq=first_seq())
 
     async def snapshot(self) -> Json:
@@ -32,7 +34,7 @@ class Feed:
         newest = await self._store.list(ENTRIES)
         pinned = await listing.pinned(self._store.failover, ENTRIES)
         shown = {chat.id: chat for chat in (*pinned, *newest)}
-        return {**data, "chats": [entry_json(chat) for chat in shown.values()]}
+        return {**data, "chats": [self._entry(chat) for chat in shown.values()]}
 
     def created(self, entry: Json) -> None:
         self.events.add("chat_created", {"chat_id": entry["id"], "chat": entry})

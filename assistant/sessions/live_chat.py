@@ -74,6 +74,7 @@ class LiveChat:
         self._changed = changed
         self._saving = saving
         self._chat: Json = {}
+        self._compacting: Json | None = None
         self._waiting: tuple[str, ...] = ()
         self._error: Json | None = None
         self._context: Json | None = None
@@ -89,7 +90,7 @@ class LiveChat:
         conversation, `end` the id of the last message of the path, which may be an event."""
         self.state, self.draft = chat.state, chat.draft
         self.queue, self.held = tuple(queue), bool(queue)
-        self._chat = chat_json(chat)
+        self._chat = chat_json(chat, self._compacting)
         self._take_from(last)
         self.end = end
         self._runtime = self._runtime_json()
@@ -165,7 +166,13 @@ class LiveChat:
 
     def set_chat(self, chat: Chat) -> None:
         """Takes over the fields of the stored chat, but for its state, which `enter` changes."""
-        self._tell_chat({**chat_json(chat), "state": self.state})
+        self._tell_chat({**chat_json(chat, self._compacting), "state": self.state})
+
+    def set_compacting(self, compacting: Json | None) -> None:
+        """A compaction goes on in the chat; None: not any more (R57)."""
+        self._compacting = compacting
+        if self._chat:
+            self._tell_chat({**self._chat, "compacting": compacting})
 
     def set_unread(self, unread: bool) -> None:
         self._tell_chat({**self._chat, "unread": unread})

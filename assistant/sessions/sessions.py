@@ -25,7 +25,8 @@ from ..context.report import Report
 from ..database import utc_now
 from ..errors import NotFound
 from ..messages.parts import Message, TextPart
-from ..turn.service import TurnService
+from ..turn.compaction import Compacting
+from ..turn.service import ContextWatcher, TurnService
 from ..turn.stream import TurnStream
 from ..turn.turn_request import TurnRequest
 from .chat_session import ChatSession
@@ -40,7 +41,7 @@ KEPT_SECONDS: Final = 300.0
 SWEEP_SECONDS: Final = 60.0
 
 
-class Sessions:
+class Sessions(ContextWatcher):
     """For one event loop. `clock` gives seconds, `now` UTC times."""
 
     def __init__(
@@ -51,8 +52,9 @@ class Sessions:
         clock: Callable[[], float] = time.monotonic,
         now: Callable[[], datetime] = utc_now,
     ) -> None:
-        self.feed = Feed(store)
+        self.feed = Feed(store, self.entry)
         self._turns = turns
+        turns.watcher = self
         self._store = store
         self._clock = clock
         self._sessions: dict[str, ChatSession] = {}
@@ -129,17 +131,35 @@ class Sessions:
             raise NotFound(f"There is no chat {identity!r}.")
         return self._turns.report(identity)
 
+    def entry(self, chat: ChatSummary) -> Json:
+        """The chat's entry in a list, with the compaction that goes on in it."""
+        return entry_json(chat, self.compaction(chat.id))
+
+    def compaction(self, identity: str) -> Json | None:
+        """The compaction that goes on in a chat, as JSON."""
+        return _json(self._turns.compaction(identity))
+
+    def compacting(self, chat_id: str, compacting: Compacting | None) -> None:
+        session = self.known(chat_id)
+        if session is not None:
+            session.live.set_compacting(_json(compacting))
+
+    def compacted(self, chat_id: str, report: Report) -> None:
+        session = self.known(chat_id)
+        if session is not None:
+            session.live.compacted(report.to_json())
+
     async def changed(self, chat: ChatSummary) -> None:
         """Sends a change that was made without a command: title, pinned."""
         session = self.known(chat.id)
         if session is not None and session.live.exists:
             await session.refresh()
         else:
-            self.feed.changed(entry_json(chat))
+            self.feed.changed(self.entry(chat))
 
     def created(self, chat: ChatSummary) -> None:
         """Sends that a chat was made or restored without a command."""
-        self.feed.created(entry_json(chat))
+        self.feed.created(self.entry(chat))
 
     async def delete(self, identity: str, hide: Callable[[], Awaitable[None]]) -> None:
         """Deletes a chat by `hide`; if `hide` raises, its readers get no event. A running turn is
@@ -223,3 +243,7 @@ class Sessions:
         self.sweep()
         if self._sessions:
             self._sweep_later()
+
+
+def _json(compacting: Compacting | None) -> Json | None:
+    return None if compacting is None else dict(compacting.to_json())

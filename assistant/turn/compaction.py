@@ -1,10 +1,82 @@
-"""The effect of a compaction on a chat, for the user."""
+"""The compaction of a chat's context, for the user: what is being done, and what came of it.
+
+While a summary is written or a cut is stored, the chat has `Compacting` beside its state (R57).
+"""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import asdict, dataclass
+from types import TracebackType
+from typing import Literal
 
 from ..context.compaction_policy import TokenSaving
+
+Phase = Literal["summarising", "committing"]
+"""A model writes the summary; the cut is made and stored."""
+Reason = Literal["tokens", "messages", "turns", "overflow", "user"]
+"""The limit that was met, in its unit; `overflow`: the server refused a request that was too long;
+`user`: `/compact`."""
+_REASONS: dict[str, Reason] = {
+    "": "user",
+    "LLM_HISTORY_MAX_MESSAGES": "messages",
+    "LLM_SUMMARY_MAX_MESSAGES": "messages",
+    "LLM_SUMMARY_MAX_TURNS": "turns",
+}
+
+
+def reason_of(limit: str) -> Reason:
+    """The reason of a cut that the setting `limit` asked for; "" is a cut that the user asked
+    for."""
+    return _REASONS.get(limit, "tokens")
+
+
+@dataclass(frozen=True, slots=True)
+class Compacting:
+    """A compaction that goes on in a chat."""
+
+    phase: Phase
+    reason: Reason
+
+    def to_json(self) -> dict[str, str]:
+        return asdict(self)
+
+
+Show = Callable[[Compacting | None], None]
+"""Shows readers what goes on; None when nothing does any more."""
+
+
+def unseen(compacting: Compacting | None) -> None:
+    """Shows a compaction to nobody."""
+
+
+class Progress:
+    """Shows the phases of one compaction; after the block nothing goes on.
+
+    with Progress(show) as progress:
+        progress.enter("summarising", "tokens")
+    """
+
+    def __init__(self, show: Show = unseen) -> None:
+        self._show = show
+        self._shown = False
+
+    def enter(self, phase: Phase, reason: Reason) -> None:
+        self._shown = True
+        self._show(Compacting(phase, reason))
+
+    def __enter__(self) -> Progress:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        if self._shown:
+            self._shown = False
+            self._show(None)
 
 
 @dataclass(frozen=True, slots=True)

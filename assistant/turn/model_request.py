@@ -21,6 +21,7 @@ from ..messages.conversion import kept_blocks
 from ..messages.parts import DataPart, FilePart, Message, ReasoningPart, TextPart
 from .answer_writer import AnswerWriter
 from .call_ids import CallIds
+from .compaction import Progress
 from .measure import Measure
 from .preparation import Preparation
 from .recorder import Recorder
@@ -71,6 +72,7 @@ class ModelRequests:
         self._call_ids = CallIds((*turn.opening.history, turn.stream.message))
         self._writer: AnswerWriter | None = None
         self._step_open = False
+        self._overflowed = False
 
     async def request(self, step: int) -> str:
         """Sends one request, and again without a feature that the server refuses.
@@ -110,6 +112,7 @@ class ModelRequests:
             return preparation.alternating()
         if isinstance(error, ContextOverflow):
             self._emit(chunks.notice("compacted", _COMPACTED))
+            self._overflowed = True
             return preparation.within(int(made.report.total.tokens * OVERFLOW_SHARE))
         if isinstance(error, ToolsRefused) and preparation.tools:
             notice = _TOOLS_REFUSED.format(preparation.provider.model)
@@ -120,9 +123,8 @@ class ModelRequests:
     async def _plan(self, step: int) -> Plan:
         preparation = self._preparation
         before = self._conversation.context.projections
-        made, self._first = self._first, None
-        if made is None:
-            made = await preparation.plan(self._stream.message, step)
+        with Progress(self._turn.compacting) as progress:
+            made = await self._summarised(step, progress)
         usable, share = preparation.window.prompt, preparation.settings.wrap_up_share
         compacted = self._conversation.context.projections is not before
         # Also after a suspension the last report describes this turn's previous request.
@@ -131,6 +133,18 @@ class ModelRequests:
             made = await preparation.wrapped_up(self._stream.message, step, made)
         self._stream.planned(made.report)
         self._emit(chunks.data("context", made.report.to_json(), transient=True))
+        return made
+
+    async def _summarised(self, step: int, progress: Progress) -> Plan:
+        """The plan, with the summary that the settings make it wait for."""
+        preparation, overflow = self._preparation, self._overflowed
+        made, self._first, self._overflowed = self._first, None, False
+        if overflow:
+            progress.enter("committing", "overflow")
+        if made is None:
+            made = await preparation.plan(self._stream.message, step)
+        if await self._services.summaries.before_request(preparation, progress, overflow):
+            made = await preparation.plan(self._stream.message, step)
         return made
 
     async def _ask(self, made: Plan) -> str:

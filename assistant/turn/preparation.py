@@ -154,7 +154,7 @@ async def prepare(
     """The preparation of a turn whose messages are `history`; `params` are the chat's own.
 
     Raises ProviderError when no provider is configured or found."""
-    make = await _maker(services, history, conversation, params)
+    make = await maker(services, history, conversation, params)
     return await asyncio.to_thread(make)
 
 
@@ -174,7 +174,7 @@ async def prepare_first(
     The plan is None where the turn goes on after a suspension, where passages are to be recalled,
     and where it cannot be made, which the next attempt reports. Raises ProviderError as `prepare`
     does."""
-    make = await _maker(services, history, conversation, params)
+    make = await maker(services, history, conversation, params)
     query = query_of(history)
 
     def work() -> tuple[Preparation, Plan | None, bool]:
@@ -196,7 +196,7 @@ async def prepare_first(
     return preparation, plan
 
 
-async def _maker(
+async def maker(
     services: Services,
     history: tuple[Message, ...],
     conversation: Conversation,

@@ -20,6 +20,7 @@ from ..messages.chunks import Chunk
 from ..messages.fold import fold
 from ..messages.parts import StepStart, ToolPart
 from .calls import CallRunner, Suspension
+from .compaction import Progress
 from .decisions import STOPPED
 from .measure import Measure
 from .model_request import ModelRequests
@@ -178,11 +179,15 @@ class TurnRunner:
         conversation = self._turn.conversation
         done = None
         if slash.name == "compact":
-            try:
-                done = (await self._services.compact(preparation, slash.argument)).in_words
-            except Conflict as refusal:
-                done = refusal.message
-            conversation.report = await preparation.outlook()
+            with Progress(self._turn.compacting) as progress:
+                try:
+                    made = await self._services.summaries.compact(
+                        preparation, slash.argument, progress
+                    )
+                    done = made.in_words
+                except Conflict as refusal:
+                    done = refusal.message
+                conversation.report = await preparation.outlook()
         report = conversation.report or await preparation.outlook()
         if report is not None:
             self._stream.planned(report)

@@ -29,14 +29,14 @@ from ..tools.tool import ToolContext
 from ..tools.toolset import Toolset
 from ..user_context.skills import SkillLibrary
 from ..workflow.view import Snapshot
-from .compaction import Compaction
+from .compaction import Compacting, Compaction, Progress
 from .conversation import Conversation
 from .conversations import Conversations
 from .history import ConversationHistory
 from .idle.job import IdleChat, IdleJob
 from .open_questions import OpenQuestions
 from .opening import Opening, begun_as, open_in_chat, open_stateless
-from .preparation import prepare
+from .preparation import maker, prepare
 from .recorder import NoStore, Recorder
 from .runner import TurnRunner
 from .stream import TurnStream
@@ -46,6 +46,17 @@ from .turn_services import Services, provider_for
 from .waiting_workflows import WaitingWorkflows
 
 logger = logging.getLogger("comfyui_assistant")
+
+
+class ContextWatcher:
+    """Follows what is done to the chats' contexts, in turns and between them. Here each method does
+    nothing."""
+
+    def compacting(self, chat_id: str, compacting: Compacting | None) -> None:
+        """A compaction goes on in the chat; None: not any more."""
+
+    def compacted(self, chat_id: str, report: Report) -> None:
+        """A cut was made between two turns; `report` is that of the next request."""
 
 
 def _message_id() -> str:
@@ -73,6 +84,9 @@ class TurnService:
         self._conversations = Conversations(store, services.settings, _facts_of(services.toolset))
         self._new_id = new_id
         self._stateless: set[Turn] = set()
+        self._newest: dict[str, Turn] = {}
+        self._compacting: dict[str, Compacting] = {}
+        self.watcher = ContextWatcher()
         self._workflows = WaitingWorkflows()
         self._questions = OpenQuestions()
 
@@ -147,12 +161,25 @@ class TurnService:
                 "There is nothing to compact: nothing was asked yet.", code="nothing_to_compact"
             )
         preparation = await prepare(self._services, path, conversation, params)
-        try:
-            done = await self._services.compact(preparation, focus)
-            conversation.report = await preparation.outlook()
-        finally:
-            await self._conversations.keep(chat_id, conversation)
+        with Progress(partial(self._show, chat_id)) as progress:
+            try:
+                done = await self._services.summaries.compact(preparation, focus, progress)
+                progress.enter("committing", "user")
+                conversation.report = await preparation.outlook()
+            finally:
+                await self._conversations.keep(chat_id, conversation)
         return done
+
+    def compaction(self, chat_id: str) -> Compacting | None:
+        """The compaction that goes on in the chat."""
+        return self._compacting.get(chat_id)
+
+    def _show(self, chat_id: str, compacting: Compacting | None) -> None:
+        if compacting is None:
+            self._compacting.pop(chat_id, None)
+        else:
+            self._compacting[chat_id] = compacting
+        self.watcher.compacting(chat_id, compacting)
 
     async def check_provider(self, name: str) -> None:
         """Raises InvalidRequest when there is no provider of this name."""
@@ -184,6 +211,7 @@ class TurnService:
         self._stop_idle_jobs(chat_id)
         self._conversations.forget(chat_id)
         self._workflows.forget(chat_id)
+        self._newest.pop(chat_id, None)
 
     async def close(self) -> None:
         """Stops the turns without a chat, and all idle jobs."""
@@ -221,8 +249,18 @@ class TurnService:
         allowed = frozenset(begun.chat.allowed_tools)
         question = partial(approval_id, opening.answer.id)
         turn = Turn(
-            opening, stream, conversation, tools, observer, question, chat_id, params, allowed
+            opening,
+            stream,
+            conversation,
+            tools,
+            observer,
+            question,
+            chat_id,
+            params,
+            allowed,
+            partial(self._show, chat_id),
         )
+        self._newest[chat_id] = turn
         stream.start(self._run(turn, chat_id))
         return turn
 
@@ -238,10 +276,14 @@ class TurnService:
         try:
             await turn.observer.ended(turn, state, recorder.chat)
             await self._conversations.keep(chat_id, turn.conversation)
-            if state == "idle":
+            # A queued message may have begun the next turn meanwhile.
+            if state == "idle" and self._newest.get(chat_id) is turn:
                 self._begin_idle_jobs(turn, chat_id)
         except Exception:
             logger.exception("A turn could not be ended as it should")
+        finally:
+            if self._newest.get(chat_id) is turn:
+                del self._newest[chat_id]
 
     async def _run_stateless(self, turn: Turn) -> None:
         try:
@@ -254,10 +296,22 @@ class TurnService:
     def _begin_idle_jobs(self, turn: Turn, chat_id: str) -> None:
         spoken = (message for message in turn.opening.history if message.role != "system")
         path = (*spoken, turn.stream.message)
-        keep = partial(self._conversations.keep, chat_id, turn.conversation)
-        chat = IdleChat(chat_id, turn.conversation, path, keep, turn.params)
+        chat = IdleChat(
+            chat_id,
+            turn.conversation,
+            path,
+            partial(self._conversations.keep, chat_id, turn.conversation),
+            turn.params,
+            partial(maker, self._services, path, turn.conversation, turn.params),
+            partial(self._show, chat_id),
+            partial(self._compacted, chat_id),
+            stopped=turn.stream.stop_reason is not None,
+        )
         for job in self._idle_jobs:
             job.begin(chat)
+
+    def _compacted(self, chat_id: str, report: Report) -> None:
+        self.watcher.compacted(chat_id, report)
 
     def _stop_idle_jobs(self, chat_id: str) -> None:
         for job in self._idle_jobs:

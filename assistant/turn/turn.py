@@ -13,6 +13,7 @@ from ..chats import Begun, Chat, ChatParams, ChatState
 from ..messages.chunks import Chunk
 from ..messages.parts import ToolPart
 from ..tools.tool import ToolContext
+from .compaction import Show, unseen
 from .conversation import Conversation
 from .opening import Opening
 from .stream import TurnStream
@@ -52,7 +53,8 @@ class Turn:
     `opening` is what the turn begins with, `stream` the answer as readers get it, `conversation`
     the chat's messages as rows of its context. `tools` is the context that each tool gets, and
     `allowed` names the tools that need no approval in this chat. `chat_id` is None for a turn that
-    is not stored. `question` gives the question about a call its id.
+    is not stored. `question` gives the question about a call its id. `compacting` shows readers a
+    compaction in the middle of the turn.
     """
 
     opening: Opening
@@ -64,3 +66,4 @@ class Turn:
     chat_id: str | None = None
     params: ChatParams = NO_PARAMS
     allowed: frozenset[str] = frozenset()
+    compacting: Show = unseen

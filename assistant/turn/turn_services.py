@@ -18,7 +18,7 @@ from ..llm.stream_events import Event
 from ..messages.parts import Message
 from ..tools.toolset import Toolset
 from ..user_context.skills import Skill, SkillSummary
-from .compaction import Compaction
+from .compaction import Compaction, Progress
 from .slash.slash_commands import Slash
 from .turn_places import Places
 
@@ -58,6 +58,20 @@ class Prompts(Protocol):
     ) -> SystemPrompt: ...
 
 
+class Summaries(Protocol):
+    """Summaries of what is cut (`turn.idle.summariser`). `compact` compacts a chat now; `focus` is
+    what the user wants the summary to keep; it raises Conflict. `before_request` waits for a
+    model's summary of what was cut, where the settings want that, and returns whether the next
+    request is to be planned with it."""
+
+    async def compact(
+        self, preparation: Preparation, focus: str, progress: Progress
+    ) -> Compaction: ...
+    async def before_request(
+        self, preparation: Preparation, progress: Progress, overflow: bool
+    ) -> bool: ...
+
+
 @dataclass(frozen=True, slots=True)
 class Reply:
     """The answer to a slash command, and what the client does on its screen, if anything:
@@ -67,8 +81,6 @@ class Reply:
     action: Mapping[str, Any] | None = None
 
 
-Compact = Callable[["Preparation", str], Awaitable[Compaction]]
-"""Compacts a chat; the text is what the user wants the summary to keep. Raises Conflict."""
 Answer = Callable[[Slash, str | None, Sequence[Message]], Awaitable[Reply]]
 """Answers a slash command of a chat (None: of no chat) with these messages, the command last."""
 
@@ -88,7 +100,7 @@ class Services:
     prompts: Prompts
     toolset: Toolset
     settings: Settings
-    compact: Compact
+    summaries: Summaries
     answer_slash: Answer | None = None
     clock: Callable[[], float] = time.monotonic
     calibrations: dict[str, Calibration] = field(default_factory=dict)

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from plugin.assistant.context.projection_json import VERSION, from_json, to_json
 from plugin.assistant.context.projections import Covered, LLMSummary, Projections
 from plugin.assistant.context.summary.ledger import Ledger
-from plugin.assistant.context.summary.state import Summary
+from plugin.assistant.context.summary.state import Failure, Summary
 
 from .histories import law
 
@@ -29,12 +29,18 @@ SUMMARIES = st.builds(
     messages=ROWS,
     goal=WORDS,
     requests=QUOTES,
+    repeated=st.dictionaries(WORDS, ROWS, max_size=3),
+    asked=st.none() | st.tuples(ROWS, WORDS),
+    unanswered=QUOTES,
+    failures=st.lists(st.builds(Failure, ROWS, WORDS, WORDS), max_size=3).map(tuple),
     corrections=QUOTES,
     ledger=LEDGERS,
     values=st.lists(WORDS, max_size=3).map(tuple),
     errors=QUOTES,
     decisions=QUOTES,
+    last_action=st.none() | st.tuples(ROWS, WORDS),
     last_words=WORDS,
+    next_step=WORDS,
     llm_text=WORDS,
     llm_end=ROWS,
 )
@@ -108,3 +114,11 @@ def test_another_version_is_planned_anew() -> None:
 def test_a_gap_between_two_cuts_is_planned_anew() -> None:
     gap = to_json(Projections(cuts=(Covered(0, 3, "a"), Covered(4, 5, "b"))))
     assert from_json(gap) == Projections()
+
+
+def test_a_summary_without_the_newer_sections_is_read() -> None:
+    stored = to_json(Projections(summary=Summary(0, 3, requests=((0, "A fox"),))))
+    for name in ("repeated", "asked", "unanswered", "failures", "last_action", "next_step"):
+        del stored["summary"][name]
+    summary = from_json(stored).summary
+    assert summary == Summary(0, 3, requests=((0, "A fox"),))

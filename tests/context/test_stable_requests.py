@@ -121,7 +121,7 @@ def test_a_plan_of_a_plan_changes_nothing(
     """This holds for requests within their limits; other requests are shortened further."""
     made = planned(log, settings, budget)
     trigger = made.report.next_trigger if made is not None else None
-    if made is None or (trigger and trigger["share"] > 1):
+    if made is None or (trigger and trigger.share > 1):
         return
     again = planned(made.messages, settings, budget)
     assert again is not None

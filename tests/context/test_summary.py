@@ -25,7 +25,7 @@ from plugin.assistant.messages.changes import Change, NodeAdded, NodeRemoved, Va
 from plugin.assistant.messages.prompt import PromptMessage, ToolCall
 from plugin.tests.growth import MOST_GROWTH, growth
 
-from .histories import Messages, answer, joined, user
+from .histories import Messages, answer, chat_law, joined, user
 
 Arguments = Mapping[str, Any]
 
@@ -216,7 +216,7 @@ def test_a_node_has_one_line_with_type_new_and_old_values() -> None:
 
 
 def test_what_does_not_fit_is_counted() -> None:
-    chat = joined((user(f"Request number {n} about the fox."),) for n in range(30))
+    chat = joined((user(f"Request number {n} about the fox."), answer("Done.")) for n in range(30))
     assert "Requests, newest first (and " in told(*chat, tokens=220)
 
 
@@ -286,3 +286,190 @@ def test_only_values_that_are_too_long_are_left_out() -> None:
         found = values_in(("\n" + "." * gap + "\n").join(texts))
         values = ("C:/x/y.png", address, "euler_a", quoted.strip('"').strip(), "351370600484414")
         assert found == values
+
+
+# What is pending, the state and the next step
+
+
+def lines_of(*messages: PromptMessage, tokens: int = 4_000) -> list[str]:
+    return told(*messages, tokens=tokens).split("\n")
+
+
+SPOKEN = st.sampled_from(
+    [
+        user("Make a fox."),
+        user("Make a fox."),
+        user("And a hat?"),
+        user("No, never blue."),
+        user("Use seed 421337."),
+        answer("Done."),
+        answer("It is red now. Shall I add an upscaler?"),
+    ]
+)
+TRIED = st.builds(
+    lambda tool, failed: edit(tool, {"a": 1}, {"error": f"{tool} is broken"} if failed else {}),
+    st.sampled_from(["setWidget_", "runIt", "addIt"]),
+    st.booleans(),
+)
+TALKS = st.lists(SPOKEN.map(lambda message: (message,)) | TRIED, max_size=30).map(joined)
+
+
+def test_a_request_that_was_never_answered_is_pending() -> None:
+    lines = lines_of(user("Make a fox."), user("Then a hat."), answer("Here is the hat."))
+    assert "Pending: not answered: Make a fox. (r0)" not in lines  # It is the goal.
+    lines = lines_of(user("Hi"), answer("Hi"), user("Make a fox."), user("A hat."), answer("Here."))
+    assert "Pending: not answered: Make a fox. (r2)" in lines
+
+
+def test_pending_empties_when_the_request_is_asked_again_and_answered() -> None:
+    asked = (user("Hi"), answer("Hi"), user("Make a fox."), user("A hat."), answer("Here."))
+    assert summary(*asked).unanswered == ((2, "Make a fox."),)
+    assert summary(*asked, user("Make a fox."), answer("A fox.")).unanswered == ()
+    assert not any(line.startswith("Pending") for line in lines_of(*asked[:2]))
+
+
+def test_a_failure_is_pending_until_the_same_tool_succeeds() -> None:
+    failing = edit("runWorkflow", {}, {"error": "no checkpoint"})
+    start = (user("Run it."), *failing, answer("It failed."))
+    assert "Pending: runWorkflow failed: no checkpoint (r2)" in lines_of(*start)
+    again = (*start, user("Again"), *edit("runWorkflow", {}, {"ok": True}), answer("It ran."))
+    assert summary(*again).failures == ()
+    assert not any(line.startswith("Pending") for line in lines_of(*again))
+
+
+def test_a_call_that_the_user_refused_is_not_pending() -> None:
+    call, failed = edit("runWorkflow", {}, {"error": "refused"}, failed=True)
+    made = summary(user("Run it."), call, replace(failed, denied=True), answer("All right."))
+    assert made.failures == ()
+    assert made.last_action == (1, "runWorkflow {}: refused by the user")
+
+
+def test_the_state_names_the_task_the_last_action_and_the_last_words() -> None:
+    change = edit("setWidget", {"node": 3, "widget": "cfg", "value": 5}, {"ok": True, "old": 8})
+    lines = lines_of(
+        user("Hi"), answer("Hi"), user("Mach den Himmel weicher."), *change, answer("Erledigt.")
+    )
+    start = lines.index("Workflow state:")
+    assert lines[start + 1 : start + 4] == [
+        "- last task: Mach den Himmel weicher. (r2)",
+        '- last action: setWidget {"node": 3, "widget": "cfg", "value": 5}: ok (r3)',
+        "- last said: Erledigt.",
+    ]
+
+
+def test_a_task_without_an_answer_is_named_as_such_and_is_the_next_step() -> None:
+    lines = lines_of(user("Hi"), answer("Hi"), user("Make a fox."), *edit("x", {}))
+    assert "- task, not answered in these rows: Make a fox. (r2)" in lines
+    assert "Next step: answer r2" in lines
+
+
+@pytest.mark.parametrize(
+    "offer",
+    [
+        "Shall I add an upscaler?",
+        "Next, I raise the steps.",
+        "Soll ich die Schritte erhöhen?",
+        "接下来我会提高步数。",
+        "次にステップ数を上げます。",
+    ],
+)
+def test_what_the_assistant_offered_is_the_next_step(offer: str) -> None:
+    said = answer(f"It is red now. {offer}")
+    assert f"Next step: {offer}" in lines_of(user("Red!"), said)
+    assert f"Next step: {offer}" not in lines_of(user("Red!"), said, user("Thanks"), answer("Hm."))
+
+
+def test_a_request_that_came_again_says_how_often() -> None:
+    talk = joined((user("Run it."), answer(f"Ran {n}.")) for n in range(3))
+    assert "asked 3 times" in told(user("Hi"), answer("Hi"), *talk)
+
+
+@chat_law
+@given(TALKS, st.integers(1, 9))
+def test_a_summary_in_steps_is_the_summary_at_once(talk: Messages, size: int) -> None:
+    found = groups(*talk)
+    made: Summary | None = None
+    for start in range(0, len(found), size):
+        made = extended(made, found[start : start + size], 0, len(talk))
+    assert (made or Summary(0, 0)) == summary(*talk)
+
+
+@chat_law
+@given(TALKS)
+def test_what_is_pending_was_asked_and_has_no_answer_after_it(talk: Messages) -> None:
+    made = summary(*talk)
+    for row, text in made.unanswered:
+        later = talk[row + 1 :]
+        turn = joined((m,) for m in later[: next_user(later)])
+        assert talk[row].text == text
+        assert not any(m.role == "assistant" and m.text and not m.tool_calls for m in turn)
+    for failure in made.failures:
+        calls = (call for message in talk[failure.row + 1 :] for call in message.tool_calls)
+        assert all(call.name != failure.tool for call in calls)
+
+
+def next_user(messages: Messages) -> int:
+    found = (place for place, message in enumerate(messages) if message.role == "user")
+    return next(found, len(messages))
+
+
+@chat_law
+@given(TALKS, st.sampled_from([0, 90, 150, 250, 400, 2_000]))
+def test_no_quote_of_a_person_stands_twice(talk: Messages, tokens: int) -> None:
+    text = told(*talk, tokens=tokens)
+    for quote in ("Make a fox.", "And a hat?", "Use seed 421337.", "Shall I add an upscaler?"):
+        assert text.count(quote) <= 1
+
+
+@chat_law
+@given(TALKS, st.sampled_from([0, 90, 150, 250, 400, 2_000]), st.sampled_from([40, 80, 600]))
+def test_any_summary_keeps_within_its_tokens_and_words(
+    talk: Messages, tokens: int, words: int
+) -> None:
+    made = summary(*talk)
+    text = summary_text(made, tokens, FACTS, words)
+    introduction = summary_text(made, 0, FACTS, words)
+    assert text_tokens(text) <= max(tokens, text_tokens(introduction))
+    assert len(text.split()) <= max(words, len(introduction.split()))
+
+
+@chat_law
+@given(st.integers(1, 60), st.sampled_from([200, 300, 600, 2_000]), st.integers(0, 40))
+def test_the_newest_corrections_stay_and_only_older_ones_give_way(
+    count: int, tokens: int, others: int
+) -> None:
+    corrections = joined((user(f"No, use value {n:07}."), answer("Yes.")) for n in range(count))
+    noise = joined((user(f"Request {n}?"), answer(f"We will use {n}.")) for n in range(others))
+    lines = lines_of(user("Hi"), *corrections, *noise, tokens=tokens)
+    shown = [line for line in lines if "No, use value" in line]
+    newest = [f"No, use value {n:07}." for n in reversed(range(count))]
+    assert shown
+    assert all(text in line for text, line in zip(newest, shown, strict=False))
+    alone = lines_of(user("Hi"), *corrections, tokens=tokens)
+    # What else the chat has takes nothing from them.
+    assert len(shown) == len([line for line in alone if "No, use value" in line])
+
+
+def test_the_sections_stand_in_their_order() -> None:
+    failing = edit("runWorkflow", {}, {"error": "no checkpoint"})
+    change = edit("setWidget", {"node": 3, "widget": "cfg", "value": 5})
+    talk = (
+        *(user("A fox"), answer("We will use euler because it is fast.")),
+        *(user("No, never blue."), *change, answer("Good.")),
+        *(user("Run it."), *edit("save", {}, {"error": "no disk"}), *edit("save", {}), *failing),
+        *(answer("It failed at a.png. Shall I try again?"),),
+        *(user("What?"), user("Make it bigger."), answer("Next, I add an upscaler.")),
+    )
+    titles = [line.partition(":")[0] for line in lines_of(*talk) if line[0] not in "-=[B"]
+    assert titles == [
+        "Goal, in the user's words",
+        "Rules and corrections by the user",
+        "Workflow state",
+        "Workflow changes, net",
+        "Decisions",
+        "Requests, newest first",
+        "Errors",
+        "Important values, newest first",
+        "Pending",
+        "Next step",
+    ]

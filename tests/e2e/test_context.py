@@ -49,7 +49,9 @@ def test_the_meter_of_a_long_chat_says_what_was_summarised_and_that_nothing_is_l
     count = int(re.sub(r"\D", "", summary.inner_text()))
     assert ROWS - MOST_RECENT < count < ROWS
     expect(report).to_contain_text("Nothing is lost")
-    expect(report).to_contain_text("The next summary comes")
+    expect(report).to_contain_text("The next summary comes when one of these limits is passed:")
+    expect(report).to_contain_text("LLM_HISTORY_MAX_MESSAGES")
+    expect(report).to_contain_text("The next turn meets")
     report.get_by_role("button", name="Show details").click()
     expect(report).to_contain_text("Not sent in full")
     long_chat.page.keyboard.press("Escape")
@@ -100,8 +102,13 @@ def test_the_servers_commands_answer_quietly_in_the_chat(
 def test_a_summary_is_made_on_demand_and_the_meter_follows(
     long_chat: Panel, provider: ProviderThread
 ) -> None:
-    provider.queue("Goal: pictures of a fox.\nNext step: raise the steps.")
+    said = {"text": "Goal: pictures of a fox.\nNext step: raise the steps."}
+    provider.queue(Script([said, {"wait": "summary"}]))
     opened_report(long_chat).get_by_role("button", name="Summarise now").click()
+    summarising = long_chat.root.get_by_text("Summarising earlier messages")
+    expect(summarising).to_be_visible()
+    provider.release("summary")
+    expect(summarising).to_have_count(0)
     expect(long_chat.answer).to_contain_text(re.compile("are summarised|nothing to compact"))
     long_chat.idle()
     assert "summarised" in long_chat.answer.inner_text()

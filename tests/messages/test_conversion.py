@@ -322,3 +322,9 @@ def test_an_answer_of_many_parts_is_read_once() -> None:
         return rows_of(Message("a1", "assistant", tuple(part for pair in pairs for part in pair)))
 
     assert growth(read, "x", 4_000) < MOST_GROWTH
+
+
+def test_only_a_call_that_the_user_refused_is_marked_as_denied() -> None:
+    assert tool_result(tool(state="output-denied")).denied
+    assert not tool_result(tool(state="output-error", error_text="no")).denied
+    assert not tool_result(tool(state="output-available", output=1)).denied

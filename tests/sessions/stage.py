@@ -65,7 +65,7 @@ class Stage:
             Prompts(),
             Toolset(self.bench.tools),
             QUIET,
-            summariser.compact,
+            summariser,
         )
         turns = TurnService(services, self.store, skills, (summariser,))
         self.sessions = Sessions(turns, self.store, clock=lambda: self.now)

@@ -510,6 +510,16 @@ for (const [what, part] of [
   });
 }
 
+test("a running summary is shown until it ends", async () => {
+  const { chat, events } = await openChat({ messages: [said("u", "user", "Hi")] });
+  const compacting = { phase: "summarising", reason: "tokens" };
+  events.push("thread_updated", { chat: { compacting } });
+  await eventually(() => chat.get().compacting !== null);
+  assert.deepEqual(chat.get().compacting, compacting);
+  events.push("thread_updated", { chat: { compacting: null } });
+  await eventually(() => chat.get().compacting === null);
+});
+
 test("rejected calls and calls of another panel are not run", async () => {
   const refused = { state: "approval-responded", approval: { id: "p", approved: false } };
   for (const given of [waiting(refused), waiting({}, { client_id: "other" })]) {

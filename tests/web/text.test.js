@@ -5,7 +5,13 @@ import { test } from "node:test";
 import { FILE_LIMIT, mediaTypeOf, refusal } from "../../web/text/attachment.js";
 import { clockTime, dayName, duration, fileSize, percent, pretty } from "../../web/text/format.js";
 import { hostOf, plainName, providerProblem, savedName } from "../../web/text/provider.js";
-import { reportDetails, reportLines, reportNotes, share } from "../../web/text/report.js";
+import {
+  reportDetails,
+  reportLines,
+  reportNotes,
+  reportTriggers,
+  share,
+} from "../../web/text/report.js";
 import { finishedSentences, NOTHING_SPOKEN, speakable } from "../../web/text/sentences.js";
 import { byChat, groups, pieces } from "../../web/text/chat-list.js";
 import { panelCommandOf, isServerCommand, slashOptions } from "../../web/text/slash.js";
@@ -264,6 +270,11 @@ const REPORT = {
   cuts: 1,
   emergency: false,
   next_trigger: { what: "messages", now: 17, at: 24, share: 0.708 },
+  triggers: [
+    { what: "tokens", setting: "LLM_SUMMARY_TRIGGER", now: 5210, at: 12_000, share: 0.434 },
+    { what: "messages", setting: "LLM_HISTORY_MAX_MESSAGES", now: 17, at: 24, share: 0.708 },
+  ],
+  due: false,
   usage: { input_tokens: 5200, cached_share: 0.88 },
 };
 
@@ -295,7 +306,6 @@ test("the notes say what was left out, or that nothing was", () => {
   assert.deepEqual(reportNotes(REPORT), [
     "Nothing is lost: 12 earlier messages and 1 older tool result are kept and can be looked up.",
     "88 % of this request was cached.",
-    "The next summary comes at 24 messages; now 17.",
   ]);
   const whole = {
     ...REPORT,
@@ -303,10 +313,8 @@ test("the notes say what was left out, or that nothing was", () => {
     results_clamped: 0,
     left_out: [],
     usage: null,
-    next_trigger: null,
   };
-  assert.deepEqual(reportNotes(whole), ["Everything in this chat was sent.", "Summaries are off."]);
-  assert.equal(new Map(reportDetails(whole)).get("Next summary"), "off");
+  assert.deepEqual(reportNotes(whole), ["Everything in this chat was sent."]);
   const [left] = reportNotes({ ...whole, left_out: ["ui.md"] });
   assert.equal(left, "Left out to save room: ui.md.");
 });
@@ -336,11 +344,24 @@ test("for a model without tools the note does not offer to look anything up", ()
   );
 });
 
-test("an emergency cut and a due summary are notes", () => {
-  const next_trigger = { what: "tokens", now: 900, at: 800, share: 1.125 };
-  const notes = reportNotes({ ...REPORT, emergency: true, next_trigger, usage: null });
+test("an emergency cut is a note", () => {
+  const notes = reportNotes({ ...REPORT, emergency: true, usage: null });
   assert.match(notes[1], /more was left out than usual/);
-  assert.equal(notes[2], "The next summary is due.");
+});
+
+test("every limit that asks for a summary is shown with its progress", () => {
+  assert.deepEqual(reportTriggers(REPORT), {
+    heading: "The next summary comes when one of these limits is passed:",
+    lines: [
+      "5,210 of 12,000 tokens (43 %): LLM_SUMMARY_TRIGGER",
+      "17 of 24 messages (71 %): LLM_HISTORY_MAX_MESSAGES",
+    ],
+    due: "The next turn meets none of these limits.",
+  });
+  const off = reportTriggers({ ...REPORT, next_trigger: null, due: true });
+  assert.match(off?.heading ?? "", /^Summaries are off/);
+  assert.equal(off?.due, "The next turn meets one of these limits.");
+  assert.equal(reportTriggers({ ...REPORT, triggers: undefined }), null);
 });
 
 test("the details have the raw numbers", () => {
@@ -348,7 +369,6 @@ test("the details have the raw numbers", () => {
   assert.equal(details.get("system"), "1,700 tokens, 6,800 characters");
   assert.equal(details.get("Counted by the provider"), "input_tokens 5,200, cached_share 0.88");
   assert.equal(details.get("Not sent in full"), "r1-12, r14");
-  assert.equal(details.get("Next summary"), "messages: 17 of 24 (71 %)");
   const handles = Array.from({ length: 15 }, (_, row) => `r${row}`);
   const many = new Map(reportDetails({ ...REPORT, left_out: handles }));
   assert.match(many.get("Not sent in full") ?? "", /r10, r11 and 3 more$/);

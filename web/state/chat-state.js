@@ -78,6 +78,7 @@ export function chatState(id, server, local, stretch = null) {
     held: server?.held ?? false,
     draft: server?.draft ?? "",
     waitsFor: waitsFor(server, local.clientId),
+    compacting: server?.chat.compacting ?? null,
     saving: server?.runtime.saving ?? { ok: true },
     workflow: server?.chat.workflow ?? null,
     target: local.target,

@@ -1,7 +1,7 @@
 // @ts-check
 /**
- * Texts of a context report: one line per part of the request, notes on what was left out and when
- * the next summary comes, and the raw numbers. Pure.
+ * Texts of a context report: one line per part of the request, notes on what was left out, how far
+ * each limit is that asks for the next summary, and the raw numbers. Pure.
  */
 
 import { number, percent } from "./format.js";
@@ -75,7 +75,6 @@ export function reportNotes(report) {
   if (report.emergency) notes.push(t("report.emergency"));
   if (cached > 0) notes.push(t("report.cached", { percent: percent(cached) }));
   if (report.cost) notes.push(costNote(report.cost));
-  notes.push(nextNote(report));
   return notes.filter(Boolean);
 }
 
@@ -101,21 +100,28 @@ function keptNote(report) {
   return tn(way, report.messages_trimmed + results, { things: things.join(t("report.and")) });
 }
 
-/** @type {Record<string, Parameters<typeof t>[0]>} string key by trigger */
-const NEXT = {
-  tokens: "report.next.tokens",
-  messages: "report.next.messages",
-  "messages since the last summary": "report.next.since.messages",
-  "turns since the last summary": "report.next.since.turns",
-};
-
-/** @param {ContextReport} report @returns {string} when the next summary comes; "" if not known */
-function nextNote({ next_trigger: next }) {
-  if (!next) return t("report.next.off");
-  const key = Object.hasOwn(NEXT, next.what) ? NEXT[next.what] : undefined;
-  if (!key) return "";
-  if (next.now >= next.at) return t("report.next.due");
-  return t(key, { at: number(next.at), now: number(next.now) });
+/**
+ * How far each limit is that asks for the next summary, in the words of `/context`
+ * (assistant/context/report_words.py).
+ * @param {ContextReport} report
+ * @returns {{heading: string, lines: string[], due: string} | null} null for a report that names no
+ *   limit, such as one that an older version made
+ */
+export function reportTriggers({ triggers, due, next_trigger: next }) {
+  if (!triggers?.length) return null;
+  return {
+    heading: t(next ? "report.next" : "report.next.off"),
+    lines: triggers.map(({ what, setting, now, at, share: part }) =>
+      t("report.next.line", {
+        now: number(now),
+        at: number(at),
+        what,
+        percent: percent(part),
+        setting,
+      }),
+    ),
+    due: t(due ? "report.next.due" : "report.next.none"),
+  };
 }
 
 /** Decimal places of prices: a request often costs less than a cent. */
@@ -134,7 +140,7 @@ function costNote({ currency, request, chat }) {
  */
 export function reportDetails(report) {
   const none = t("report.raw.none");
-  const { next_trigger: next, usage, left_out: left } = report;
+  const { usage, left_out: left } = report;
   /** @type {[string, string][]} */
   const rows = [
     [t("report.raw.system"), report.system_kind],
@@ -148,13 +154,6 @@ export function reportDetails(report) {
     const values = { tokens: number(amount.tokens), chars: number(amount.chars) };
     rows.push([name, t("report.raw.part", values)]);
   }
-  const near = next && {
-    what: next.what,
-    now: number(next.now),
-    at: number(next.at),
-    percent: percent(next.share),
-  };
-  rows.push([t("report.raw.next"), near ? t("report.raw.near", near) : t("report.raw.off")]);
   rows.push([
     t("report.raw.window"),
     t("report.raw.room", { window: number(report.window), reserve: number(report.reserve) }),

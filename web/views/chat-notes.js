@@ -1,7 +1,7 @@
 // @ts-check
 /**
- * Notes above the composer, each shown while its condition holds: the connection is lost, the chat
- * is not being saved, a tool call waits for another panel, another workflow is open, or the
+ * Notes above the composer, each shown while its condition holds: the connection is lost, earlier
+ * messages are being summarised, the chat is not being saved, a tool call waits for another panel, another workflow is open, or the
  * installation has a problem, which an empty chat and the settings show in full.
  */
 
@@ -59,12 +59,22 @@ export function createChatNotes(actions) {
     update(chat, open, health) {
       const workflow = otherWorkflow(chat, open);
       const problem = problemOf(chat, health);
-      const next = JSON.stringify([chat.lost, chat.saving, chat.waitsFor, workflow, problem]);
+      // A cut is stored within milliseconds: only the writing of a summary is worth a note.
+      const summarising = chat.compacting?.phase === "summarising";
+      const next = JSON.stringify([
+        chat.lost,
+        summarising,
+        chat.saving,
+        chat.waitsFor,
+        workflow,
+        problem,
+      ]);
       if (next === drawn) return;
       drawn = next;
       element.replaceChildren(
         ...present([
           chat.lost && line("ring", t("note.lost"), act(t("note.try"), actions.tryNow)),
+          summarising && line("ring", t("note.summarising")),
           !chat.saving.ok &&
             line(
               "warn",

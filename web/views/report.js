@@ -6,7 +6,13 @@
 
 import { t } from "../strings.js";
 import { number } from "../text/format.js";
-import { reportDetails, reportLines, reportNotes, usable } from "../text/report.js";
+import {
+  reportDetails,
+  reportLines,
+  reportNotes,
+  reportTriggers,
+  usable,
+} from "../text/report.js";
 import { button, h, setText, show } from "./dom.js";
 
 /** @typedef {import("../types.js").ContextReport} ContextReport */
@@ -50,6 +56,7 @@ export function createReport(summarise) {
         h("div", { class: "ca-popover__head" }, title, h("span", { class: "ca-quiet" }, total)),
         ...bar(report, window, total),
         h("p", { class: "ca-quiet ca-report__notes" }, reportNotes(report).join(" ")),
+        ...limits(report),
         ...actions(report, busy),
       ];
     },
@@ -58,6 +65,17 @@ export function createReport(summarise) {
 
 /** @param {boolean} unfolded */
 const words = (unfolded) => t(unfolded ? "report.fold" : "report.details");
+
+/** @param {ContextReport} report */
+function limits(report) {
+  const triggers = reportTriggers(report);
+  if (!triggers) return [];
+  return [
+    h("p", { class: "ca-quiet ca-report__notes" }, triggers.heading),
+    h("ul", { class: "ca-quiet ca-report__limits" }, ...triggers.lines.map((line) => h("li", {}, line))),
+    h("p", { class: "ca-quiet ca-report__notes" }, triggers.due),
+  ];
+}
 
 /** @param {ContextReport} report @param {number} window @param {string} total */
 function bar(report, window, total) {

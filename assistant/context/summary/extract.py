@@ -1,5 +1,5 @@
-"""Finds exact values, corrections and decisions in a text by patterns, in several languages.
-Pure."""
+"""Finds exact values, corrections, decisions and next steps in a text by patterns, in several
+languages. Pure."""
 
 from __future__ import annotations
 
@@ -43,6 +43,14 @@ _CORRECTION = re.compile(
 _DECISION = re.compile(
     r"\b(?:decided|decide|we(?:'ll| will) (?:use|go|keep)|i(?:'ll| will) (?:use|keep|go with)|chose"
     r"|chosen|going with|let'?s (?:use|keep|go)|agreed|instead of|because)\b|决定|采用|使用",
+    re.IGNORECASE,
+)
+_NEXT_STEP = re.compile(
+    r"\b(?:next(?=,| step| i\b| we\b)|i(?:'ll| will|'m going to| am going to)|let me|shall (?:i|we)"
+    r"|should i|do you want|would you like|want me to|we (?:can|could|should) (?:now|then|next)"
+    r"|als nächstes|ich werde|soll ich|möchte(?:st|n) (?:du|sie)|ensuite|je vais"
+    r"|(?:voulez|veux)[- ](?:vous|tu)|a continuación|voy a|quieres que|дальше|затем|хотите)\b"
+    r"|下一步|接下来|我会|我将|要不要|需要我|次に|次は|ましょうか|다음(?:으로|에)|할까요",
     re.IGNORECASE,
 )
 _SENTENCE_END = re.compile(r"(?<=[.!?])\s+|(?<=[。！？])|\n+")
@@ -116,6 +124,11 @@ def corrections_in(text: str) -> tuple[str, ...]:
 def decisions_in(text: str) -> tuple[str, ...]:
     """The sentences that state a decision."""
     return tuple(s for s in sentences_of(text) if _DECISION.search(s))
+
+
+def next_step_in(text: str) -> str:
+    """The last sentence in which an assistant says or offers what comes next; "" without one."""
+    return next((s for s in reversed(sentences_of(text)) if _NEXT_STEP.search(s)), "")
 
 
 def sentences_of(text: str) -> tuple[str, ...]:

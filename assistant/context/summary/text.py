@@ -3,8 +3,10 @@
 The user's own goal and rules stand first. All other sections have words of models, tools and files:
 they stand as data between two lines with a mark that they cannot contain (`messages.fences`).
 
-The most important sections take their tokens first. The message says how many entries of a section
-did not fit, and names the handle of the covered rows.
+The sections always stand in the same order, and no quote stands in two of them. The most important
+ones take their tokens first: the user's corrections are only left out from the oldest on, when the
+newer ones fill their share. The message says how many entries of a section did not fit, and names
+the handle of the covered rows.
 """
 
 from __future__ import annotations
@@ -18,7 +20,7 @@ from ..handles import range_handle
 from ..tokens import text_tokens
 from ..tool_facts import NO_FACTS, ToolFacts
 from .ledger import Ledger
-from .state import Summary
+from .state import Quote, Summary
 
 MARKER = "[Summary of the earlier conversation]"
 """Begins every summary message, so that no summary message is summarised."""
@@ -38,7 +40,6 @@ LONGEST_OLD = 24
 """Characters of a widget's earlier value; a longer one is not shown."""
 _TOKENS_PER_WORD = 1.6
 """Measured for English summaries with their values; other languages have more."""
-_LLM_SECTION = "What happened"
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,16 +51,51 @@ class Allowance:
 
 
 @dataclass(frozen=True, slots=True)
+class Item:
+    """A line of a section. `quote` is the text that it tells, which is told once in a message."""
+
+    line: str
+    quote: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class Section:
-    """`share` is the most that the section takes of the room that earlier sections left. An
-    `inline` section stands in one line, and leaves out items that the message has already. A
-    section of the user's `own` words stands before the fence."""
+    """`share` is the most that the section takes of the room that sections before it in `_PRIORITY`
+    left. An `inline` section stands in one line, and leaves out items that the message has already.
+    A section of the user's `own` words stands before the fence."""
 
     title: str
-    items: tuple[str, ...]
+    items: tuple[Item, ...]
     share: float
     inline: bool = False
     own: bool = False
+
+
+_GOAL = "Goal, in the user's words"
+_CORRECTIONS = "Rules and corrections by the user"
+_STATE = "Workflow state"
+_CHANGES = "Workflow changes, net"
+_LLM_SECTION = "What happened"
+_DECISIONS = "Decisions"
+_REQUESTS = "Requests, newest first"
+_ERRORS = "Errors"
+_VALUES = "Important values, newest first"
+_PENDING = "Pending"
+_NEXT = "Next step"
+_PRIORITY = (
+    _GOAL,
+    _CORRECTIONS,
+    _PENDING,
+    _STATE,
+    _CHANGES,
+    _LLM_SECTION,
+    _NEXT,
+    _ERRORS,
+    _REQUESTS,
+    _DECISIONS,
+    _VALUES,
+)
+"""Sections in the order in which they take their room. They stand in the order of `_sections`."""
 
 
 def summary_text(
@@ -79,13 +115,17 @@ def summary_text(
 
 def _written(summary: Summary, most_tokens: int, facts: ToolFacts, most_words: int) -> str:
     room = _room_after(_introduction(summary, facts, _ANY_MARK), most_tokens, most_words)
-    own: list[str] = []
-    others: list[str] = []
-    for section in _sections(summary):
+    sections = tuple(_sections(summary))
+    filled: dict[str, list[str]] = {}
+    told: set[str] = set()
+    for section in sorted(sections, key=lambda each: _PRIORITY.index(each.title)):
         if section.inline:
-            said = "\n".join((*own, *others))
-            section = replace(section, items=tuple(i for i in section.items if i not in said))
-        (own if section.own else others).extend(_filled(section, room))
+            said = "\n".join(line for lines in filled.values() for line in lines)
+            items = tuple(item for item in section.items if item.line not in said)
+            section = replace(section, items=items)
+        filled[section.title] = _filled(section, room, told)
+    own = [line for section in sections if section.own for line in filled[section.title]]
+    others = [line for section in sections if not section.own for line in filled[section.title]]
     mark = mark_for("\n".join((*own, *others))) if others else ""
     fence = [mark, *others, mark] if others else []
     return "\n".join((*_introduction(summary, facts, mark), *own, *fence))
@@ -96,13 +136,15 @@ def room_for_llm_text(
 ) -> Allowance:
     """The room that the computed sections leave in the message for the LLM summary."""
     room = _room_after(_introduction(summary, facts, _ANY_MARK), most_tokens, most_words)
-    for section in _sections(replace(summary, llm_text="...")):
+    told: set[str] = set()
+    sections = _sections(replace(summary, llm_text="...", llm_end=summary.end))
+    for section in sorted(sections, key=lambda each: _PRIORITY.index(each.title)):
         if section.title == _LLM_SECTION:
             share = _Share(room, section.share)
             room.take(_title(section), share)
             words = min(share.words, int(share.tokens / _TOKENS_PER_WORD))
             return Allowance(max(0, share.tokens), max(0, words))
-        _filled(section, room)
+        _filled(section, room, told)
     return Allowance(0, 0)
 
 
@@ -120,22 +162,74 @@ def _room_after(lines: Iterable[str], most_tokens: int, most_words: int) -> _Roo
 
 
 def _sections(summary: Summary) -> Iterator[Section]:
-    # The newest first, so that the oldest are left out.
-    def newest(quotes: Iterable[tuple[int, str]]) -> tuple[str, ...]:
-        return tuple(f"{_one_line(text)} (r{row})" for row, text in reversed(tuple(quotes)))
+    """The sections in their order; the newest entries first, so that the oldest are left out."""
+
+    def newest(quotes: Iterable[Quote]) -> tuple[Item, ...]:
+        return tuple(_quoted(summary, quote) for quote in reversed(tuple(quotes)))
 
     if summary.goal:
-        yield Section("Goal, in the user's words", (_one_line(summary.goal),), 0.25, own=True)
-    yield Section("Rules and corrections by the user", newest(summary.corrections), 0.35, own=True)
-    yield Section("Workflow changes, net", tuple(_changes(summary.ledger)), 0.6)
+        goal = _one_line(summary.goal)
+        yield Section(_GOAL, (Item(goal, goal),), 0.25, own=True)
+    yield Section(_CORRECTIONS, newest(summary.corrections), 0.35, own=True)
+    # A model's summary of all rows tells the state and the next step itself.
+    computed = not summary.llm_text or summary.llm_end < summary.end
+    if computed:
+        yield Section(_STATE, tuple(_state(summary)), 0.25)
+    yield Section(_CHANGES, tuple(Item(line) for line in _changes(summary.ledger)), 0.6)
     if summary.llm_text:
-        yield Section(_LLM_SECTION, tuple(summary.llm_text.splitlines()), 0.7)
-    if summary.last_words:
-        yield Section("Last said by the assistant", (_one_line(summary.last_words),), 0.3)
-    yield Section("Errors", newest(summary.errors), 0.3)
-    yield Section("Requests, newest first", newest(summary.requests), 0.4)
-    yield Section("Decisions", newest(summary.decisions), 0.3)
-    yield Section("Values, newest first", tuple(reversed(summary.values)), 1.0, inline=True)
+        lines = summary.llm_text.splitlines()
+        yield Section(_LLM_SECTION, tuple(Item(line) for line in lines), 0.7)
+    yield Section(_DECISIONS, newest(summary.decisions), 0.3)
+    yield Section(_REQUESTS, newest(summary.requests), 0.4)
+    yield Section(_ERRORS, newest(summary.errors), 0.3)
+    values = tuple(Item(value) for value in reversed(summary.values))
+    yield Section(_VALUES, values, 1.0, inline=True)
+    yield Section(_PENDING, tuple(_pending(summary)), 0.25)
+    if computed:
+        yield Section(_NEXT, tuple(_next_step(summary)), 0.3)
+
+
+def _quoted(summary: Summary, quote: Quote, before: str = "") -> Item:
+    row, text = quote[0], _one_line(quote[1])
+    times = summary.repeated.get(quote[1], 1)
+    again = f", asked {times} times" if times > 1 else ""
+    return Item(f"{before}{text} (r{row}{again})", text)
+
+
+def _state(summary: Summary) -> Iterator[Item]:
+    """The task, the last action, and the assistant's last words."""
+    if summary.unanswered and summary.unanswered[-1] == summary.asked:
+        yield _quoted(summary, summary.asked, "task, not answered in these rows: ")
+    elif summary.requests:
+        yield _quoted(summary, summary.requests[-1], "last task: ")
+    if summary.last_action is not None:
+        row, action = summary.last_action
+        yield Item(f"last action: {_one_line(action)} (r{row})")
+    if summary.last_words and summary.last_words != summary.next_step:
+        words = _one_line(summary.last_words)
+        yield Item(f"last said: {words}", words)
+
+
+def _pending(summary: Summary) -> Iterator[Item]:
+    """What was asked and not answered, and what failed; the task itself stands in the state."""
+    for quote in reversed(summary.unanswered):
+        if quote != summary.asked or (summary.llm_text and summary.llm_end >= summary.end):
+            yield _quoted(summary, quote, "not answered: ")
+    for failure in reversed(summary.failures):
+        error = _one_line(failure.error)
+        yield Item(f"{failure.tool} failed: {error} (r{failure.row})", error)
+
+
+def _next_step(summary: Summary) -> Iterator[Item]:
+    """What the assistant said or offered; else the work that is open."""
+    if summary.next_step:
+        words = _one_line(summary.next_step)
+        yield Item(words, words)
+    elif summary.unanswered:
+        yield Item(f"answer r{summary.unanswered[-1][0]}")
+    elif summary.failures:
+        failure = summary.failures[-1]
+        yield Item(f"settle the failure of {failure.tool} in r{failure.row}")
 
 
 def _changes(ledger: Ledger) -> Iterator[str]:
@@ -189,22 +283,25 @@ class _Share:
         self.words = int(room.words * share)
 
 
-def _filled(section: Section, room: _Room) -> list[str]:
-    """The section's lines that fit; no lines for an empty section."""
+def _filled(section: Section, room: _Room, told: set[str]) -> list[str]:
+    """The section's lines that fit; no lines for an empty section. Quotes in `told` are left out,
+    and its own quotes are added to them."""
     share = _Share(room, section.share)
-    if not section.items or not room.take(_title(section), share):
+    items = [item for item in section.items if not item.quote or item.quote not in told]
+    if not items or not room.take(_title(section), share):
         return []
     kept: list[str] = []
-    for item in section.items:
-        line = item if section.inline else f"- {item}"
+    for item in items:
+        line = item.line if section.inline else f"- {item.line}"
         if not room.take(line, share):
             break
         kept.append(line)
-    left = len(section.items) - len(kept)
+        told.add(item.quote)
+    left = len(items) - len(kept)
     more = f" (and {left} more)" if left else ""
     if not kept:
         return []
-    if section.inline or len(section.items) == 1:
+    if section.inline or len(items) == 1:
         return [f"{section.title}{more}: " + ", ".join(kept).removeprefix("- ")]
     return [f"{section.title}{more}:", *kept]
 

@@ -4,24 +4,43 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from ...chats import ChatParams
+from ...context.report import Report
 from ...messages.parts import Message
+from ..compaction import Show, unseen
 from ..conversation import Conversation
 from ..turn import NO_PARAMS
+
+if TYPE_CHECKING:
+    from ..preparation import Preparation
+
+
+async def _no_maker() -> Callable[[], Preparation] | None:
+    return None
+
+
+def _untold(report: Report) -> None: ...
 
 
 @dataclass(frozen=True, slots=True)
 class IdleChat:
     """A chat whose turn has ended. `path` are its messages, the answer included; `keep` stores the
-    conversation's projections."""
+    conversation's projections. `maker` gives a function that prepares the chat's next request, to
+    be called in a thread (None: there is none). `compacting` shows a compaction that goes on, and
+    `compacted` takes the report of the next request after a cut. `stopped` says that the turn was
+    stopped."""
 
     chat_id: str
     conversation: Conversation
     path: tuple[Message, ...]
     keep: Callable[[], Awaitable[None]]
     params: ChatParams = NO_PARAMS
+    maker: Callable[[], Awaitable[Callable[[], Preparation] | None]] = _no_maker
+    compacting: Show = unseen
+    compacted: Callable[[Report], None] = _untold
+    stopped: bool = False
 
 
 class IdleJob(Protocol):

@@ -1,16 +1,20 @@
-"""A model's summary of the messages that a chat's requests leave out, made while it is idle
-(R21-R27).
+"""A model's summary of the messages that a chat's requests leave out (R21-R27).
 
-    summariser.begin(chat)                           asks the model after a pause
-    summariser.stop("c1")                            cancels it
-    await summariser.compact(preparation, focus)     `/compact`: at once
+    summariser.begin(chat)                                   asks the model while the chat is idle
+    summariser.stop("c1")                                    cancels it
+    await summariser.compact(preparation, focus)             `/compact`: at once
+    await summariser.before_request(preparation, progress)   LLM_SUMMARY=model: a request waits
 
 A cut has its extractive summary from the start; only this module adds a model's text. So a model
 that is slow or fails costs nothing but that text. `context.summary.llm_summary` has the request and
 decides which answers are accepted.
 
-No model is asked automatically in these cases: the demo model; windows under 16k tokens, whose
-models are slow and whose summaries have no room; less new text than `LEAST_READ`."""
+With `LLM_SUMMARY=auto` no model is asked in these cases: windows under 16k tokens, whose models are
+slow and whose summaries have no room; less new text than `LEAST_READ`. The demo model is never
+asked.
+
+With `LLM_SUMMARY=model` the model is asked as soon as a turn has ended, and a request whose cut has
+no summary by the model yet waits for it, at most `LLM_SUMMARY_TIMEOUT`."""
 
 from __future__ import annotations
 
@@ -22,7 +26,6 @@ from dataclasses import dataclass, replace
 from functools import partial
 from weakref import WeakKeyDictionary
 
-from ...chats import ChatParams
 from ...config import Settings
 from ...context.chat_context import ChatContext
 from ...context.compaction_policy import TokenSaving, most_after
@@ -33,7 +36,7 @@ from ...errors import AssistantError, Conflict
 from ...llm.completion import complete
 from ...llm.provider import Provider
 from ...llm.request import LLMRequest
-from ..compaction import Compaction
+from ..compaction import Compaction, Progress, Reason, reason_of
 from ..conversation import Conversation
 from ..preparation import Preparation
 from ..turn_services import Model, Providers, provider_for
@@ -85,7 +88,9 @@ class Summariser:
         self._model = model
         self._settings = settings
         self._clock = clock
-        self._scheduler = IdleScheduler("A summary by a model", IDLE_SECONDS, sleep)
+        self._waited_for = settings.summary == "model"
+        pause = 0.0 if self._waited_for else IDLE_SECONDS
+        self._scheduler = IdleScheduler("A summary by a model", pause, sleep)
         self._failures: WeakKeyDictionary[Conversation, Failures] = WeakKeyDictionary()
 
     def begin(self, chat: IdleChat) -> None:
@@ -99,7 +104,9 @@ class Summariser:
     async def close(self) -> None:
         await self._scheduler.close()
 
-    async def compact(self, preparation: Preparation, focus: str = "") -> Compaction:
+    async def compact(
+        self, preparation: Preparation, focus: str = "", progress: Progress | None = None
+    ) -> Compaction:
         """Cuts the older messages now and asks the chat's own model to summarise them (R25).
 
         `focus` is what the user wants the summary to keep. Raises Conflict (`nothing_to_compact`).
@@ -124,25 +131,62 @@ class Summariser:
             )
         if asks and request is None:
             request = context.summary_request(_most_read(preparation.window), focus)
-        text = await self._answer(conversation, provider, request) if request else None
-        if request is None or text is None:
+        if request is None:
             return Compaction(saving, by_model=False, summarised=self._settings.summary != "off")
+        progress = progress or Progress()
+        progress.enter("summarising", "user")
+        text = await self._answer(conversation, provider, request)
+        progress.enter("committing", "user")
+        if text is None:
+            return Compaction(saving, by_model=False)
         most = most_after(saving.before)
         if not context.add_llm_summary(text, request.end, at_once=True, most_tokens=most):
             return Compaction(saving, by_model=False)
         return Compaction(replace(saving, after=context.tokens), by_model=True)
 
+    async def before_request(
+        self, preparation: Preparation, progress: Progress, overflow: bool = False
+    ) -> bool:
+        """With LLM_SUMMARY=model: waits for the model's summary of what was cut, at most
+        LLM_SUMMARY_TIMEOUT. Returns whether the next request has more of it than before; where not,
+        the summary by rule serves. `overflow` says that the server refused a longer request."""
+        conversation, context = preparation.conversation, preparation.conversation.context
+        if not self._waited_for or preparation.provider.demo or not context.projections.cuts:
+            return False
+        provider = self._summarising(preparation.provider)
+        clock = asyncio.get_running_loop().time
+        end, told = clock() + self._settings.summary_timeout, False
+
+        def work() -> SummaryRequest | None:
+            with conversation.lock:
+                return context.summary_request(_most_read(preparation.window))
+
+        reason = "overflow" if overflow else _reason(context)
+        # A long past needs several requests.
+        while (left := end - clock()) > 0 and not self._waits(conversation):
+            request = await asyncio.to_thread(work)
+            if request is None or self._failed_at(conversation, request):
+                break
+            progress.enter("summarising", reason)
+            text = await self._answer(conversation, provider, request, left)
+            if text is None:
+                break
+            progress.enter("committing", reason)
+            told = context.add_llm_summary(text, request.end, at_once=True)
+        return told
+
     async def _when_idle(self, idle: IdleChat) -> None:
-        provider = await self._provider(idle.params)
+        provider = self._summarising(await provider_for(self._providers, idle.params))
         window = window_of(await self._providers.window(provider))
-        if provider.demo or window.compact or self._waits(idle.conversation):
+        small = window.compact and not self._waited_for
+        if provider.demo or small or self._waits(idle.conversation):
             return
         while await self._tell(idle, provider, window):
-            await idle.keep()
+            pass
 
     async def _tell(self, idle: IdleChat, provider: Provider, window: Window) -> bool:
-        """Asks for one summary, if there is enough new text; returns whether the context
-        changed."""
+        """Asks for one summary, if there is enough new text, and stores it; returns whether the
+        context changed."""
         conversation, task = idle.conversation, asyncio.current_task()
 
         def work() -> SummaryRequest | None:
@@ -152,29 +196,44 @@ class Summariser:
                 return self._due(conversation.feed(idle.path), window)
 
         request = await asyncio.to_thread(work)
-        known = self._failures.get(conversation, Failures())
-        if request is None or known.last == hash(request.source):
+        if request is None or self._failed_at(conversation, request):
             return False
-        text = await self._answer(conversation, provider, request)
-        return text is not None and conversation.context.add_llm_summary(text, request.end)
+        reason = _reason(conversation.context)
+        with Progress(idle.compacting) as progress:
+            progress.enter("summarising", reason)
+            text = await self._answer(conversation, provider, request)
+            if text is None or not conversation.context.add_llm_summary(text, request.end):
+                return False
+            progress.enter("committing", reason)
+            await idle.keep()
+        return True
 
     def _due(self, context: ChatContext, window: Window) -> SummaryRequest | None:
         """The next request for a summary, if there is enough new text."""
         request = context.summary_request(_most_read(window))
-        if request is not None and text_tokens(request.source) >= LEAST_READ:
+        enough = 0 if self._waited_for else LEAST_READ
+        if request is not None and text_tokens(request.source) >= enough:
             return request
         # A summary ahead of a cut pays only where the model has the chat in its prompt cache.
         return None if self._settings.summary_model else context.summary_request_before_cut()
 
     async def _answer(
-        self, conversation: Conversation, provider: Provider, request: SummaryRequest
+        self,
+        conversation: Conversation,
+        provider: Provider,
+        request: SummaryRequest,
+        seconds: float | None = None,
     ) -> str | None:
-        """The model's summary, or None where the model failed; counts failures in a row."""
+        """The model's summary, or None where the model failed or took longer than `seconds`; counts
+        failures in a row."""
+        text: str | None = None
         try:
-            text = accepted(await self._text(provider, request) or "", request)
+            said = await asyncio.wait_for(self._text(provider, request), seconds)
+            text = accepted(said or "", request)
+        except asyncio.TimeoutError:
+            logger.info("A summary by a model took longer than LLM_SUMMARY_TIMEOUT")
         except AssistantError as error:
             logger.info("A summary by a model failed: %s", ascii(error.message)[1:-1])
-            text = None
         if text is not None:
             self._failures.pop(conversation, None)
             return text
@@ -194,15 +253,25 @@ class Summariser:
         answer = await complete(self._model.stream(provider, sent), request.most_chars)
         return answer.text if answer.whole else None
 
-    async def _provider(self, params: ChatParams) -> Provider:
-        """The provider that is asked automatically (R25)."""
-        provider = await provider_for(self._providers, params)
+    def _summarising(self, provider: Provider) -> Provider:
+        """The provider that is asked automatically, in a chat that `provider` answers (R25)."""
         model = self._settings.summary_model
         return replace(provider, model=model) if model else provider
+
+    def _failed_at(self, conversation: Conversation, request: SummaryRequest) -> bool:
+        """Whether the model failed at the same text before."""
+        known = self._failures.get(conversation, Failures())
+        return known.last == hash(request.source)
 
     def _waits(self, conversation: Conversation) -> bool:
         """Whether the pause after too many failures lasts."""
         return self._clock() < self._failures.get(conversation, Failures()).until
+
+
+def _reason(context: ChatContext) -> Reason:
+    """The reason of a summary of what was cut; before a cut it is the window that asks."""
+    cuts = context.projections.cuts
+    return reason_of(cuts[-1].limit) if cuts else "tokens"
 
 
 def _most_read(window: Window) -> int:
