@@ -25,8 +25,9 @@ from aiohttp import web
 
 from . import __version__, files
 from .comfy_port import ComfyPort
-from .config import Problem, Settings
+from .config import Settings
 from .environment import load_settings
+from .errors import Problem
 from .llm.book import ProviderBook
 from .llm.client import Client
 from .llm.network import Network

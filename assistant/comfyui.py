@@ -13,8 +13,7 @@ from aiohttp import hdrs, web
 
 from .app import Assistant, Host, create_assistant
 from .comfy_port import Queue, Run, RunState
-from .config import Problem
-from .errors import Refused
+from .errors import Problem, Refused
 from .startup import log_failure
 
 USER_FOLDER = "assistant"

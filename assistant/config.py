@@ -30,20 +30,6 @@ from .formats import (
 )
 from .formats import setting as _setting
 
-
-@dataclass(frozen=True, slots=True)
-class Problem:
-    """A fault in the configuration, as a sentence for the user.
-
-    `hides_provider` is True where the fault hides which provider the user chose.
-    """
-
-    code: str
-    message: str
-    variable: str | None = None
-    hides_provider: bool = False
-
-
 PROVIDER = "The provider"
 CONTEXT = "What the model is sent"
 INSTALLATION = "The installation"

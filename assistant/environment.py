@@ -16,8 +16,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from .config import Problem, Settings
+from .config import Settings
 from .dotenv_file import Fault, read_dotenv
+from .errors import Problem
 from .formats import shown
 
 PROVIDER_VARIABLES = frozenset(("OPENAI_API_KEY", "OPENAI_BASE_URL", "OPENAI_MODEL", "LLM_GGUF"))

@@ -22,6 +22,7 @@ the panel, the tests and other clients compare it. Messages never contain keys.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any
 
 
@@ -186,3 +187,16 @@ class RolesRefused(ProviderError):
 
     def __init__(self, message: str, *, detail: str = "") -> None:
         super().__init__(message, code="bad_request", actions=("choose-model",), detail=detail)
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """A fault in the configuration, as a sentence for the user.
+
+    `hides_provider` is True where the fault hides which provider the user chose.
+    """
+
+    code: str
+    message: str
+    variable: str | None = None
+    hides_provider: bool = False

@@ -10,7 +10,7 @@ import threading
 from collections import Counter
 from typing import Final
 
-from ..config import Problem
+from ..errors import Problem
 
 MOST_NOTED: Final = 1_000
 """Rows that are told apart; a file with more is as good as lost, and its user is told by then."""

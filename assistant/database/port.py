@@ -17,8 +17,7 @@ from datetime import datetime, timezone
 from pathlib import Path
 from typing import Any, Protocol, TypeVar
 
-from ..config import Problem
-from ..errors import FileFailed
+from ..errors import FileFailed, Problem
 from .damaged_rows import DamagedRows
 from .tables import StoreTables
 from .transaction import Transaction

@@ -21,8 +21,7 @@ from pathlib import Path
 from typing import Any
 
 from .. import files
-from ..config import Problem
-from ..errors import InvalidRequest, NotFound, StoreError
+from ..errors import InvalidRequest, NotFound, Problem, StoreError
 from .provider import Provider, check_link_local, normal_base_url, usable_key
 
 MOST_PROVIDERS = 100

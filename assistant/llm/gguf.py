@@ -26,8 +26,7 @@ from typing import Any
 
 import aiohttp
 
-from ..config import Problem
-from ..errors import ProviderError
+from ..errors import Problem, ProviderError
 from .line import Line, Place
 from .models import get_json
 from .provider import Provider, Source

@@ -16,8 +16,8 @@ import time
 from collections.abc import AsyncGenerator, Callable, Sequence
 from dataclasses import replace
 
-from ..config import Problem, Settings
-from ..errors import NotFound, ProviderError
+from ..config import Settings
+from ..errors import NotFound, Problem, ProviderError
 from .book import Contents, ProviderBook
 from .discovery import Discovery, LocalServer
 from .gguf import GgufServer, ModelPlace, demo_model, gguf_model

@@ -21,8 +21,8 @@ from contextlib import AbstractContextManager
 
 from aiohttp import web
 
-from ..config import Problem, Settings
-from ..errors import AssistantError, Refused
+from ..config import Settings
+from ..errors import AssistantError, Problem, Refused
 from ..llm.redaction import without_keys
 from .answers import error_answer, internal_error
 from .authority import (

@@ -8,9 +8,8 @@ from typing import Any
 from aiohttp import web
 
 from .. import __version__
-from ..config import Problem
 from ..context.window import DEFAULT_WINDOW
-from ..errors import ProviderError
+from ..errors import Problem, ProviderError
 from ..llm.resolver import Resolver
 from ..space import UserSpace
 from ..user_context.skills import SkillLibrary

@@ -19,7 +19,8 @@ from typing import Any, Generic, TypeVar
 
 from aiohttp import web
 
-from ..config import Problem, Settings
+from ..config import Settings
+from ..errors import Problem
 from ..llm.book import ProviderBook
 from ..llm.client import Client
 from ..llm.resolver import Resolver

@@ -19,7 +19,8 @@ from pathlib import Path
 from aiohttp import web
 from aiohttp.test_utils import TestClient, TestServer
 from plugin.assistant.app import Assistant, Host
-from plugin.assistant.config import Problem, Settings
+from plugin.assistant.config import Settings
+from plugin.assistant.errors import Problem
 from plugin.assistant.llm.client import Client as ModelClient
 from plugin.assistant.routes.guard import Gate
 from plugin.tests.hosts import NO_COMFYUI

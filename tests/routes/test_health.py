@@ -4,7 +4,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from plugin.assistant import __version__
-from plugin.assistant.config import Problem
+from plugin.assistant.errors import Problem
 from plugin.tests.routes.site import QUIET, USER, site
 
 ROUTE = "/api/assistant/health"

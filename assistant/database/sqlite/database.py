@@ -21,8 +21,7 @@ from typing import Any, Final
 
 from sqlalchemy import Connection
 
-from ...config import Problem
-from ...errors import FileFailed, StoreError
+from ...errors import FileFailed, Problem, StoreError
 from ...files import make_file, make_folder
 from ..damaged_rows import DamagedRows
 from ..port import Fallback, Result, Work, utc_now

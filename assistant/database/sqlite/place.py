@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import PurePath
 from typing import Final
 
-from ...config import Problem
+from ...errors import Problem
 
 ADVICE: Final = "Set ASSISTANT_USER_DIR to a folder on a disk of this machine."
 SYNCHRONISED: Final = ("OneDrive", "Dropbox", "Google Drive", "Mobile Documents", "Nextcloud")
