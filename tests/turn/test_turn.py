@@ -300,9 +300,21 @@ async def test_a_skill_replaces_the_typed_command_for_the_model_only(chat: Chatt
     first, second = (request.messages for request in chat.provider.requests)
     assert "SDXL" in first[-1]["content"]
     assert first[-1]["content"] != "/skill 20_model_sdxl"
-    assert second[1] == first[1]
+    # It was for its own turn; the next one has a line with its handle.
+    assert second[1]["content"].startswith('[The user activated the skill "SDXL"')
+    assert "recall_result r0 gives them" in second[1]["content"]
+    assert len(second[1]["content"]) < len(first[1]["content"]) / 4
     stored = await chat.stored()
     assert stored["messages"][0]["parts"][0]["text"] == "/skill 20_model_sdxl"
+
+
+async def test_where_prompts_are_cached_a_skill_stays_where_it_is(tmp_path: Path) -> None:
+    async with chatting(tmp_path, {"LLM_PROMPT_CACHE": "auto"}) as chat:
+        chat.provider.queue("Active", "Still")
+        await chat.say("/skill 20_model_sdxl")
+        await chat.say("Go on")
+        first, second = (request.messages for request in chat.provider.requests)
+        assert second[: len(first)] == first
 
 
 async def test_an_unknown_skill_is_answered_without_the_model(chat: Chatting) -> None:
