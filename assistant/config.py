@@ -270,8 +270,17 @@ class Settings:
     )
     recall_tokens: int = _limit(
         "LLM_RECALL_TOKENS",
-        0,
+        1_600,
         "The longest text of cut messages that is sent again to fit your new message; 0: none.",
+        "tokens",
+    )
+    tail_tokens: int | None = _setting(  # R56
+        CONTEXT,
+        "LLM_TAIL_TOKENS",
+        None,
+        integer(0, MOST),
+        "The most that one turn adds to its requests: events, recalled messages and the like. "
+        "Empty: an eighth of the window, from 800 to 2,400, and at most a quarter of its room.",
         "tokens",
     )
     prices: Mapping[str, Rates] | None = _setting(

@@ -35,8 +35,8 @@ from .handles import recall
 from .left_out import cut_ranges, shortened_rows, unsent_rows
 from .limits import limits_of
 from .log import ChatLog
-from .notes import Note
-from .passages import recalled_note
+from .notes import KINDS, RECALLED
+from .passages import note_of, recalled_note, shown_of
 from .plan import Plan
 from .projections import Projections, valid
 from .rendering import OPENING, alternate
@@ -73,8 +73,8 @@ class ChatContext:
         self._settings = settings
         self._log = ChatLog(messages, budget.count, facts)
         self._count = budget.count
-        self._tail: tuple[Tail, int | None] = (Tail(), None)
-        self._notes: tuple[PlacedNote, ...] = ()
+        self._tail = Tail()
+        self._notes: tuple[tuple[object, ...], tuple[PlacedNote, ...]] = ((), ())
         self._projections = valid(projections or Projections(), self._log)
         self._ranges = cut_ranges(self._projections)
         self._summary: tuple[Summary, int, CountedMessage] | None = None
@@ -89,7 +89,7 @@ class ChatContext:
         if self._prepared == wanted:
             return
         self._prepared = wanted
-        self._tail, self._notes = (Tail(), None), ()
+        self._tail, self._notes = Tail(), ((), ())
         if budget.count is not self._count:
             # Another model has another tokenizer: everything is counted again.
             self._count, self._summary = budget.count, None
@@ -144,12 +144,14 @@ class ChatContext:
         """The whole content behind a handle. Raises NotFound."""
         return recall(self._log, handle)
 
-    def recalled(self, found: Iterable[range], most_tokens: int) -> Note | None:
-        """The note of passages from the rows `found`, best first, that requests no longer have;
-        None without any."""
-        summary = self._summary_message(self._projections)
-        visible = summary.message.text if summary else ""
-        return recalled_note(self._log, self._projections, found, most_tokens, visible)
+    @property
+    def hides(self) -> bool:
+        """Whether the next request may leave out rows: rows are cut, or a cut is near."""
+        if self._projections.cuts:
+            return True
+        draft = self._draft(self._projections)
+        near = draft.tokens + tail_tokens(self._budget, self._settings.tail_tokens)
+        return near > min(self._limits.trigger, self._room) or cut_due(draft, self._limits)
 
     def plan(self, tail: Tail | None = None) -> Plan:
         """The next request, with the notes of its turn in `tail`.
@@ -157,13 +159,14 @@ class ChatContext:
         Raises InvalidRequest when the log has no user message with content, ContextOverflow when
         the messages that must be sent do not fit a window that is known.
         """
-        self._place_notes(tail or Tail())
+        self._tail = tail or Tail()
         asked = self._log.last_user
         if asked is None or self._log.row(asked).is_empty:
             raise InvalidRequest("expected a last user message with some content", where="messages")
         draft = self._committed(self._draft(self._projections, enough_tokens=SURPLUS * self._room))
         if draft.partial:
             draft = self._committed(self._draft(self._projections))
+        self._keep_shown(draft, asked)
         draft = self._fitted(draft, asked)
         alternation = self._budget.alternation
         messages = alternate(draft.messages) if alternation else draft.messages
@@ -256,20 +259,50 @@ class ChatContext:
             self._summary_message(projections),
             self._limits,
             self._reducer,
-            self._notes,
+            self._placed_notes(projections),
             enough_tokens,
         )
 
-    def _place_notes(self, tail: Tail) -> None:
-        """Places the notes of `tail`, fitted to the tail's budget; none when the tail belongs to
-        another turn."""
-        asked = self._log.last_user
-        if self._tail == (tail, asked):
+    def _placed_notes(self, projections: Projections) -> tuple[PlacedNote, ...]:
+        """The notes of requests under `projections`: those of the tail, fitted to its budget, and
+        passages that stay from earlier turns. The same objects as long as nothing changes."""
+        asked, shown = self._log.last_user, projections.shown
+        key = (self._tail, asked, projections.cuts, projections.summary, shown)
+        if self._notes[0] != key:
+            earlier = (one for one in shown if one.row != asked)
+            stay = (PlacedNote.of(note_of(one), one.row, self._count) for one in earlier)
+            staying = tuple(replace(placed, stays=True) for placed in stay)
+            self._notes = key, (*staying, *self._turn_notes(projections))
+        return self._notes[1]
+
+    def _turn_notes(self, projections: Projections) -> tuple[PlacedNote, ...]:
+        """The notes of the tail; none where the tail belongs to another turn. Passages that were
+        kept for this turn stay as they are."""
+        asked, tail = self._log.last_user, self._tail
+        if asked is None:
+            return ()
+        kept = next((one for one in projections.shown if one.row == asked), None)
+        notes = () if tail.asked != asked else tail.notes
+        if kept is None and tail.found is not None and tail.asked == asked:
+            summary = self._summary_message(projections)
+            visible = summary.message.text if summary else ""
+            notes = tail.with_note(
+                recalled_note(self._log, projections, tail.found, visible)
+            ).notes
+        budget = tail_tokens(self._budget, self._settings.tail_tokens)
+        stays = [PlacedNote.of(note_of(kept), asked, self._count)] if kept is not None else []
+        budget -= sum(placed.counted.tokens for placed in stays)
+        placed = [PlacedNote.of(note, asked, self._count) for note in fit(notes, budget)]
+        return tuple(sorted((*stays, *placed), key=lambda one: KINDS.index(one.note.kind)))
+
+    def _keep_shown(self, draft: Draft, asked: int) -> None:
+        """Where prompts are cached, the passages of a turn stay until the next cut (R50)."""
+        if not self._limits.cached or any(one.row == asked for one in self._projections.shown):
             return
-        self._tail, self._notes = (tail, asked), ()
-        if asked is not None and tail.asked == asked:
-            notes = fit(tail.notes, tail_tokens(self._budget))
-            self._notes = tuple(PlacedNote.of(note, asked, self._count) for note in notes)
+        for placed in draft.turn_notes:
+            if placed.note.kind is RECALLED:
+                shown = (*self._projections.shown, shown_of(self._log, asked, placed.note))
+                self._projections = replace(self._projections, shown=shown)
 
     def _committed(self, draft: Draft) -> Draft:
         """The draft after the mask or cut that is due, committed once for each state of the log
@@ -305,9 +338,10 @@ class ChatContext:
         mask, draft = self._masked(before) if self._limits.cached else (0, before)
         summary = self._most_summary(sum(counted.tokens for counted in draft.system))
         asked = self._log.group_at(self._log.last_user or 0)
-        fixed = draft.prefix_tokens + self._tool_tokens + summary + draft.note_tokens
+        fixed = draft.prefix_tokens + self._tool_tokens + summary
+        fixed += sum(placed.counted.tokens for placed in draft.turn_notes)
         count = len(draft.head or draft.whole[:1]) + bool(summary)
-        count += len(draft.notes)
+        count += len(draft.turn_notes)
         choose = manual_cut_index if manual else cut_index
         index = choose(draft.reduced, asked, fixed, count, self._limits)
         if index == 0:

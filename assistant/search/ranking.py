@@ -9,7 +9,7 @@ changed nothing measurable. The measurements: `bench/search_quality.py`.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
 from math import log
@@ -52,6 +52,8 @@ class Entry:
 
 Weighted = tuple[frozenset[int], float]
 """Places, and their weight."""
+_Term = tuple[str, frozenset[int], float]
+"""A term, its places, and its weight."""
 
 
 class Postings(Protocol):
@@ -69,11 +71,21 @@ class Postings(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class ScoredWindow:
-    """A hit: its place, the places shown with it (its own included, in order) and its score."""
+    """A hit: its place, the places shown with it (its own included, in order) and its score.
+
+    Only `best_places` says how much of the query a place has: `share` is the part, 0 to 1, of the
+    weight of the query's terms that the terms in the place have, `fewest` the number of places with
+    the rarest of these terms."""
 
     place: int
     places: tuple[int, ...]
     score: float
+    share: float = 0.0
+    fewest: int = 0
+
+
+Ranking = Callable[[Sequence[str], Postings, int], tuple[ScoredWindow, ...]]
+"""Terms, postings and the most hits -> the hits, the best first."""
 
 
 @dataclass(slots=True)
@@ -96,6 +108,33 @@ ROUNDING: Final = 1e-9
 """Sums of weights that differ by less are equal: the order of the terms changes a sum by less."""
 
 
+def best_places(
+    terms: Sequence[str], postings: Postings, most: int, telling: Collection[str] | None = None
+) -> tuple[ScoredWindow, ...]:
+    """Up to `most` places by their scores, the best first, each alone. The shares are those of the
+    terms in `telling`; of all terms without it. The same input gives the same order."""
+    single = _single(terms, postings)
+    weighted = [(places, weight) for _, places, weight in single] + _pairs(single, postings)
+    around = {place + step for place in _seeds(weighted) for step in range(-WIDEST, WIDEST + 1)}
+    entries = postings.entries(around) if around else {}
+    scores = _scores(weighted, entries)
+    best = sorted(scores, key=lambda place: (-scores[place], place))[:most]
+    counted = [one for one in single if telling is None or one[0] in telling]
+    known = {term for term, _, _ in single}
+    missing = sum(term not in known for term in terms if telling is None or term in telling)
+    whole = sum(one[2] for one in counted) + missing * _rarity(0, postings.total())
+    return tuple(_scored_place(place, scores[place], counted, whole) for place in best)
+
+
+def _scored_place(
+    place: int, score: float, counted: Sequence[_Term], whole: float
+) -> ScoredWindow:
+    here = [(len(places), weight) for _, places, weight in counted if place in places]
+    share = sum(weight for _, weight in here) / whole if whole > 0 else 0.0
+    fewest = min((count for count, _ in here), default=0)
+    return ScoredWindow(place, (place,), score, share, fewest)
+
+
 def rank(terms: Sequence[str], postings: Postings, hits: int) -> tuple[ScoredWindow, ...]:
     """Up to `hits` windows of at most three messages each, no message in two of them, the best
     first. The same input gives the same order."""
@@ -108,17 +147,28 @@ def rank(terms: Sequence[str], postings: Postings, hits: int) -> tuple[ScoredWin
 def _weighted(terms: Sequence[str], postings: Postings) -> list[Weighted]:
     """The places of each term with its weight, which is larger for a rarer term; then the places
     with two terms that follow each other in the query."""
+    single = _single(terms, postings)
+    return [(places, weight) for _, places, weight in single] + _pairs(single, postings)
+
+
+def _single(terms: Sequence[str], postings: Postings) -> list[_Term]:
+    """Each term that has places, with these and its weight."""
     total = postings.total()
-    found = []
+    found: list[_Term] = []
     for term in terms:
         places, share = frozenset(postings.places(term)), 1.0
         if not places and len(term) >= SHORTEST_PREFIX:
             places, share = frozenset(postings.places(term, prefix=True)), PREFIX_SHARE
         if places:
-            found.append((places, share * _rarity(len(places), total)))
-    pairs = [one & other for (one, _), (other, _) in pairwise(found)]
-    found += [(pair, PAIR_SHARE * _rarity(len(pair), total)) for pair in pairs if pair]
+            found.append((term, places, share * _rarity(len(places), total)))
     return found
+
+
+def _pairs(single: Sequence[_Term], postings: Postings) -> list[Weighted]:
+    """The places with two terms that follow each other, and their weight."""
+    total = postings.total()
+    pairs = [one & other for (_, one, _), (_, other, _) in pairwise(single)]
+    return [(pair, PAIR_SHARE * _rarity(len(pair), total)) for pair in pairs if pair]
 
 
 def _rarity(places: int, total: int) -> float:

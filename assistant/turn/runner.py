@@ -21,6 +21,7 @@ from ..messages.fold import fold
 from ..messages.parts import StepStart, ToolPart
 from .calls import CallRunner, Suspension
 from .decisions import STOPPED
+from .history import ConversationHistory
 from .measure import Measure
 from .model_request import ModelRequests
 from .preparation import Preparation, prepare, prepare_first
@@ -117,9 +118,10 @@ class TurnRunner:
     async def _prepare_first(self) -> tuple[Preparation, Plan | None]:
         turn, opening = self._turn, self._opening
         parts = (self._services, opening.history, turn.conversation, turn.params)
-        if turn.tools.history is None:
+        history = turn.tools.history
+        if not isinstance(history, ConversationHistory):
             return await prepare(*parts), None
-        notes = NoteSources(turn.tools.history, opening.answer.id, opening.events)
+        notes = NoteSources(history, opening.answer.id, opening.events)
         return await prepare_first(*parts, notes, self._stream.message)
 
     async def _prepare(self) -> Preparation:

@@ -20,7 +20,7 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, Final
+from typing import Any, Final, TypeVar
 
 from sqlalchemy import Select, bindparam, exists, func, select
 
@@ -28,7 +28,7 @@ from ...database import Statement, Transaction, Transactions
 from ...errors import FileFailed, StoreError
 from ...messages.origin import EVENT
 from ...search.positions import Document, Piece, PieceOrigin, Placed, first_place, place_all
-from ...search.ranking import rank
+from ...search.ranking import Ranking, best_places, rank
 from ...search.scanned_postings import ScannedPostings
 from ...search.words import index_terms, query_terms
 from .. import chat_rows, schema
@@ -39,11 +39,13 @@ from ..log.record import decode
 from ..row_values import MOST
 from ..schema import chats, messages
 from . import search_index
+from .found_pieces import FoundPiece, PieceQuery, named, row_of
 from .hits import Found, Hit, show
 from .message_text import pieces_of
 from .search_index import State
 
 logger = logging.getLogger("comfyui_assistant")
+T = TypeVar("T")
 
 MOST_HITS: Final = 100
 ROWS_PER_STEP: Final = 200
@@ -96,24 +98,36 @@ class HistorySearch:
             saved = []
         return tuple(sorted([*unsaved, *saved], key=lambda hit: -hit.score)[:k])
 
+    async def pieces(self, wanted: PieceQuery) -> tuple[FoundPiece, ...]:
+        """The pieces of a chat's messages that fit a query best, each alone: what a model gets.
+        Raises as `search` does."""
+        identity = check_chat_id(wanted.chat_id)
+        held = self._failover.held if self._failover is not None else frozenset()
+        place = self._unsaved if self._unsaved and identity in held else self
+        return await place._ask(identity, partial(_find_pieces, wanted))
+
     async def _search(
         self, chat_id: str | None, query: str, k: int, before_row: int | None
     ) -> tuple[Hit, ...]:
         wanted = _Wanted(chat_id, query_terms(query), min(k, MOST_HITS), before_row)
+        return await self._ask(chat_id, partial(_find, wanted))
+
+    async def _ask(self, chat_id: str | None, find: Callable[[Transaction, bool], T]) -> T:
+        """What `find` finds in a transaction; its second argument is whether there is an index."""
         if self._has_index:
             # Mostly there is nothing to index, so that one transaction is enough.
             try:
-                found = await self._database.read(lambda c: _look(c, wanted))
+                found = await self._database.read(lambda c: _look(c, chat_id, find))
                 if found is not None:
                     return found
             except _DAMAGED_INDEX as error:
                 await self._drop_index(error)
         if await self._catch_up(chat_id):
             try:
-                return await self._database.read(lambda c: _find(c, wanted, True))
+                return await self._database.read(lambda c: find(c, True))
             except _DAMAGED_INDEX as error:
                 await self._drop_index(error)
-        return await self._database.read(lambda c: _find(c, wanted, False))
+        return await self._database.read(lambda c: find(c, False))
 
     def index_soon(self) -> None:
         """Index what is not indexed, in the background, such as a long chat that was imported."""
@@ -214,12 +228,14 @@ class HistorySearch:
 
 @dataclass(frozen=True, slots=True)
 class _Wanted:
-    """A search: in one chat or in all (None), for `terms`, at most `hits` hits, before a row."""
+    """A search: in one chat or in all (None), for `terms`, at most `hits` hits, before a row, in
+    the order of `rank`."""
 
     chat_id: str | None
     terms: tuple[str, ...]
     hits: int
     before_row: int | None
+    rank: Ranking = rank
 
 
 def _make_tables(transaction: Transaction) -> bool:
@@ -255,11 +271,11 @@ def _behind(transaction: Transaction, chat_id: str | None) -> list[str]:
     return [identity for (identity,) in found]
 
 
-def _look(transaction: Transaction, wanted: _Wanted) -> tuple[Hit, ...] | None:
-    """The hits of the index; None while a row is not indexed."""
-    if _behind(transaction, wanted.chat_id):
-        return None
-    return _find(transaction, wanted, True)
+def _look(
+    transaction: Transaction, chat_id: str | None, find: Callable[[Transaction, bool], T]
+) -> T | None:
+    """What is found with the index; None while a row is not indexed."""
+    return None if _behind(transaction, chat_id) else find(transaction, True)
 
 
 @dataclass(frozen=True, slots=True)
@@ -346,11 +362,21 @@ def _add(transaction: Transaction, rows: _Rows) -> None:
     search_index.add(transaction, number, placed)
 
 
-def _find(transaction: Transaction, wanted: _Wanted, indexed: bool) -> tuple[Hit, ...]:
+def _find(wanted: _Wanted, transaction: Transaction, indexed: bool) -> tuple[Hit, ...]:
     if wanted.chat_id is not None:
         chat_rows.require(transaction, wanted.chat_id)
     found = _ask_index(transaction, wanted) if indexed else _ask_rows(transaction, wanted)
     return show(transaction, found, frozenset(wanted.terms))
+
+
+def _find_pieces(
+    wanted: PieceQuery, transaction: Transaction, indexed: bool
+) -> tuple[FoundPiece, ...]:
+    chat_rows.require(transaction, wanted.chat_id)
+    before, ranking = row_of(transaction, wanted), partial(best_places, telling=wanted.telling)
+    search = _Wanted(wanted.chat_id, wanted.terms, wanted.most, before, ranking)
+    found = _ask_index(transaction, search) if indexed else _ask_rows(transaction, search)
+    return named(transaction, wanted.chat_id, found)
 
 
 def _ask_index(transaction: Transaction, wanted: _Wanted) -> Found:
@@ -363,7 +389,7 @@ def _ask_index(transaction: Transaction, wanted: _Wanted) -> Found:
     postings = search_index.IndexedPostings(
         transaction, number, wanted.before_row, hidden=_hidden(transaction)
     )
-    windows = rank(wanted.terms, postings, wanted.hits)
+    windows = wanted.rank(wanted.terms, postings, wanted.hits)
     places = [place for window in windows for place in window.places]
     return Found(windows, search_index.origins(transaction, places))
 
@@ -389,4 +415,4 @@ def _ask_rows(transaction: Transaction, wanted: _Wanted) -> Found:
             placed.append(one)
             for place, _, _ in one.places():
                 origins[place] = PieceOrigin(chat_id, one.document.row, place - one.place)
-    return Found(rank(wanted.terms, ScannedPostings(placed), wanted.hits), origins)
+    return Found(wanted.rank(wanted.terms, ScannedPostings(placed), wanted.hits), origins)

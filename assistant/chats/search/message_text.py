@@ -39,11 +39,12 @@ _BINARY = re.compile(r"[A-Za-z0-9+/=_-]{257,}")
 
 @dataclass(frozen=True, slots=True)
 class PieceText:
-    """A piece of a message: text, or one tool call with its result. `round` counts the rounds of
-    the message."""
+    """A piece of a message: text, or one tool call with its result (`call`). `round` counts the
+    rounds of the message."""
 
     text: str
     round: int
+    call: bool = False
 
 
 def pieces_of(message: Message) -> tuple[PieceText, ...]:
@@ -61,7 +62,8 @@ def pieces_of(message: Message) -> tuple[PieceText, ...]:
         begun = bool(pieces) and pieces[-1].round == number
         if isinstance(part, ToolPart):
             end_text()
-            pieces.append(PieceText(clean("\n".join(filter(None, _part(part)))), number))
+            text = clean("\n".join(filter(None, _part(part))))
+            pieces.append(PieceText(text, number, call=True))
         elif isinstance(part, StepStart):
             end_text()
             number += bool(pieces) and pieces[-1].round == number
