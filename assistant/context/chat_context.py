@@ -286,9 +286,7 @@ class ChatContext:
         if kept is None and tail.found is not None and tail.asked == asked:
             summary = self._summary_message(projections)
             visible = summary.message.text if summary else ""
-            notes = tail.with_note(
-                recalled_note(self._log, projections, tail.found, visible)
-            ).notes
+            notes = tail.with_note(recalled_note(self._log, projections, tail.found, visible)).notes
         budget = tail_tokens(self._budget, self._settings.tail_tokens)
         stays = [PlacedNote.of(note_of(kept), asked, self._count)] if kept is not None else []
         budget -= sum(placed.counted.tokens for placed in stays)

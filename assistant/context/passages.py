@@ -92,9 +92,7 @@ def _in_sight(log: ChatLog, projections: Projections) -> Collection[int]:
     return {row for row in rows if row is not None}
 
 
-def _sent(
-    found: Found, projections: Projections, in_sight: Collection[int]
-) -> Iterator[Passage]:
+def _sent(found: Found, projections: Projections, in_sight: Collection[int]) -> Iterator[Passage]:
     for passage in found.passages:
         if passage.row >= projections.end or passage.row in in_sight:
             yield passage

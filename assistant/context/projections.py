@@ -53,10 +53,7 @@ class Shown:
     content_hash: str
 
     def fits(self, log: ChatLog) -> bool:
-        return (
-            self.row < len(log)
-            and log.content_hash(self.row, self.row + 1) == self.content_hash
-        )
+        return self.row < len(log) and log.content_hash(self.row, self.row + 1) == self.content_hash
 
 
 @dataclass(frozen=True, slots=True)

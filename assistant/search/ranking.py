@@ -126,9 +126,7 @@ def best_places(
     return tuple(_scored_place(place, scores[place], counted, whole) for place in best)
 
 
-def _scored_place(
-    place: int, score: float, counted: Sequence[_Term], whole: float
-) -> ScoredWindow:
+def _scored_place(place: int, score: float, counted: Sequence[_Term], whole: float) -> ScoredWindow:
     here = [(len(places), weight) for _, places, weight in counted if place in places]
     share = sum(weight for _, weight in here) / whole if whole > 0 else 0.0
     fewest = min((count for count, _ in here), default=0)

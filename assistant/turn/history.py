@@ -72,7 +72,8 @@ class ConversationHistory:
         terms = query_terms(query)
         if self._search is not None and self._chat_id is not None:
             asked = self._asked_message()
-            wanted = PieceQuery(self._chat_id, terms, most, asked and asked.id, telling)
+            before = asked.id if asked is not None else None
+            wanted = PieceQuery(self._chat_id, terms, most, before, telling)
             found = await self._search.pieces(wanted)
         else:
             found = await asyncio.to_thread(self._scanned, terms, most, telling)

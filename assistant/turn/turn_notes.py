@@ -144,9 +144,7 @@ def _is_reason(one: FoundRow, need: Need, telling: frozenset[str]) -> bool:
 
 def _names(terms: frozenset[str]) -> frozenset[str]:
     """The terms that are the name of a file, an id or a long number, rather than a word."""
-    return frozenset(
-        term for term in terms if len(term) >= SHORTEST_NAME and _SIGN.search(term)
-    )
+    return frozenset(term for term in terms if len(term) >= SHORTEST_NAME and _SIGN.search(term))
 
 
 def _passage(
