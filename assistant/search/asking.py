@@ -37,7 +37,7 @@ def need_of(text: str) -> Need:
     others: list[str] = []
     for sentence in _SENTENCE.findall(text):
         (questions if _QUESTION.search(sentence) else others).append(sentence)
-    if any(map(_BACK.search, questions)):
+    if _FORGOT.search(text) or any(map(_BACK.search, questions)):
         return Need.ASKS
     asking = [question for question in questions if not _REQUEST.search(question)]
     if asking and not any(map(_REQUEST.search, others)):
@@ -48,8 +48,9 @@ def need_of(text: str) -> Need:
     return Need.NAMES
 
 
-def _words(*alternatives: str) -> str:
-    return rf"\b(?:{'|'.join(alternatives)})\b"
+def _words(alternatives: str) -> str:
+    """A pattern of whole words; `alternatives` are patterns between bars."""
+    return rf"\b(?:{alternatives})\b"
 
 
 def _any(*patterns: str) -> re.Pattern[str]:
@@ -58,168 +59,84 @@ def _any(*patterns: str) -> re.Pattern[str]:
 
 _QUOTED = re.compile(r"```.*?(?:```|\Z)|`[^`\n]*`|https?://\S+", re.DOTALL)
 """Code and addresses: a question mark in them asks nothing."""
-_SENTENCE = re.compile(r"[^.!?\n\u3002\uff01\uff1f\u061f]+(?:[.!?\u3002\uff01\uff1f\u061f]+|\n|$)")
-_ENGLISH = _any(_words("the", "that", "what", "we", "i", "you", "it", "as", "my", "same"))
+_END = r".!?\n\u3002\uff01\uff1f\u061f"
+_SENTENCE = re.compile(rf"[^{_END}]+(?:[{_END}]+|$)")
+_ENGLISH = _any(_words("the|that|what|we|i|you|it|as|my|same"))
 
+# In each of the patterns below: English, German, French, Spanish, Russian, Chinese, Japanese,
+# Korean.
 _QUESTION = _any(
     r"[?\uff1f\u061f]",
-    r"^\W*(?:who|whose|whom|what|when|where|which|why|how|did|does|was|were|remind me)\b",
-    r"^\W*(?:wer|was|wann|wo|welche[rsnm]?|warum|wieso|wie|hatte[nst]?|erinnerst)\b",
-    r"^\W*(?:qui|que|quoi|quand|o\u00f9|quel(?:le)?s?|pourquoi|comment|combien|est-ce)\b",
-    r"^\W*(?:qui\u00e9n|qu\u00e9|cu\u00e1ndo|d\u00f3nde|cu\u00e1l(?:es)?|por qu\u00e9|c\u00f3mo)\b",
-    r"^\W*(?:\u043a\u0442\u043e|\u0447\u0442\u043e|\u043a\u043e\u0433\u0434\u0430|\u0433\u0434\u0435"
-    r"|\u043a\u0430\u043a\w*|\u043f\u043e\u0447\u0435\u043c\u0443|\u0441\u043a\u043e\u043b\u044c\u043a\u043e)\b",
-    # Chinese: 吗 呢 at an end; 什么 哪 几个 多少 谁 何时 怎么 为什么 是不是 有没有
-    r"[\u5417\u5462\u55ce](?:[\u3002\uff01!.\s]|$)",
-    r"\u4ec0\u4e48|\u4ec0\u9ebc|\u54ea|\u51e0\u4e2a|\u591a\u5c11|\u8c01|\u8ab0|\u4f55\u65f6|\u600e\u4e48"
-    r"|\u4e3a\u4ec0\u4e48|\u662f\u4e0d\u662f|\u6709\u6ca1\u6709",
-    # Japanese: ですか ますか でしたか at an end; 何 誰 どこ どの どれ いつ いくつ なぜ
-    r"(?:\u3059|\u305f|\u306e|\u3093)\u304b(?:\u306a)?(?:[\u3002\uff01!.\s]|$)",
-    r"\u4f55(?:\u3067|\u3092|\u304c|\u8272|\u756a|\u6642|\u6b73|\u4eba|\u56de)|\u3069\u3053|\u3069\u306e"
-    r"|\u3069\u308c|\u3044\u3064\u3067|\u306a\u305c",
-    # Korean: 까 나요 니 at an end; 무엇 뭐 언제 어디 누구 어떤 몇 왜
-    r"(?:\uae4c|\ub098\uc694|\uac00\uc694|\uc8e0|\ub2c8)(?:[.!\s]|$)",
-    r"\ubb34\uc5c7|\ubb50\uc600|\ubb50\uc9c0|\uc5b8\uc81c|\uc5b4\ub514|\ub204\uad6c|\uc5b4\ub5a4",
+    r"^\W*" + _words("who|whose|whom|what|when|where|which|why|how|did|does|was|were"),
+    r"^\W*" + _words("wer|was|wann|wo|welche[rsnm]?|warum|wieso|wie|hatte[nst]?|erinnerst"),
+    r"^\W*" + _words("qui|que|quoi|quand|où|quel(?:le)?s?|pourquoi|comment|combien|est-ce"),
+    r"^\W*" + _words("quién|qué|cuándo|dónde|cuál(?:es)?|por qué|cómo|cuánt[oa]s?"),
+    r"^\W*" + _words(r"кто|что|когда|где|как\w*|почему|сколько"),
+    r"[吗呢嗎](?:[\u3002\uff01!.\s]|$)|什么|什麼|哪|几个|多少|谁|誰|何时|怎么|为什么|是不是|有没有",
+    r"(?:す|た|の|ん)か(?:な)?(?:[\u3002\uff01!.\s]|$)|何(?:で|を|が|色|番|時|歳|人|回)|どこ|どの|どれ|なぜ",
+    r"(?:까|나요|가요|죠|니)(?:[.!\s]|$)|무엇|뭐였|뭐지|언제|어디|누구|어떤",
 )
+_FORGOT = _any(
+    _words(r"forgot|forgotten|remind me|can(?:no|['\u2019])t remember|don['\u2019]t remember"),
+    _words("tell me (?:again )?(?:the|my|its|our|where|which|who|when|how)"),
+    _words("vergessen|sag mir|erinnere mich"),
+    _words("oublié|rappelle-moi|rappelez-moi|dis-moi"),
+    _words("olvid[éó]|olvidado|recuérdame|dime"),
+    _words(r"забыл\w?|напомни\w*"),
+    "忘|教えて|잊|알려",
+)
+"""Words of somebody who wants to be told again."""
 _BACK = _any(
     _words(
-        "did",
-        "was",
-        "were",
-        "had",
-        "said",
-        "told",
-        "mentioned",
-        "earlier",
-        "before",
-        "previous",
-        "previously",
-        "last",
-        "ago",
-        "yesterday",
-        "remember",
-        "remind",
-        "recall",
-        "back to",
-        "used to",
-        "originally",
-        "already",
-        r"(?:i|we|you) (?:liked|gave|told|used|chose|made|found|wanted|wrote|decided|agreed)",
-        r"(?:have|has) (?:i|we|you)",
-        r"at the (?:beginning|start)",
-        r"same \w+(?: \w+)? as",
+        "did|was|were|had|said|told|mentioned|earlier|before|previous|previously|last|ago|yesterday"
+        "|remember|remind|recall|back to|used to|originally|already|at the (?:beginning|start)"
+        "|(?:i|we|you) (?:liked|gave|told|used|chose|made|found|wanted|wrote|decided|agreed)"
+        r"|(?:have|has) (?:i|we|you)|same \w+(?: \w+)? as"
     ),
     _words(
-        "hatte",
-        "hatten",
-        "hattest",
-        "habe ich",
-        "haben wir",
-        "hast du",
-        "haben sie",
-        "war",
-        "waren",
-        "sagte",
-        "gesagt",
-        "genannt",
-        "vorhin",
-        "fr\u00fcher",
-        "vorher",
-        "letzte[nrsm]?",
-        "zuletzt",
-        "gestern",
-        "anfang",
-        "erinner\\w*",
-        "gefallen hat",
-        "gefiel",
-        "wie zuvor",
+        "hatten?|hattest|habe ich|haben wir|hast du|haben sie|waren?|sagte|gesagt|genannt|vorhin"
+        r"|früher|vorher|letzte[nrsm]?|zuletzt|gestern|anfang|erinner\w*|gefallen hat|gefiel"
     ),
     _words(
-        "avais",
-        "avait",
-        "avons",
-        "avez",
-        "j'ai",
-        "tu as",
-        "\u00e9tait",
-        "\u00e9taient",
-        "dit",
-        "mentionn\u00e9\\w*",
-        "avant",
-        "pr\u00e9c\u00e9dent\\w*",
-        "derni\u00e8?re?s?",
-        "hier",
-        "d\u00e9but",
-        "rappel\\w*",
-        "souvien\\w*",
+        "avais|avait|avons|avez|j'ai|tu as|étai(?:t|ent)|mentionnée?s?|avant|précédente?s?"
+        r"|derni(?:er|ère)s?|début|rappel\w*|souvien\w*|plu|plaisait"
     ),
     _words(
-        "era",
-        "eran",
-        "fue",
-        "fueron",
-        "estaba",
-        "ten\u00eda",
-        "dije",
-        "dijiste",
-        "dijimos",
-        "mencion\\w*",
-        "antes",
-        "anterior\\w*",
-        "\u00faltim[oa]s?",
-        "ayer",
-        "principio",
-        "recuerd\\w*",
-        "acuerd\\w*",
-        "gust\u00f3",
-        "hab\u00eda\\w*",
+        "eran?|fue|fueron|estaba|tenía|dije|dijiste|dijimos|antes|último|última|ayer|principio"
+        r"|mencion\w*|anterior\w*|recuerd\w*|acuerd\w*|gustó|gustaba|había\w*"
     ),
-    r"\b(?:\u0431\u044b\u043b\w?|\u0440\u0430\u043d\u044c\u0448\u0435|\u0440\u0430\u043d\u0435\u0435"
-    r"|\u043f\u0440\u0435\u0434\u044b\u0434\u0443\u0449\w+|\u043f\u0440\u043e\u0448\u043b\w+"
-    r"|\u0433\u043e\u0432\u043e\u0440\w+|\u0441\u043a\u0430\u0437\u0430\u043b\w*|\u0432\u0447\u0435\u0440\u0430"
-    r"|\u043f\u043e\u043c\u043d\w+|\u043d\u0430\u043f\u043e\u043c\u043d\w+|\u0432\u043d\u0430\u0447\u0430\u043b\u0435"
-    r"|\u043f\u043e\u043d\u0440\u0430\u0432\w+|\u043d\u0430\u0437\u044b\u0432\u0430\w+)\b",
-    # Chinese: 之前 以前 刚才 上次 先前 早些 最初 一开始 记得 提到 说过 用过 喜欢的那 曾经
-    r"\u4e4b\u524d|\u4ee5\u524d|\u521a\u624d|\u4e0a\u6b21|\u5148\u524d|\u65e9\u4e9b|\u6700\u521d"
-    r"|\u4e00\u5f00\u59cb|\u8bb0\u5f97|\u63d0\u5230|[\u8bf4\u7528\u8bb2\u95ee\u9009]\u8fc7|\u7684\u90a3\u4e2a"
-    r"|\u66fe\u7ecf|\u8a18\u5f97|\u525b\u624d",
-    # Japanese: 前に 以前 さっき 先ほど 前回 最初 覚えて 言った 話した でした ました
-    r"\u524d\u306b|\u4ee5\u524d|\u3055\u3063\u304d|\u5148\u307b\u3069|\u524d\u56de|\u6700\u521d"
-    r"|\u899a\u3048|\u8a00\u3063\u305f|\u8a71\u3057\u305f|\u3067\u3057\u305f|\u307e\u3057\u305f",
-    # Korean: 아까 전에 이전 지난 처음 기억 말했 했던 였던 좋아했
-    r"\uc544\uae4c|\uc804\uc5d0|\uc774\uc804|\uc9c0\ub09c|\ucc98\uc74c|\uae30\uc5b5|\ub9d0\ud588|\ud588\ub358"
-    r"|\uc600\ub358|\uc88b\uc544\ud588",
+    _words(
+        r"был\w?|раньше|ранее|предыдущ\w+|прошл\w+|говорил\w*|сказал\w*|вчера|помн\w+|вначале"
+        r"|понрав\w+|называ\w+"
+    ),
+    "之前|以前|刚才|剛才|上次|先前|早些|最初|开始的|记得|記得|提到|[说用讲问选]过|喜欢的|的那个|曾经",
+    "前に|以前|さっき|先ほど|前回|最初|覚え|言った|話した|でした|ました",
+    "아까|전에|이전|지난|처음|기억|말했|했던|였던|좋아했",
 )
-_KEEP = _any(
-    r"\bremember (?:for|that|this|to)\b",
-    r"\bmerk(?:e)? dir\b",
-    r"\u8bb0\u4f4f|\u8a18\u4f4f",
-)
+_KEEP = _any(_words("remember (?:for|that|this|to)|merke? dir"), "记住|記住")
 """Words that give something to keep, rather than point back."""
 _REQUEST = _any(
-    r"\b(?:can|could|would|will) you\b(?! (?:still )?(?:remember|recall|remind|repeat))",
-    r"\b(?:please|have a look|let me know)\b",
-    r"\b(?:kannst du|k\u00f6nnen sie|k\u00f6nntest du|bitte|machst du)\b",
-    r"\b(?:peux-tu|pouvez-vous|pourrais-tu|pourriez-vous|s'il (?:te|vous) pla\u00eet)\b",
-    r"\b(?:puedes|podr\u00edas|puede usted|por favor)\b",
-    r"\b(?:\u043c\u043e\u0436\u0435\u0448\u044c|\u043c\u043e\u0436\u0435\u0442\u0435"
-    r"|\u043f\u043e\u0436\u0430\u043b\u0443\u0439\u0441\u0442\u0430)\b",
-    # Chinese: 能不能 可以帮 请帮 能帮 请把
-    r"\u80fd\u4e0d\u80fd|\u53ef\u4ee5\u5e2e|\u8bf7\u5e2e|\u80fd\u5e2e|\u8bf7\u628a",
-    # Japanese: てくれ てもらえ ていただけ てください
-    r"\u3066(?:\u304f\u308c|\u3082\u3089\u3048|\u3044\u305f\u3060\u3051|\u304f\u3060\u3055\u3044)",
-    # Korean: 줄 수 주세요 줄래
-    r"\uc904 \uc218|\uc8fc\uc138\uc694|\uc904\ub798",
+    _words("(?:can|could|would|will) you") + "(?! (?:still )?(?:remember|recall|remind|repeat))",
+    _words("please|have a look|let me know"),
+    _words("kannst du|können sie|könntest du|bitte|machst du"),
+    _words("peux-tu|pouvez-vous|pourrais-tu|pourriez-vous|s'il (?:te|vous) plaît"),
+    _words("puedes|podrías|puede usted|por favor"),
+    _words("можешь|можете|пожалуйста"),
+    "能不能|可以帮|请帮|能帮|请把",
+    "て(?:くれ|もらえ|いただけ|ください)",
+    "줄 수|주세요|줄래",
 )
 _ADVICE = _any(
-    r"\b(?:would|should|do|can|could|must|may|shall) (?:i|we)\b(?! (?:assume|conclude|say|tell))",
-    r"\b(?:soll|sollte|kann|muss|k\u00f6nnte)n? (?:ich|wir|man)\b",
-    r"\b(?:dois-je|puis-je|devrais-je|comment faire)\b",
-    r"\b(?:debo|deber\u00eda|puedo|podr\u00eda|necesito)\b",
-    r"\b(?:\u043c\u043e\u0433\u0443|\u043c\u043e\u0436\u043d\u043e|\u043d\u0443\u0436\u043d\u043e|\u0441\u0442\u043e\u0438\u0442)\b",
-    # Chinese: 我该 我应该 需要 / Japanese: べき すれば 必要 / Korean: 해야 하면 될
-    r"\u6211\u8be5|\u6211\u5e94\u8be5|\u9700\u8981|\u3079\u304d|\u3059\u308c\u3070|\u5fc5\u8981"
-    r"|\ud574\uc57c|\ud558\uba74 \ub420",
+    _words("(?:would|should|can|could|must|may|shall) (?:i|we)")
+    + "(?! (?:assume|conclude|say|tell))",
+    _words("how do (?:i|we)|do (?:i|we) (?:need|have to)"),
+    _words("(?:soll|sollte|kann|muss|könnte)n? (?:ich|wir|man)"),
+    _words("dois-je|puis-je|devrais-je|comment faire"),
+    _words("debo|debería|puedo|podría|necesito"),
+    _words("могу|можно|нужно|стоит"),
+    "我该|我应该|需要",
+    "べき|すれば|必要",
+    "해야|하면 될",
 )
 FILLERS: Final = frozenset(
     stem(word)

@@ -35,6 +35,9 @@ SHORTEST_PREFIX: Final = 3
 PREFIX_SHARE: Final = 0.7
 """A term that no message has is taken as the beginning of longer terms if it has at least
 SHORTEST_PREFIX characters; it gets the share PREFIX_SHARE of their weight."""
+RELATED_SHARE: Final = 0.7
+"""The share of the weight of a term that the query does not have itself, such as "move" for
+"city"."""
 PAIR_SHARE: Final = 0.4
 """The extra weight of two terms that are side by side in the query, where both are in one message,
 as in "azure yacht" (Metzler and Croft, 2005, without the order)."""
@@ -109,12 +112,19 @@ ROUNDING: Final = 1e-9
 
 
 def best_places(
-    terms: Sequence[str], postings: Postings, most: int, telling: Collection[str] | None = None
+    terms: Sequence[str],
+    postings: Postings,
+    most: int,
+    telling: Collection[str] | None = None,
+    related: Sequence[str] = (),
 ) -> tuple[ScoredWindow, ...]:
     """Up to `most` places by their scores, the best first, each alone. The shares are those of the
-    terms in `telling`; of all terms without it. The same input gives the same order."""
+    terms in `telling`; of all terms without it. Terms that are `related` to the query's count for
+    the score only. The same input gives the same order."""
     single = _single(terms, postings)
+    others = _single(related, postings, prefixes=False)
     weighted = [(places, weight) for _, places, weight in single] + _pairs(single, postings)
+    weighted += [(places, RELATED_SHARE * weight) for _, places, weight in others]
     around = {place + step for place in _seeds(weighted) for step in range(-WIDEST, WIDEST + 1)}
     entries = postings.entries(around) if around else {}
     scores = _scores(weighted, entries)
@@ -149,13 +159,13 @@ def _weighted(terms: Sequence[str], postings: Postings) -> list[Weighted]:
     return [(places, weight) for _, places, weight in single] + _pairs(single, postings)
 
 
-def _single(terms: Sequence[str], postings: Postings) -> list[_Term]:
+def _single(terms: Sequence[str], postings: Postings, prefixes: bool = True) -> list[_Term]:
     """Each term that has places, with these and its weight."""
     total = postings.total()
     found: list[_Term] = []
     for term in terms:
         places, share = frozenset(postings.places(term)), 1.0
-        if not places and len(term) >= SHORTEST_PREFIX:
+        if not places and prefixes and len(term) >= SHORTEST_PREFIX:
             places, share = frozenset(postings.places(term, prefix=True)), PREFIX_SHARE
         if places:
             found.append((term, places, share * _rarity(len(places), total)))

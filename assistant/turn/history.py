@@ -18,10 +18,10 @@ from ..chats.search.message_text import pieces_of
 from ..context.handles import json_part, range_handle
 from ..messages.parts import Message
 from ..search.positions import Document, Piece, first_place, place_all
-from ..search.ranking import best_places
+from ..search.recall_terms import recall_terms
 from ..search.scanned_postings import ScannedPostings
 from ..search.snippet import snippet
-from ..search.words import index_terms, query_terms
+from ..search.words import index_terms
 from ..tools.ports import Passage
 from .conversation import Conversation
 from .found_rows import FoundRow, line_of, rows_of_pieces, with_answers
@@ -62,37 +62,35 @@ class ConversationHistory:
         """The best passages; a passage is a message with its neighbours: a question with its
         answer, a tool's result with its call."""
         found = await self.rows(query, PASSAGE_ROWS * k)
-        return await asyncio.to_thread(self._passages, found, frozenset(query_terms(query)), k)
+        return await asyncio.to_thread(self._passages, found, recall_terms(query).every, k)
 
     async def rows(
         self, query: str, most: int, telling: frozenset[str] | None = None
     ) -> tuple[FoundRow, ...]:
         """Up to `most` rows before the message that is answered, the best first. The shares of the
         rows are those of the terms `telling`; of all terms of the query without it."""
-        terms = query_terms(query)
+        words, asked = recall_terms(query), self._asked_message()
+        before = asked.id if asked is not None else None
+        chat_id = self._chat_id or ""
+        wanted = PieceQuery(chat_id, words.terms, most, before, telling, words.related)
         if self._search is not None and self._chat_id is not None:
-            asked = self._asked_message()
-            before = asked.id if asked is not None else None
-            wanted = PieceQuery(self._chat_id, terms, most, before, telling)
             found = await self._search.pieces(wanted)
         else:
-            found = await asyncio.to_thread(self._scanned, terms, most, telling)
+            found = await asyncio.to_thread(self._scanned, wanted)
         return rows_of_pieces(self._conversation, found, self._asked)
 
     def _asked_message(self) -> Message | None:
         conversation, asked = self._conversation, self._asked
         return conversation.message_at(asked) if asked < len(conversation.context) else None
 
-    def _scanned(
-        self, terms: tuple[str, ...], most: int, telling: frozenset[str] | None
-    ) -> tuple[FoundPiece, ...]:
+    def _scanned(self, wanted: PieceQuery) -> tuple[FoundPiece, ...]:
         """The pieces found by reading all messages before the one that is answered."""
         asked = self._asked_message()
         messages = self._conversation.messages
         earlier = messages[: messages.index(asked)] if asked is not None else messages
         placed = place_all(map(_document, range(1, len(earlier) + 1), earlier), first_place(0))
         owners = {place: (one, place - one.place) for one in placed for place, _, _ in one.places()}
-        windows = best_places(terms, ScannedPostings(placed), most, telling)
+        windows = wanted.ranking(wanted.terms, ScannedPostings(placed), wanted.most)
         return tuple(
             FoundPiece(owner.document.message_id, piece, window.share, window.fewest)
             for window in windows

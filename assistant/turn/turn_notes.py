@@ -20,8 +20,9 @@ from ..context.tokens import text_tokens
 from ..errors import AssistantError
 from ..messages.parts import Message
 from ..search.asking import FILLERS, Need, need_of
+from ..search.recall_terms import recall_terms
 from ..search.snippet import snippet
-from ..search.words import index_terms, query_terms
+from ..search.words import index_terms
 from .conversation import Conversation
 from .found_rows import FoundRow, with_answers
 from .history import ConversationHistory
@@ -82,7 +83,7 @@ def recalls(conversation: Conversation, query: str, most_tokens: int) -> bool:
 
 def _telling(query: str) -> frozenset[str]:
     """The terms of the message that say what it is about."""
-    terms = frozenset(query_terms(query))
+    terms = frozenset(recall_terms(query).terms)
     return terms - FILLERS or terms
 
 
@@ -118,7 +119,7 @@ def _found(
     most_tokens: int,
 ) -> Found:
     """The passages of the rows that were found; none where the message is no reason to show any."""
-    need, terms, telling = need_of(query), frozenset(query_terms(query)), _telling(query)
+    need, terms, telling = need_of(query), recall_terms(query).every, _telling(query)
     reasons = {one.row for one in found if _is_reason(one, need, telling)}
     if not reasons:
         return Found((), most_tokens)

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from functools import partial
 
 from sqlalchemy import bindparam, select
 
 from ...database import Transaction
+from ...search.ranking import Ranking, best_places
 from ..log import paths
 from ..schema import messages
 from .hits import Found
@@ -20,15 +22,20 @@ _NAMES = select(messages.c.row, messages.c.message_id, messages.c.created).where
 
 @dataclass(frozen=True, slots=True)
 class PieceQuery:
-    """Up to `most` pieces of a chat for `terms`. The message `before`, such as the question that is
-    being answered, and all later ones are not found; None leaves out none. `telling` are the terms
-    whose share in a piece counts; None: all."""
+    """Up to `most` pieces of a chat for `terms` and, with less weight, `related` terms. The message
+    `before`, such as the question that is being answered, and all later ones are not found; None
+    leaves out none. `telling` are the terms whose share in a piece counts; None: all."""
 
     chat_id: str
     terms: tuple[str, ...]
     most: int
     before: str | None = None
     telling: frozenset[str] | None = None
+    related: tuple[str, ...] = ()
+
+    @property
+    def ranking(self) -> Ranking:
+        return partial(best_places, telling=self.telling, related=self.related)
 
 
 @dataclass(frozen=True, slots=True)

@@ -28,7 +28,7 @@ from ...database import Statement, Transaction, Transactions
 from ...errors import FileFailed, StoreError
 from ...messages.origin import EVENT
 from ...search.positions import Document, Piece, PieceOrigin, Placed, first_place, place_all
-from ...search.ranking import Ranking, best_places, rank
+from ...search.ranking import Ranking, rank
 from ...search.scanned_postings import ScannedPostings
 from ...search.words import index_terms, query_terms
 from .. import chat_rows, schema
@@ -373,8 +373,8 @@ def _find_pieces(
     wanted: PieceQuery, transaction: Transaction, indexed: bool
 ) -> tuple[FoundPiece, ...]:
     chat_rows.require(transaction, wanted.chat_id)
-    before, ranking = row_of(transaction, wanted), partial(best_places, telling=wanted.telling)
-    search = _Wanted(wanted.chat_id, wanted.terms, wanted.most, before, ranking)
+    before = row_of(transaction, wanted)
+    search = _Wanted(wanted.chat_id, wanted.terms, wanted.most, before, wanted.ranking)
     found = _ask_index(transaction, search) if indexed else _ask_rows(transaction, search)
     return named(transaction, wanted.chat_id, found)
 
