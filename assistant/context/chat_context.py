@@ -35,8 +35,7 @@ from .handles import recall
 from .left_out import cut_ranges, shortened_rows, unsent_rows
 from .limits import limits_of
 from .log import ChatLog
-from .notes import KINDS, RECALLED
-from .passages import note_of, recalled_note, shown_of
+from .placed_notes import placed_notes, with_shown
 from .plan import Plan
 from .projections import Projections, valid
 from .rendering import OPENING, alternate
@@ -46,7 +45,7 @@ from .summary.state import Summary
 from .summary.text import summary_text
 from .summary_request import request_after_cut, request_before_cut
 from .system import SystemText
-from .tail import Tail, fit, tail_tokens
+from .tail import Tail, tail_tokens
 from .tokens import message_tokens, schema_text, schema_tokens
 from .tool_facts import NO_FACTS, ToolFacts
 from .validator import faults
@@ -166,7 +165,7 @@ class ChatContext:
         draft = self._committed(self._draft(self._projections, enough_tokens=SURPLUS * self._room))
         if draft.partial:
             draft = self._committed(self._draft(self._projections))
-        self._keep_shown(draft, asked)
+        self._keep_shown(draft)
         draft = self._fitted(draft, asked)
         alternation = self._budget.alternation
         messages = alternate(draft.messages) if alternation else draft.messages
@@ -264,43 +263,22 @@ class ChatContext:
         )
 
     def _placed_notes(self, projections: Projections) -> tuple[PlacedNote, ...]:
-        """The notes of requests under `projections`: those of the tail, fitted to its budget, and
-        passages that stay from earlier turns. The same objects as long as nothing changes."""
-        asked, shown = self._log.last_user, projections.shown
-        key = (self._tail, asked, projections.cuts, projections.summary, shown)
+        """The notes of requests under `projections`; the same objects as long as nothing
+        changes."""
+        shown = projections.shown
+        key = (self._tail, self._log.last_user, projections.cuts, projections.summary, shown)
         if self._notes[0] != key:
-            earlier = (one for one in shown if one.row != asked)
-            stay = (PlacedNote.of(note_of(one), one.row, self._count) for one in earlier)
-            staying = tuple(replace(placed, stays=True) for placed in stay)
-            self._notes = key, (*staying, *self._turn_notes(projections))
-        return self._notes[1]
-
-    def _turn_notes(self, projections: Projections) -> tuple[PlacedNote, ...]:
-        """The notes of the tail; none where the tail belongs to another turn. Passages that were
-        kept for this turn stay as they are."""
-        asked, tail = self._log.last_user, self._tail
-        if asked is None:
-            return ()
-        kept = next((one for one in projections.shown if one.row == asked), None)
-        notes = () if tail.asked != asked else tail.notes
-        if kept is None and tail.found is not None and tail.asked == asked:
             summary = self._summary_message(projections)
             visible = summary.message.text if summary else ""
-            notes = tail.with_note(recalled_note(self._log, projections, tail.found, visible)).notes
-        budget = tail_tokens(self._budget, self._settings.tail_tokens)
-        stays = [PlacedNote.of(note_of(kept), asked, self._count)] if kept is not None else []
-        budget -= sum(placed.counted.tokens for placed in stays)
-        placed = [PlacedNote.of(note, asked, self._count) for note in fit(notes, budget)]
-        return tuple(sorted((*stays, *placed), key=lambda one: KINDS.index(one.note.kind)))
+            most = tail_tokens(self._budget, self._settings.tail_tokens)
+            notes = placed_notes(self._tail, self._log, projections, visible, most, self._count)
+            self._notes = key, notes
+        return self._notes[1]
 
-    def _keep_shown(self, draft: Draft, asked: int) -> None:
+    def _keep_shown(self, draft: Draft) -> None:
         """Where prompts are cached, the passages of a turn stay until the next cut (R50)."""
-        if not self._limits.cached or any(one.row == asked for one in self._projections.shown):
-            return
-        for placed in draft.turn_notes:
-            if placed.note.kind is RECALLED:
-                shown = (*self._projections.shown, shown_of(self._log, asked, placed.note))
-                self._projections = replace(self._projections, shown=shown)
+        if self._limits.cached:
+            self._projections = with_shown(self._projections, self._log, draft.turn_notes)
 
     def _committed(self, draft: Draft) -> Draft:
         """The draft after the mask or cut that is due, committed once for each state of the log
