@@ -247,6 +247,34 @@ class Settings:
         "The next summary is made after this number of turns.",
         "turns",
     )
+    summary_share: float = _setting(  # R20
+        CONTEXT,
+        "LLM_SUMMARY_SHARE",
+        0.30,
+        number(0.05, 0.9),
+        "The most that a summary has of the room that system message and tools leave.",
+    )
+    summary_timeout: float = _setting(  # R21
+        CONTEXT,
+        "LLM_SUMMARY_TIMEOUT",
+        20.0,
+        number(1, 600),
+        "How long a cut waits for the model's summary, with LLM_SUMMARY=model.",
+        "seconds",
+    )
+    keep_last_turns: int = _limit(  # R22
+        "LLM_KEEP_LAST_TURNS",
+        2,
+        "How many of the newest turns a summary leaves whole, as far as the other limits allow.",
+        "turns",
+    )
+    response_reserve: int = _limit(  # R20
+        "LLM_RESPONSE_RESERVE",
+        4_096,
+        "What is kept free for the answer: at most a quarter of the window, and never less than "
+        "LLM_MAX_OUTPUT_TOKENS.",
+        "tokens",
+    )
     min_recent_messages: int = _setting(  # R20
         CONTEXT,
         "LLM_MIN_RECENT_MESSAGES",

@@ -53,7 +53,7 @@ def changes_of(call: ToolCall, value: Any) -> Iterator[Change]:
 def bench_facts() -> ToolFacts:
     """The facts of the product's own tools, with `changes_of` for all others."""
     own = standard_toolset()
-    return ToolFacts(own.recall_name, own.search_name, own.digest, changes_of)
+    return ToolFacts(own.recall_name, own.search_name, own.kept_names, own.digest, changes_of)
 
 
 @dataclass(frozen=True, slots=True)

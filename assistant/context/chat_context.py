@@ -19,18 +19,19 @@ from ..config import Settings
 from ..errors import AssistantError, ContextOverflow, InvalidRequest
 from ..messages.prompt import PromptMessage
 from .compaction_policy import (
+    Fixed,
     TokenSaving,
-    cut_due,
     cut_index,
     cut_saves_enough,
     manual_cut_index,
     mask_end,
     mask_pays,
+    met,
     most_of_summary,
 )
 from .draft import CountedMessage, Draft, PlacedNote, compose, masked
 from .emergency import fitted
-from .fidelity import GroupReducer
+from .fidelity import GroupReducer, kept_places
 from .handles import recall
 from .left_out import cut_ranges, shortened_rows, unsent_rows
 from .limits import limits_of
@@ -38,6 +39,7 @@ from .log import ChatLog
 from .placed_notes import placed_notes, with_shown
 from .plan import Plan
 from .projections import Projections, valid
+from .relief import relief_of, relieved
 from .rendering import OPENING, alternate
 from .reporting import report_of
 from .summary.llm_summary import SummaryRequest
@@ -94,13 +96,14 @@ class ChatContext:
             self._count, self._summary = budget.count, None
             self._log = ChatLog(self._log.rows(), budget.count, self._log.facts)
         self._budget, self._system, self._tools = budget, system, tools
-        self._limits = limits_of(self._settings, budget)
-        self._reducer = GroupReducer(self._limits.fidelity)
-        self._tool_tokens = schema_tokens(schema_text(tools), budget.count)
-        opening = message_tokens(OPENING, budget.count) if budget.alternation else 0
-        self._room = self._limits.prompt - self._tool_tokens - opening
         text = system.text if system else ""
         self._system_message = CountedMessage.of("system", text, budget.count) if text else None
+        taken = schema_tokens(schema_text(tools), budget.count)
+        taken += message_tokens(OPENING, budget.count) if budget.alternation else 0
+        self._limits = limits_of(self._settings, budget, taken, self._system_tokens)
+        self._reducer = GroupReducer(self._limits.fidelity)
+        self._room = self._limits.room
+        self._window_room = int(budget.prompt / budget.factor) - taken
 
     @property
     def projections(self) -> Projections:
@@ -166,7 +169,7 @@ class ChatContext:
         if draft.partial:
             draft = self._committed(self._draft(self._projections))
         self._keep_shown(draft)
-        draft = self._fitted(draft, asked)
+        draft = self._fitted(self._relieved(draft, asked), asked)
         alternation = self._budget.alternation
         messages = alternate(draft.messages) if alternation else draft.messages
         if found := faults(messages, alternation=alternation):
@@ -182,7 +185,7 @@ class ChatContext:
             self._projections,
             shortened,
         )
-        if self._budget.window.known and draft.tokens > self._room:
+        if self._budget.window.known and draft.tokens > self._window_room:
             raise ContextOverflow(
                 f"Your message needs about {report.total.tokens:,} tokens and the model's window "
                 f"has {self._budget.window.tokens:,}: shorten it, or choose a model with a larger "
@@ -286,23 +289,35 @@ class ChatContext:
         if self._projections.made_at == len(self._log):
             return draft
         if not self._limits.cached:
-            return self._cut(draft) if cut_due(draft, self._limits) else draft
-        if draft.tokens <= min(self._limits.trigger, self._room):
+            return self._cut(draft) if met(draft, self._limits) else draft
+        if draft.tokens <= self._limits.trigger:
             return draft
-        end, shorter = self._masked(draft)
+        mask, shorter = self._masked(draft)
         pays = mask_pays(draft, shorter, self._room, self._budget.prices)
         if pays and not draft.partial:
-            self._projections = self._projections.with_mask(self._log, end)
+            self._projections = self._projections.with_mask(self._log, *mask)
             return shorter
         return self._cut(draft) if draft.tokens > self._room else draft
 
-    def _masked(self, draft: Draft) -> tuple[int, Draft]:
-        """The end row of a mask of all but the last rounds, and the draft with it; 0 and the draft
-        itself when there is nothing new to mask."""
+    def _masked(self, draft: Draft) -> tuple[tuple[int, tuple[int, ...]], Draft]:
+        """A mask of all but the last rounds and of what the running turn is to keep: its end row
+        and the rows of the rounds that it leaves out; and the draft with it. The end row is 0, and
+        the draft the same, when there is nothing new to mask."""
         end = mask_end(draft.whole, self._limits.keep_rounds)
         if end <= self._projections.masked:
-            return 0, draft
-        return end, masked(draft, end, self._log, self._limits, self._reducer)
+            return (0, ()), draft
+        asked = self._log.last_user or 0
+        running = (group for group in draft.whole if asked < group.first < end)
+        unmasked = tuple(group.first for group in running if kept_places(group))
+        shorter = masked(draft, end, unmasked, self._log, self._limits, self._reducer)
+        return (end, unmasked), shorter
+
+    def _relieved(self, draft: Draft, asked: int) -> Draft:
+        """Where prompts are not cached, the draft with the longest results of the running turn
+        shortened down to the trigger (R17)."""
+        if self._limits.cached:
+            return draft
+        return relieved(draft, self._limits.trigger, asked)
 
     def _cut(self, before: Draft, *, manual: bool = False) -> Draft:
         """The draft after a cut of its oldest groups, committed with their summary; `before` itself
@@ -311,17 +326,24 @@ class ChatContext:
         Where prompts are cached, older rounds are masked at the same time: the cut breaks the
         prefix anyway.
         """
-        mask, draft = self._masked(before) if self._limits.cached else (0, before)
+        mask, draft = self._masked(before) if self._limits.cached else ((0, ()), before)
         summary = self._most_summary(sum(counted.tokens for counted in draft.system))
         asked = self._log.group_at(self._log.last_user or 0)
-        fixed = draft.prefix_tokens + self._tool_tokens + summary
-        fixed += sum(placed.counted.tokens for placed in draft.turn_notes)
-        count = len(draft.head or draft.whole[:1]) + bool(summary)
-        count += len(draft.turn_notes)
+        kept = [group for group in draft.asked if group.is_round]
+        notes = draft.turn_notes
+        fixed = Fixed(
+            draft.prefix_tokens
+            + summary
+            + sum(placed.counted.tokens for placed in notes)
+            + sum(g.tokens for g in kept),
+            len(draft.head or draft.whole[:2]) + bool(summary) + len(notes) + sum(map(len, kept)),
+            0 if self._limits.cached else relief_of(draft.tail, self._log.last_user or 0),
+        )
         choose = manual_cut_index if manual else cut_index
-        index = choose(draft.reduced, asked, fixed, count, self._limits)
+        index = choose(draft.reduced, asked, fixed, self._limits)
         if index == 0:
             return before
+        limit = met(before, self._limits)
         replaced = sum(group.tokens for group in draft.tail[:index])
         replaced += draft.summary.tokens if draft.summary else 0
         changed = self._projections.with_cut(
@@ -329,9 +351,10 @@ class ChatContext:
             self._log.groups_between(self._projections.end, draft.whole[index].first),
             most_head=self._limits.head,
             most_summary=min(summary, most_of_summary(replaced, manual=manual)),
+            limit="" if manual or limit is None else limit.setting,
         )
-        if mask > changed.end:
-            changed = changed.with_mask(self._log, mask)
+        if mask[0] > changed.end:
+            changed = changed.with_mask(self._log, *mask)
         after = self._draft(changed)
         if not cut_saves_enough(before, after, self._limits):
             return before
@@ -343,7 +366,8 @@ class ChatContext:
     def _fitted(self, draft: Draft, asked: int) -> Draft:
         """The draft shortened by force where it exceeds the room; the summary is shortened last
         (R20)."""
-        draft = fitted(draft, self._room, self._reducer, asked, self._count)
+        recent = self._limits.min_recent_messages
+        draft = fitted(draft, self._room, self._reducer, asked, self._count, recent)
         excess = draft.tokens - self._room
         if excess > 0 and draft.summary is not None and self._projections.summary is not None:
             most = draft.summary.tokens - excess

@@ -1,7 +1,8 @@
 """Clamps long texts: the beginning and the end stay, the middle is left out (R17).
 
-A note in the middle says how many characters are missing. JSON stays JSON. No code point is split:
-halves of surrogate pairs are joined first.
+A note in the middle says how many characters are missing. JSON stays JSON (`clamp_json`). A result
+that is clamped uses its limit, within a twentieth. No code point is split: halves of surrogate
+pairs are joined first.
 """
 
 from __future__ import annotations
@@ -10,16 +11,16 @@ import json
 from typing import Any
 
 from ..messages.json_text import json_text, mended
+from .clamp_json import shortened_json
 
 HEAD_SHARE = 0.6
 """The share of the beginning, which shows what the text is; the end shows the outcome."""
-ATTEMPTS = ((400, 40), (200, 20), (100, 10), (60, 5), (30, 3))
-"""Longest string (characters) and longest list (items) tried in turn until the JSON is short
-enough."""
+LEAST_USE = 0.95
+"""A clamped JSON has at least this share of its limit; else an excerpt of its text is better."""
+LONGEST_JSON = 4_000_000
+"""Characters of a JSON text that is taken apart; of a longer one an excerpt is sent."""
 CUT = "..."
 """Ends a clamped text that has no room for a note."""
-DEEPEST = 12
-"""Levels of JSON that are kept; deeper values are replaced by their kind and size."""
 
 
 def clamp_text(text: str, limit: int, whole: str = "") -> str:
@@ -52,6 +53,8 @@ def clamp_result(text: str, limit: int, handle: str = "", recall: str = "") -> s
     if limit <= 0 or len(text) <= limit:
         return text
     if text.lstrip()[:1] in ("{", "["):
+        if len(text) > LONGEST_JSON:
+            return _excerpt(text, max(limit, len("{}")), handle)
         try:
             value = json.loads(text)
         except (ValueError, RecursionError):
@@ -61,71 +64,25 @@ def clamp_result(text: str, limit: int, handle: str = "", recall: str = "") -> s
 
 
 def _clamp_json(value: Any, text: str, limit: int, handle: str) -> str:
-    for longest, items in ATTEMPTS:
-        try:
-            shorter = _Shortening(longest, items, limit).of(value)
-        except _TooLong:
-            continue
-        shorter = json_text({"_clamped": handle, "value": shorter} if handle else shorter)
-        if len(shorter) <= limit:
-            return shorter
-    # Wrapping and escaping need room: try ever shorter excerpts of the text.
+    compact = json_text(value)
+    if len(compact) <= limit:
+        return compact
+    wrapping = len(json_text({"_clamped": handle, "value": 0})) - 1 if handle else 0
+    shorter = shortened_json(value, limit - wrapping, clamp_text)
+    wrapped = json_text({"_clamped": handle, "value": json.loads(shorter)}) if handle else shorter
+    if LEAST_USE * limit <= len(wrapped) <= limit:
+        return wrapped
+    excerpt = _excerpt(text, limit, handle)
+    return wrapped if len(excerpt) < len(wrapped) <= limit else excerpt
+
+
+def _excerpt(text: str, limit: int, handle: str) -> str:
+    """A JSON object with an excerpt of `text`, for values that cannot be shortened by parts."""
     room = limit
     while room > 0:
         wrapped = json_text({"_clamped": handle or True, "excerpt": clamp_text(text, room)})
         if len(wrapped) <= limit:
             return wrapped
-        room = room * 3 // 4
+        # Wrapping and escapes need room.
+        room = min(room - 1, room * limit // len(wrapped))
     return "{}"
-
-
-class _TooLong(Exception):
-    """The shortened value is already longer than allowed."""
-
-
-class _Shortening:
-    """One attempt to shorten a JSON value: strings of at most `longest` characters, `items` of each
-    list and object. Raises _TooLong once the JSON is sure to exceed `room` characters, so that a
-    very long value costs no more than the part that is kept."""
-
-    def __init__(self, longest: int, items: int, room: int) -> None:
-        self._longest, self._items, self._room = longest, items, room
-
-    def of(self, value: Any, depth: int = DEEPEST) -> Any:
-        if isinstance(value, str):
-            return self._taken(clamp_text(value, self._longest))
-        if isinstance(value, list):
-            return self._list(value, depth) if depth else self._taken(f"[{len(value)} items]")
-        if isinstance(value, dict):
-            return self._object(value, depth) if depth else self._taken(f"{{{len(value)} fields}}")
-        self._room -= 1
-        return value
-
-    def _list(self, value: list[Any], depth: int) -> list[Any]:
-        kept = [self.of(item, depth - 1) for item in _ends(value, self._items)]
-        left = len(value) - self._items
-        if left > 0:
-            kept.insert(len(kept) - self._items // 3, f"... {left} items left out")
-        return kept
-
-    def _object(self, value: dict[str, Any], depth: int) -> dict[str, Any]:
-        names = _ends(list(value), self._items)
-        short = {self._taken(name): self.of(value[name], depth - 1) for name in names}
-        left = len(value) - self._items
-        if left > 0:
-            short["..."] = f"{left} fields left out"
-        return short
-
-    def _taken(self, text: str) -> str:
-        self._room -= len(text) + len('""')
-        if self._room < 0:
-            raise _TooLong
-        return text
-
-
-def _ends(values: list[Any], items: int) -> list[Any]:
-    """The first two thirds of `items` values and the last third."""
-    if len(values) <= items:
-        return list(values)
-    tail = items // 3
-    return values[: items - tail] + values[len(values) - tail :]

@@ -21,6 +21,9 @@ LEAST_SAVING = 0.1
 the tokens that it replaces (R27)."""
 MANUAL_SUMMARY_SHARE = 0.5
 """A summary that the user asked for has at most this share of the tokens that it replaces."""
+NEARLY = 0.85
+"""The share of the hard limits up to which earlier turns stay whole, so that the next cut is not
+due at once."""
 COMING_REQUESTS = 12
 """The number of requests that a mask is expected to serve: about two turns with tools."""
 MASKED_SHARE = 0.45
@@ -36,15 +39,51 @@ class TokenSaving:
     after: int
 
 
-def cut_due(draft: Draft, limits: Limits) -> bool:
-    """Whether the draft exceeds a limit that asks for a cut (R15, R21)."""
+@dataclass(frozen=True, slots=True)
+class Trigger:
+    """A limit that asks for a cut when `now` exceeds `at`: `what` is counted, `setting` is the
+    variable that sets the limit (R21, R32)."""
+
+    what: str
+    setting: str
+    now: int
+    at: int
+
+    @property
+    def met(self) -> bool:
+        return self.now > self.at
+
+    @property
+    def share(self) -> float:
+        return self.now / self.at
+
+
+def triggers(draft: Draft, limits: Limits) -> tuple[Trigger, ...]:
+    """All limits that may ask for a cut of the draft, with their progress. Where prompts are
+    cached, a cut waits until the room is full."""
     groups = [group for group in draft.whole if group.role != "system"]
-    return (
-        draft.tokens > limits.trigger
-        or _exceeds(draft.count, limits.messages)
-        or _exceeds(sum(len(group) for group in groups), limits.since_messages)
-        or _exceeds(sum(group.role == "user" for group in groups), limits.since_turns)
+    turns = sum(group.role == "user" for group in groups)
+    tokens = limits.room if limits.cached else limits.trigger
+    by_room = limits.cached and limits.trigger_setting == "LLM_SUMMARY_TRIGGER"
+    setting = "LLM_CONTEXT_WINDOW" if by_room else limits.trigger_setting
+    found = (
+        Trigger("tokens", setting, draft.tokens, tokens),
+        Trigger("messages", "LLM_HISTORY_MAX_MESSAGES", draft.count, limits.messages),
+        Trigger(
+            "messages since the last summary",
+            "LLM_SUMMARY_MAX_MESSAGES",
+            sum(map(len, groups)),
+            limits.since_messages,
+        ),
+        Trigger("turns since the last summary", "LLM_SUMMARY_MAX_TURNS", turns, limits.since_turns),
     )
+    return tuple(trigger for trigger in found if trigger.at > 0)
+
+
+def met(draft: Draft, limits: Limits) -> Trigger | None:
+    """The limit that asks for a cut now, the one that is exceeded most; None while none does."""
+    exceeded = [trigger for trigger in triggers(draft, limits) if trigger.met]
+    return max(exceeded, key=lambda trigger: trigger.share, default=None)
 
 
 def _exceeds(value: int, limit: int) -> bool:
@@ -52,11 +91,10 @@ def _exceeds(value: int, limit: int) -> bool:
 
 
 def cut_saves_enough(before: Draft, after: Draft, limits: Limits) -> bool:
-    """Whether a cut is worth committing (R27): it saves a tenth of the tokens, or a tenth of the
-    messages when their number exceeds its limit (R15)."""
-    saves_messages = after.count <= before.count * (1 - LEAST_SAVING)
+    """Whether a cut is worth committing (R27): it saves a tenth of the tokens, or messages when
+    their number exceeds its limit (R15)."""
     return saves_enough(before, after) or (
-        _exceeds(before.count, limits.messages) and saves_messages
+        _exceeds(before.count, limits.messages) and after.count < before.count
     )
 
 
@@ -74,55 +112,111 @@ def most_of_summary(replaced: int, *, manual: bool) -> int:
     return int(replaced * (MANUAL_SUMMARY_SHARE if manual else 1 - LEAST_SAVING))
 
 
-def cut_index(
-    groups: Sequence[Group],
-    asked: Group | None,
-    fixed_tokens: int,
-    fixed_count: int,
-    limits: Limits,
-) -> int:
-    """How many of `groups`, the tail as it would be sent, to cut, so that the rest meets the
-    target.
+@dataclass(frozen=True, slots=True)
+class Fixed:
+    """Tokens and messages of a request that every cut leaves; `relief` are the tokens by which the
+    results of the running turn can be shortened instead of a cut inside it."""
 
-    The newest group is never cut. `asked`, the last user message, is sent even when the cut covers
-    it, so its tokens always count. `limits.min_recent_messages` messages stay if the limits allow.
-    `fixed_tokens` and `fixed_count` are those of the request's other segments.
+    tokens: int
+    count: int
+    relief: int = 0
+
+
+def cut_index(groups: Sequence[Group], asked: Group | None, fixed: Fixed, limits: Limits) -> int:
+    """How many of `groups`, the tail as it would be sent, to cut, so that the rest meets the
+    target; 0 for none (R22).
+
+    A cut ends before a user message. The last `limits.keep_turns` turns, and as many turns as have
+    `limits.min_recent_messages` messages, stay whole where the hard limits allow. Only a running
+    turn that alone exceeds the limits is cut inside, between its rounds; `asked`, its user message,
+    is sent all the same, and so is the newest group.
     """
-    tokens, count, recent, turns = fixed_tokens, fixed_count, 0, 0
-    if asked is not None:
-        tokens, count = tokens + asked.tokens, count + len(asked)
-    for index in range(len(groups) - 1, -1, -1):
-        group = groups[index]
-        size = len(group) if group.role != "system" else 0
-        turns += group.role == "user"
-        if group is not asked:
-            tokens, count = tokens + group.tokens, count + size
-        if recent < limits.min_recent_messages:
-            over = tokens > limits.prompt or _exceeds(count, limits.messages)
+    rest = _Rest(groups, asked, fixed)
+    nearly = replace(
+        limits,
+        trigger=int(limits.trigger * NEARLY),
+        messages=max(1, int(limits.messages * NEARLY)) if limits.messages else 0,
+    )
+    begins = [index for index, group in enumerate(groups) if group.role == "user"]
+    last = begins[-1] if begins and asked is not None and groups[begins[-1]] is asked else None
+    best: int | None = None
+    for turns, index in enumerate(reversed(begins), start=1):
+        recent = turns <= limits.keep_turns or rest.messages(index) <= limits.min_recent_messages
+        if index == last:
+            fits = rest.within_limits(index, limits, fixed.relief)
         else:
-            over = (
-                tokens > limits.target
-                or _exceeds(count, limits.target_messages)
-                or _exceeds(turns, limits.target_turns)
+            fits = (recent and rest.within_limits(index, nearly)) or rest.within_target(
+                index, limits
             )
-        if over and recent > 0:
-            return index + 1
-        recent += size
-    return 0
+        if not fits:
+            break
+        best = index
+    if best is None:
+        return rest.inside(last or 0, limits)
+    return best
 
 
 def manual_cut_index(
-    groups: Sequence[Group],
-    asked: Group | None,
-    fixed_tokens: int,
-    fixed_count: int,
-    limits: Limits,
+    groups: Sequence[Group], asked: Group | None, fixed: Fixed, limits: Limits
 ) -> int:
-    """How many of `groups` to cut when the user asks for it: all but `limits.min_recent_messages`
-    messages; 0 when fewer messages than that are older."""
-    index = cut_index(groups, asked, fixed_tokens, fixed_count, replace(limits, target=0))
+    """How many of `groups` to cut when the user asks for it: all but the turns that hold
+    `limits.min_recent_messages` messages; 0 when fewer messages than that are older."""
+    index = cut_index(groups, asked, fixed, replace(limits, target=0, keep_turns=0))
     older = sum(len(group) for group in groups[:index] if group.role != "system")
     return index if older >= limits.min_recent_messages else 0
+
+
+class _Rest:
+    """What a request has when the groups before an index are cut."""
+
+    def __init__(self, groups: Sequence[Group], asked: Group | None, fixed: Fixed) -> None:
+        self._groups = groups
+        self._asked = asked
+        self._place = next((i for i, group in enumerate(groups) if group is asked), -1)
+        self._fixed = fixed
+        sizes = [(group.tokens, _messages(group), group.role == "user") for group in groups]
+        # Sums of the groups from each index on.
+        self._sums = [(0, 0, 0)]
+        for size in reversed(sizes):
+            self._sums.append(tuple(map(sum, zip(self._sums[-1], size, strict=True))))  # type: ignore[arg-type]
+        self._sums.reverse()
+
+    def messages(self, index: int) -> int:
+        return self._sums[index][1]
+
+    def within_limits(self, index: int, limits: Limits, relief: int = 0) -> bool:
+        tokens, count, _ = self._at(index)
+        return tokens - relief <= limits.trigger and not _exceeds(count, limits.messages)
+
+    def within_target(self, index: int, limits: Limits) -> bool:
+        tokens, count, turns = self._at(index)
+        return (
+            tokens <= limits.target
+            and not _exceeds(count, limits.target_messages)
+            and not _exceeds(turns, limits.target_turns)
+        )
+
+    def inside(self, first: int, limits: Limits) -> int:
+        """The index of a cut inside the turn that begins at `first`: the newest rounds within the
+        target stay, `limits.min_recent_messages` messages of them within the hard limits."""
+        best = len(self._groups) - 1
+        for index in range(len(self._groups) - 2, first, -1):
+            recent = self.messages(index + 1) < limits.min_recent_messages
+            fits = self.within_limits if recent else self.within_target
+            if not fits(index, limits):
+                break
+            best = index
+        return max(best, 0)
+
+    def _at(self, index: int) -> tuple[int, int, int]:
+        tokens, count, turns = self._sums[index]
+        if self._asked is not None and not 0 <= index <= self._place:
+            tokens, count = tokens + self._asked.tokens, count + len(self._asked)
+        return tokens + self._fixed.tokens, count + self._fixed.count, turns
+
+
+def _messages(group: Group) -> int:
+    return len(group) if group.role != "system" else 0
 
 
 def mask_end(groups: Sequence[Group], keep_rounds: int) -> int:

@@ -1,9 +1,10 @@
 """A draft of a request: the segments that a log has under given projections.
 
     system    our system message, or the client's
-    head      the pinned first request
+    head      the pinned first request and its answer
     summary   the summary of the rows that were cut
-    asked     the request of the turn that the last cut went through
+    asked     the request of the turn that the last cut went through, and the rounds of that turn
+              with results that it is to keep
     tail      the groups after the last cut, each at its fidelity
     notes     texts of this turn alone, before the user's message or at the end (`notes`)
 
@@ -12,12 +13,12 @@ The request is the segments in this order; its tokens are the sum of their token
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
 from ..messages.prompt import PromptMessage
-from .fidelity import Fidelity, GroupReducer
+from .fidelity import Fidelity, GroupReducer, kept_places
 from .limits import Limits
 from .log import ChatLog, Group
 from .notes import Note
@@ -157,7 +158,8 @@ def compose(
     # The message to answer stands after the summary, even when it was the chat's first request.
     head_row = projections.head_row if projections.head_row != log.last_user else None
     asked = _groups(log, {projections.asked_row, log.last_user} - {head_row})
-    head = _groups(log, {head_row})
+    asked += _kept_rounds(log, cut_end, limits, reducer)
+    head = _groups(log, {head_row, projections.answer_row if head_row is not None else None})
     whole = log.groups_from(cut_end)
     near = whole
     if enough_tokens and len(whole) > LONG_TAIL:
@@ -174,12 +176,21 @@ def compose(
         partial=len(near) < len(whole),
         notes=tuple(sorted(notes, key=lambda placed: placed.row)),
     )
-    return masked(draft, projections.masked, log, limits, reducer)
+    return masked(draft, projections.masked, projections.unmasked, log, limits, reducer)
 
 
-def masked(draft: Draft, end: int, log: ChatLog, limits: Limits, reducer: GroupReducer) -> Draft:
-    """The draft with a mask of the rows before `end`."""
-    reduced = tuple(_reduced(draft.whole, end, log.last_user or 0, limits, reducer))
+def masked(
+    draft: Draft,
+    end: int,
+    unmasked: Collection[int],
+    log: ChatLog,
+    limits: Limits,
+    reducer: GroupReducer,
+) -> Draft:
+    """The draft with a mask of the rows before `end`, but for the rounds that begin at the rows
+    `unmasked`."""
+    shape = _Shape(log.last_user or 0, end, frozenset(unmasked), limits, reducer)
+    reduced = shape.of(draft.whole)
     return without_repeats(replace(draft, reduced=reduced, tail=reduced), reducer)
 
 
@@ -213,26 +224,75 @@ def _tokens(groups: Sequence[Group]) -> int:
     return sum(group.tokens for group in groups)
 
 
-def _reduced(
-    groups: Sequence[Group], masked: int, last_user: int, limits: Limits, reducer: GroupReducer
-) -> Iterator[Group]:
-    """Each group at its fidelity; groups before the row `last_user` belong to finished turns.
-
-    Where prompts are cached, the rounds before the row `masked` are digests and all others are
-    capped, so that nothing changes without a commitment. Where prompts are not cached, the position
-    decides: the newest round is capped, the last few are clamped, older ones are digests (R14,
-    R17).
-    """
-    rounds_left = sum(group.is_round for group in groups)
-    for group in groups:
-        reduce = reducer.finished if group.first < last_user else reducer
-        if not group.is_round:
-            yield reduce(group, Fidelity.FULL)
+def _kept_rounds(
+    log: ChatLog, cut_end: int, limits: Limits, reducer: GroupReducer
+) -> tuple[Group, ...]:
+    """The rounds of the running turn before `cut_end` with results that the turn is to keep, the
+    newest that have half of the limits together. Their other results are lines."""
+    asked = log.last_user
+    if asked is None or asked >= cut_end:
+        return ()
+    kept: list[Group] = []
+    tokens, count = limits.room // 2, limits.messages // 2
+    for group in reversed(log.groups_between(asked + 1, cut_end)):
+        if not kept_places(group):
             continue
-        newest = rounds_left == 1
-        kept = rounds_left <= limits.keep_rounds or limits.keep_rounds <= 0
-        if limits.cached:
-            newest, kept = group.first >= masked, False
-        older = Fidelity.CLAMPED if kept else Fidelity.DIGESTS
-        yield reduce(group, Fidelity.CAPPED if newest else older)
-        rounds_left -= 1
+        sent = reducer.running(group, Fidelity.DIGESTS)
+        tokens, count = tokens - sent.tokens, count - len(sent)
+        if tokens < 0 or (limits.messages and count < 0):
+            break
+        kept.append(sent)
+    return tuple(reversed(kept))
+
+
+@dataclass(frozen=True, slots=True)
+class _Shape:
+    """The fidelities of a tail. Groups before the row `asked` belong to finished turns, the others
+    to the running one.
+
+    Where prompts are cached, the rounds before the row `masked` are digests, and all others whole,
+    so that nothing changes without a commitment. Where prompts are not cached, the position
+    decides: of the last few rounds, results of the running turn are whole and those of finished
+    turns clamped; older ones are digests (R14, R17). Skills and recalled pages of the running turn
+    are whole wherever they stand.
+    """
+
+    asked: int
+    masked: int
+    unmasked: frozenset[int]
+    limits: Limits
+    reducer: GroupReducer
+
+    def of(self, groups: Sequence[Group]) -> tuple[Group, ...]:
+        shape = self._cached if self.limits.cached else self._uncached
+        return tuple(shape(groups))
+
+    def _cached(self, groups: Sequence[Group]) -> Iterator[Group]:
+        for group in groups:
+            finished = group.first < self.asked
+            if not group.is_round:
+                yield self.reducer.finished(group, Fidelity.FULL) if finished else group
+            elif group.first >= self.masked:
+                reduce = self.reducer.finished if finished else self.reducer
+                yield reduce(group, Fidelity.CAPPED)
+            elif group.first in self.unmasked:
+                yield self.reducer.unmasked(group, finished=finished)
+            else:
+                reduce = self.reducer.finished if finished else self.reducer
+                yield reduce(group, Fidelity.DIGESTS)
+
+    def _uncached(self, groups: Sequence[Group]) -> Iterator[Group]:
+        keep = self.limits.keep_rounds
+        rounds_left = sum(group.is_round for group in groups)
+        for group in groups:
+            finished = group.first < self.asked
+            if not group.is_round:
+                own = self.reducer.without_skill(group) if finished else group
+                yield self.reducer.finished(own, Fidelity.FULL) if finished else own
+                continue
+            recent = rounds_left <= keep or keep <= 0
+            rounds_left -= 1
+            if finished:
+                yield self.reducer.finished(group, Fidelity.CLAMPED if recent else Fidelity.DIGESTS)
+            else:
+                yield self.reducer.running(group, Fidelity.CAPPED if recent else Fidelity.DIGESTS)

@@ -1,7 +1,7 @@
 """Fidelity: how much of a group is sent (R14, R17, R29).
 
     FULL       as in the log
-    CAPPED     the results of a round together within their share of the budget
+    CAPPED     the results of a round together within the room of a request
     CLAMPED    each result within `LLM_TOOL_OUTPUT_TRIM_CHARS`
     DIGESTS    each result as one line (`digest`)
     TEXT_ONLY  digests, and a note instead of each image; for emergencies
@@ -9,6 +9,9 @@
 Every fidelity keeps the text of user and model, the calls, and the pairing of calls and results. A
 shortened result names the handle of its row. A group is never longer at a later fidelity of this
 list than at an earlier one.
+
+Results that the running turn is to keep, skills and recalled pages (`ToolFacts.kept`), stay whole
+in it at every fidelity but CAPPED and TEXT_ONLY (`GroupReducer.running`).
 """
 
 from __future__ import annotations
@@ -16,9 +19,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from enum import IntEnum
+from typing import Literal
 
 from ..messages.prompt import ImageContent, PromptMessage, TextContent
 from .clamp import clamp_result
+from .clamp_json import fair_share
 from .digest import digest
 from .handles import row_handle
 from .log import Group
@@ -26,6 +31,9 @@ from .repeats import Repeats
 from .tokens import TextTokens, text_tokens
 
 IMAGE_NOTE = "[An image was here.]"
+SKILL_LINE = "[Its instructions were for that message; {by} them.]"
+LEAST_RESULT = 20
+"""Tokens that a result has beside results that the turn is to keep."""
 
 
 class Fidelity(IntEnum):
@@ -53,15 +61,43 @@ class GroupReducer:
     def __init__(self, limits: FidelityLimits) -> None:
         self.limits = limits
         self.repeats = Repeats(limits.repeat_chars)
-        self._reduced: dict[tuple[int, int, Fidelity, bool], Group] = {}
+        self._reduced: dict[tuple[int, int, Fidelity, str], Group] = {}
 
     def __call__(self, group: Group, fidelity: Fidelity) -> Group:
         """The group at `fidelity`, with its reasoning, which an open tool loop needs (R19)."""
         if fidelity is Fidelity.FULL or not (group.is_round or fidelity is Fidelity.TEXT_ONLY):
             return group
-        key = (group.first, group.end, fidelity, False)
+        key = (group.first, group.end, fidelity, "")
         if key not in self._reduced:
             self._reduced[key] = self._reduce(group, fidelity)
+        return self._reduced[key]
+
+    def unmasked(self, group: Group, *, finished: bool) -> Group:
+        """The group with digests and with the results that its turn was to keep when a mask was
+        made."""
+        kept = self.running(group, Fidelity.DIGESTS)
+        if not finished or group.messages[0].reasoning is None:
+            return kept
+        key = (group.first, group.end, Fidelity.DIGESTS, "unmasked")
+        if key not in self._reduced:
+            self._reduced[key] = without_reasoning(kept)
+        return self._reduced[key]
+
+    def running(self, group: Group, fidelity: Fidelity) -> Group:
+        """The group of the running turn at `fidelity`, with the results that the turn is to
+        keep."""
+        kept = kept_places(group)
+        if not kept or fidelity not in (Fidelity.CLAMPED, Fidelity.DIGESTS):
+            return self(group, fidelity)
+        key = (group.first, group.end, fidelity, "running")
+        if key not in self._reduced:
+            reduced, full = self(group, fidelity), self(group, Fidelity.CAPPED)
+            self._reduced[key] = reduced.with_messages(
+                tuple(
+                    full.messages[place] if place in kept else message
+                    for place, message in enumerate(reduced.messages)
+                )
+            )
         return self._reduced[key]
 
     def finished(self, group: Group, fidelity: Fidelity) -> Group:
@@ -69,9 +105,19 @@ class GroupReducer:
         reduced = self(group, fidelity)
         if group.messages[0].reasoning is None:
             return reduced
-        key = (group.first, group.end, fidelity, True)
+        key = (group.first, group.end, fidelity, "finished")
         if key not in self._reduced:
             self._reduced[key] = without_reasoning(reduced)
+        return self._reduced[key]
+
+    def without_skill(self, group: Group) -> Group:
+        """The user message of a finished turn with one line instead of the skill that it activated
+        (R12)."""
+        if group.is_round or not group.messages[0].skill_chars:
+            return group
+        key = (group.first, group.end, Fidelity.FULL, "skill")
+        if key not in self._reduced:
+            self._reduced[key] = _with_skill_line(group)
         return self._reduced[key]
 
     def forget(self, before: int) -> None:
@@ -83,28 +129,44 @@ class GroupReducer:
         if not group.is_round:
             return without_images(group)
         if fidelity is Fidelity.CAPPED:
-            return capped(group, self.limits.round_tokens)
+            return capped(group, self.limits.round_tokens, kept_places(group))
         if fidelity is Fidelity.CLAMPED:
             return clamped(self(group, Fidelity.CAPPED), group, self.limits.result_chars)
         digests = digested(self(group, Fidelity.CLAMPED), group)
         return digests if fidelity is Fidelity.DIGESTS else without_images(digests)
 
 
-def capped(group: Group, tokens: int) -> Group:
+def kept_places(group: Group) -> frozenset[int]:
+    """The places in a round of the results that its turn is to keep."""
+    kept = group.facts.kept
+    if not kept or not group.is_round:
+        return frozenset()
+    calls = group.messages[0].tool_calls
+    named = {place for place, call in enumerate(calls, start=1) if call.name in kept}
+    return frozenset(place for place in named if not group.messages[place].failed)
+
+
+def capped(group: Group, tokens: int, kept: frozenset[int] = frozenset()) -> Group:
     """The round with its results within `tokens` together: short results stay whole, long results
-    share the rest."""
+    share the rest. Those at the places `kept` are shortened last."""
     if tokens <= 0:
         return group
     count = group.count or text_tokens
-    sizes = [count(result.text) for result in group.results]
-    share = fair_share(sizes, tokens)
+    sizes = {place: count(result.text) for place, result in enumerate(group.results, start=1)}
+    if sum(sizes.values()) <= tokens:
+        return group
+    first = {place: sizes[place] for place in kept}
+    others = {place: size for place, size in sizes.items() if place not in kept}
+    room = tokens - min(sum(first.values()), max(0, tokens - LEAST_RESULT * len(others)))
+    shares = dict.fromkeys(others, fair_share(list(others.values()), room))
+    shares |= dict.fromkeys(first, fair_share(list(first.values()), tokens - room))
     shorter = [
-        text if size <= share else _within(text, size, share, group, index)
-        for index, (text, size) in enumerate(
-            zip((result.text for result in group.results), sizes, strict=True), start=1
-        )
+        result.text
+        if sizes[place] <= shares[place]
+        else within(result.text, shares[place], group, place)
+        for place, result in enumerate(group.results, start=1)
     ]
-    return _with_texts(group, shorter)
+    return _with_texts(group, shorter, "fit")
 
 
 def clamped(group: Group, original: Group, chars: int) -> Group:
@@ -119,7 +181,7 @@ def clamped(group: Group, original: Group, chars: int) -> Group:
             zip(group.results, original.results, strict=True), start=1
         )
     ]
-    return _with_texts(group, shorter)
+    return _with_texts(group, shorter, "trim")
 
 
 def digested(group: Group, original: Group) -> Group:
@@ -132,6 +194,21 @@ def digested(group: Group, original: Group) -> Group:
         shorter = len(line) < len(result.text) and result.reduced != "digest"
         results.append(replace(result, content=line, reduced="digest") if shorter else result)
     return _with_results(group, results)
+
+
+def _with_skill_line(group: Group) -> Group:
+    """The message with the first line of its skill and the handle that gives all of it."""
+    message = group.messages[0]
+    title = message.text[: message.skill_chars].partition("\n")[0]
+    recall, handle = group.facts.recall, _handle(group, 0)
+    line = SKILL_LINE.format(by=f"{recall} {handle} gives" if recall else f"handle {handle} has")
+    text = f"{title}\n\n{line}"
+    if len(text) >= message.skill_chars or not isinstance(message.content, str):
+        return group
+    own = message.text[message.skill_chars :]
+    return group.with_messages(
+        (replace(message, content=text + own, skill_chars=len(text), reduced="digest"),)
+    )
 
 
 def without_images(group: Group) -> Group:
@@ -159,34 +236,23 @@ def without_reasoning(group: Group) -> Group:
     return group.with_messages((first, *group.messages[1:]))
 
 
-def fair_share(sizes: Sequence[int], total: int) -> int:
-    """The largest limit such that `sizes`, each cut to the limit, add up to at most `total`."""
-    left = max(0, total)
-    for position, size in enumerate(sorted(sizes)):
-        share = left // (len(sizes) - position)
-        if size > share:
-            return share
-        left -= size
-    return max(sizes, default=0)
-
-
-def _within(text: str, size: int, tokens: int, group: Group, index: int) -> str:
-    """`text`, the group's message `index` with `size` tokens, clamped to `tokens` or as close as
-    clamping comes."""
+def within(text: str, tokens: int, group: Group, index: int) -> str:
+    """`text`, the group's message `index`, clamped to `tokens` or as close as clamping comes."""
     count: TextTokens = group.count or text_tokens
+    size = max(1, count(text))
     handle, recall = _handle(group, index), group.facts.recall
     limit = max(1, len(text) * tokens // size)
     shorter = clamp_result(text, limit, handle, recall)
-    while count(shorter) > tokens and limit > 1:
+    while (tokens_now := count(shorter)) > tokens and limit > 1:
         # Head and tail may have more tokens per character than the whole text.
-        limit = limit * 3 // 4
-        shorter = clamp_result(text, max(1, limit), handle, recall)
+        limit = max(1, min(limit - 1, limit * tokens // tokens_now))
+        shorter = clamp_result(text, limit, handle, recall)
     return shorter
 
 
-def _with_texts(group: Group, texts: Sequence[str]) -> Group:
+def _with_texts(group: Group, texts: Sequence[str], reduced: Literal["trim", "fit"]) -> Group:
     results = [
-        result if text == result.text else replace(result, content=text)
+        result if text == result.text else replace(result, content=text, reduced=reduced)
         for result, text in zip(group.results, texts, strict=True)
     ]
     return _with_results(group, results)

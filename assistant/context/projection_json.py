@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, Field, InstanceOf, PlainValidator, TypeAdapter
@@ -40,6 +41,9 @@ def to_json(projections: Projections) -> dict[str, Any]:
         "summary_tokens": projections.summary_tokens,
         "head_row": projections.head_row,
         "asked_row": projections.asked_row,
+        "answer_row": projections.answer_row,
+        "unmasked": list(projections.unmasked),
+        "limits": [cut.limit for cut in projections.cuts],
         "mask": _from_covered(projections.mask) if projections.mask else None,
         "made_at": projections.made_at,
         "told": [llm_summary.text, _from_covered(llm_summary.rows)] if llm_summary else None,
@@ -145,6 +149,9 @@ class _ProjectionsJson(BaseModel):
     summary_tokens: Count
     head_row: Count | None
     asked_row: Count | None
+    answer_row: Count | None = None
+    unmasked: tuple[Count, ...] = ()
+    limits: tuple[Text, ...] = ()
     mask: _Covered | None
     made_at: Count
     told: tuple[Text, _Covered] | None
@@ -156,12 +163,15 @@ class _ProjectionsJson(BaseModel):
         for earlier, later in itertools.pairwise(self.cuts):
             if earlier.end != later.first:
                 raise ValueError("a gap between two cuts")
+        limits = (*self.limits, *("" for _ in self.cuts))
         return Projections(
-            cuts=self.cuts,
+            cuts=tuple(replace(cut, limit=limits[n]) for n, cut in enumerate(self.cuts)),
             summary=self.summary.summary() if self.summary else None,
             summary_tokens=self.summary_tokens,
             head_row=self.head_row,
             asked_row=self.asked_row,
+            answer_row=self.answer_row,
+            unmasked=self.unmasked,
             mask=self.mask,
             made_at=self.made_at,
             llm_summary=LLMSummary(*self.told) if self.told else None,

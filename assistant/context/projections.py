@@ -17,15 +17,16 @@ from .summary.state import Summary, extended
 @dataclass(frozen=True, slots=True)
 class Covered:
     """The rows from `first` up to `end`, which is not included, and their hash when they were
-    covered."""
+    covered. `limit` is the setting that asked for a cut; "" where the user did."""
 
     first: int
     end: int
     content_hash: str
+    limit: str = ""
 
     @classmethod
-    def of(cls, log: ChatLog, first: int, end: int) -> Covered:
-        return cls(first, end, log.content_hash(first, end))
+    def of(cls, log: ChatLog, first: int, end: int, limit: str = "") -> Covered:
+        return cls(first, end, log.content_hash(first, end), limit)
 
     def fits(self, log: ChatLog) -> bool:
         return self.end <= len(log) and log.content_hash(self.first, self.end) == self.content_hash
@@ -61,11 +62,12 @@ class Projections:
     """`cuts` are the ranges that are not sent. They follow each other without a gap, and `summary`
     replaces all of them, in a message of at most `summary_tokens` tokens.
 
-    Two rows are sent even when a cut covers them: `head_row` is the pinned first request,
-    `asked_row` the request of the turn that the last cut went through. Results in `mask` are sent
-    as digests; it is used only where prompts are cached. `made_at` is the number of rows in the log
-    at the commitment. `llm_summary` waits for the next cut, whose summary takes its text; it is
-    kept as long as it covers rows that are not cut. `shown` are the passages of turns since the
+    Rows that are sent even when a cut covers them: `head_row` is the pinned first request,
+    `answer_row` its pinned answer, `asked_row` the request of the turn that the last cut went
+    through. Results in `mask` are sent as digests, but for those of the rounds that begin at the
+    rows `unmasked`; it is used only where prompts are cached. `made_at` is the number of rows in
+    the log at the commitment. `llm_summary` waits for the next cut, whose summary takes its text;
+    it is kept as long as it covers rows that are not cut. `shown` are the passages of turns since the
     last cut, in the order of their rows, where prompts are cached: they stay where they were sent.
     """
 
@@ -75,6 +77,8 @@ class Projections:
     head_row: int | None = None
     asked_row: int | None = None
     mask: Covered | None = None
+    answer_row: int | None = None
+    unmasked: tuple[int, ...] = ()
     made_at: int = 0
     llm_summary: LLMSummary | None = None
     shown: tuple[Shown, ...] = ()
@@ -97,31 +101,51 @@ class Projections:
             return self.llm_summary.text, self.llm_summary.rows.end
         return (self.summary.llm_text, self.summary.llm_end) if self.summary else ("", 0)
 
-    def with_mask(self, log: ChatLog, end: int) -> Projections:
-        """The projections with a mask of the rows between the last cut and the row `end`."""
-        return replace(self, mask=Covered.of(log, self.end, end), made_at=len(log))
+    def with_mask(self, log: ChatLog, end: int, unmasked: tuple[int, ...] = ()) -> Projections:
+        """The projections with a mask of the rows between the last cut and the row `end`, without
+        the rounds that begin at the rows `unmasked`."""
+        mask = Covered.of(log, self.end, end)
+        return replace(self, mask=mask, unmasked=unmasked, made_at=len(log))
 
     def with_cut(
-        self, log: ChatLog, covered: Sequence[Group], *, most_head: int, most_summary: int
+        self,
+        log: ChatLog,
+        covered: Sequence[Group],
+        *,
+        most_head: int,
+        most_summary: int,
+        limit: str = "",
     ) -> Projections:
-        """The projections with a cut of `covered`, the first groups after the last cut.
+        """The projections with a cut of `covered`, the first groups after the last cut, which the
+        setting `limit` asked for.
 
-        The first cut pins the first request, if it has at most `most_head` tokens and is not the
-        message to answer (R22). With a `most_summary` of 0 there is no summary.
+        The first cut pins the first request and its first answer in text, each if it has at most
+        `most_head` tokens, and the request if it is not the message to answer (R22). With a
+        `most_summary` of 0 there is no summary.
         """
-        end, first, head_row = covered[-1].end, self.end, self.head_row
+        end, first = covered[-1].end, self.end
+        head_row, answer_row = self.head_row, self.answer_row
         asked = log.last_user
         if not self.cuts:
             pinned = _pinned(covered, most_head)
             if pinned is not None and pinned != asked:
                 head_row, first = pinned, pinned + 1
+                answer_row = _pinned_answer(covered, pinned, most_head)
+                if answer_row == first:
+                    first += 1
+                if first == end:
+                    # Else nothing would be cut.
+                    answer_row, first = None, first - 1
+        told = [group for group in covered if group.first != answer_row]
         cut = Projections(
-            cuts=(*self.cuts, Covered.of(log, first, end)),
-            summary=_summary(self.summary, covered, first, end) if most_summary else None,
+            cuts=(*self.cuts, Covered.of(log, first, end, limit)),
+            summary=_summary(self.summary, told, first, end) if most_summary else None,
             summary_tokens=most_summary,
             head_row=head_row,
             asked_row=asked if asked is not None and asked < end else None,
             mask=self.mask,
+            answer_row=answer_row,
+            unmasked=self.unmasked,
             made_at=len(log),
             llm_summary=self.llm_summary,
         )
@@ -152,6 +176,17 @@ def _pinned(groups: Sequence[Group], most_tokens: int) -> int | None:
     first = next((group for group in groups if group.role != "system"), None)
     short = first is not None and first.role == "user" and first.tokens <= most_tokens
     return first.first if first is not None and short else None
+
+
+def _pinned_answer(groups: Sequence[Group], head: int, most_tokens: int) -> int | None:
+    """The row of the first answer in text to the request at the row `head`, if it has at most
+    `most_tokens` tokens."""
+    for group in groups:
+        if group.role == "user" and group.first > head:
+            return None
+        if group.role == "assistant" and not group.is_round and group.messages[0].text.strip():
+            return group.first if group.tokens <= most_tokens else None
+    return None
 
 
 def _summary(last: Summary | None, groups: Sequence[Group], first: int, end: int) -> Summary:
@@ -194,5 +229,12 @@ def _shortened(projections: Projections, cuts: tuple[Covered, ...], log: ChatLog
     if projections.summary is not None:
         for cut in cuts:
             groups = log.groups_between(cut.first, cut.end)
-            summary = _summary(summary, groups, cut.first, cut.end)
-    return Projections(cuts, summary, projections.summary_tokens, projections.head_row)
+            told = [group for group in groups if group.first != projections.answer_row]
+            summary = _summary(summary, told, cut.first, cut.end)
+    return Projections(
+        cuts,
+        summary,
+        projections.summary_tokens,
+        projections.head_row,
+        answer_row=projections.answer_row,
+    )

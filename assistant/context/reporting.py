@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from . import report_parts as parts
+from .compaction_policy import triggers
 from .draft import CountedMessage, Draft
 from .handles import range_handle
 from .left_out import LeftOut
@@ -42,7 +43,8 @@ def report_of(
         "LLM_REPEAT_MIN_CHARS": repeated,
         "LLM_TOOL_RESULT_KEEP_LAST_ROUNDS": omitted,
         "LLM_TOOL_OUTPUT_TRIM_CHARS": clamped,
-        "LLM_CONTEXT_WINDOW" if limits.cached else "LLM_HISTORY_MAX_MESSAGES": cut,
+        **{cut.limit: 1 for cut in cuts[-1:] if cut.limit},
+        "LLM_CONTEXT_WINDOW": len(draft.dropped),
         **{placed.note.kind.setting: 1 for placed in draft.notes if placed.note.kind.setting},
     }
     return Report(
@@ -99,20 +101,9 @@ def _strength(omitted: int, shorter: int, cut: int) -> str:
 def _next_trigger(draft: Draft, limits: Limits) -> dict[str, Any]:
     """The limit that will be met first and ask for the next summary: its name, its value, the
     present value, and the share of both."""
-    groups = [group for group in draft.whole if group.role != "system"]
-    now = {
-        "tokens": (draft.tokens, limits.prompt if limits.cached else limits.trigger),
-        "messages": (draft.count, limits.messages),
-        "messages since the last summary": (sum(map(len, groups)), limits.since_messages),
-        "turns since the last summary": (
-            sum(group.role == "user" for group in groups),
-            limits.since_turns,
-        ),
-    }
-    shares = {name: (value / at, value, at) for name, (value, at) in now.items() if at > 0}
-    name = max(shares, key=lambda name: shares[name][0])
-    share, value, at = shares[name]
-    return {"what": name, "now": value, "at": at, "share": round(share, 3)}
+    first = max(triggers(draft, limits), key=lambda trigger: trigger.share)
+    share = round(first.share, 3)
+    return {"what": first.what, "now": first.now, "at": first.at, "share": share}
 
 
 def _sizes(

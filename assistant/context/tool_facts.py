@@ -22,7 +22,8 @@ def _no_changes(call: ToolCall, value: Any) -> Iterable[Change]:
 @dataclass(frozen=True, slots=True)
 class ToolFacts:
     """`recall` is the name of the tool that returns the content of a handle, `search` of the tool
-    that searches the chat; "" without one.
+    that searches the chat; "" without one. `kept` are the names of the tools whose results stay
+    whole until the turn ends, such as skills: the model asked for them to use them now.
 
     Both functions get a call and its result, as JSON where it is JSON, else as text. `digest`
     returns the content of the line that replaces the result in later requests, None for the general
@@ -31,6 +32,7 @@ class ToolFacts:
 
     recall: str = ""
     search: str = ""
+    kept: frozenset[str] = frozenset()
     digest: Callable[[ToolCall, Any], Any] = _no_digest
     changes: Callable[[ToolCall, Any], Iterable[Change]] = _no_changes
 

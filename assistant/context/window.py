@@ -14,7 +14,7 @@ DEFAULT_WINDOW = 32_768
 """Assumed when neither a setting nor the server gives the window; small enough for most local
 servers."""
 MOST_RESERVE = 4_096
-"""The most tokens that are kept free for an answer (R20)."""
+"""Tokens that are kept free for an answer, where no setting says otherwise (R20)."""
 MARGIN_SHARE = 0.05
 """The share of the window that is kept free for errors of the token estimate."""
 COMPACT_BELOW = 16_384
@@ -43,15 +43,21 @@ explicit cache with a dearer first write; a local server's KV cache, whose readi
 
 @dataclass(frozen=True, slots=True)
 class Window:
-    """`tokens` is the model's window; `known` is False when it is only the default."""
+    """`tokens` is the model's window; `known` is False when it is only the default. `answer` is the
+    number of tokens to keep free for the answer, `longest_answer` the number that the server may
+    write; 0 where it is not set."""
 
     tokens: int = DEFAULT_WINDOW
     known: bool = False
+    answer: int = MOST_RESERVE
+    longest_answer: int = 0
 
     @property
     def reserve(self) -> int:
-        """The tokens kept free for the answer: a quarter of the window, at most 4096."""
-        return min(MOST_RESERVE, self.tokens // 4)
+        """The tokens kept free for the answer: `answer`, at most a quarter of the window, and never
+        less than the longest answer, as far as a quarter of the window is left for the prompt."""
+        wanted = max(min(self.answer, self.tokens // 4), self.longest_answer)
+        return min(wanted, self.tokens - self.tokens // 4)
 
     @property
     def margin(self) -> int:
@@ -67,9 +73,13 @@ class Window:
         return self.tokens < COMPACT_BELOW
 
 
-def window_of(reported: int | None) -> Window:
-    """The window of `reported` tokens, from a setting or the server; else the default."""
-    return Window(reported, known=True) if reported else Window()
+def window_of(
+    reported: int | None, answer: int = MOST_RESERVE, longest_answer: int | None = None
+) -> Window:
+    """The window of `reported` tokens, from a setting or the server; else the default. `answer` and
+    `longest_answer` as in `Window`."""
+    tokens = reported or DEFAULT_WINDOW
+    return Window(tokens, bool(reported), answer, longest_answer or 0)
 
 
 @dataclass(frozen=True, slots=True)

@@ -49,8 +49,8 @@ class PromptMessage:
     `skill_chars` is how many characters at the beginning of the text are an activated skill; the
     rest of it is the user's own. `own_words` is what the user typed, where the text has more than
     that; None where the whole text is the user's own. `reduced` says that the content stands for a
-    longer content: a result in one line, or an earlier message's content. Of these, only
-    `reasoning` is sent.
+    longer content: a result or a skill in one line, an earlier message's content, a result within
+    its limit, or one shortened so that the request fits. Of these, only `reasoning` is sent.
     """
 
     role: PromptRole
@@ -62,7 +62,7 @@ class PromptMessage:
     source: str | None = None
     skill_chars: int = 0
     own_words: str | None = None
-    reduced: Literal["digest", "repeat"] | None = None
+    reduced: Literal["digest", "repeat", "trim", "fit"] | None = None
 
     @property
     def text(self) -> str:

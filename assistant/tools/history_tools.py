@@ -86,6 +86,7 @@ HISTORY_TOOLS = (
         ),
         kind="reads",
         run=_recall,
+        kept=True,
         parallel=True,
         window=EVERY_WINDOW,
         group="lookup",

@@ -111,6 +111,7 @@ SKILL_TOOLS = (
         kind="reads",
         run=_get_user,
         parallel=True,
+        kept=True,
         group="skills",
     ),
     Tool(
@@ -132,6 +133,7 @@ SKILL_TOOLS = (
         ),
         kind="reads",
         run=_get_system,
+        kept=True,
         parallel=True,
         window=SMALL_WINDOW,
         group="skills",

@@ -57,8 +57,8 @@ class Tool:
     window, in tokens, from which the tool is offered without being loaded; in a smaller window
     `loadTools` offers its `group`, and each group makes its description longer. `roles`: the kinds
     of chat that it is offered in. `asks_each_time`: an approval for the whole chat does not cover
-    it. A result is JSON or text. `run` raises ToolError for a fault that
-    the model can correct.
+    it. `kept`: the result stays whole until the turn ends. A result is JSON or text. `run` raises
+    ToolError for a fault that the model can correct.
     """
 
     name: str
@@ -73,6 +73,7 @@ class Tool:
     group: ToolGroup = field(kw_only=True)
     roles: tuple[Role, ...] = ("chat",)
     asks_each_time: bool = False
+    kept: bool = False
     digest: Digest | None = None
     changes: Changes | None = None
 

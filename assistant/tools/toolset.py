@@ -123,6 +123,11 @@ class Toolset:
         """The name of the tool that searches the chat; "" without such a tool."""
         return HISTORY_SEARCH if HISTORY_SEARCH in self._tools else ""
 
+    @property
+    def kept_names(self) -> frozenset[str]:
+        """The names of the tools whose results stay whole until the turn ends."""
+        return frozenset(tool.name for tool in self._tools.values() if tool.kept)
+
     def digest(self, call: ToolCall, value: Any) -> Any:
         """The content of the line that replaces a result in later requests; None for the general
         content."""

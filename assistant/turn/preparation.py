@@ -123,7 +123,7 @@ class Preparation:
 
     def within(self, tokens: int) -> Preparation:
         """The preparation for a server whose window turned out to be smaller (R29)."""
-        return replace(self, window=Window(tokens, known=True))
+        return replace(self, window=replace(self.window, tokens=tokens, known=True))
 
 
 def prices_of(provider: Provider) -> Prices:
@@ -189,7 +189,7 @@ async def _maker(
     """A function that makes the preparation; to be called in a thread."""
     settings = settings_for(services.settings, params)
     (provider, window), statements = await asyncio.gather(
-        _provider_and_window(services, params), services.prompts.statements()
+        _provider_and_window(services, params, settings), services.prompts.statements()
     )
     listing = Listing(window.tokens)
     tools = schemas_of(services.toolset.list(listing)) if provider.tools else ()
@@ -234,9 +234,12 @@ async def _maker(
     return make
 
 
-async def _provider_and_window(services: Services, params: ChatParams) -> tuple[Provider, Window]:
+async def _provider_and_window(
+    services: Services, params: ChatParams, settings: Settings
+) -> tuple[Provider, Window]:
     provider = await provider_for(services.providers, params)
-    return provider, window_of(await services.providers.window(provider))
+    tokens = await services.providers.window(provider)
+    return provider, window_of(tokens, settings.response_reserve, settings.max_output_tokens)
 
 
 def schemas_of(tools: Sequence[Tool]) -> tuple[Mapping[str, Any], ...]:

@@ -268,6 +268,7 @@ def _facts_of(toolset: Toolset) -> ToolFacts:
     return ToolFacts(
         recall=toolset.recall_name,
         search=toolset.search_name,
+        kept=toolset.kept_names,
         digest=toolset.digest,
         changes=toolset.changes,
     )

@@ -83,14 +83,15 @@ def test_a_long_list_keeps_its_ends_and_says_how_much_is_missing() -> None:
     clamped = json.loads(clamp_result(json.dumps(list(range(1_000))), 400))
     assert clamped[0] == 0
     assert clamped[-1] == 999
-    assert [item for item in clamped if isinstance(item, str)] == ["... 960 items left out"]
+    (left,) = [item for item in clamped if isinstance(item, str)]
+    assert left == f"... {1_001 - len(clamped)} items left out"
 
 
 def test_a_large_object_says_how_many_fields_are_missing() -> None:
     clamped = json.loads(clamp_result(json.dumps({f"k{n}": n for n in range(500)}), 700))
     assert clamped["k0"] == 0
     assert clamped["k499"] == 499
-    assert clamped["..."] == "460 fields left out"
+    assert clamped["..."] == f"{501 - len(clamped)} fields left out"
 
 
 def test_json_that_cannot_be_thinned_out_becomes_an_excerpt() -> None:
@@ -100,10 +101,59 @@ def test_json_that_cannot_be_thinned_out_becomes_an_excerpt() -> None:
 
 
 def test_deep_json_is_looked_into_only_so_far() -> None:
-    clamped = clamp_result("[" * 700 + "]" * 700, 500)
-    assert "items]" in clamped
-    json.loads(clamped)
+    deep = "[" * 700 + "]" * 700
+    clamped = json.loads(clamp_result(f'{{"deep":{deep},"text":"{"x" * 900}"}}', 500))
+    assert "items]" in str(clamped["deep"])
+    assert clamp_result(deep, 500).startswith('{"_clamped":true,"excerpt":"[[[')
 
 
 def test_text_that_only_looks_like_json_is_clamped_as_text() -> None:
     assert NOTE.search(clamp_result("{not json" * 100, 200))
+
+
+@law
+@given(
+    st.one_of(
+        st.lists(JSON_VALUES, min_size=1), st.dictionaries(st.text(), JSON_VALUES, min_size=1)
+    ),
+    st.integers(100, 4_000),
+    st.integers(2, 60),
+)
+def test_a_clamped_result_uses_its_limit(value: object, limit: int, times: int) -> None:
+    text = json.dumps({"items": [value] * times, "text": "word " * times})
+    clamped = clamp_result(text, limit, "r12", "recall_result")
+    compact = json.dumps(json.loads(text), ensure_ascii=False, separators=(",", ":"))
+    if len(compact) > limit:
+        assert 0.95 * limit <= len(clamped) <= limit
+
+
+@pytest.mark.parametrize("limit", [2_000, 6_000, 54_000])
+def test_of_a_little_longer_result_about_the_same_is_kept(limit: int) -> None:
+    kept = [
+        len(clamp_result(json.dumps({"slug": "flux", "text": "A line.\n" * lines}), limit, "r3"))
+        for lines in (limit // 8, limit // 7, limit)
+    ]
+    assert min(kept) >= 0.95 * limit
+
+
+def test_the_longest_strings_give_first_down_to_one_level() -> None:
+    value = {"short": "kept whole", "a": "x" * 900, "b": "y" * 5_000, "c": "z" * 6_000}
+    clamped = json.loads(clamp_result(json.dumps(value), 4_000))
+    assert clamped["short"] == "kept whole"
+    assert clamped["a"] == value["a"]
+    assert abs(len(clamped["b"]) - len(clamped["c"])) <= 2
+
+
+def test_lists_are_shortened_only_when_the_strings_were_not_enough() -> None:
+    value = {"nodes": list(range(300)), "log": "line\n" * 2_000}
+    clamped = json.loads(clamp_result(json.dumps(value), 2_000))
+    assert clamped["nodes"] == value["nodes"]
+    clamped = json.loads(clamp_result(json.dumps(value), 600))
+    assert clamped["nodes"][0] == 0
+    assert "items left out" in str(clamped["nodes"])
+    assert list(clamped) == ["nodes", "log"]
+
+
+def test_json_that_is_only_spaced_out_loses_its_spaces_alone() -> None:
+    value = {"nodes": [{"id": number} for number in range(20)]}
+    assert json.loads(clamp_result(json.dumps(value, indent=8), 400)) == value

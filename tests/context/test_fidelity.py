@@ -5,6 +5,7 @@ from itertools import pairwise
 
 from hypothesis import given
 from hypothesis import strategies as st
+from plugin.assistant.context.clamp_json import fair_share
 from plugin.assistant.context.fidelity import (
     IMAGE_NOTE,
     Fidelity,
@@ -12,7 +13,6 @@ from plugin.assistant.context.fidelity import (
     GroupReducer,
     capped,
     changed_rows,
-    fair_share,
 )
 from plugin.assistant.context.log import ChatLog, Group
 from plugin.assistant.context.tokens import text_tokens
