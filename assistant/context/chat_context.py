@@ -153,7 +153,7 @@ class ChatContext:
             return True
         draft = self._draft(self._projections)
         near = draft.tokens + tail_tokens(self._budget, self._settings.tail_tokens)
-        return near > min(self._limits.trigger, self._room) or cut_due(draft, self._limits)
+        return near > min(self._limits.trigger, self._room) or met(draft, self._limits) is not None
 
     def plan(self, tail: Tail | None = None) -> Plan:
         """The next request, with the notes of its turn in `tail`.
@@ -168,7 +168,9 @@ class ChatContext:
         draft = self._committed(self._draft(self._projections, enough_tokens=SURPLUS * self._room))
         if draft.partial:
             draft = self._committed(self._draft(self._projections))
-        self._keep_shown(draft)
+        if self._limits.cached:
+            # The passages of a turn stay until the next cut (R50).
+            self._projections = with_shown(self._projections, self._log, draft.turn_notes)
         draft = self._fitted(self._relieved(draft, asked), asked)
         alternation = self._budget.alternation
         messages = alternate(draft.messages) if alternation else draft.messages
@@ -266,8 +268,7 @@ class ChatContext:
         )
 
     def _placed_notes(self, projections: Projections) -> tuple[PlacedNote, ...]:
-        """The notes of requests under `projections`; the same objects as long as nothing
-        changes."""
+        """The notes of requests under `projections`; the same objects while nothing changes."""
         shown = projections.shown
         key = (self._tail, self._log.last_user, projections.cuts, projections.summary, shown)
         if self._notes[0] != key:
@@ -277,11 +278,6 @@ class ChatContext:
             notes = placed_notes(self._tail, self._log, projections, visible, most, self._count)
             self._notes = key, notes
         return self._notes[1]
-
-    def _keep_shown(self, draft: Draft) -> None:
-        """Where prompts are cached, the passages of a turn stay until the next cut (R50)."""
-        if self._limits.cached:
-            self._projections = with_shown(self._projections, self._log, draft.turn_notes)
 
     def _committed(self, draft: Draft) -> Draft:
         """The draft after the mask or cut that is due, committed once for each state of the log

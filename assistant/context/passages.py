@@ -88,8 +88,8 @@ def note_of(shown: Shown) -> Note:
 def _in_sight(log: ChatLog, projections: Projections) -> Collection[int]:
     """The rows before the end of the last cut that requests have."""
     kept = (row for one in projections.shown for row in one.rows)
-    rows = (projections.head_row, projections.asked_row, log.last_user, *kept)
-    return {row for row in rows if row is not None}
+    pinned = (projections.head_row, projections.answer_row, projections.asked_row)
+    return {row for row in (*pinned, log.last_user, *kept) if row is not None}
 
 
 def _sent(found: Found, projections: Projections, in_sight: Collection[int]) -> Iterator[Passage]:

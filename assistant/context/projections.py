@@ -67,8 +67,9 @@ class Projections:
     through. Results in `mask` are sent as digests, but for those of the rounds that begin at the
     rows `unmasked`; it is used only where prompts are cached. `made_at` is the number of rows in
     the log at the commitment. `llm_summary` waits for the next cut, whose summary takes its text;
-    it is kept as long as it covers rows that are not cut. `shown` are the passages of turns since the
-    last cut, in the order of their rows, where prompts are cached: they stay where they were sent.
+    it is kept as long as it covers rows that are not cut. `shown` are the passages of turns since
+    the last cut, in the order of their rows; they stay where they were sent, where prompts are
+    cached.
     """
 
     cuts: tuple[Covered, ...] = ()
