@@ -248,6 +248,8 @@ export interface StoredChat {
   state: string;
   messages: UIMessage[];
   has_more: boolean;
+  /** Of a page around or after a message: whether messages follow it. */
+  has_later?: boolean;
   versions?: Versions;
 }
 
@@ -299,6 +301,7 @@ export interface ChatEvent {
 export interface SearchResult {
   chat_id: string;
   message_id: string;
+  role: "user" | "assistant";
   title: string;
   snippet: string;
   marks: [number, number][];
@@ -357,6 +360,8 @@ export interface ChatState {
   messages: UIMessage[];
   versions: VersionsById;
   hasMore: boolean;
+  /** Messages far from the end that are shown instead: those around the target. */
+  stretch: { messages: UIMessage[]; hasMore: boolean; versions: Versions } | null;
   loading: boolean;
   status: ChatStatus;
   /** Whether the server cannot be reached. */
@@ -378,7 +383,7 @@ export interface ChatState {
   target: { id: string } | null;
   /** Id of the last message sent from this panel; "" for none. */
   sent: string;
-  /** Whether pages are being loaded to find the target. */
+  /** Whether the page around the target is being loaded. */
   finding: boolean;
 }
 

@@ -34,6 +34,7 @@ SMALLEST: Final = 8_192
 """Characters of the shortest URL that is kept in a file; a shorter URL costs less in its row."""
 FOLDER: Final = "attachments"
 _DATA: Final = "data:"
+_TEXT: Final = "text/"
 _BASE64: Final = ";base64"
 _REFERENCE: Final = '"attachment":'
 MISSING: Final = "[The attachment {} is not there any more.]"
@@ -98,6 +99,16 @@ def decode_row(transaction: Transaction, text: str) -> tuple[Message, int]:
     parts = [_moved_in(transaction.folder, part) for part in body.get("parts", ())]
     moved = sum(len(part.get("url", "")) for part in parts if part.get("type") == "file")
     return decode(json.dumps({**body, "parts": parts})), len(text) + moved
+
+
+def decode_searchable(transaction: Transaction, text: str) -> Message:
+    """The message of a row with its texts: a file that is no text, and a file that cannot be read,
+    is empty. Raises StoreError as `decode_row` does."""
+    if _REFERENCE not in text:
+        return decode(text)
+    body = parsed(text)
+    parts = [_with_text(transaction.folder, part) for part in body.get("parts", ())]
+    return decode(json.dumps({**body, "parts": parts}))
 
 
 def copy(transaction: Transaction, chat_id: str, target_id: str) -> None:
@@ -182,6 +193,18 @@ def _moved_in(folder: Path | None, part: Mapping[str, Any]) -> dict[str, Any]:
     plain = bool(kept["plain"])
     data = content.decode("utf-8", "surrogatepass") if plain else _base64(content)
     return {**whole, "url": f"{kept['head']},{data}"}
+
+
+def _with_text(folder: Path | None, part: Mapping[str, Any]) -> dict[str, Any]:
+    """The part with its URL if that has text, else with an empty URL."""
+    if part.get("type") != "file" or "attachment" not in part:
+        return dict(part)
+    if str(part.get("mediaType")).startswith(_TEXT):
+        whole = _moved_in(folder, part)
+        if "url" in whole:
+            return whole
+    kept = {name: value for name, value in part.items() if name != "attachment"}
+    return {**kept, "url": f"{_DATA},"}
 
 
 def _content(head: str, data: str) -> bytes | None:

@@ -8,7 +8,7 @@ contains a word of SQLite.
 from .port import Database, Fallback, InMemory, Result, Transactions, Work, utc_now
 from .statement import Statement
 from .tables import NUMBERS_NEVER_REUSED, LongInteger, StoreTables, migrate
-from .terms import TermIndex
+from .terms import TermIndex, WordIndex
 from .transaction import Transaction
 
 __all__ = [
@@ -23,6 +23,7 @@ __all__ = [
     "TermIndex",
     "Transaction",
     "Transactions",
+    "WordIndex",
     "Work",
     "migrate",
     "utc_now",

@@ -12,7 +12,7 @@ from sqlalchemy import Connection, MetaData, Table
 
 from .damaged_rows import DamagedRows
 from .statement import Statement
-from .terms import TermIndex
+from .terms import TermIndex, WordIndex
 
 
 class Transaction(ABC):
@@ -82,3 +82,8 @@ class Transaction(ABC):
     @abstractmethod
     def terms(self, name: str) -> TermIndex | None:
         """The index of terms with this name; None where the database cannot have one."""
+
+    @abstractmethod
+    def words(self, name: str, fields: Sequence[str]) -> WordIndex | None:
+        """The index of words with this name and these fields; None where the database cannot have
+        one."""

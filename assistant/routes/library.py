@@ -14,7 +14,7 @@ from ..chats import Branches, WorkflowName, titles
 from ..chats.chat_json import chat_json, entry_json, time_json
 from ..chats.export.trajectory import LONGEST_NAME
 from ..chats.identity import new_chat_id
-from ..chats.search.hits import Hit
+from ..chats.search.word_search import WordHit
 from ..errors import Conflict, NotFound
 from ..space import UserSpace
 from ..validation import NOT_GIVEN, Body, Changes, Flag, NoFields, Query, Whole, schema_named
@@ -117,9 +117,9 @@ async def clean_up_chats(request: Request[CleanUp, None]) -> web.Response:
 
 
 async def search_chats(request: Request[None, SearchQuery]) -> web.Response:
-    """Messages with these words, in all chats, the best first."""
+    """Messages that hold all these words, in all chats, the best first."""
     space, query = request.space, request.query
-    hits = await space.search.search(None, query.q, query.limit)
+    hits = await space.search.find_words(query.q, query.limit)
     named = {}
     for identity in {hit.chat_id for hit in hits}:
         if (chat := await space.chats.get(identity)) is not None:
@@ -180,10 +180,11 @@ async def _delete_all(space: UserSpace, identities: Sequence[str]) -> tuple[str,
     return (*deleted, *unused)
 
 
-def _result(hit: Hit, title: str) -> dict[str, Any]:
+def _result(hit: WordHit, title: str) -> dict[str, Any]:
     return {
         "chat_id": hit.chat_id,
         "message_id": hit.message_id,
+        "role": hit.role,
         "title": title,
         "snippet": hit.snippet,
         "marks": [list(mark) for mark in hit.marks],

@@ -28,18 +28,18 @@ KNOWN_NAMES: Final = 50_000
 MOST_QUERY_TERMS: Final = 32
 """A query is a question, not a document; of more words the longest are taken."""
 
-_ACCENTS = re.compile("[\u0300-\u036f\u0591-\u05bd\u0610-\u061a\u064b-\u065f]")
+ACCENTS = re.compile("[\u0300-\u036f\u0591-\u05bd\u0610-\u061a\u064b-\u065f]")
 _LETTER = r"[\w\u0900-\u109f\u1780-\u17ff]"
 """Python's `\\w` lacks the vowel signs of the scripts of India and South East Asia."""
 _NAME = re.compile(rf"{_LETTER}+(?:['\u2019.\-/\\:]{_LETTER}+)*")
 """A run of word characters, with single signs inside: a word, a number, a file, a path."""
 _SHORTENED = re.compile(r"(?:n['\u2019]t|['\u2019](?:s|m|d|re|ll|ve)?)(?![^\W_])", re.IGNORECASE)
 """The ends of "John's", "don't" and "we'll"."""
-_UNSPACED = (
+UNSPACED = (
     "\u0e00-\u0eff\u1000-\u109f\u1100-\u11ff\u1780-\u17ff\u3040-\u30ff\u3130-\u318f\u31f0-\u31ff"
     "\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af\uf900-\ufaff\U00020000-\U0003ffff"
 )
-_SCRIPTS = re.compile(f"([{_UNSPACED}]+)")
+_SCRIPTS = re.compile(f"([{UNSPACED}]+)")
 _PIECE = re.compile(r"[A-Z]+(?![^\W\d_A-Z])|[A-Z]?[^\W\d_A-Z]+|[A-Z]+(?=[A-Z])|[A-Z]|\d+")
 """The pieces of a name: at signs, at digits, and where small letters turn into capitals."""
 _NUMBER = re.compile(r"\d+(?:[._]\d+)*")
@@ -87,7 +87,7 @@ def query_terms(text: str) -> tuple[str, ...]:
 def spans(text: str, terms: frozenset[str]) -> Iterator[tuple[int, int, frozenset[str]]]:
     """Where in `text` some of `terms` stand: start, end and which, from left to right."""
     for match in _NAME.finditer(text):
-        for piece in re.finditer(f"[{_UNSPACED}]{{1,2}}|[^{_UNSPACED}]+", match.group()):
+        for piece in re.finditer(f"[{UNSPACED}]{{1,2}}|[^{UNSPACED}]+", match.group()):
             found = _terms_of_word(piece.group()) & terms
             if found:
                 yield match.start() + piece.start(), match.start() + piece.end(), found
@@ -103,7 +103,7 @@ def _names(text: str) -> Iterator[str]:
     """The words and names of `text`, without accents."""
     if not text.isascii():
         text = unicodedata.normalize("NFKD", text)
-        text = unicodedata.normalize("NFC", _ACCENTS.sub("", text))
+        text = unicodedata.normalize("NFC", ACCENTS.sub("", text))
     for match in _NAME.finditer(text):
         for part in _SCRIPTS.split(_SHORTENED.sub("", match.group())):
             if part and (len(part) <= LONGEST_NAME or _SCRIPTS.match(part)):

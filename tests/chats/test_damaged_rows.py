@@ -60,8 +60,12 @@ GARBAGE = {
 STORED = [*schema.metadata.sorted_tables, *user_context.metadata.sorted_tables]
 DERIVED = search_index._metadata.sorted_tables
 COLUMNS = [(table.name, column.name) for table in (*STORED, *DERIVED) for column in table.c]
-TERMS = [("search_terms_data", "block"), ("search_terms_idx", "pgno"), ("search_terms_config", "v")]
-"""Tables of SQLite's index of terms."""
+TERMS = [
+    (f"search_{name}_{table}", column)
+    for name in ("terms", "words")
+    for table, column in (("data", "block"), ("idx", "pgno"), ("config", "v"))
+]
+"""Tables of SQLite's indexes of terms and of words."""
 MADE_ANEW = ("search_", "cuts", "projections", "user_context_revision", "attachments_gone")
 """The beginnings of tables with nothing that a user wrote."""
 COMPUTED = (
@@ -185,6 +189,7 @@ async def others_work(path: Path) -> None:
         for _ in range(2):
             assert {"a", "c"} <= {hit.chat_id for hit in await search.search(None, "walrus")}
             assert (await search.search("c", "walrus"))[0].message_id == "u1"
+            assert {"a", "c"} <= {hit.chat_id for hit in await search.find_words("a walrus")}
         for chat_id, length in (("a", 6), ("c", 5)):
             chat = await store.get(chat_id)
             assert chat is not None and not chat.damaged
@@ -253,6 +258,7 @@ async def damaged_chat_answers(path: Path) -> None:
             store.projections("b"),
             pages.around(store, "b", "a1", 3),
             search.search("b", "walrus"),
+            search.find_words("walrus"),
             branches.branch("b", "a1", "copied"),
             branches.switch_version("b", "u2x"),
             store.append("b", user("u9")),

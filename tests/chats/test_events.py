@@ -8,7 +8,7 @@ from plugin.assistant.chats.export.archive import Archive
 from plugin.assistant.chats.export.markdown import to_markdown
 from plugin.assistant.chats.log.branches import Branches
 from plugin.assistant.chats.reconcile import Append, Regenerate, Resume, edited, reconcile
-from plugin.assistant.chats.search import history_search
+from plugin.assistant.chats.search import history_search, row_indexing
 from plugin.assistant.chats.search.history_search import HistorySearch
 from plugin.assistant.database.sqlite import SqliteDatabase
 from plugin.assistant.database.sqlite import transaction as sqlite_transaction
@@ -241,7 +241,7 @@ async def test_events_in_a_paused_turn_change_no_hits(
 ) -> None:
     """`changed`: the waiting answer was added anew on another path before."""
     monkeypatch.setattr(sqlite_transaction, "has_fts5", lambda: indexed)
-    monkeypatch.setattr(history_search, "ROWS_PER_STEP", 2)
+    monkeypatch.setattr(row_indexing, "ROWS_PER_STEP", 2)
     search = HistorySearch(database)
     await store.create("d")
 

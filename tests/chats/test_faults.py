@@ -294,6 +294,8 @@ async def test_search_finds_what_is_in_memory_and_what_is_in_the_file(
         assert {hit.chat_id for hit in await search.search(None, "walrus")} == {"c", "filed"}
         assert [hit.message_id for hit in await search.search("c", "walrus")] == ["u2"]
         assert [hit.message_id for hit in await search.search("filed", "walrus")] == ["u1"]
+        found = await search.find_words("a walrus")
+        assert {(hit.chat_id, hit.message_id) for hit in found} == {("c", "u2"), ("filed", "u1")}
     await retries.until_saved()
     assert {hit.chat_id for hit in await search.search(None, "walrus")} == {"c", "filed"}
     assert [hit.message_id for hit in await search.search("c", "walrus")] == ["u2"]

@@ -11,7 +11,7 @@ from plugin.assistant.chats.export import archive as archive_module
 from plugin.assistant.chats.export.archive import Archive
 from plugin.assistant.chats.export.trajectory import LogRow, Trajectory
 from plugin.assistant.chats.log import chat_log
-from plugin.assistant.chats.search import history_search
+from plugin.assistant.chats.search import history_search, row_indexing
 from plugin.assistant.chats.search.history_search import HistorySearch
 from plugin.assistant.chats.trash import Trash
 from plugin.assistant.database.sqlite import SqliteDatabase
@@ -36,7 +36,7 @@ def long_chat(messages: int, identity: str = "long") -> Trajectory:
 @pytest.fixture(autouse=True)
 def small_steps(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(archive_module, "ROWS_PER_STEP", 10)
-    monkeypatch.setattr(history_search, "ROWS_PER_STEP", 10)
+    monkeypatch.setattr(row_indexing, "ROWS_PER_STEP", 10)
 
 
 async def test_other_chats_are_written_while_a_long_chat_is_imported(store: ChatStore) -> None:
@@ -139,7 +139,7 @@ async def test_an_imported_chat_is_indexed_before_the_first_search(
     await Archive(store, added=search.index_soon).add(long_chat(50))
     while search._tasks:
         await asyncio.gather(*search._tasks.values())
-    assert await database.read(lambda c: history_search._behind(c, None)) == []
+    assert await database.read(lambda c: row_indexing.behind(c, None)) == []
     assert (await search.search("long", "okapi 50"))[0].message_id == "a50"
 
 

@@ -5,7 +5,7 @@ import logging
 
 import pytest
 from plugin.assistant.chats import Branches, ChatStore
-from plugin.assistant.chats.search import history_search, search_index
+from plugin.assistant.chats.search import history_search, row_indexing, search_index
 from plugin.assistant.chats.search.history_search import HistorySearch
 from plugin.assistant.database.sqlite import SqliteDatabase
 from plugin.assistant.database.sqlite import transaction as sqlite_transaction
@@ -158,7 +158,7 @@ async def test_any_query_is_answered(store: ChatStore, history: HistorySearch, q
 async def test_many_rows_are_indexed_in_steps(
     store: ChatStore, database: SqliteDatabase, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(history_search, "ROWS_PER_STEP", 3)
+    monkeypatch.setattr(row_indexing, "ROWS_PER_STEP", 3)
     await told(store, "c", *(f"word{number}" for number in range(10)))
     history = HistorySearch(database)
     for number in range(10):
@@ -197,9 +197,9 @@ async def test_two_that_index_at_once_index_once(
     one, other = HistorySearch(database), HistorySearch(database)
     await one.search("c", "okapi")
     await store.append("c", user("u", "A cat"))
-    rows = await database.read(lambda c: history_search._next_rows(c, "c"))
+    rows = await database.read(lambda c: row_indexing.next_rows(c, "c"))
     await other.search("c", "cat")
-    await database.write(lambda c: history_search._add(c, rows))
+    await database.write(lambda c: row_indexing.add(c, rows))
     assert await entries(database) == 3
 
 

@@ -3,6 +3,7 @@
 import asyncio
 import threading
 from collections.abc import Callable
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
@@ -175,6 +176,56 @@ async def test_an_index_of_terms_finds_places(transactions: Transactions) -> Non
 
     far = 1 << 40
     assert await transactions.write(work) == [[1, far], [1, 2, far], [2], [1], [], [], [far], []]
+
+
+@dataclass(frozen=True)
+class Asked:
+    words: tuple[str, ...]
+    prefix: bool = False
+
+
+async def test_an_index_of_words_finds_texts_with_all_phrases(transactions: Transactions) -> None:
+    def work(transaction: Transaction) -> dict[str, list[int]]:
+        index = transaction.words("note_words", ("title", "body"))
+        assert index is not None
+        index.create()
+        far = 1 << 40
+        index.put({1: ("a low sun", "7.5"), 2: ("low", "the sun and so on"), far: ("sun", "")})
+        index.put({far: ("图 片 _ OR", "low sunset")})
+        low, sun = Asked(("low",)), Asked(("sun",))
+        found = {
+            "all": index.find([low, sun], None, True, 9),
+            "title": index.find([low, sun], "title", True, 9),
+            "phrase": index.find([Asked(("low", "sun"))], None, True, 9),
+            "prefix": index.find([Asked(("low", "sun"), True)], None, False, 9),
+            "largest": index.find([low], None, False, 2),
+            "characters": index.find([Asked(("图", "片")), Asked(("or",))], None, True, 9),
+            "parted": index.find([Asked(("片", "or"))], None, True, 9),
+            "number": index.find([Asked(("7.5",))], None, True, 9),
+            "half": index.find([Asked(("7",))], None, True, 9),
+            "many": index.find([Asked((f"w{n}",)) for n in range(500)], None, False, 9),
+        }
+        index.remove(1, 2)
+        index.erase_removed()
+        found["left"] = index.find([low], None, True, 9)
+        index.create()
+        return {**found, "empty": index.find([low], None, True, 9)}
+
+    far = 1 << 40
+    assert await transactions.write(work) == {
+        "all": [1, 2],
+        "title": [1],
+        "phrase": [1],
+        "prefix": [far, 1],
+        "largest": [far, 2],
+        "characters": [far],
+        "parted": [],
+        "number": [1],
+        "half": [],
+        "many": [],
+        "left": [far],
+        "empty": [],
+    }
 
 
 async def test_a_database_in_memory_that_is_cleared_is_empty(database: Database) -> None:

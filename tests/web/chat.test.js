@@ -624,22 +624,102 @@ test("older messages are added once each and kept when a snapshot arrives", asyn
   assert.deepEqual(texts(chat), ["a", "b", "c", "d"]);
 });
 
-test("find loads pages until it has the message", async () => {
-  const end = { messages: [said("3", "user", "c")], has_more: true };
-  const { chat } = await openChat(end, {
-    routes: {
-      isOnPath: () => true,
-      chat: inTurn(
-        stored([said("2", "assistant", "b")], { has_more: true }),
-        stored([said("1", "user", "a")]),
-      ),
-    },
-  });
-  const found = chat.find("1");
+/** A chat of 1,000 messages, whose pages the server gives. */
+const FAR = Array.from({ length: 1000 }, (_each, at) => said(`${at}`, "user", `text ${at}`));
+
+/** @param {string} _id @param {any} page */
+function pageOf(_id, { limit, before, around, after }) {
+  const at = FAR.findIndex(({ id }) => id === (before ?? around ?? after));
+  if (at < 0) return null;
+  const from = before ? at - limit : after ? at + 1 : at - limit / 2;
+  const to = before ? at : from + limit;
+  const messages = FAR.slice(Math.max(0, from), to);
+  return stored(messages, { has_more: from > 0, ...(before ? {} : { has_later: to < 1000 }) });
+}
+
+const openFar = () =>
+  openChat({ messages: FAR.slice(-60), has_more: true }, { routes: { chat: pageOf } });
+const shownFar = (/** @type {any} */ chat) => {
+  const { messages } = chat.get().stretch ?? chat.get();
+  return [messages[0].id, messages.at(-1).id, messages.length];
+};
+
+test("find loads the page around a far message, and no other", async () => {
+  const { chat, server } = await openFar();
+  const found = chat.find("100");
   await until(chat, ({ finding }) => finding);
   await found;
-  assert.deepEqual([texts(chat), chat.get().target], [["a", "b", "c"], { id: "1" }]);
+  assert.deepEqual(chat.get().target, { id: "100" });
+  assert.deepEqual(shownFar(chat), ["70", "129", 60]);
   assert.equal(chat.get().finding, false);
+  assert.deepEqual(server.asked("chat"), [["c", { limit: 60, around: "100" }]]);
+  assert.equal(chat.get().messages.length, 60, "the end stays loaded");
+});
+
+test("pages before and after a far message join the end without a gap", async () => {
+  const { chat } = await openFar();
+  await chat.find("800");
+  assert.deepEqual(shownFar(chat), ["770", "829", 60]);
+  await chat.loadOlder();
+  assert.deepEqual(shownFar(chat), ["710", "829", 120]);
+  await chat.loadLater();
+  await chat.loadLater();
+  assert.equal(chat.get().stretch, null);
+  const ids = chat.get().messages.map(({ id }) => id);
+  assert.deepEqual(ids, FAR.slice(710).map(({ id }) => id));
+  assert.equal(chat.get().hasMore, true);
+});
+
+test("a page that reaches the end joins it at once", async () => {
+  const { chat } = await openFar();
+  await chat.find("920");
+  assert.equal(chat.get().stretch, null);
+  assert.deepEqual(shownFar(chat), ["890", "999", 110]);
+});
+
+test("the end is shown again on demand, for a message there, and for a new question", async () => {
+  const { chat } = await openFar();
+  await chat.find("100");
+  chat.toLatest();
+  assert.deepEqual(shownFar(chat), ["940", "999", 60]);
+  await chat.find("100");
+  await chat.find("990");
+  assert.deepEqual([shownFar(chat)[0], chat.get().target], ["940", { id: "990" }]);
+  await chat.find("100");
+  void chat.send("new", []);
+  await until(chat, ({ messages }) => messages.some(({ parts }) => parts[0].text === "new"));
+  assert.equal(chat.get().stretch, null);
+});
+
+test("events change far messages, and an edit of one joins what is left", async () => {
+  const { chat, events } = await openFar();
+  await chat.find("100");
+  const far = () => chat.get().stretch?.messages.map(textOf) ?? [];
+  events.push("message_updated", { message: said("99", "user", "changed") });
+  events.push("message_added", { message: said("1000", "user", "new"), after: "999" });
+  await says(chat, "new");
+  assert.deepEqual([far()[29], shownFar(chat)], ["changed", ["70", "129", 60]]);
+  events.push("messages_truncated", { after: "100" });
+  events.push("message_added", { message: said("x", "user", "edited"), after: "100" });
+  await says(chat, "edited");
+  assert.equal(chat.get().stretch, null);
+  assert.deepEqual(shownFar(chat), ["70", "x", 32]);
+});
+
+test("far messages are loaded again when the connection was lost, or left", async () => {
+  let there = true;
+  const { chat, events, server } = await openChat(
+    { messages: FAR.slice(-60), has_more: true },
+    { routes: { chat: (/** @type {string} */ id, /** @type {any} */ page) => there && pageOf(id, page) } },
+  );
+  await chat.find("100");
+  events.restart();
+  await eventually(() => server.asked("chat").length === 2);
+  assert.deepEqual(shownFar(chat), ["70", "129", 60]);
+  there = false;
+  events.restart();
+  await until(chat, ({ stretch }) => stretch === null);
+  assert.deepEqual(shownFar(chat), ["940", "999", 60]);
 });
 
 test("find switches to the version that contains the message", async () => {
@@ -647,7 +727,7 @@ test("find switches to the version that contains the message", async () => {
     { messages: [said("2", "user", "b")] },
     {
       routes: {
-        isOnPath: () => false,
+        chat: () => null,
         command() {
           events.now({ messages: [said("1", "user", "a")] });
           return ACCEPTED;

@@ -114,11 +114,15 @@ test("a subscription sends the client id and the last event", async () => {
   ]);
 });
 
-test("isOnPath is false if the server answers 404", async () => {
-  const there = createApi(async () => Response.json({}), "");
-  const elsewhere = createApi(async () => Response.json({}, { status: 404 }), "");
-  assert.equal(await there.isOnPath("c", "m"), true);
-  assert.equal(await elsewhere.isOnPath("c", "m"), false);
+test("a page around a message that is not on the path is null", async () => {
+  /** @type {string[]} */
+  const paths = [];
+  const elsewhere = createApi(async (path) => {
+    paths.push(path);
+    return Response.json({}, { status: 404 });
+  }, "");
+  assert.equal(await elsewhere.chat("c", { limit: 9, around: "m" }), null);
+  assert.deepEqual(paths, ["/chats/c?limit=9&around=m"]);
 });
 
 test("names are encoded in paths", async () => {

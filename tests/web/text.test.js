@@ -7,7 +7,7 @@ import { clockTime, dayName, duration, fileSize, percent, pretty } from "../../w
 import { hostOf, plainName, providerProblem, savedName } from "../../web/text/provider.js";
 import { reportDetails, reportLines, reportNotes, share } from "../../web/text/report.js";
 import { finishedSentences, NOTHING_SPOKEN, speakable } from "../../web/text/sentences.js";
-import { groups, pieces } from "../../web/text/chat-list.js";
+import { byChat, groups, pieces } from "../../web/text/chat-list.js";
 import { panelCommandOf, isServerCommand, slashOptions } from "../../web/text/slash.js";
 import { firstPrompts, whatISee, whoAnswers } from "../../web/text/welcome.js";
 
@@ -46,6 +46,21 @@ test("chats are grouped by day, after the pinned chats", () => {
       ["Pinned", false, "c"],
       ["Today", true, "bd"],
       ["Yesterday", false, "a"],
+    ],
+  );
+});
+
+test("results are grouped by chat, the chat with the best result first", () => {
+  const result = (/** @type {string} */ chat_id, /** @type {string} */ message_id) => ({
+    ...{ chat_id, message_id, title: chat_id.toUpperCase(), snippet: "", marks: [] },
+    role: /** @type {const} */ ("user"),
+  });
+  const found = byChat([result("b", "1"), result("a", "2"), result("b", "3")]);
+  assert.deepEqual(
+    found.map(({ id, title, results }) => [id, title, results.map((one) => one.message_id)]),
+    [
+      ["b", "B", ["1", "3"]],
+      ["a", "A", ["2"]],
     ],
   );
 });

@@ -22,6 +22,9 @@ import { errorText } from "../text/format.js";
  *   Fetch
  */
 
+/** Most results of a search. */
+export const FOUND = 50;
+
 /** The server answered with an error status. */
 export class ApiError extends Error {
   /**
@@ -136,29 +139,16 @@ export function createApi(fetch, clientId) {
 
     /**
      * @param {string} id
-     * @param {{limit?: number, before?: string}} page `before`: a message's id
-     * @returns {Promise<StoredChat | null>} null if the server does not have the chat
+     * @param {{limit?: number, before?: string, around?: string, after?: string}} page the place of
+     *   the page as a message's id
+     * @returns {Promise<StoredChat | null>} null if the server does not have the chat, or its path
+     *   not that message
      */
     async chat(id, page) {
       try {
         return await get(`/chats/${name(id)}${query(page)}`);
       } catch (error) {
         if (error instanceof ApiError && error.status === 404) return null;
-        throw error;
-      }
-    },
-
-    /**
-     * @param {string} id
-     * @param {string} messageId
-     * @returns {Promise<boolean>} whether the message is on the current path of the chat
-     */
-    async isOnPath(id, messageId) {
-      try {
-        await get(`/chats/${name(id)}${query({ limit: 1, before: messageId })}`);
-        return true;
-      } catch (error) {
-        if (error instanceof ApiError && error.status === 404) return false;
         throw error;
       }
     },
@@ -170,7 +160,7 @@ export function createApi(fetch, clientId) {
     /** @param {string} id */
     restoreChat: (id) => send("POST", `/chats/${name(id)}/restore`, {}),
     /** @param {string} q @returns {Promise<SearchResult[]>} best first */
-    search: async (q) => (await get(`/chats/search${query({ q })}`)).results,
+    search: async (q) => (await get(`/chats/search${query({ q, limit: FOUND })}`)).results,
     /** @param {string} id @param {ExportFormat} format */
     exportChat: (id, format) => send("GET", `/chats/${name(id)}/export${query({ format })}`),
     /** @param {ExportFormat} format @param {string} content @returns {Promise<string>} chat id */

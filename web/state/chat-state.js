@@ -56,9 +56,10 @@ export function works(server) {
  * @param {string} id
  * @param {ServerChat | null} server
  * @param {Local} local
+ * @param {import("./stretch.js").Stretch | null} [stretch]
  * @returns {ChatState}
  */
-export function chatState(id, server, local) {
+export function chatState(id, server, local, stretch = null) {
   return {
     id,
     known: local.known,
@@ -66,6 +67,7 @@ export function chatState(id, server, local) {
     messages: shownMessages(server, local),
     versions: server?.versions ?? new Map(),
     hasMore: server?.hasMore ?? false,
+    stretch: stretch && shownStretch(stretch, local),
     loading: local.loading,
     status: statusOf(server, local),
     lost: local.lost,
@@ -91,6 +93,19 @@ function shownMessages(server, { outgoing, decisions }) {
   const { message, cut } = outgoing;
   const kept = cut ? before(messages, cut) : messages;
   return message ? [...kept, message] : [...kept];
+}
+
+/**
+ * @param {import("./stretch.js").Stretch} stretch
+ * @param {Local} local
+ * @returns {ChatState["stretch"]} with the message that takes the place of one of its messages
+ */
+function shownStretch({ messages, hasMore, versions }, { outgoing }) {
+  const cut = outgoing?.cut;
+  const cuts = messages.some((message) => message.id === cut);
+  const kept = cut && cuts ? before(messages, cut) : messages;
+  const added = cuts && outgoing?.message ? [outgoing.message] : [];
+  return { messages: [...kept.filter(isShown), ...added], hasMore, versions };
 }
 
 /** @param {ServerChat | null} server @param {Local} local @returns {ChatState["status"]} */

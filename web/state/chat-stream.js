@@ -1,23 +1,26 @@
 // @ts-check
 /**
- * The server's state of one chat: follows the chat's events, folds them, and loads older pages of
- * messages. Commands are left to `chat.js`.
+ * The server's state of one chat: follows the chat's events, folds them, and loads pages of
+ * messages: older ones, or those around a message that is far from the end (a stretch). Commands
+ * are left to `chat.js`.
  */
 
 import { followEvents } from "../services/events.js";
 import { createDurations } from "./durations.js";
 import { FoldError } from "./fold-state.js";
 import { foldEvent, keepEarlier, withEarlier } from "./fold-events.js";
+import { foldStretch, withLater, withOlder } from "./stretch.js";
 
 /** @typedef {import("../types.js").ChatEvent} ChatEvent */
+/** @typedef {import("../types.js").StoredChat} StoredChat */
 /** @typedef {import("./fold-events.js").ServerChat} ServerChat */
 
-/** Messages per page of older messages. */
+/** Messages per page. */
 export const PAGE = 60;
 
 /**
  * @typedef {object} StreamListener
- * @property {(event: ChatEvent | null) => void} changed null: older messages were loaded
+ * @property {(event: ChatEvent | null) => void} changed null: messages were loaded
  * @property {(lost: boolean) => void} lost whether the server cannot be reached
  * @property {(error: import("../services/api.js").ApiError) => void} refused
  */
@@ -34,6 +37,8 @@ export function createChatStream(services, id, listener) {
   const durations = createDurations(services.now);
   /** @type {ServerChat | null} */
   let server = null;
+  /** @type {import("./stretch.js").Stretch | null} */
+  let stretch = null;
   /** @type {import("../services/events.js").Following | null} */
   let following = null;
   /** @type {import("../services/events.js").Position | null} */
@@ -42,6 +47,8 @@ export function createChatStream(services, id, listener) {
   let waiting = [];
   /** @type {Promise<boolean> | null} */
   let older = null;
+  /** @type {Promise<boolean> | null} */
+  let later = null;
   let left = false;
 
   const settle = () => {
@@ -59,6 +66,8 @@ export function createChatStream(services, id, listener) {
       if (error instanceof FoldError) return false;
       throw error;
     }
+    if (stretch) ({ server, stretch } = foldStretch(server, stretch, event));
+    if (stretch && event.type === "snapshot") void renew(stretch);
     if (event.type === "stream_delta" && server.stream) {
       durations.note(server.stream.message, event.chunk);
     }
@@ -84,14 +93,39 @@ export function createChatStream(services, id, listener) {
     );
   }
 
-  /** @param {number} limit */
-  async function fetchOlder(limit) {
-    const first = server?.messages[0]?.id;
-    const page = await api.chat(id, { limit, before: first }).catch(() => null);
-    if (!server || !page || server.messages[0]?.id !== first) return false;
-    server = withEarlier(server, page.messages, page.has_more, page.versions);
+  const first = () => (stretch ?? server)?.messages[0]?.id;
+
+  async function fetchOlder() {
+    const before = first();
+    const page = await api.chat(id, { limit: PAGE, before }).catch(() => null);
+    if (!server || !page || first() !== before) return false;
+    if (stretch) stretch = withOlder(stretch, page);
+    else server = withEarlier(server, page.messages, page.has_more, page.versions);
     listener.changed(null);
     return true;
+  }
+
+  async function fetchLater() {
+    const from = stretch;
+    const after = from?.messages.at(-1)?.id;
+    const page = await api.chat(id, { limit: PAGE, after }).catch(() => null);
+    if (!server || !page || stretch !== from) return false;
+    ({ server, stretch } = withLater(server, from, page));
+    listener.changed(null);
+    return true;
+  }
+
+  /**
+   * Loads a stretch again after a snapshot: the path may be another one by now.
+   * @param {import("./stretch.js").Stretch} from
+   */
+  async function renew(from) {
+    const around = from.messages[from.messages.length >> 1]?.id;
+    const page = around ? await api.chat(id, { limit: PAGE, around }).catch(() => null) : null;
+    if (!server || stretch !== from) return;
+    stretch = null;
+    if (page) ({ server, stretch } = withLater(server, null, page));
+    listener.changed(null);
   }
 
   return {
@@ -124,13 +158,41 @@ export function createChatStream(services, id, listener) {
       return /** @type {Promise<ServerChat | null>} */ (fresh);
     },
 
-    /** @param {number} [limit] @returns {Promise<boolean>} whether messages were added */
-    loadOlder(limit = PAGE) {
-      if (!server?.hasMore) return Promise.resolve(false);
-      older ??= fetchOlder(limit).finally(() => {
+    stretch: () => stretch,
+    /** @param {string} messageId @returns {boolean} whether the message is among those shown */
+    shows: (messageId) =>
+      Boolean((stretch ?? server)?.messages.some((message) => message.id === messageId)),
+
+    /** @returns {Promise<boolean>} whether messages were added */
+    loadOlder() {
+      if (!(stretch ?? server)?.hasMore) return Promise.resolve(false);
+      older ??= fetchOlder().finally(() => {
         older = null;
       });
       return older;
+    },
+
+    /** @returns {Promise<boolean>} whether messages were added after the stretch */
+    loadLater() {
+      if (!stretch) return Promise.resolve(false);
+      later ??= fetchLater().finally(() => {
+        later = null;
+      });
+      return later;
+    },
+
+    /** Shows the page of messages around one of them. @param {StoredChat} page */
+    showPage(page) {
+      if (!server) return;
+      ({ server, stretch } = withLater(server, null, page));
+      listener.changed(null);
+    },
+
+    /** Leaves the stretch: the messages at the end are shown again. */
+    toLatest() {
+      if (!stretch) return;
+      stretch = null;
+      listener.changed(null);
     },
   };
 }

@@ -7,7 +7,7 @@
 
 import { ApiError } from "../services/api.js";
 import { PASSING } from "../services/events.js";
-import { createChatStream } from "./chat-stream.js";
+import { createChatStream, PAGE } from "./chat-stream.js";
 import { arrived, chatState, works } from "./chat-state.js";
 import { createDelivery } from "./delivery.js";
 import { failureOf } from "./failure.js";
@@ -47,9 +47,6 @@ import { createStore } from "./store.js";
 
 /** Milliseconds after which a stop that is not confirmed asks for a snapshot. */
 const STOP_PATIENCE = 5000;
-/** Messages per page while looking for an old message: the server's maximum. */
-const FAR_PAGE = 200;
-
 /** @param {ChatState} state */
 export const isBusy = (state) => state.status !== "idle";
 
@@ -100,7 +97,7 @@ export function createChat(services, id, { known = false, report = null, hooks =
   const asked = new Set();
   let drawing = false;
 
-  const publish = () => store.set(chatState(id, stream.server(), local));
+  const publish = () => store.set(chatState(id, stream.server(), local, stream.stretch()));
 
   /** @param {Partial<Local>} changes */
   function set(changes) {
@@ -178,6 +175,8 @@ export function createChat(services, id, { known = false, report = null, hooks =
     const queued = works(server) || server?.runtime.state === "paused";
     const shown = queued ? null : outgoing;
     const sent = shown?.message?.id ?? local.sent;
+    // What is sent stands at the end, or in the place of a message.
+    if (!outgoing?.cut || !stream.shows(outgoing.cut)) stream.toLatest();
     set({ failure: null, outgoing: shown, sent, sending: local.sending + 1 });
     try {
       await delivery.send({ ...command, workflow: services.workflow() }, outgoing);
@@ -240,6 +239,8 @@ export function createChat(services, id, { known = false, report = null, hooks =
     /** Loads the stored messages and follows the chat's events. */
     load: () => (local.known ? stream.fresh() : Promise.resolve(null)),
     loadOlder: () => stream.loadOlder(),
+    loadLater: () => stream.loadLater(),
+    toLatest: () => stream.toLatest(),
 
     /** Closes the connection while the panel is hidden. */
     rest: stream.close,
@@ -348,17 +349,25 @@ export function createChat(services, id, { known = false, report = null, hooks =
       }
     },
 
-    /** Loads pages up to a message and makes it the target. @param {string} messageId */
+    /**
+     * Loads the page around a message, unless the message is loaded, and makes it the target. The
+     * page is asked for while the chat itself is loading. @param {string} messageId
+     */
     async find(messageId) {
-      const isKnown = () => stream.server()?.messages.some((each) => each.id === messageId);
-      if (!isKnown()) set({ finding: true });
+      const known = () => stream.server()?.messages.some((each) => each.id === messageId);
+      if (known()) stream.toLatest();
+      const load = () => api.chat(id, { limit: PAGE, around: messageId });
+      const page = stream.shows(messageId) ? null : load().catch(() => undefined);
+      if (page) set({ finding: true });
       if (!stream.server()) await stream.fresh();
-      if (!isKnown() && !(await api.isOnPath(id, messageId).catch(() => true))) {
+      let around = await page;
+      if (around === null && page) {
         await plain({ type: "switch_version", message_id: messageId });
         await stream.fresh();
+        around = await load().catch(() => undefined);
       }
-      while (!isKnown() && (await stream.loadOlder(FAR_PAGE)));
-      set({ finding: false, target: isKnown() ? { id: messageId } : null });
+      if (around) stream.showPage(around);
+      set({ finding: false, target: stream.shows(messageId) ? { id: messageId } : null });
     },
 
     dismissFailure: () => set({ failure: null }),

@@ -1,10 +1,14 @@
 // @ts-check
-/** Groups the list of chats, and splits a search snippet into marked and unmarked text. Pure. */
+/**
+ * Groups the list of chats and the results of a search, and splits a search snippet into marked and
+ * unmarked text. Pure.
+ */
 
 import { t } from "../strings.js";
 import { dayName } from "./format.js";
 
 /** @typedef {import("../types.js").ChatEntry} ChatEntry */
+/** @typedef {import("../types.js").SearchResult} SearchResult */
 
 /** @param {readonly ChatEntry[]} chats @returns {ChatEntry[]} */
 export const newestFirst = (chats) =>
@@ -32,6 +36,23 @@ export function groups(chats, now) {
     today: name === today,
     chats: members,
   }));
+}
+
+/**
+ * @param {readonly SearchResult[]} results best first
+ * @returns {{id: string, title: string, results: SearchResult[]}[]} one group per chat, the chat
+ *   with the best result first; in each group best first
+ */
+export function byChat(results) {
+  /** @type {Map<string, {id: string, title: string, results: SearchResult[]}>} */
+  const found = new Map();
+  for (const result of results) {
+    const { chat_id: id, title } = result;
+    const group = found.get(id) ?? { id, title, results: [] };
+    group.results.push(result);
+    found.set(id, group);
+  }
+  return [...found.values()];
 }
 
 /**

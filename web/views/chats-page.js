@@ -64,7 +64,7 @@ export function createChatsPage(actions) {
     options,
     file,
   );
-  const results = createSearchResults(actions.openMessage);
+  const results = createSearchResults(actions.openMessage, () => field.focus());
   const list = h("div", { class: "ca-list" });
   const said = h("p", { class: "ca-quiet" });
   const more = h(
@@ -87,7 +87,9 @@ export function createChatsPage(actions) {
   };
 
   field.addEventListener("keydown", (event) => {
-    if (isComposing(event) || event.key !== "Escape" || !field.value) return;
+    if (isComposing(event)) return;
+    if (event.key === "ArrowDown" && results.focus()) event.preventDefault();
+    if (event.key !== "Escape" || !field.value) return;
     // The first Escape ends the search, the second one closes the page.
     event.stopPropagation();
     event.preventDefault();

@@ -22,8 +22,11 @@ import { createUserMessage } from "./user-message.js";
  * @property {Omit<import("./answer.js").AnswerActions, "draw">} answer
  * @property {Omit<import("./user-message.js").UserActions, "draw">} user
  * @property {() => Promise<unknown>} loadOlder
+ * @property {() => Promise<unknown>} loadLater after the messages around the target
+ * @property {() => void} toLatest shows the messages at the end instead
  */
 
+/** @typedef {ChatState & {hasLater: boolean}} Shown `hasLater`: messages follow those that are shown */
 /** @typedef {ReturnType<typeof createAnswer> | ReturnType<typeof createUserMessage>} View */
 
 /** Messages drawn at once when a long chat opens; the others are drawn frame by frame. */
@@ -61,7 +64,9 @@ export function createConversation(actions) {
 
   /** @type {Map<string, {view: View, message: UIMessage | null, state: string}>} by message id */
   const entries = new Map();
-  /** @type {ChatState | null} */
+  /** @type {ChatState | null} the state that was drawn last */
+  let given = null;
+  /** @type {Shown | null} what of it is shown */
   let drawn = null;
   /** @type {ranges.MessageRange} the messages that are in the document */
   let range = { from: 0, to: 0 };
@@ -73,10 +78,13 @@ export function createConversation(actions) {
 
   const known = () => drawn?.messages.length ?? 0;
   const reading = createReadingPlace(log, messages, {
-    reachesEnd: () => range.to === known(),
+    reachesEnd: () => range.to === known() && !drawn?.hasLater,
     earlier: () => void goEarlier(),
-    later: () => move(ranges.later(range, known())),
-    last: () => move(ranges.atEnd(known())),
+    later: () => void goLater(),
+    last: () => {
+      if (drawn?.hasLater) actions.toLatest();
+      move(ranges.atEnd(known()));
+    },
   });
   const element = h("div", { class: "ca-conversation" }, log, reading.latest);
 
@@ -96,6 +104,16 @@ export function createConversation(actions) {
       fetching = true;
       wanted = true;
       await actions.loadOlder();
+      fetching = false;
+    }
+  }
+
+  /** Shows later messages: loaded ones, or else the next page of the server. */
+  async function goLater() {
+    if (range.to < known()) move(ranges.later(range, known()));
+    else if (!fetching && drawn?.hasLater) {
+      fetching = true;
+      await actions.loadLater();
       fetching = false;
     }
   }
@@ -122,7 +140,7 @@ export function createConversation(actions) {
     return entry;
   };
 
-  /** Puts the views of the range into the document, and removes others. @param {ChatState} chat */
+  /** Puts the views of the range into the document, and removes others. @param {Shown} chat */
   function arrange(chat) {
     const list = chat.messages.slice(range.from, range.to);
     const elements = list.map((message) => entryOf(message).view.element);
@@ -132,14 +150,14 @@ export function createConversation(actions) {
     show(earlier, range.from > 0 || chat.hasMore);
   }
 
-  /** @param {ChatState} chat @param {number} from @param {number} to */
+  /** @param {Shown} chat @param {number} from @param {number} to */
   function fill(chat, from, to) {
     const busy = chat.status !== "idle";
     const writing = chat.status === "streaming" || chat.status === "stopping";
     // The last message is drawn first: it is what the reader sees when a chat opens.
     for (let index = to - 1; index >= from; index -= 1) {
       const message = chat.messages[index];
-      const last = index === chat.messages.length - 1;
+      const last = index === chat.messages.length - 1 && !chat.hasLater;
       const live = last && writing;
       const version = chat.versions.get(message.id);
       const state = `${last} ${live} ${busy} ${version?.index} ${version?.ids}`;
@@ -164,7 +182,7 @@ export function createConversation(actions) {
     requestAnimationFrame(() => fillEarlier(end - FIRST_BATCH));
   }
 
-  /** Scrolls to the target message and focuses it. @param {ChatState} chat */
+  /** Scrolls to the target message and focuses it. @param {Shown} chat */
   function point(chat) {
     const index = chat.messages.findIndex((message) => message.id === chat.target?.id);
     if (index < 0) return;
@@ -196,9 +214,11 @@ export function createConversation(actions) {
     element,
     focus: () => log.focus(),
     toEnd: reading.toEnd,
-    /** @param {ChatState} chat @param {string} model its name, for the waiting line */
-    update(chat, model) {
-      if (chat === drawn) return;
+    /** @param {ChatState} state @param {string} model its name, for the waiting line */
+    update(state, model) {
+      if (state === given) return;
+      given = state;
+      const chat = shownOf(state);
       const before = drawn;
       const last = chat.messages.at(-1);
       // Only a message that was sent from this panel scrolls to the end.
@@ -220,7 +240,7 @@ export function createConversation(actions) {
     },
   };
 
-  /** Draws another chat, scrolled to its end. @param {ChatState} chat */
+  /** Draws another chat, scrolled to its end. @param {Shown} chat */
   function begin(chat) {
     wanted = false;
     range = ranges.atEnd(chat.messages.length);
@@ -230,7 +250,7 @@ export function createConversation(actions) {
     if (from > range.from) requestAnimationFrame(() => fillEarlier(from));
   }
 
-  /** Draws a changed list of messages. @param {ChatState} chat @param {ChatState} before */
+  /** Draws a changed list of messages. @param {Shown} chat @param {Shown} before */
   function follow(chat, before) {
     reading.keep(() => {
       range = ranges.moved(range, before.messages, chat.messages, reading.atEnd());
@@ -243,7 +263,7 @@ export function createConversation(actions) {
     });
   }
 
-  /** @param {ChatState} chat @param {ChatState | null} before */
+  /** @param {Shown} chat @param {Shown | null} before */
   function drawFailure(chat, before) {
     if (JSON.stringify(chat.failure) === JSON.stringify(before?.failure ?? null)) return;
     failure.replaceChildren(
@@ -251,12 +271,20 @@ export function createConversation(actions) {
     );
   }
 
-  /** @param {ChatState} chat @param {string} model */
+  /** @param {Shown} chat @param {string} model */
   function drawWait(chat, model) {
     const text = waitingFor(chat, model);
     show(wait, text !== "");
     if (text) setText(/** @type {Node} */ (wait.children[1]), text);
   }
+}
+
+/** @param {ChatState} chat @returns {Shown} the messages around its target, or those at its end */
+function shownOf(chat) {
+  if (!chat.stretch) return { ...chat, hasLater: false };
+  const { messages, hasMore, versions } = chat.stretch;
+  const merged = new Map([...chat.versions, ...Object.entries(versions)]);
+  return { ...chat, messages, hasMore, versions: merged, hasLater: true };
 }
 
 /**
@@ -273,12 +301,13 @@ function workflowBefore(messages, index) {
 
 /**
  * The text of the waiting line; "" while an answer grows or the chat is idle.
- * @param {ChatState} chat
+ * @param {Shown} chat
  * @param {string} model
  */
 function waitingFor(chat, model) {
   if (chat.loading && !chat.messages.length) return t("panel.loading");
   if (chat.finding) return t("wait.finding");
+  if (chat.hasLater) return "";
   if (chat.status === "stopping") return t("wait.stopping");
   // A note above the composer says what to do in the last two cases.
   if (chat.status === "idle" || chat.lost || chat.waitsFor === "gone") return "";

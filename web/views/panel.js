@@ -85,6 +85,8 @@ export function createPanelView(panel, host, close) {
       showVersion: (id) => panel.chat().switchVersion(id),
     },
     loadOlder: () => panel.chat().loadOlder(),
+    loadLater: () => panel.chat().loadLater(),
+    toLatest: () => panel.chat().toLatest(),
   });
   const welcome = createWelcome({
     ask: (text) => panel.send(text, []),

@@ -1,7 +1,8 @@
 """Finding messages by their words, in one chat or in all of them (R49, R41).
 
     search = HistorySearch(database)
-    hits = await search.search("c1", "which seed did I like?", 10)
+    hits = await search.search("c1", "which seed did I like?", 10)      for a model
+    hits = await search.find_words("low sun", 10)                      for a person
 
 The whole log is searched, branches included, but for events. Rows are indexed by the search that
 first needs them, or before by `index_soon`: some at a time, so that turns go on meanwhile. A search
@@ -17,39 +18,32 @@ import asyncio
 import contextlib
 import logging
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, Final, TypeVar
+from typing import Final, TypeVar
 
-from sqlalchemy import Select, bindparam, exists, func, select
+from sqlalchemy import select
 
-from ...database import Statement, Transaction, Transactions
+from ...database import Transaction, Transactions
 from ...errors import FileFailed, StoreError
-from ...messages.origin import EVENT
-from ...search.positions import Document, Piece, PieceOrigin, Placed, first_place, place_all
+from ...search.positions import PieceOrigin, Placed, first_place, place_all
 from ...search.ranking import Ranking, rank
 from ...search.scanned_postings import ScannedPostings
-from ...search.words import index_terms, query_terms
+from ...search.word_query import word_query
+from ...search.words import query_terms
 from .. import chat_rows, schema
 from ..failover.failover import Failover
 from ..identity import chat_id as check_chat_id
-from ..log import paths
-from ..log.record import decode
-from ..row_values import MOST
-from ..schema import chats, messages
-from . import search_index
+from ..schema import chats
+from . import row_indexing, search_index, word_search
 from .found_pieces import FoundPiece, PieceQuery, named, row_of
 from .hits import Found, Hit, show
-from .message_text import pieces_of
-from .search_index import State
+from .word_search import WordHit
 
 logger = logging.getLogger("comfyui_assistant")
-T = TypeVar("T")
 
 MOST_HITS: Final = 100
-ROWS_PER_STEP: Final = 200
-"""Rows that are read and indexed at once, so that a turn's own writes never wait long."""
 PATIENCE_SECONDS: Final = 5.0
 """How long a search waits for rows that are not indexed; then it goes on without them."""
 SHARE: Final = 1.0
@@ -57,6 +51,12 @@ SHARE: Final = 1.0
 step took: making terms would else take every second turn of the interpreter."""
 _DAMAGED_INDEX: Final = (StoreError, TypeError, ValueError, KeyError, ArithmeticError)
 """What a damaged index raises: values of wrong types, or the database's own error."""
+
+
+FoundT = TypeVar("FoundT", Hit, WordHit, FoundPiece)
+HitT = TypeVar("HitT", Hit, WordHit)
+Find = Callable[[Transaction, bool], tuple[FoundT, ...]]
+"""Finds hits in a transaction, in the index (True) or in all rows."""
 
 
 class HistorySearch:
@@ -84,40 +84,70 @@ class HistorySearch:
         answered. Raises NotFound for an unknown chat, InvalidRequest for an id that cannot name a
         chat."""
         identity = None if chat_id is None else check_chat_id(chat_id)
+        wanted = _Wanted(identity, query_terms(query), min(k, MOST_HITS), before_row)
+
+        def find(transaction: Transaction, indexed: bool) -> tuple[Hit, ...]:
+            return _find(transaction, wanted, indexed)
+
         held = self._failover.held if self._failover is not None else frozenset()
         if self._unsaved is None or not held or (identity is not None and identity not in held):
-            return await self._search(identity, query, k, before_row)
+            return await self._search(identity, find)
         unsaved = await self._unsaved.search(identity, query, k, before_row)
         if identity is not None:
             return unsaved
-        try:
-            # Memory has the whole of a chat, so the file's hits in it are left out.
-            found = await self._search(None, query, k, before_row)
-            saved = [hit for hit in found if hit.chat_id not in held]
-        except StoreError:
-            saved = []
+        saved = await self._saved(find, held)
         return tuple(sorted([*unsaved, *saved], key=lambda hit: -hit.score)[:k])
 
     async def pieces(self, wanted: PieceQuery) -> tuple[FoundPiece, ...]:
         """The pieces of a chat's messages that fit a query best, each alone: what a model gets.
         Raises as `search` does."""
         identity = check_chat_id(wanted.chat_id)
+
+        def find(transaction: Transaction, indexed: bool) -> tuple[FoundPiece, ...]:
+            return _find_pieces(transaction, wanted, indexed)
+
         held = self._failover.held if self._failover is not None else frozenset()
-        place = self._unsaved if self._unsaved and identity in held else self
-        return await place._ask(identity, partial(_find_pieces, wanted))
+        place = self._unsaved if self._unsaved is not None and identity in held else self
+        return await place._search(identity, find)
 
-    async def _search(
-        self, chat_id: str | None, query: str, k: int, before_row: int | None
-    ) -> tuple[Hit, ...]:
-        wanted = _Wanted(chat_id, query_terms(query), min(k, MOST_HITS), before_row)
-        return await self._ask(chat_id, partial(_find, wanted))
+    async def find_words(self, query: str, k: int = 10) -> tuple[WordHit, ...]:
+        """Up to `k` messages in all chats that hold all words of the query, the best first
+        (`word_search`)."""
+        phrases, most = word_query(query), min(k, MOST_HITS)
+        if not phrases or most < 1:
+            return ()
 
-    async def _ask(self, chat_id: str | None, find: Callable[[Transaction, bool], T]) -> T:
-        """What `find` finds in a transaction; its second argument is whether there is an index."""
+        def find(transaction: Transaction, indexed: bool) -> tuple[WordHit, ...]:
+            look = word_search.find_indexed if indexed else word_search.find_scanned
+            return look(transaction, phrases, most)
+
+        held = self._failover.held if self._failover is not None else frozenset()
+        if self._unsaved is None or not held:
+            return await self._search(None, find)
+        unsaved = await self._unsaved.find_words(query, k)
+        saved = await self._saved(find, held)
+        return tuple(sorted([*unsaved, *saved], key=lambda hit: hit.level)[:k])
+
+    async def _saved(self, find: Find[HitT], held: Collection[str]) -> list[HitT]:
+        """The hits in the file, which may fail. Memory has the whole of the `held` chats, so the
+        file's hits in these are left out."""
+        try:
+            return [hit for hit in await self._search(None, find) if hit.chat_id not in held]
+        except StoreError:
+            return []
+
+    async def _search(self, chat_id: str | None, find: Find[FoundT]) -> tuple[FoundT, ...]:
+        """What `find` returns for a chat, or for all (None), with an index or without."""
+
+        def look(transaction: Transaction) -> tuple[FoundT, ...] | None:
+            if row_indexing.behind(transaction, chat_id):
+                return None
+            return find(transaction, True)
+
         if self._has_index:
             # Mostly there is nothing to index, so that one transaction is enough.
             try:
-                found = await self._database.read(lambda c: _look(c, chat_id, find))
+                found = await self._database.read(look)
                 if found is not None:
                     return found
             except _DAMAGED_INDEX as error:
@@ -199,7 +229,7 @@ class HistorySearch:
                 if not await self._prepare():
                     self._say("the database cannot have an index of terms")
                     return False
-            for identity in await self._database.read(lambda c: _behind(c, chat_id)):
+            for identity in await self._database.read(lambda c: row_indexing.behind(c, chat_id)):
                 await self._index(identity)
         except _DAMAGED_INDEX as error:
             self._say("the index cannot be written")
@@ -214,9 +244,9 @@ class HistorySearch:
         while more:
             begun = time.monotonic()
             async with self._indexing:
-                rows = await self._database.read(lambda c: _next_rows(c, chat_id))
-                await self._database.write(partial(_add, rows=rows))
-            more = len(rows.documents) == ROWS_PER_STEP
+                rows = await self._database.read(lambda c: row_indexing.next_rows(c, chat_id))
+                await self._database.write(partial(row_indexing.add, rows=rows))
+            more = len(rows.documents) == row_indexing.ROWS_PER_STEP
             if more and not self._waiting:
                 await asyncio.sleep(SHARE * (time.monotonic() - begun))
 
@@ -243,126 +273,7 @@ def _make_tables(transaction: Transaction) -> bool:
     return search_index.prepare(transaction)
 
 
-def _behind_query() -> Select[Any]:
-    newest = select(func.max(messages.c.row)).where(
-        messages.c.chat_id == chats.c.id, messages.c.role != EVENT, messages.c.row.between(1, MOST)
-    )
-    known = search_index.indexed_chats
-    return (
-        select(chats.c.id)
-        .outerjoin(known, known.c.chat_id == chats.c.id)
-        .where(
-            chats.c.deleted.is_(None),
-            func.coalesce(newest.scalar_subquery(), 0) > func.coalesce(known.c.row_number, 0),
-        )
-    )
-
-
-_BEHIND: Final = Statement(_behind_query())
-_IS_BEHIND: Final = Statement(_behind_query().where(chats.c.id == bindparam("chat")))
-
-
-def _behind(transaction: Transaction, chat_id: str | None) -> list[str]:
-    """The chats, or this chat, with rows that are not indexed."""
-    if chat_id is None:
-        found = transaction.rows(_BEHIND)
-    else:
-        found = transaction.rows(_IS_BEHIND, chat=chat_id)
-    return [identity for (identity,) in found]
-
-
-def _look(
-    transaction: Transaction, chat_id: str | None, find: Callable[[Transaction, bool], T]
-) -> T | None:
-    """What is found with the index; None while a row is not indexed."""
-    return None if _behind(transaction, chat_id) else find(transaction, True)
-
-
-@dataclass(frozen=True, slots=True)
-class _Rows:
-    """Rows to index: how far the chat is indexed, and the documents from its last row on."""
-
-    chat_id: str
-    known: State | None
-    documents: list[Document]
-
-
-def _next_rows(transaction: Transaction, chat_id: str) -> _Rows:
-    known = search_index.state(transaction, chat_id)
-    return _Rows(chat_id, known, list(_documents(transaction, chat_id, known, ROWS_PER_STEP)))
-
-
-def _documents(
-    transaction: Transaction, chat_id: str, known: State | None = None, limit: int | None = None
-) -> Iterator[Document]:
-    """The rows from the last that is `known` on, without events: what follows an event follows the
-    message before it. A row with the text of an older row of its message, which was added anew on
-    another path, has no pieces: it is found once. Where it is the next version of the row before,
-    as an answer that waits is after an event, it has the pieces of that row."""
-    older, parents = messages.alias(), messages.alias()
-    again = exists().where(
-        older.c.chat_id == messages.c.chat_id,
-        older.c.message_id == messages.c.message_id,
-        # `+ 0` keeps the database from using the index of the rows, which would read all older rows
-        # for each row.
-        older.c.row + 0 < messages.c.row,
-        older.c.body == messages.c.body,
-    )
-    columns = (messages.c.row, messages.c.parent_row, messages.c.message_id, messages.c.body)
-    query = select(*columns, again.label("again"), parents.c.role.label("parent_role"))
-    joined = messages.outerjoin(
-        parents,
-        (parents.c.chat_id == messages.c.chat_id) & (parents.c.row == messages.c.parent_row),
-    )
-    query = query.select_from(joined).where(
-        messages.c.chat_id == chat_id,
-        # Rows with damaged numbers are not found.
-        messages.c.row.between(known.row if known else 1, MOST),
-        messages.c.role != EVENT,
-    )
-    last: tuple[Document, str] | None = None
-    for row, parent, message_id, body, is_again, parent_role in transaction.execute(
-        query.order_by(messages.c.row).limit(limit)
-    ):
-        if parent_role == EVENT:
-            parent = paths.before_events(transaction, chat_id, parent)
-        if last and (message_id, parent, body) == (last[0].message_id, last[0].parent_row, last[1]):
-            pieces = last[0].pieces
-        elif known and row == known.row:
-            pieces = _pieces(body) if known.end_place > known.place else ()
-        else:
-            pieces = () if is_again else _pieces(body)
-        last = Document(row, parent, message_id, pieces), body
-        yield last[0]
-
-
-def _pieces(body: object) -> tuple[Piece, ...]:
-    """A row's pieces; none where the row cannot be read, so that other rows are still found."""
-    try:
-        pieces = pieces_of(decode(body)) if isinstance(body, str) else ()
-    except (StoreError, RecursionError):
-        return ()
-    return tuple(Piece(index_terms(piece.text), piece.round) for piece in pieces)
-
-
-def _add(transaction: Transaction, rows: _Rows) -> None:
-    """Index these rows, unless another process did so meanwhile, or the chat is gone."""
-    if not chat_rows.is_taken(transaction, rows.chat_id):
-        return
-    known = search_index.state(transaction, rows.chat_id)
-    if known != rows.known or not rows.documents:
-        return
-    if known is None:
-        number = search_index.open_chat(transaction, rows.chat_id)
-        placed = place_all(rows.documents, first_place(number))
-    else:
-        number = known.number
-        last = Placed(known.place, known.beat, rows.documents[0])
-        placed = place_all(rows.documents[1:], known.place, last)
-    search_index.add(transaction, number, placed)
-
-
-def _find(wanted: _Wanted, transaction: Transaction, indexed: bool) -> tuple[Hit, ...]:
+def _find(transaction: Transaction, wanted: _Wanted, indexed: bool) -> tuple[Hit, ...]:
     if wanted.chat_id is not None:
         chat_rows.require(transaction, wanted.chat_id)
     found = _ask_index(transaction, wanted) if indexed else _ask_rows(transaction, wanted)
@@ -370,7 +281,7 @@ def _find(wanted: _Wanted, transaction: Transaction, indexed: bool) -> tuple[Hit
 
 
 def _find_pieces(
-    wanted: PieceQuery, transaction: Transaction, indexed: bool
+    transaction: Transaction, wanted: PieceQuery, indexed: bool
 ) -> tuple[FoundPiece, ...]:
     chat_rows.require(transaction, wanted.chat_id)
     before = row_of(transaction, wanted)
@@ -409,7 +320,7 @@ def _ask_rows(transaction: Transaction, wanted: _Wanted) -> Found:
     origins: dict[int, PieceOrigin] = {}
     for number, chat_id in enumerate([wanted.chat_id] if wanted.chat_id else every):
         before = wanted.before_row
-        documents = _documents(transaction, chat_id)
+        documents = row_indexing.documents(transaction, chat_id)
         kept = (one for one in documents if before is None or one.row < before)
         for one in place_all(kept, first_place(number)):
             placed.append(one)

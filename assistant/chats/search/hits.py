@@ -6,16 +6,22 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final
 
-from ...database import Transaction
+from sqlalchemy import bindparam, select
+
+from ...database import Statement, Transaction
 from ...messages.parts import Message, Role
 from ...search.positions import PieceOrigin
 from ...search.ranking import ScoredWindow
 from ...search.snippet import snippet
-from ..log import chat_log
+from ..schema import messages as rows
 from .message_text import pieces_of
+from .row_indexing import message_in
 
 HIT_CHARS: Final = 400
 NEIGHBOUR_CHARS: Final = 240
+_BODY: Final = Statement(
+    select(rows.c.body).where(rows.c.chat_id == bindparam("chat"), rows.c.row == bindparam("at"))
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,15 +91,12 @@ def show(transaction: Transaction, found: Found, terms: frozenset[str]) -> tuple
 
 
 def _messages(transaction: Transaction, found: Found) -> dict[tuple[str, int], Message]:
-    """The messages of all places that are shown."""
-    rows: dict[str, set[int]] = {}
-    for window in found.windows:
-        for place in window.places:
-            origin = found.origins.get(place)
-            if origin is not None:
-                rows.setdefault(origin.chat_id, set()).add(origin.row)
-    return {
-        (chat_id, row): stored.message
-        for chat_id, some in rows.items()
-        for row, stored in chat_log.read_rows(transaction, chat_id, sorted(some)).items()
-    }
+    """The messages of all places that are shown, as they were indexed: without pictures."""
+    origins = (found.origins.get(place) for window in found.windows for place in window.places)
+    messages: dict[tuple[str, int], Message] = {}
+    for chat_id, row in {(one.chat_id, one.row) for one in origins if one is not None}:
+        body = transaction.row(_BODY, chat=chat_id, at=row)
+        message = message_in(transaction, body[0]) if body is not None else None
+        if message is not None:
+            messages[chat_id, row] = message
+    return messages

@@ -1,4 +1,5 @@
-"""The searchable text of a message. Pure.
+"""The searchable text of a message: in pieces for the search that models use, in fields for the
+search that people use. Pure.
 
 It has the words of user and assistant, the names and texts of attachments, and tool calls with
 arguments, results and errors. It has no reasoning of a model, no images and no other data.
@@ -10,7 +11,7 @@ import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any, Final, Literal, get_args
 
 from ...messages.conversion import data_url_text
 from ...messages.json_text import DEEPEST
@@ -35,6 +36,11 @@ skill."""
 
 _BINARY = re.compile(r"[A-Za-z0-9+/=_-]{257,}")
 """Base64 and similar data: longer than any name."""
+
+Field = Literal["person", "answer", "other"]
+"""Whose words a text of a message has: those of a person, those of a model's answer, or others: of
+tools, attachments and slash commands."""
+FIELDS: Final[tuple[Field, ...]] = get_args(Field)
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,6 +79,17 @@ def pieces_of(message: Message) -> tuple[PieceText, ...]:
             said.extend(_part(part))
     end_text()
     return tuple(pieces)
+
+
+def fields_of(message: Message) -> Iterator[tuple[Field, str]]:
+    """The searchable texts of the message in their order, none empty, each with its field."""
+    said: Field = "person" if message.role == "user" else "answer"
+    if message.data("command") is not None or "command" in message.metadata:
+        said = "other"
+    for part in message.parts:
+        name: Field = said if isinstance(part, TextPart) else "other"
+        if text := clean("\n".join(filter(None, _part(part)))):
+            yield name, text
 
 
 def text_of_prompt(message: PromptMessage) -> str:

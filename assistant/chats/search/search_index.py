@@ -4,6 +4,8 @@ Functions over a transaction. The index is derived from the log: it may be dropp
 is made again by the next search. `search.words` makes the terms, `search.positions` the places; the
 database's index of terms keeps which terms stand in which place, and the tables here keep the
 origin of each place. `search.ranking` decides which places are best.
+
+The search that people use has an index of words of its own, in which a place is a row of the log.
 """
 
 from __future__ import annotations
@@ -27,16 +29,22 @@ from sqlalchemy import (
     update,
 )
 
-from ...database import LongInteger, Statement, TermIndex, Transaction
+from ...database import LongInteger, Statement, TermIndex, Transaction, WordIndex
 from ...search.positions import CHAT_BITS, PieceOrigin, Placed, first_place, held, number_of
 from ...search.ranking import Entry
+from ...search.word_query import Phrase
 from ..row_values import is_count
+from ..schema import chats
+from .message_text import FIELDS, Field
 
-INDEX_VERSION: Final = 3
+INDEX_VERSION: Final = 4
 """Of the tables and of the rules by which text becomes terms; an index of another version in the
 database is made anew."""
 DAMAGED: Final = "The index of the chats' words is damaged."
+PLACES: Final = 1 << CHAT_BITS
+"""Places of one chat, and more rows than a log has."""
 _TERMS: Final = "search_terms"
+_WORDS: Final = "search_words"
 _metadata: Final = MetaData()
 _version: Final = Table("search_version", _metadata, Column("version", Integer, nullable=False))
 indexed_chats: Final = Table(
@@ -67,6 +75,11 @@ _STATE: Final = Statement(
         indexed_chats.c.end_place,
     ).where(indexed_chats.c.chat_id == bindparam("chat"))
 )
+_CHAT: Final = Statement(
+    select(chats.c.id)
+    .join(indexed_chats, indexed_chats.c.chat_id == chats.c.id)
+    .where(indexed_chats.c.number == bindparam("number"), chats.c.deleted.is_(None))
+)
 _DELETE_ENTRY: Final = Statement(delete(_entries).where(_entries.c.place == bindparam("at")))
 _INSERT_ENTRY: Final = Statement(insert(_entries))
 # As literals: there are more places than a database binds values in one statement.
@@ -96,8 +109,8 @@ class State:
 def prepare(transaction: Transaction) -> bool:
     """Make the tables; tables of another version are dropped before. Returns False, and makes none,
     where the database cannot have an index of terms."""
-    terms = transaction.terms(_TERMS)
-    if terms is None:
+    terms, words = transaction.terms(_TERMS), transaction.words(_WORDS, FIELDS)
+    if terms is None or words is None:
         return False
     exists = inspect(transaction.connection).has_table(_version.name)
     if exists and transaction.scalar(select(func.max(_version.c.version))) == INDEX_VERSION:
@@ -105,6 +118,7 @@ def prepare(transaction: Transaction) -> bool:
     _metadata.drop_all(transaction.connection)
     transaction.create(_metadata)
     terms.create()
+    words.create()
     transaction.execute(insert(_version).values(version=INDEX_VERSION))
     return True
 
@@ -131,10 +145,18 @@ def open_chat(transaction: Transaction, chat_id: str) -> int:
     return int(inserted[0])
 
 
-def add(transaction: Transaction, number: int, placed: Sequence[Placed]) -> None:
-    """Index these documents of a chat. A place that has a piece already gets the new piece."""
+def add(
+    transaction: Transaction,
+    number: int,
+    placed: Sequence[Placed],
+    lines: Mapping[int, Sequence[str]],
+) -> None:
+    """Index these documents of a chat. A place that has a piece already gets the new piece. `lines`
+    are the words of rows: a line for each field of `message_text`."""
     if not placed:
         return
+    first = first_place(number)
+    _words(transaction).put({first + row: fields for row, fields in lines.items()})
     pieces = held(placed)
     _terms(transaction).put({place: piece.terms for place, (_, _, piece) in pieces.items()})
     transaction.run_each(_DELETE_ENTRY, [{"at": place} for place in pieces])
@@ -166,15 +188,17 @@ def remove(transaction: Transaction, *chat_ids: str) -> None:
     an index, are fine."""
     if transaction.terms(_TERMS) is None:
         return
-    terms = _terms(transaction)
+    terms, words = _terms(transaction), _words(transaction)
     numbers = [one.number for one in (state(transaction, chat_id) for chat_id in chat_ids) if one]
     for number in numbers:
         first, last = first_place(number), first_place(number + 1) - 1
         terms.remove(first, last)
+        words.remove(first, last)
         transaction.execute(delete(_entries).where(_entries.c.place.between(first, last)))
         transaction.execute(delete(indexed_chats).where(indexed_chats.c.number == number))
     if numbers:
         terms.erase_removed()
+        words.erase_removed()
 
 
 class IndexedPostings:
@@ -228,6 +252,31 @@ def origins(transaction: Transaction, places: Iterable[int]) -> dict[int, PieceO
     if not all(is_count(one.row) and is_count(one.piece) for one in origins.values()):
         raise ValueError(DAMAGED)
     return origins
+
+
+def rows_with(
+    transaction: Transaction,
+    phrases: Sequence[Phrase],
+    field: Field | None,
+    ranked: bool,
+    limit: int,
+) -> list[tuple[int, int]]:
+    """Chat number and row of up to `limit` rows that hold each phrase, as `WordIndex.find` orders
+    them."""
+    places = _words(transaction).find(phrases, field, ranked, limit)
+    return [(number_of(place), place % PLACES) for place in places]
+
+
+def chat_of(transaction: Transaction, number: int) -> str | None:
+    """The chat with this number; None for a chat that was deleted."""
+    found = transaction.row(_CHAT, number=number)
+    return str(found[0]) if found else None
+
+
+def _words(transaction: Transaction) -> WordIndex:
+    words = transaction.words(_WORDS, FIELDS)
+    assert words is not None, "prepare made an index"
+    return words
 
 
 def _terms(transaction: Transaction) -> TermIndex:

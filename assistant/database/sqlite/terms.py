@@ -1,13 +1,16 @@
-"""An index of terms over SQLite's FTS5, in a virtual table of the same file."""
+"""An index of terms and an index of words over SQLite's FTS5, in virtual tables of the same
+file."""
 
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import closing
 from functools import cache
 from itertools import chain
 from typing import Any
+
+from ..terms import WordPhrase
 
 
 @cache
@@ -59,3 +62,48 @@ class Fts5Terms:
         )
         found = self._driver.execute(query, (match, first, last)).fetchall()
         return list(chain.from_iterable(found))
+
+
+class Fts5Words:
+    """`WordIndex` in the virtual table `name` with these `fields`; a place is a `rowid`."""
+
+    def __init__(self, driver: Any, name: str, fields: Sequence[str]) -> None:
+        self._driver = driver
+        self._name = name
+        self._fields = tuple(fields)
+
+    def create(self) -> None:
+        self._driver.execute(f"DROP TABLE IF EXISTS {self._name}")
+        # The lines are stored too: without them FTS5 before 3.43 removes no place.
+        self._driver.execute(
+            f"CREATE VIRTUAL TABLE {self._name} USING fts5({', '.join(self._fields)},"
+            " tokenize=\"ascii tokenchars '_.'\")"
+        )
+
+    def put(self, places: Mapping[int, Sequence[str]]) -> None:
+        delete = f"DELETE FROM {self._name} WHERE rowid = ?"
+        self._driver.executemany(delete, [(place,) for place in places])
+        marks = ", ".join("?" * (1 + len(self._fields)))
+        insert = f"INSERT INTO {self._name} (rowid, {', '.join(self._fields)}) VALUES ({marks})"
+        self._driver.executemany(insert, [(place, *lines) for place, lines in places.items()])
+
+    def remove(self, first: int, last: int) -> None:
+        delete = f"DELETE FROM {self._name} WHERE rowid BETWEEN ? AND ?"
+        self._driver.execute(delete, (first, last))
+
+    def erase_removed(self) -> None:
+        self._driver.execute(f"INSERT INTO {self._name} ({self._name}) VALUES ('optimize')")
+
+    def find(
+        self, phrases: Sequence[WordPhrase], field: str | None, ranked: bool, limit: int
+    ) -> list[int]:
+        # A word holds no quotation mark, so it cannot become anything but a word.
+        asked = (f'"{" ".join(one.words)}"{" *" * one.prefix}' for one in phrases)
+        match = " AND ".join(asked)
+        if field is not None:
+            match = f"{{{field}}} : ({match})"
+        order = f"bm25({self._name}), rowid DESC" if ranked else "rowid DESC"
+        query = (
+            f"SELECT rowid FROM {self._name} WHERE {self._name} MATCH ? ORDER BY {order} LIMIT ?"
+        )
+        return list(chain.from_iterable(self._driver.execute(query, (match, limit)).fetchall()))

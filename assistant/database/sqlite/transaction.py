@@ -12,7 +12,7 @@ from sqlalchemy.ext.compiler import compiles
 from ..statement import Statement
 from ..tables import NUMBERS_NEVER_REUSED, LongInteger
 from ..transaction import Transaction
-from .terms import Fts5Terms, has_fts5
+from .terms import Fts5Terms, Fts5Words, has_fts5
 
 _NUMBERED_BY_FILE: Final = "chats"
 """The store whose version is the file's `user_version`: files of the first versions have it there,
@@ -69,3 +69,6 @@ class SqliteTransaction(Transaction):
 
     def terms(self, name: str) -> Fts5Terms | None:
         return Fts5Terms(self._driver, name) if has_fts5() else None
+
+    def words(self, name: str, fields: Sequence[str]) -> Fts5Words | None:
+        return Fts5Words(self._driver, name, fields) if has_fts5() else None
