@@ -151,9 +151,9 @@ class ChatContext:
         """Whether the next request may leave out rows: rows are cut, or a cut is near."""
         if self._projections.cuts:
             return True
-        draft = self._draft(self._projections)
+        draft = self._draft(self._projections, enough_tokens=SURPLUS * self._room)
         near = draft.tokens + tail_tokens(self._budget, self._settings.tail_tokens)
-        return near > min(self._limits.trigger, self._room) or met(draft, self._limits) is not None
+        return near > self._limits.trigger or met(draft, self._limits) is not None
 
     def plan(self, tail: Tail | None = None) -> Plan:
         """The next request, with the notes of its turn in `tail`.
@@ -273,9 +273,8 @@ class ChatContext:
         key = (self._tail, self._log.last_user, projections.cuts, projections.summary, shown)
         if self._notes[0] != key:
             summary = self._summary_message(projections)
-            visible = summary.message.text if summary else ""
             most = tail_tokens(self._budget, self._settings.tail_tokens)
-            notes = placed_notes(self._tail, self._log, projections, visible, most, self._count)
+            notes = placed_notes(self._tail, self._log, projections, summary, most, self._count)
             self._notes = key, notes
         return self._notes[1]
 

@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
-from .draft import PlacedNote
+from .draft import CountedMessage, PlacedNote
 from .log import ChatLog
 from .notes import KINDS, RECALLED
 from .passages import note_of, recalled_note, shown_of
@@ -19,12 +19,12 @@ def placed_notes(
     tail: Tail,
     log: ChatLog,
     projections: Projections,
-    visible: str,
+    summary: CountedMessage | None,
     most_tokens: int,
     count: TextTokens | None,
 ) -> tuple[PlacedNote, ...]:
     """The notes of `tail` within `most_tokens`, after those that stay. A tail of another turn has
-    none. `visible` is the text of the summary; what stands in it is not recalled."""
+    none. What stands in the `summary` is not recalled."""
     asked = log.last_user
     if asked is None:
         return ()
@@ -33,6 +33,7 @@ def placed_notes(
     if tail.asked != asked:
         tail = Tail(asked)
     elif kept is None and tail.found is not None:
+        visible = summary.message.text if summary is not None else ""
         tail = tail.with_note(recalled_note(log, projections, tail.found, visible))
     left = most_tokens - (kept.tokens if kept is not None else 0)
     notes = [*([kept] if kept is not None else []), *fit(tail.notes, left)]
