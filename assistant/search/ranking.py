@@ -78,7 +78,7 @@ class ScoredWindow:
 
     Only `best_places` says how much of the query a place has: `share` is the part, 0 to 1, of the
     weight of the query's terms that the terms in the place have, `fewest` the number of places with
-    the rarest of these terms."""
+    the rarest name in the place; 0 where it has no name."""
 
     place: int
     places: tuple[int, ...]
@@ -116,11 +116,13 @@ def best_places(
     postings: Postings,
     most: int,
     telling: Collection[str] | None = None,
+    names: Collection[str] = (),
     related: Sequence[str] = (),
 ) -> tuple[ScoredWindow, ...]:
     """Up to `most` places by their scores, the best first, each alone. The shares are those of the
-    terms in `telling`; of all terms without it. Terms that are `related` to the query's count for
-    the score only. The same input gives the same order."""
+    terms in `telling`; of all terms without it. `names` are terms whose rarity is wanted. Terms
+    that are `related` to the query's count for the score only. The same input gives the same
+    order."""
     single = _single(terms, postings)
     others = _single(related, postings, prefixes=False)
     weighted = [(places, weight) for _, places, weight in single] + _pairs(single, postings)
@@ -133,14 +135,16 @@ def best_places(
     known = {term for term, _, _ in single}
     missing = sum(term not in known for term in terms if telling is None or term in telling)
     whole = sum(one[2] for one in counted) + missing * _rarity(0, postings.total())
-    return tuple(_scored_place(place, scores[place], counted, whole) for place in best)
+    rare = [places for term, places, _ in single if term in names]
 
+    def scored(place: int) -> ScoredWindow:
+        here = sum(weight for _, places, weight in counted if place in places)
+        fewest = min((len(places) for places in rare if place in places), default=0)
+        return ScoredWindow(
+            place, (place,), scores[place], here / whole if whole > 0 else 0.0, fewest
+        )
 
-def _scored_place(place: int, score: float, counted: Sequence[_Term], whole: float) -> ScoredWindow:
-    here = [(len(places), weight) for _, places, weight in counted if place in places]
-    share = sum(weight for _, weight in here) / whole if whole > 0 else 0.0
-    fewest = min((count for count, _ in here), default=0)
-    return ScoredWindow(place, (place,), score, share, fewest)
+    return tuple(map(scored, best))
 
 
 def rank(terms: Sequence[str], postings: Postings, hits: int) -> tuple[ScoredWindow, ...]:

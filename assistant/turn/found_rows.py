@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from ..chats.search.found_pieces import FoundPiece
-from ..chats.search.message_text import PieceText, pieces_of
+from ..chats.search.message_text import PieceParts, parts_of_pieces
 from ..context.handles import transcript_line
 from ..messages.parts import Message
 from ..messages.prompt import PromptMessage
@@ -21,12 +21,10 @@ QUESTION_MARKS = ("?", "\uff1f", "\u061f")
 
 @dataclass(frozen=True, slots=True)
 class FoundRow:
-    """A row, and the searchable text of the piece of its message that was found (of a tool call:
-    with its result). `share` and `fewest` are those of `FoundPiece`, `date` is the day of the
-    message (YYYY-MM-DD), empty where it is not known."""
+    """A row. `share` and `fewest` are those of `FoundPiece`, `date` is the day of the message
+    (YYYY-MM-DD), empty where it is not known."""
 
     row: int
-    text: str = ""
     share: float = 0.0
     fewest: int = 0
     date: str = ""
@@ -43,13 +41,12 @@ def rows_of_pieces(
         if known is None or not known[1] or known[1].start >= before:
             continue
         message, place = known
-        pieces = pieces_of(message)
+        pieces = parts_of_pieces(message)
         if not 0 <= piece.piece < len(pieces):
             continue
         row = _row_of_piece(pieces, piece.piece, conversation.context.rows(place.start, place.stop))
         made = FoundRow(
             place.start + row,
-            pieces[piece.piece].text,
             piece.share,
             piece.fewest,
             piece.created[:10] or _day(message),
@@ -98,13 +95,15 @@ def _asks(text: str) -> bool:
     return any(mark in text for mark in QUESTION_MARKS)
 
 
-def _row_of_piece(pieces: Sequence[PieceText], piece: int, rows: Sequence[PromptMessage]) -> int:
+def _row_of_piece(pieces: Sequence[PieceParts], piece: int, rows: Sequence[PromptMessage]) -> int:
     """The place of a piece among the rows of its message: a text is in the row that begins its
     round, a call in the row of its result."""
     rounds = [at for at, row in enumerate(rows) if row.role != "tool"] or [0]
     begun = rounds[min(pieces[piece].round, len(rounds) - 1)]
     results = list(_results(rows, begun))
-    calls = [at for at, one in enumerate(pieces) if one.round == pieces[piece].round and one.call]
+    calls = [
+        at for at, one in enumerate(pieces) if one.round == pieces[piece].round and one.is_call
+    ]
     if piece in calls and calls.index(piece) < len(results):
         return results[calls.index(piece)]
     return begun

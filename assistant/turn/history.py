@@ -20,7 +20,7 @@ from ..messages.parts import Message
 from ..search.positions import Document, Piece, first_place, place_all
 from ..search.recall_terms import recall_terms
 from ..search.scanned_postings import ScannedPostings
-from ..search.snippet import snippet
+from ..search.snippet import snippet, stretch
 from ..search.words import index_terms
 from ..tools.ports import Passage
 from .conversation import Conversation
@@ -30,6 +30,8 @@ PASSAGE_ROWS = 3
 """Rows of a passage, its hit's neighbours included."""
 LEAST_PASSAGE = 600
 """Characters that each passage has on average, where the page of a result has less."""
+LONGEST_LOOK = 20_000
+"""Characters of a long message in which the best part is looked for."""
 LEAST_EXCERPT = 120
 """Characters of the shortest excerpt of a message."""
 
@@ -65,14 +67,18 @@ class ConversationHistory:
         return await asyncio.to_thread(self._passages, found, recall_terms(query).every, k)
 
     async def rows(
-        self, query: str, most: int, telling: frozenset[str] | None = None
+        self,
+        query: str,
+        most: int,
+        telling: frozenset[str] | None = None,
+        names: frozenset[str] = frozenset(),
     ) -> tuple[FoundRow, ...]:
-        """Up to `most` rows before the message that is answered, the best first. The shares of the
-        rows are those of the terms `telling`; of all terms of the query without it."""
+        """Up to `most` rows before the message that is answered, the best first; `telling` and
+        `names` are those of `PieceQuery`."""
         words, asked = recall_terms(query), self._asked_message()
         before = asked.id if asked is not None else None
         chat_id = self._chat_id or ""
-        wanted = PieceQuery(chat_id, words.terms, most, before, telling, words.related)
+        wanted = PieceQuery(chat_id, words.terms, most, before, telling, names, words.related)
         if self._search is not None and self._chat_id is not None:
             found = await self._search.pieces(wanted)
         else:
@@ -111,7 +117,7 @@ class ConversationHistory:
             Passage(
                 range_handle(shown.start, shown.stop),
                 conversation.context.rows(shown.start, shown.stop)[0].role,
-                "\n".join(snippet(line, terms, longest).text for line in lines),
+                "\n".join(_part(line, terms, longest) for line in lines),
             )
             for shown, lines in passages
         )
@@ -138,6 +144,10 @@ def _grouped(found: Sequence[FoundRow], k: int) -> Iterator[range]:
         seen.update(range(first, last + 1))
         made += 1
         yield range(first, last + 1)
+
+
+def _part(line: str, terms: frozenset[str], chars: int) -> str:
+    return snippet(stretch(line, terms, LONGEST_LOOK), terms, chars).text
 
 
 def _share(sizes: Sequence[int], room: int) -> int:

@@ -21,10 +21,9 @@ from ..errors import AssistantError
 from ..messages.parts import Message
 from ..search.asking import FILLERS, Need, need_of
 from ..search.recall_terms import recall_terms
-from ..search.snippet import snippet
-from ..search.words import index_terms
+from ..search.snippet import snippet, stretch
 from .conversation import Conversation
-from .found_rows import FoundRow, with_answers
+from .found_rows import FoundRow, line_of, with_answers
 from .history import ConversationHistory
 
 logger = logging.getLogger("comfyui_assistant")
@@ -40,6 +39,10 @@ ALL_WORDS, LEAST_WORDS = 0.95, 3
 """The same share, and the least number of words, where the message asks for nothing."""
 RARE = 2
 """A name that stands in at most this many messages is reason enough to show them."""
+ENOUGH = 3
+"""So many times the tokens of the note are looked for, since some passages are in sight."""
+LONGEST_LOOK = 8_000
+"""Characters of a long message in which the best part is looked for."""
 SHORTEST_NAME = 4
 """Characters."""
 _SIGN = re.compile(r"[\d_]")
@@ -93,7 +96,8 @@ async def add_recalled(
     """Adds what was found for `query`, the user's message, to the turn's tail; returns whether
     anything was. A failing search is logged and finds nothing."""
     try:
-        found = await sources.history.rows(query, MOST_FOUND, _telling(query))
+        telling = _telling(query)
+        found = await sources.history.rows(query, MOST_FOUND, telling, _names(telling))
     except AssistantError as error:
         logger.warning("Nothing could be recalled: %s", ascii(error.message)[1:-1])
         return False
@@ -124,12 +128,16 @@ def _found(
     if not reasons:
         return Found((), most_tokens)
     rows = with_answers(conversation, found, conversation.context.asked_row)
-    passages = (
-        _passage(conversation, one, terms, BEST_TOKENS if rank < BEST else PART_TOKENS)
-        for rank, one in enumerate(rows)
-    )
-    marked = (replace(passage, telling=passage.row in reasons) for passage in passages)
-    return Found(tuple(marked), most_tokens, by_words=need is not Need.ASKS)
+    passages: list[Passage] = []
+    left = ENOUGH * most_tokens
+    for rank, one in enumerate(rows):
+        if left <= 0:
+            break
+        longest = BEST_TOKENS if rank < BEST else PART_TOKENS
+        passage = _passage(conversation, one, terms, longest)
+        passages.append(replace(passage, telling=one.row in reasons))
+        left -= text_tokens(passage.text)
+    return Found(tuple(passages), most_tokens, by_words=need is not Need.ASKS)
 
 
 def _is_reason(one: FoundRow, need: Need, telling: frozenset[str]) -> bool:
@@ -140,7 +148,7 @@ def _is_reason(one: FoundRow, need: Need, telling: frozenset[str]) -> bool:
         return one.share >= MOST_OF_WORDS
     if one.share >= ALL_WORDS and len(telling) >= LEAST_WORDS:
         return True
-    return 0 < one.fewest <= RARE and bool(_names(telling) & index_terms(one.text))
+    return 0 < one.fewest <= RARE
 
 
 def _names(terms: frozenset[str]) -> frozenset[str]:
@@ -151,13 +159,14 @@ def _names(terms: frozenset[str]) -> frozenset[str]:
 def _passage(
     conversation: Conversation, one: FoundRow, terms: frozenset[str], most_tokens: int
 ) -> Passage:
-    """The row as a passage: a text within `most_tokens` whole, of a longer one, and of a tool's
-    call and result, the part with the most of `terms`."""
+    """The row as a passage: a text within `most_tokens` whole, of a longer one the part with the
+    most of `terms`. A tool's result stands with its call."""
     (message,) = conversation.context.rows(one.row, one.row + 1)
-    is_tool = message.role == "tool" or bool(message.tool_calls)
-    text = one.text if is_tool and one.text else message.text
+    text = message.text
+    if message.role == "tool":
+        text = line_of(conversation, one.row).partition(": ")[2]
     size = text_tokens(text)
     if size > most_tokens:
-        text = snippet(text, terms, len(text) * most_tokens // size).text
-    whole = size <= most_tokens and not is_tool
-    return Passage(one.row, message.role, text, one.date, whole, one.share)
+        chars = len(text) * most_tokens // size
+        text = snippet(stretch(text, terms, LONGEST_LOOK), terms, chars).text
+    return Passage(one.row, message.role, text, one.date, size <= most_tokens, one.share)

@@ -45,7 +45,7 @@ def test_words_of_asking_are_no_terms() -> None:
 
 def test_the_share_of_a_place_is_that_of_its_telling_terms() -> None:
     postings = ScannedPostings(placed_texts(TALK))
-    (best, *_) = best_places(("dragon", "seven"), postings, 1)
+    (best, *_) = best_places(("dragon", "seven"), postings, 1, names={"seven"})
     assert best.share == 1.0
     assert best.fewest == 1
     (half,) = best_places(("dragon", "unicorn"), postings, 1, telling={"dragon", "unicorn"})

@@ -24,18 +24,20 @@ _NAMES = select(messages.c.row, messages.c.message_id, messages.c.created).where
 class PieceQuery:
     """Up to `most` pieces of a chat for `terms` and, with less weight, `related` terms. The message
     `before`, such as the question that is being answered, and all later ones are not found; None
-    leaves out none. `telling` are the terms whose share in a piece counts; None: all."""
+    leaves out none. `telling` are the terms whose share in a piece counts (None: all), `names`
+    those whose rarity does."""
 
     chat_id: str
     terms: tuple[str, ...]
     most: int
     before: str | None = None
     telling: frozenset[str] | None = None
+    names: frozenset[str] = frozenset()
     related: tuple[str, ...] = ()
 
     @property
     def ranking(self) -> Ranking:
-        return partial(best_places, telling=self.telling, related=self.related)
+        return partial(best_places, telling=self.telling, names=self.names, related=self.related)
 
 
 @dataclass(frozen=True, slots=True)
