@@ -18,7 +18,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from plugin.bench.environments import Peer, ask
+from plugin.bench.environments import Peer, PeerUnavailable, ask
 from plugin.bench.fixed_rule import request as fixed_rule_request
 from plugin.bench.lived import LivedChats, Round, Wanted, copied, living, text_messages
 from plugin.bench.measures import CHARS_PER_TOKEN, Messages, exact_tokens, percentile, text_of
@@ -31,7 +31,8 @@ CHAT = "asked"
 ANSWER = (Round("That is what I found."),)
 LAST_ANSWER = "I see."
 """The answer to a last message without one."""
-PEER_SECONDS = 60.0
+SECONDS = 300.0
+"""The time of a peer for all conversations."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -177,35 +178,31 @@ def theirs(asked: Sequence[Asked], peer: Peer, window: int, folder: Path) -> dic
     """The figures of a peer, asked once for each conversation: no peer looks at the question.
     Raises PeerUnavailable."""
     log = folder / "asked.json"
-    seen: list[Answerable] = []
-    for one in asked:
-        history = [*_rows(one.texts), _user(one.questions[-1].text)]
-        log.write_text(json.dumps(history, ensure_ascii=False), encoding="utf-8")
-        line = ask(peer, log, [[len(history)]], window, PEER_SECONDS, folder)[0]
-        seen += _all_seen(one, line["messages"])
-    return figures(seen, window)
+    log.write_text(json.dumps([_history(one) for one in asked], ensure_ascii=False), "utf-8")
+    lines = ask(peer, log, [[number] for number in range(len(asked))], window, SECONDS, folder)
+    failed = next((line["error"] for line in lines if line.get("error")), None)
+    if failed is not None:
+        raise PeerUnavailable(failed)
+    answers = zip(asked, lines, strict=True)
+    return figures([seen for one, line in answers for seen in _all(one, line["messages"])], window)
 
 
 def reference(asked: Sequence[Asked], window: int) -> dict[str, Any]:
     """The figures of the fixed rule (`fixed_rule`)."""
-    seen = [
-        found
-        for one in asked
-        for found in _all_seen(
-            one, fixed_rule_request([*_rows(one.texts), _user(one.questions[-1].text)])
-        )
-    ]
-    return figures(seen, window)
+    answers = ((one, fixed_rule_request(_history(one))) for one in asked)
+    return figures([seen for one, sent in answers for seen in _all(one, sent)], window)
 
 
-def _all_seen(one: Asked, messages: Messages) -> Iterator[Answerable]:
+def _all(one: Asked, messages: Messages) -> Iterator[Answerable]:
+    """One request, as each of the questions would find it."""
     return (_seen(one.texts, question, messages) for question in one.questions)
+
+
+def _history(one: Asked) -> list[Mapping[str, Any]]:
+    """The conversation and a question, as OpenAI has them."""
+    return [*_rows(one.texts), {"role": "user", "content": one.questions[-1].text}]
 
 
 def _rows(texts: Sequence[str]) -> list[Mapping[str, Any]]:
     roles = ("user", "assistant")
     return [{"role": roles[at % 2], "content": text} for at, text in enumerate(texts)]
-
-
-def _user(text: str) -> Mapping[str, Any]:
-    return {"role": "user", "content": text}

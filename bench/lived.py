@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import contextlib
 import shutil
+import time
 import uuid
 from collections.abc import AsyncGenerator, AsyncIterator, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -22,6 +23,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
+from plugin.assistant.chats.search.history_search import PATIENCE_SECONDS
 from plugin.assistant.config import Settings
 from plugin.assistant.environment import load_settings
 from plugin.assistant.errors import ProviderError
@@ -142,7 +144,15 @@ class LivedChats:
     async def import_chat(self, chat_id: str, messages: Sequence[Message]) -> None:
         """Stores a chat with these messages, and waits for its search index."""
         await self.space.chats.import_messages(chat_id, messages)
-        await self.space.search.search(chat_id, "index")
+        await self.indexed(chat_id)
+
+    async def indexed(self, chat_id: str) -> None:
+        """Waits for the chat's search index, for which a search waits a bounded time only."""
+        waited = PATIENCE_SECONDS
+        while waited >= PATIENCE_SECONDS:
+            begun = time.monotonic()
+            await self.space.search.search(chat_id, "index")
+            waited = time.monotonic() - begun
 
     async def turn(
         self, chat_id: str, text: str, script: Sequence[Round], parts: Sequence[Part] = ()

@@ -1,7 +1,7 @@
 """The measures of `sense.py` on another commit of this repository.
 
-The commit is unpacked into a folder for a time, with the present modules of `bench` in it, so that
-both versions are measured in the same way; only what they import of the product differs.
+The commit is unpacked into a folder for a time, with the present modules of this benchmark in it,
+so that both versions are measured in the same way. All else is the commit's own.
 """
 
 from __future__ import annotations
@@ -20,7 +20,19 @@ from typing import TYPE_CHECKING, Any
 from plugin.bench.environments import ROOT
 
 if TYPE_CHECKING:
-    from plugin.bench.sense_rows import Options
+    from plugin.bench.sense_row import Options
+
+MODULES = (
+    "asked.py",
+    "guides.py",
+    "lived*.py",
+    "revision.py",
+    "sense*.py",
+    "sight.py",
+    "talk*.py",
+    "whole.py",
+)
+"""The modules of this benchmark, which an earlier commit may lack."""
 
 
 def measured_at(
@@ -31,8 +43,9 @@ def measured_at(
     with TemporaryDirectory() as name:
         root, out = Path(name) / "plugin", Path(name) / "out"
         _unpack(revision, root)
-        for module in (ROOT / "bench").glob("*.py"):
-            shutil.copy(module, root / "bench" / module.name)
+        for pattern in MODULES:
+            for module in (ROOT / "bench").glob(pattern):
+                shutil.copy(module, root / "bench" / module.name)
         command = [sys.executable, str(root / "bench" / "sense.py"), "--only", "ours"]
         command += ["--modes", *options.modes, "--seed", str(options.seed), "--out", str(out)]
         for flag, value in (

@@ -8,10 +8,10 @@ its peers and beside an earlier version of itself, in one run.
 `locomo10.json` is `data/locomo10.json` of github.com/snap-research/locomo, FOLDER has the files
 `data/Chat_*.json` of github.com/danny911kr/REALTALK; without them their rows are left out. Peers
 are installed from PyPI as by `peers.py`; `--only ours` asks none of them. `--sample N` asks about N
-questions of each row. `--lived` makes the conversations of these two sets turn by turn, which takes
-minutes, where they are else imported as a whole. `--set` changes a setting for ours, such as
-`LLM_RECALL_TOKENS=800`; without it all are the defaults. `--against` measures the commit REVISION
-with these same modules.
+questions of each row, and takes 4 N messages of each log. The conversations of the two sets are
+imported as a whole; `--lived` makes them turn by turn, which takes minutes. `--set` changes a
+setting for ours, such as `LLM_RECALL_TOKENS=800`; without it all are the defaults. `--against`
+measures the commit REVISION with these same modules.
 
 FOLDER (`.cache/bench`) gets `sense.json` and `sense.md`. All figures are shares or ratios, but for
 tokens and milliseconds.
@@ -33,7 +33,8 @@ from typing import Any  # noqa: E402
 from plugin.assistant.environment import load_settings  # noqa: E402
 from plugin.bench.environments import ROOT  # noqa: E402
 from plugin.bench.revision import measured_at  # noqa: E402
-from plugin.bench.sense_rows import ROWS, Options, Row  # noqa: E402
+from plugin.bench.sense_row import Options  # noqa: E402
+from plugin.bench.sense_rows import ROWS, Row  # noqa: E402
 from plugin.bench.sense_table import markdown  # noqa: E402
 
 OURS = "ours"

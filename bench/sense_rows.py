@@ -2,56 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any
 
-from plugin.bench import asked
-from plugin.bench.environments import PeerUnavailable
-from plugin.bench.lived import Wanted
+from plugin.bench import asked, sense_logs, sense_speed
+from plugin.bench.environments import PeerUnavailable, version_of
 from plugin.bench.peers import PEERS
+from plugin.bench.sense_row import Figure, Options
 
 CONVERSATION_WINDOW = 12_000
 TALK_WINDOW = 4_096
 MOST_MESSAGE_TOKENS = 3_000
 """Tokens of messages in `none`, the system message and the schemas not counted."""
-
-
-@dataclass(frozen=True, slots=True)
-class Options:
-    """What a run measures. `lived`: the conversations of LoCoMo and REALTALK are lived, not
-    imported. `peers` are the names of those that are asked, None for all."""
-
-    locomo: Path | None
-    realtalk: Path | None
-    sample: int | None
-    lived: bool
-    modes: tuple[str, ...]
-    peers: tuple[str, ...] | None
-    seed: int
-    changed: Mapping[str, str]
-    folder: Path
-
-    def wanted(self, mode: str, window: int) -> Wanted:
-        return Wanted(mode, window, self.changed)
-
-
-@dataclass(frozen=True, slots=True)
-class Figure:
-    """One line of the table. `who` is `ours` or a peer; `mode` is LLM_PROMPT_CACHE. `met` says
-    whether ours meets the goal; None where the goal does not hold."""
-
-    row: str
-    what: str
-    who: str
-    mode: str
-    values: Mapping[str, Any]
-    goal: str = ""
-    met: bool | None = None
-
-    def to_json(self) -> dict[str, Any]:
-        return {name: getattr(self, name) for name in self.__slots__}
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,7 +59,9 @@ class Conversations:
         for peer in PEERS:
             if options.peers is None or peer.name in options.peers:
                 try:
+                    version = version_of(peer)
                     values = asked.theirs(conversations, peer, self.window, options.folder)
+                    values["version"] = version
                 except PeerUnavailable as reason:
                     values = {"unavailable": str(reason)}
                 found.append(Figure(self.name, self.what, peer.title, "-", values))
@@ -108,7 +73,7 @@ def _locomo(options: Options) -> list[asked.Asked]:
 
 
 def _realtalk(options: Options) -> list[asked.Asked]:
-    files = sorted(options.realtalk.glob("*.json")) if options.realtalk else []
+    files = sorted(options.realtalk.glob("Chat_*.json")) if options.realtalk else []
     return asked.from_files(files, options.lived)
 
 
@@ -156,4 +121,11 @@ CONVERSATIONS = (
         0.92,
     ),
 )
-ROWS = tuple(Row(one.name, one.measure) for one in CONVERSATIONS)
+ROWS = (
+    *(Row(one.name, one.measure) for one in CONVERSATIONS),
+    Row("whole", sense_logs.whole),
+    Row("logs", sense_logs.logs),
+    Row("guides", sense_logs.guides),
+    Row("replay", sense_logs.replay),
+    Row("speed", sense_speed.speed),
+)

@@ -2,10 +2,11 @@
 
     python bench/adapters/<peer>.py LOG.json BLOCKS.json LIMIT SECONDS OUT.jsonl
 
-BLOCKS is a list of lists of indexes, each a run of consecutive points; OUT gets a line `{"at",
-"messages", "ms"}` for each point, or `error` instead of messages. Only the peer's own trimming is
-timed, not the conversion to and from its message types. A peer that needs more than SECONDS in all
-is asked at fewer points of each block, two at least.
+BLOCKS is a list of lists of indexes, each a run of consecutive points. LOG may also be a list of
+whole conversations; then an index is the number of one, and its point is after its end. OUT gets a
+line `{"at", "messages", "ms"}` for each point, or `error` instead of messages. Only the peer's own
+trimming is timed, not the conversion to and from its message types. A peer that needs more than
+SECONDS in all is asked at fewer points of each block, two at least.
 """
 
 from __future__ import annotations
@@ -43,8 +44,12 @@ def serve(
             for number, at in enumerate(block):
                 if number >= FEWEST_POINTS and time.monotonic() > until:
                     break
-                line = _ask(trim, into, back, log[:at], limit)
+                line = _ask(trim, into, back, _history(log, at), limit)
                 out.write(json.dumps({"at": at, **line}, ensure_ascii=False) + "\n")
+
+
+def _history(log: list[Any], at: int) -> list[Row]:
+    return log[at] if isinstance(log[0], list) else log[:at]
 
 
 def _ask(trim: Any, into: Any, back: Any, history: list[Row], limit: int) -> Row:
