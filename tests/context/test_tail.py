@@ -35,7 +35,8 @@ from .histories import Messages, a_round, answer, joined, law, user
 
 SECRET = "The vault code is 7194-delta and nobody wrote it down elsewhere."
 TALK = joined((user(f"question {n}"), answer(f"answer {n}")) for n in range(20))
-CHAT = (user("hello"), answer(SECRET), *TALK)
+OPENING = (user("hello"), answer("Hi."), user("The code?"), answer(SECRET))
+CHAT = (*OPENING, *TALK)
 LONG = "word " * 400
 
 
@@ -83,7 +84,7 @@ def positions_of(plan: Plan, kinds: Sequence[NoteKind]) -> list[int]:
 
 def test_a_passage_that_was_cut_is_background_in_front_of_the_message() -> None:
     context = cut_chat()
-    made = context.plan(tail_of(context, found(context, 1)))
+    made = context.plan(tail_of(context, found(context, 3)))
     assert made.messages[-1].text == "What was the vault code?"
     note = made.messages[-2].text
     assert note.startswith(RECALLED.heading)
@@ -94,7 +95,7 @@ def test_a_passage_that_was_cut_is_background_in_front_of_the_message() -> None:
 
 def test_its_data_stands_between_two_lines_that_it_does_not_have() -> None:
     context = cut_chat()
-    shown = recalled_in(context.plan(tail_of(context, found(context, 1))))
+    shown = recalled_in(context.plan(tail_of(context, found(context, 3))))
     for text in (shown, events("The run failed.", "====").text):
         lines = text.splitlines()
         assert lines[2] == lines[-1]
@@ -107,15 +108,15 @@ def test_what_is_still_sent_or_stands_in_the_summary_is_not_recalled() -> None:
     end = context.projections.end
     assert not recalled_in(context.plan(tail_of(context, found(context, end, end + 1))))
     summarised = cut_chat(summary="extractive", window=4_000)
-    assert "question 9" in summarised.plan().messages[1].text
-    assert not recalled_in(summarised.plan(tail_of(summarised, found(summarised, 20))))
-    assert "question 9" in recalled_in(context.plan(tail_of(context, found(context, 20))))
+    assert "question 9" in summarised.plan().messages[2].text
+    assert not recalled_in(summarised.plan(tail_of(summarised, found(summarised, 22))))
+    assert "question 9" in recalled_in(context.plan(tail_of(context, found(context, 22))))
 
 
 def test_passages_are_a_transcript_with_dates_and_gaps() -> None:
     context = cut_chat()
-    days = {2: "2026-01-01", 3: "2026-01-01", 5: "2026-01-01", 6: "2026-02-03"}
-    best_first = found(context, 6, 2, 5, 3)
+    days = {4: "2026-01-01", 5: "2026-01-01", 7: "2026-01-01", 8: "2026-02-03"}
+    best_first = found(context, 8, 4, 7, 5)
     dated = (replace(one, date=days[one.row]) for one in best_first.passages)
     made = context.plan(tail_of(context, replace(best_first, passages=tuple(dated))))
     assert recalled_in(made).splitlines()[3:-1] == [
@@ -131,14 +132,14 @@ def test_passages_are_a_transcript_with_dates_and_gaps() -> None:
 
 def test_a_part_of_a_message_names_the_handle_of_the_whole() -> None:
     context = cut_chat()
-    (passage,) = found(context, 1).passages
+    (passage,) = found(context, 3).passages
     part = Found((replace(passage, text="The vault code is 7194", whole=False),), 400)
-    assert "assistant (part of r1): The vault" in recalled_in(context.plan(tail_of(context, part)))
+    assert "assistant (part of r3): The vault" in recalled_in(context.plan(tail_of(context, part)))
 
 
 def test_passages_without_a_reason_among_those_out_of_sight_are_not_shown() -> None:
     context = cut_chat()
-    some = found(context, 1, 3)
+    some = found(context, 3, 5)
     beside = replace(some, passages=tuple(replace(p, telling=False) for p in some.passages))
     assert not recalled_in(context.plan(tail_of(context, beside)))
     sent = replace(found(context, context.projections.end).passages[0], share=0.9)
@@ -155,7 +156,7 @@ def test_a_cut_of_the_same_request_shows_what_it_hides() -> None:
     context.append(user("What was the vault code?"))
     assert context.hides
     assert not context.projections.cuts
-    assert SECRET in recalled_in(context.plan(tail_of(context, found(context, 1))))
+    assert SECRET in recalled_in(context.plan(tail_of(context, found(context, 3))))
 
 
 def test_a_chat_that_is_sent_whole_hides_nothing() -> None:
@@ -230,7 +231,7 @@ def cached_chat(*messages: PromptMessage, projections: Projections | None = None
     """A chat where prompts are cached, whose first messages are cut."""
     settings = Settings(prompt_cache="auto", summary="off")
     long = joined((user(f"question {n}"), answer(f"answer {n} {LONG[:200]}")) for n in range(30))
-    rows = messages or (user("hello"), answer(SECRET), *long, user("What was the vault code?"))
+    rows = messages or (*OPENING, *long, user("What was the vault code?"))
     context = ChatContext(
         settings, Budget.of_messages(1_600), messages=rows, projections=projections
     )
@@ -241,13 +242,13 @@ def cached_chat(*messages: PromptMessage, projections: Projections | None = None
 
 def test_passages_stay_where_they_were_until_the_next_cut() -> None:
     context = cached_chat()
-    first = context.plan(tail_of(context, found(context, 1)))
+    first = context.plan(tail_of(context, found(context, 3)))
     assert SECRET in recalled_in(first)
     context.append(answer("7194-delta"))
     context.append(user("Thanks."))
     later = context.plan()
     assert later.messages[: len(first.messages)] == first.messages
-    again = context.plan(tail_of(context, found(context, 1, 3)))
+    again = context.plan(tail_of(context, found(context, 3, 5)))
     assert "".join(message.text for message in again.messages).count(SECRET) == 1
     cuts = context.projections.cuts
     while context.projections.cuts == cuts:
@@ -260,7 +261,7 @@ def test_passages_stay_where_they_were_until_the_next_cut() -> None:
 
 def test_passages_are_the_same_bytes_from_stored_projections() -> None:
     context = cached_chat()
-    made = context.plan(tail_of(context, found(context, 1, 3), events("It broke.")))
+    made = context.plan(tail_of(context, found(context, 3, 5), events("It broke.")))
     assert recalled_in(made)
     stored = from_json(json.loads(json.dumps(to_json(context.projections))))
     assert stored.shown == context.projections.shown
@@ -270,7 +271,7 @@ def test_passages_are_the_same_bytes_from_stored_projections() -> None:
 
 def test_passages_of_an_edited_message_leave() -> None:
     context = cached_chat()
-    assert recalled_in(context.plan(tail_of(context, found(context, 1))))
+    assert recalled_in(context.plan(tail_of(context, found(context, 3))))
     rows = (*context.rows()[:-1], user("Something else."))
     edited = cached_chat(*rows, projections=context.projections)
     assert not edited.projections.shown
@@ -279,7 +280,7 @@ def test_passages_of_an_edited_message_leave() -> None:
 
 def test_without_a_cache_passages_leave_with_their_turn() -> None:
     context = cut_chat()
-    assert recalled_in(context.plan(tail_of(context, found(context, 1))))
+    assert recalled_in(context.plan(tail_of(context, found(context, 3))))
     context.append(answer("7194-delta"))
     context.append(user("Thanks."))
     assert not recalled_in(context.plan())
@@ -288,7 +289,7 @@ def test_without_a_cache_passages_leave_with_their_turn() -> None:
 
 def test_the_tail_of_another_turn_is_not_sent() -> None:
     context = cut_chat()
-    tail = tail_of(context, found(context, 1), events("It broke."), wrap_up_note(9))
+    tail = tail_of(context, found(context, 3), events("It broke."), wrap_up_note(9))
     assert len(context.plan(tail).messages) > 3
     context.append(answer("7194-delta"))
     context.append(user("Thanks."))
@@ -351,7 +352,7 @@ def test_a_single_long_event_is_shortened() -> None:
 
 def test_background_notes_stand_in_the_order_of_their_kinds() -> None:
     context = cut_chat(window=2_000)
-    tail = tail_of(context, found(context, 1), events("The run failed."))
+    tail = tail_of(context, found(context, 3), events("The run failed."))
     made = context.plan(tail)
     first, second = positions_of(made, (EVENTS, RECALLED))
     assert first + 1 == second == len(made.messages) - 2

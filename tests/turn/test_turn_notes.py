@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any
@@ -22,7 +23,8 @@ LONG = "and so on " * 700
 
 
 async def long_chat(chat: Chatting, more: str = "") -> None:
-    chat.provider.queue(SECRET)
+    chat.provider.queue("Hello.", SECRET)
+    await chat.say("Hi.")
     await chat.say("What colour did it get?")
     for number in range(14):
         chat.provider.queue(f"Answer {number} {more}")
@@ -97,8 +99,7 @@ async def test_a_question_comes_with_its_answer(chat: Chatting) -> None:
 async def test_days_stand_in_the_transcript(chat: Chatting) -> None:
     chat.provider.queue("Vermilion.")
     await chat.say(QUESTION)
-    day = (await chat.stored())["chat"]["created"][:10]
-    assert f"\n[{day}]\n" in recalled(chat)[0]
+    assert re.search(r"====\n\[20\d\d-\d\d-\d\d\]\n\w+: ", recalled(chat)[0])
 
 
 @pytest.mark.parametrize("text", ["xylophone?", "Make the lighthouse brighter.", "Thanks!"])
@@ -140,13 +141,13 @@ async def searched(chat: Chatting, query: str, question: str = "zzz") -> list[di
 
 async def test_a_search_gives_the_answer_of_the_question_that_it_found(chat: Chatting) -> None:
     best = (await searched(chat, "colour"))[0]
-    assert best["text"] == f"user: What colour did it get?\nassistant: {SECRET}"
-    assert best["handle"] == "r0-1"
+    assert best["text"].startswith(f"user: What colour did it get?\nassistant: {SECRET}")
+    assert best["handle"].startswith("r2-")
 
 
 async def test_a_search_shows_the_part_of_a_long_message_that_fits(tmp_path: Path) -> None:
     async with chatting(tmp_path, NONE) as chat:
-        chat.provider.queue(f"{LONG} The secret word is vermilion. {LONG}", "Fine.")
+        chat.provider.queue(f"{LONG} The secret word is vermilion. {LONG}")
         await chat.say("Tell me everything.")
         (best, *_) = await searched(chat, "vermilion")
         assert "The secret word is vermilion." in best["text"]
