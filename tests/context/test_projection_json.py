@@ -7,7 +7,7 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 from plugin.assistant.context.projection_json import VERSION, from_json, to_json
-from plugin.assistant.context.projections import Covered, LLMSummary, Projections
+from plugin.assistant.context.projections import Covered, LLMSummary, Projections, Shown
 from plugin.assistant.context.summary.ledger import Ledger
 from plugin.assistant.context.summary.state import Summary
 
@@ -44,6 +44,13 @@ COVERED = st.builds(
 CUTS = st.lists(ROWS, max_size=6).map(
     lambda rows: tuple(Covered(first, end, f"{end}") for first, end in pairwise(sorted(rows)))
 )
+SHOWN = st.builds(
+    lambda row, passages, hint, digest: Shown(row, *zip(*passages, strict=True), hint, digest),
+    ROWS,
+    st.lists(st.tuples(ROWS, WORDS, WORDS), min_size=1, max_size=3),
+    WORDS,
+    WORDS,
+)
 PROJECTIONS = st.builds(
     Projections,
     cuts=CUTS,
@@ -54,6 +61,7 @@ PROJECTIONS = st.builds(
     mask=st.none() | COVERED,
     made_at=ROWS,
     llm_summary=st.none() | st.builds(LLMSummary, WORDS, COVERED),
+    shown=st.lists(SHOWN, max_size=3).map(tuple),
 )
 ANY_JSON = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats() | WORDS,
@@ -108,3 +116,9 @@ def test_another_version_is_planned_anew() -> None:
 def test_a_gap_between_two_cuts_is_planned_anew() -> None:
     gap = to_json(Projections(cuts=(Covered(0, 3, "a"), Covered(4, 5, "b"))))
     assert from_json(gap) == Projections()
+
+
+def test_projections_of_an_earlier_version_have_no_passages() -> None:
+    body = to_json(Projections(made_at=4))
+    del body["shown"]
+    assert from_json(body) == Projections(made_at=4)
