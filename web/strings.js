@@ -94,6 +94,13 @@ export const ENGLISH = {
   "markdown.video": "Load video from {host}",
   "markdown.audio": "Load sound from {host}",
 
+  "answer.picture": "Picture in the answer",
+  "answer.picture.at": "Picture at {host}",
+  "sources.title": "Sources",
+  "sources.more.one": "Show {count} more source",
+  "sources.more.other": "Show {count} more sources",
+  "block.title": "From the provider: {kind}",
+
   "reasoning.live": "Thinking…",
   "reasoning.done": "Thought",
   "reasoning.time": "Thought for {time}",

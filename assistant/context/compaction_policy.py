@@ -122,38 +122,43 @@ class Fixed:
     relief: int = 0
 
 
-def cut_index(groups: Sequence[Group], asked: Group | None, fixed: Fixed, limits: Limits) -> int:
+def cut_index(
+    groups: Sequence[Group],
+    asked: Group | None,
+    fixed: Fixed,
+    limits: Limits,
+    near: float = NEARLY,
+) -> int:
     """How many of `groups`, the tail as it would be sent, to cut, so that the rest meets the
     target; 0 for none (R22).
 
     A cut ends before a user message. The last `limits.keep_turns` turns, and as many turns as have
-    `limits.min_recent_messages` messages, stay whole where the hard limits allow. Only a running
-    turn that alone exceeds the limits is cut inside, between its rounds; `asked`, its user message,
-    is sent all the same, and so is the newest group.
+    `limits.min_recent_messages` messages, stay whole as far as they have at most the share `near`
+    of the limits. Only a turn that alone exceeds the target is cut inside, between its rounds; its
+    user message is sent all the same, and so are `asked`, the last one, and the newest group.
     """
     rest = _Rest(groups, asked, fixed)
     nearly = replace(
         limits,
-        trigger=int(limits.trigger * NEARLY),
-        messages=max(1, int(limits.messages * NEARLY)) if limits.messages else 0,
+        trigger=int(limits.trigger * near),
+        messages=max(1, int(limits.messages * near)) if limits.messages else 0,
     )
     begins = [index for index, group in enumerate(groups) if group.role == "user"]
-    last = begins[-1] if begins and asked is not None and groups[begins[-1]] is asked else None
-    best: int | None = None
-    for turns, index in enumerate(reversed(begins), start=1):
-        recent = turns <= limits.keep_turns or rest.messages(index) <= limits.min_recent_messages
-        if index == last:
-            fits = rest.within_limits(index, limits, fixed.relief)
+    end, through = len(groups), -1
+    for turns, begin in enumerate(reversed(begins), start=1):
+        recent = turns <= limits.keep_turns or rest.messages(end) < limits.min_recent_messages
+        if groups[begin] is asked:
+            fits = rest.within_limits(begin, limits, fixed.relief)
         else:
-            fits = (recent and rest.within_limits(index, nearly)) or rest.within_target(
-                index, limits
-            )
-        if not fits:
+            fits = recent and rest.within_limits(begin, nearly)
+        if not fits and not rest.within_target(begin, limits):
+            through = begin
             break
-        best = index
-    if best is None:
-        return rest.inside(last or 0, limits)
-    return best
+        end = begin
+    alone = through >= 0 and rest.exceeds_target(through, end, limits)
+    if end == len(groups) or alone:
+        return rest.inside(through, end, limits, nearly)
+    return end
 
 
 def manual_cut_index(
@@ -161,7 +166,7 @@ def manual_cut_index(
 ) -> int:
     """How many of `groups` to cut when the user asks for it: all but the turns that hold
     `limits.min_recent_messages` messages; 0 when fewer messages than that are older."""
-    index = cut_index(groups, asked, fixed, replace(limits, target=0, keep_turns=0))
+    index = cut_index(groups, asked, fixed, replace(limits, target=0, keep_turns=0), near=1.0)
     older = sum(len(group) for group in groups[:index] if group.role != "system")
     return index if older >= limits.min_recent_messages else 0
 
@@ -184,35 +189,53 @@ class _Rest:
     def messages(self, index: int) -> int:
         return self._sums[index][1]
 
-    def within_limits(self, index: int, limits: Limits, relief: int = 0) -> bool:
-        tokens, count, _ = self._at(index)
+    def within_limits(
+        self, index: int, limits: Limits, relief: int = 0, user: Group | None = None
+    ) -> bool:
+        tokens, count, _ = self._at(index, user)
         return tokens - relief <= limits.trigger and not _exceeds(count, limits.messages)
 
-    def within_target(self, index: int, limits: Limits) -> bool:
-        tokens, count, turns = self._at(index)
+    def within_target(self, index: int, limits: Limits, user: Group | None = None) -> bool:
+        tokens, count, turns = self._at(index, user)
         return (
             tokens <= limits.target
             and not _exceeds(count, limits.target_messages)
             and not _exceeds(turns, limits.target_turns)
         )
 
-    def inside(self, first: int, limits: Limits) -> int:
-        """The index of a cut inside the turn that begins at `first`: the newest rounds within the
-        target stay, `limits.min_recent_messages` messages of them within the hard limits."""
-        best = len(self._groups) - 1
-        for index in range(len(self._groups) - 2, first, -1):
-            recent = self.messages(index + 1) < limits.min_recent_messages
-            fits = self.within_limits if recent else self.within_target
-            if not fits(index, limits):
-                break
-            best = index
-        return max(best, 0)
+    def exceeds_target(self, begin: int, end: int, limits: Limits) -> bool:
+        """Whether the turn of the groups from `begin` up to `end` alone exceeds the target."""
+        (tokens, count, _), (later, others, _) = self._sums[begin], self._sums[end]
+        return tokens - later > limits.target or _exceeds(count - others, limits.target_messages)
 
-    def _at(self, index: int) -> tuple[int, int, int]:
+    def inside(self, begin: int, end: int, limits: Limits, nearly: Limits) -> int:
+        """The index of a cut inside the turn of the groups from `begin` up to `end`: its newest
+        rounds within the target stay, and `limits.min_recent_messages` messages within the limits.
+        The newest group of all stays whatever its size."""
+        user = self._groups[begin] if begin >= 0 else None
+        last = end
+        if end == len(self._groups):
+            spoken = (index for index, group in enumerate(self._groups) if group.role != "system")
+            last = max(spoken, default=0)
+        for index in range(last - 1, begin, -1):
+            recent = self.messages(index + 1) < limits.min_recent_messages
+            if not (
+                self.within_target(index, limits, user)
+                or (recent and self.within_limits(index, nearly, user=user))
+            ):
+                break
+            last = index
+        return last
+
+    def _at(self, index: int, user: Group | None) -> tuple[int, int, int]:
+        """Tokens, messages and turns with the user message of the turn that a cut goes through."""
         tokens, count, turns = self._sums[index]
-        if self._asked is not None and not 0 <= index <= self._place:
-            tokens, count = tokens + self._asked.tokens, count + len(self._asked)
-        return tokens + self._fixed.tokens, count + self._fixed.count, turns
+        asked = self._asked
+        extra = [asked] if asked is not None and not 0 <= index <= self._place else []
+        if user is not None and user is not asked:
+            extra.append(user)
+        tokens += self._fixed.tokens + sum(group.tokens for group in extra)
+        return tokens, count + self._fixed.count + len(extra), turns
 
 
 def _messages(group: Group) -> int:

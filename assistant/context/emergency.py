@@ -115,7 +115,6 @@ def _without_images(draft: Draft, asked: int | None) -> Draft:
 
     return replace(
         draft,
-        head=tuple(map(bare, draft.head)),
         asked=tuple(map(bare, draft.asked)),
         tail=tuple(map(bare, draft.tail)),
     )

@@ -223,6 +223,7 @@ def without_images(group: Group) -> Group:
                 for part in message.content
                 if not isinstance(part, str)
             ),
+            reduced=message.reduced or "fit",
         )
         if message.images
         else message

@@ -143,7 +143,7 @@ class Projections:
             summary=_summary(self.summary, told, first, end) if most_summary else None,
             summary_tokens=most_summary,
             head_row=head_row,
-            asked_row=asked if asked is not None and asked < end else None,
+            asked_row=self._request_before(log, covered),
             mask=self.mask,
             answer_row=answer_row,
             unmasked=self.unmasked,
@@ -151,6 +151,16 @@ class Projections:
             llm_summary=self.llm_summary,
         )
         return _with_llm_summary_shown(cut)
+
+    def _request_before(self, log: ChatLog, covered: Sequence[Group]) -> int | None:
+        """The row of the request of the turn that a cut of `covered` goes through; None where the
+        cut ends before a user message."""
+        rest = log.groups_from(covered[-1].end)
+        following = next((group for group in rest if group.role != "system"), None)
+        if following is not None and following.role == "user":
+            return None
+        requests = [group.first for group in covered if group.role == "user"]
+        return requests[-1] if requests else self.asked_row
 
     def with_llm_summary(self, log: ChatLog, text: str, end: int, *, shown: bool) -> Projections:
         """The projections with the LLM summary `text` of the rows before `end`: part of the summary

@@ -13,16 +13,19 @@ from .clamp_json import fair_share
 from .draft import Draft
 from .fidelity import kept_places, within
 from .log import Group
-from .tokens import MESSAGE_TOKENS
+from .tokens import text_tokens
 
 LEAST_RESULT = 400
 """Tokens of a result below which a cut inside the turn is better than a shorter result."""
 
 
+PASSES = 4
+
+
 @dataclass(frozen=True, slots=True)
 class _Result:
     """A result of the running turn: its group's index among the draft's sent groups, its place in
-    the group, and its tokens as it is sent."""
+    the group, and the tokens of its text as it is sent."""
 
     index: int
     place: int
@@ -32,7 +35,17 @@ class _Result:
 def relieved(draft: Draft, tokens: int, asked: int, *, least: int = 0, kept: bool = False) -> Draft:
     """The draft with results of the turn that answers the row `asked` shortened until it has
     `tokens` tokens. The results keep `least` tokens together."""
-    excess = draft.tokens - tokens
+    for _ in range(PASSES):
+        shorter = _levelled(draft, draft.tokens - tokens, asked, least, kept=kept)
+        if shorter is draft:
+            break
+        draft = shorter
+    return draft
+
+
+def _levelled(draft: Draft, excess: int, asked: int, least: int, *, kept: bool) -> Draft:
+    """The draft with its longest results cut to one level, so that it has `excess` tokens less; a
+    message has more tokens than its text, so it may still have a few too many."""
     if excess <= 0:
         return draft
     sent = (*draft.asked, *draft.tail)
@@ -63,11 +76,11 @@ def relief_of(groups: Sequence[Group], asked: int) -> int:
 
 def _results(groups: Sequence[Group], asked: int) -> list[_Result]:
     return [
-        _Result(index, place, tokens - MESSAGE_TOKENS)
+        _Result(index, place, (group.count or text_tokens)(result.text))
         for index, group in enumerate(groups)
         if group.is_round and group.first > asked
-        for place, tokens in enumerate(group.sizes[1:], start=1)
-        if group.messages[place].reduced != "digest"
+        for place, result in enumerate(group.results, start=1)
+        if result.reduced != "digest"
     ]
 
 

@@ -44,12 +44,16 @@ def caps_of(settings: Settings) -> Caps:
 
 @dataclass(frozen=True, slots=True)
 class Written:
-    """Bytes of text and reasoning, and how many parts of these, an answer has from its earlier
-    rounds."""
+    """Bytes of text and reasoning, how many parts of these, and how many additions (`additions`) an
+    answer has from its earlier rounds. `picture_chars` are the characters of its pictures' URLs."""
 
     text: int = 0
     reasoning: int = 0
     parts: int = 0
+    sources: int = 0
+    pictures: int = 0
+    picture_chars: int = 0
+    blocks: int = 0
 
 
 NOTHING_WRITTEN = Written()

@@ -8,17 +8,20 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import groupby
-from operator import itemgetter
-from typing import Any
+from typing import Any, Literal
 
+from .additions import AdditionReader
 from .caps import DEFAULT_CAPS, NOTHING_WRITTEN, CapReached, Caps, Meter, Written, size_of
 from .stream_events import (
     Event,
     Finish,
     FinishReason,
     ModelName,
+    Notice,
     ReasoningDelta,
     ReasoningField,
+    ServerBlock,
+    Source,
     TextDelta,
     ToolCallDelta,
     Usage,
@@ -72,6 +75,7 @@ class ChunkReader:
     ) -> None:
         self._think = ThinkSplitter()
         self._calls = ToolCallReader(made_id_prefix, caps)
+        self._additions = AdditionReader(written)
         self._text = Meter("text", caps.text, written.text)
         self._reasoning = Meter("reasoning", caps.reasoning, written.reasoning)
         self._pieces = 0
@@ -83,7 +87,7 @@ class ChunkReader:
         self.understood = False
         """True once a chunk had the shape of an answer."""
         self.spoke = False
-        """True once the answer has visible text, reasoning or a tool call."""
+        """True once the answer has visible text, reasoning, a picture or a tool call."""
 
     @property
     def finished(self) -> bool:
@@ -101,6 +105,9 @@ class ChunkReader:
         usage = _usage(chunk)
         if usage is not None:
             self._usage = usage
+        for addition in self._additions.of_chunk(chunk):
+            self._pieces += 1
+            yield addition
         choices = chunk.get("choices")
         if not isinstance(choices, Sequence) or isinstance(choices, str):
             return
@@ -178,16 +185,19 @@ class ChunkReader:
 
     def _delta(self, delta: Json) -> Iterator[Event]:
         yield from _reasoning(delta)
-        for kind, text in _content(delta.get("content")):
-            if kind == "think":
-                yield ReasoningDelta(text, "think")
+        for piece in _content(delta.get("content")):
+            if isinstance(piece, Mapping):
+                yield from self._additions.of_part(piece)
+            elif piece[0] == "think":
+                yield ReasoningDelta(piece[1], "think")
             else:
-                yield from map(_marked, self._think.feed(text))
+                yield from map(_marked, self._think.feed(piece[1]))
         refusal = delta.get("refusal")
         if isinstance(refusal, str) and refusal:
             yield from map(_marked, self._think.feed(refusal))
-        for piece in _calls(delta):
-            yield from self._calls.feed(piece)
+        yield from self._additions.of_delta(delta)
+        for call in _calls(delta):
+            yield from self._calls.feed(call)
 
 
 def _marked(piece: Piece) -> TextDelta | ReasoningDelta:
@@ -196,6 +206,8 @@ def _marked(piece: Piece) -> TextDelta | ReasoningDelta:
 
 
 def _speaks(event: Event) -> bool:
+    if isinstance(event, (Source, ServerBlock, Notice)):
+        return False
     return not isinstance(event, TextDelta) or bool(event.text.strip())
 
 
@@ -228,17 +240,29 @@ def _reasoning(delta: Json) -> Iterator[ReasoningDelta]:
         yield ReasoningDelta("".join(t for t in texts if isinstance(t, str)), "reasoning", details)
 
 
-def _content(content: object) -> Iterator[Piece]:
+def _content(content: object) -> Iterator[Piece | Json]:
     """The pieces of a content: a string, or a list of parts (Mistral sends `thinking` parts).
-    Neighbouring parts of one kind are one piece, however many there are."""
+    Neighbouring parts of one kind are one piece, however many there are; a part without a text,
+    such as a picture, is a piece as it is."""
     if isinstance(content, str):
         yield ("text", content)
     elif isinstance(content, list):
-        for kind, pieces in groupby(_parts(content), key=itemgetter(0)):
-            yield (kind, "".join(text for _, text in pieces))
+        for kind, pieces in groupby(_parts(content), key=_kind):
+            if kind == "other":
+                yield from pieces
+            else:
+                yield (kind, "".join(_texts(pieces)))
 
 
-def _parts(content: Iterable[object]) -> Iterator[Piece]:
+def _kind(piece: Piece | Json) -> Literal["text", "think", "other"]:
+    return "other" if isinstance(piece, Mapping) else piece[0]
+
+
+def _texts(pieces: Iterable[Piece | Json]) -> Iterator[str]:
+    return (piece[1] for piece in pieces if not isinstance(piece, Mapping))
+
+
+def _parts(content: Iterable[object]) -> Iterator[Piece | Json]:
     for part in content:
         if not isinstance(part, Mapping):
             continue
@@ -249,7 +273,9 @@ def _parts(content: Iterable[object]) -> Iterator[Piece]:
             if isinstance(thought, str):
                 yield ("think", thought)
             elif isinstance(thought, list):
-                yield ("think", "".join(text for _, text in _parts(thought)))
+                yield ("think", "".join(_texts(_parts(thought))))
+        elif isinstance(part.get("type"), str) and part["type"] != "text":
+            yield part
 
 
 def _calls(delta: Json) -> Iterator[Json]:

@@ -87,6 +87,44 @@ class Notice:
     message: str
 
 
+@dataclass(frozen=True, slots=True)
+class Source:
+    """A page of the web that the answer rests on. It may come again, with a title."""
+
+    url: str
+    title: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Picture:
+    """A picture of the answer: `url` is a `data:` URL, or a web address that nobody fetched."""
+
+    url: str
+    media_type: str
+
+
+@dataclass(frozen=True, slots=True)
+class ServerBlock:
+    """A block of the provider's own, such as a search that it ran: `content` is JSON for people.
+
+    `number` counts the blocks of this answer from 0; the same number again replaces the block.
+    """
+
+    number: int
+    kind: str
+    content: Any
+
+
 Event = (
-    TextDelta | ReasoningDelta | ToolCallStart | ToolCallDelta | Usage | Finish | ModelName | Notice
+    TextDelta
+    | ReasoningDelta
+    | ToolCallStart
+    | ToolCallDelta
+    | Source
+    | Picture
+    | ServerBlock
+    | Usage
+    | Finish
+    | ModelName
+    | Notice
 )

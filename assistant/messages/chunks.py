@@ -24,6 +24,8 @@ HEADERS = {
 }
 DONE = b"data: [DONE]\n\n"
 KEEP_ALIVE = b": keep-alive\n\n"
+SERVER_BLOCK = "server-block"
+"""The name of the data parts that hold blocks of a provider's own."""
 
 
 def encode(chunk: Mapping[str, Any]) -> bytes:
@@ -130,6 +132,22 @@ def data(name: str, value: Any, *, part_id: str | None = None, transient: bool =
 def notice(code: str, message: str) -> Chunk:
     """A short remark for the user; it stays in the message."""
     return data("notice", {"code": code, "message": message})
+
+
+def source_url(source_id: str, url: str, title: str | None) -> Chunk:
+    chunk: Chunk = {"type": "source-url", "sourceId": source_id, "url": url}
+    if title is not None:
+        chunk["title"] = title
+    return chunk
+
+
+def file(media_type: str, url: str) -> Chunk:
+    return {"type": "file", "mediaType": media_type, "url": url}
+
+
+def server_block(part_id: str, kind: str, content: Any) -> Chunk:
+    """A block of the provider's own, for people; the same id again replaces it."""
+    return data(SERVER_BLOCK, {"kind": kind, "content": json_value(content)}, part_id=part_id)
 
 
 def message_metadata(metadata: Mapping[str, Any]) -> Chunk:

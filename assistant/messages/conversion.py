@@ -2,9 +2,10 @@
 
 One assistant message may hold several rounds: a `step-start`, or text after a tool call, begins the
 next round. Each round becomes one assistant message and the results of its calls, in the calls'
-order. Content without images is a string. An image becomes an image part, without what a camera or
-ComfyUI wrote into its file (`picture_metadata`), a text file its text between marks that the text
-cannot contain (`fences`), any other file a line with its name.
+order; sources and blocks of a provider's own are for people only. Content without images is a
+string. An image of a user becomes an image part, without what a camera or ComfyUI wrote into its
+file (`picture_metadata`), a text file its text between marks that the text cannot contain
+(`fences`), any other file a line with its name. A file of an answer becomes a sentence.
 """
 
 from __future__ import annotations
@@ -20,7 +21,6 @@ from .fences import mark_for, quoted
 from .json_text import json_text
 from .origin import FIELD
 from .parts import (
-    DataPart,
     FilePart,
     Message,
     Part,
@@ -35,6 +35,7 @@ from .prompt import Content, ImageContent, PromptMessage, TextContent, ToolCall
 INTERRUPTED = "The tool was interrupted and gave no result."
 UNDECIDED = "The user did not decide whether this tool may run. It did not run."
 DENIED = "The user declined this. It did not run."
+SHOWN = "[The user was shown a {} here. It is not sent again.]"
 NO_OUTPUT = "(no output)"
 """Sent in place of an empty result, which some servers refuse."""
 
@@ -164,7 +165,8 @@ def _rounds(parts: Iterable[Part]) -> Iterator[list[Part]]:
     current: list[Part] = []
     called = False
     for part in parts:
-        new = isinstance(part, StepStart) or (called and not isinstance(part, (ToolPart, DataPart)))
+        speaks = isinstance(part, (TextPart, ReasoningPart))
+        new = isinstance(part, StepStart) or (called and speaks)
         if new and current:
             yield current
             current, called = [], False
@@ -175,9 +177,24 @@ def _rounds(parts: Iterable[Part]) -> Iterator[list[Part]]:
         yield current
 
 
+def _said(parts: Iterable[Part]) -> str:
+    """The text of a round, with a sentence in the place of each picture or other file: servers take
+    none in an assistant's message."""
+    said: list[str] = []
+    shown = False
+    for part in parts:
+        if isinstance(part, TextPart):
+            said.append(part.text)
+        elif isinstance(part, FilePart):
+            kind = "picture" if part.media_type.lower().startswith("image/") else "file"
+            said.append(f"\n\n{SHOWN.format(kind)}\n\n")
+            shown = True
+    return "".join(said).strip() if shown else "".join(said)
+
+
 def _assistant(message: Message) -> Iterator[PromptMessage]:
     for parts in _rounds(message.parts):
-        text = "".join(part.text for part in parts if isinstance(part, TextPart))
+        text = _said(parts)
         tools = [p for p in parts if isinstance(p, ToolPart) and p.state != "input-streaming"]
         if not text and not tools:
             continue

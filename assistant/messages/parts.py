@@ -103,9 +103,16 @@ class DataPart:
 
 @dataclass(frozen=True, slots=True)
 class OpaquePart:
-    """A part that is stored and sent unchanged and never read (sources, later SDK versions)."""
+    """A part that is stored and sent to clients unchanged (sources, later SDK versions). No model
+    reads it."""
 
     body: Mapping[str, Any]
+
+    @property
+    def source_url(self) -> str | None:
+        """The address of a `source-url` part; None for all other parts."""
+        url = self.body.get("url") if self.body.get("type") == "source-url" else None
+        return url if isinstance(url, str) else None
 
 
 Part = TextPart | ReasoningPart | FilePart | StepStart | ToolPart | DataPart | OpaquePart
@@ -124,6 +131,12 @@ class Message:
     def text(self) -> str:
         """All text parts, joined without separator."""
         return "".join(part.text for part in self.parts if isinstance(part, TextPart))
+
+    @property
+    def source_urls(self) -> tuple[str, ...]:
+        """The addresses of the sources, in their order."""
+        found = (part.source_url for part in self.parts if isinstance(part, OpaquePart))
+        return tuple(url for url in found if url is not None)
 
     @property
     def tool_parts(self) -> tuple[ToolPart, ...]:

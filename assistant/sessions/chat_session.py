@@ -240,7 +240,7 @@ class ChatSession:
             case commands.SwitchVersion():
                 await self._path.switch(command.message_id)
             case commands.RestoreFromTrajectory():
-                await self._path.restore(command.trajectory.path)
+                await self._path.restore(command.trajectory.path_rows)
             case commands.BranchFromChat():
                 return await self._branch(command)
             case commands.SetParams():

@@ -9,11 +9,13 @@ Messages that leave the path stay in the log, as other versions.
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import replace
 from typing import Final
 
 from ..chats import Begun, Chat
+from ..chats.export.trajectory import LogRow
 from ..errors import AssistantError, InvalidRequest, NotFound, StoreError
 from ..messages.origin import imported, with_origin, without_events
 from ..messages.parts import Message
@@ -160,10 +162,12 @@ class ChatPath:
         async with self.lock:
             await self.moved(await self._branches.switch_version(self._id, message_id), None)
 
-    async def restore(self, messages: tuple[Message, ...]) -> None:
+    async def restore(self, rows: Sequence[LogRow]) -> None:
+        """The path becomes the messages of these rows, with their times."""
+        messages, times = tuple(one.message for one in rows), [one.created for one in rows]
         async with self.lock:
             restored = _restored(await self.messages(), messages)
-            await self.moved(await self._branches.restore(self._id, restored), None)
+            await self.moved(await self._branches.restore(self._id, restored, times), None)
 
     async def moved(self, chat: Chat, before: Page | None = None) -> None:
         """Sends the events after a change of the path. Readers get a snapshot where `before` is

@@ -7,7 +7,7 @@ clients accept wherever the answer stops.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -17,7 +17,10 @@ from ..llm.stream_events import (
     Finish,
     ModelName,
     Notice,
+    Picture,
     ReasoningDelta,
+    ServerBlock,
+    Source,
     TextDelta,
     ToolCallDelta,
     ToolCallStart,
@@ -27,6 +30,7 @@ from ..messages import chunks
 from ..messages.chunks import Chunk
 from ..messages.fences import plain_line
 from ..messages.foreign_json import many_values
+from ..messages.json_text import json_text
 from ..tools.tool import Tool
 from ..tools.toolset import Toolset
 from .json_limits import fault_of
@@ -56,7 +60,8 @@ class Call:
 
 
 class AnswerWriter:
-    """Writes one answer. `new_id` makes a call's id unique in the chat."""
+    """Writes one answer. `new_id` makes a call's id unique in the chat; `sources` are the addresses
+    that the message has from its earlier requests: each source is in it once."""
 
     def __init__(
         self,
@@ -64,6 +69,7 @@ class AnswerWriter:
         toolset: Toolset,
         new_id: Callable[[str], str],
         prefix: str,
+        sources: Iterable[str] = (),
     ) -> None:
         self._emit = emit
         self._toolset = toolset
@@ -76,8 +82,10 @@ class AnswerWriter:
         self._details: list[Any] = []
         self._field = "think"
         self._calls: dict[int, Call] = {}
+        self._known = frozenset(sources)
+        self._sources: dict[str, str | None] = {}
         self.answered = False
-        """True once there was text or a call; reasoning alone is no answer."""
+        """True once there was text, a picture or a call; reasoning alone is no answer."""
         self.usage: Usage | None = None
         self.model: str | None = None
         self.finish: str | None = None
@@ -99,6 +107,12 @@ class AnswerWriter:
             call = self._calls[event.index]
             call.pieces.append(event.arguments)
             self._emit(chunks.tool_input_delta(call.id, event.arguments))
+        elif isinstance(event, Source):
+            self._sources[event.url] = event.title or self._sources.get(event.url)
+        elif isinstance(event, Picture):
+            self._add_picture(event)
+        elif isinstance(event, ServerBlock):
+            self._add_block(event)
         elif isinstance(event, Usage):
             self.usage = event
         elif isinstance(event, ModelName):
@@ -114,12 +128,14 @@ class AnswerWriter:
     def finish_calls(self) -> None:
         """Closes the answer and announces each of its calls, as available or as an error."""
         self._close()
+        self._name_sources()
         for call in self._calls.values():
             self._announce(call)
 
     def cut(self) -> None:
         """Closes an answer that ended early; its calls do not run."""
         self._close()
+        self._name_sources()
         for call in self._calls.values():
             error = chunks.tool_input_error(
                 call.id, call.name, self._title(call.name), call.arguments, UNFINISHED
@@ -144,6 +160,26 @@ class AnswerWriter:
         self._details.extend(event.details)
         if event.text:
             self._emit(chunks.reasoning_delta(self._open_id, event.text))
+
+    def _add_picture(self, picture: Picture) -> None:
+        self._close()
+        self._parts += 1
+        self.answered = True
+        self._emit(chunks.file(picture.media_type, picture.url))
+
+    def _add_block(self, block: ServerBlock) -> None:
+        """The text goes on around a block: a part of its own would tear its Markdown."""
+        content = block.content if fault_of(block.content) is None else json_text(block.content)
+        part_id = f"{self._prefix}-block-{block.number}"
+        self._emit(chunks.server_block(part_id, block.kind, content))
+
+    def _name_sources(self) -> None:
+        """Emits the sources, in the order in which they came first: numbers in the text count them
+        so. At the end, since a title may come after its address."""
+        for number, (url, title) in enumerate(self._sources.items()):
+            if url not in self._known:
+                self._emit(chunks.source_url(f"{self._prefix}-source-{number}", url, title))
+        self._sources.clear()
 
     def _start_call(self, event: ToolCallStart) -> None:
         self._close()

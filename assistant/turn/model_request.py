@@ -15,9 +15,9 @@ from ..llm.caps import Written, bytes_of
 from ..llm.pricing import cost_of
 from ..llm.provider import Provider
 from ..llm.resolver import silently_cut
-from ..llm.stream_events import ReasoningDelta, TextDelta, ToolCallStart
+from ..llm.stream_events import Picture, ReasoningDelta, TextDelta, ToolCallStart
 from ..messages import chunks
-from ..messages.parts import Message, ReasoningPart, TextPart
+from ..messages.parts import DataPart, FilePart, Message, ReasoningPart, TextPart
 from .answer_writer import AnswerWriter
 from .call_ids import CallIds
 from .measure import Measure
@@ -29,8 +29,8 @@ from .usage import chat_cost, log_line, report_usage, tokens_of
 
 logger = logging.getLogger("comfyui_assistant")
 
-ANSWERING = (TextDelta, ReasoningDelta, ToolCallStart)
-"""Events that hold text, reasoning or calls of the answer; other events describe the answer."""
+ANSWERING = (TextDelta, ReasoningDelta, ToolCallStart, Picture)
+"""Events that hold text, reasoning, pictures or calls of the answer; other events describe it."""
 OVERFLOW_SHARE = 0.6
 """A request that overflowed is planned again for this share of its tokens (R29)."""
 _TOOLS_REFUSED = "{} does not take tools, so it answers without them and cannot see the workflow."
@@ -136,9 +136,12 @@ class ModelRequests:
         """Streams one answer into the message; returns its finish reason."""
         preparation = self._preparation
         prefix = f"s{made.report.request}"
-        writer = AnswerWriter(self._emit, self._services.toolset, self._call_ids.free, prefix)
+        message = self._stream.message
+        writer = AnswerWriter(
+            self._emit, self._services.toolset, self._call_ids.free, prefix, message.source_urls
+        )
         self._writer = writer
-        request = replace(preparation.request(made), written=_written(self._stream.message))
+        request = replace(preparation.request(made), written=_written(message))
         stream = self._services.model.stream(preparation.provider, request)
         async with contextlib.aclosing(stream) as events:
             async for event in events:
@@ -179,13 +182,20 @@ class ModelRequests:
 
 
 def _written(answer: Message) -> Written:
-    """The text and the reasoning that an answer has before its next request."""
+    """What an answer has before its next request."""
     kinds = (TextPart, ReasoningPart)
+    pictures = [len(part.url) for part in answer.parts if isinstance(part, FilePart)]
     return Written(
         parts=sum(isinstance(part, kinds) for part in answer.parts),
         text=sum(bytes_of(part.text) for part in answer.parts if isinstance(part, TextPart)),
         reasoning=sum(
             bytes_of(part.text) for part in answer.parts if isinstance(part, ReasoningPart)
+        ),
+        sources=len(answer.source_urls),
+        pictures=len(pictures),
+        picture_chars=sum(pictures),
+        blocks=sum(
+            isinstance(part, DataPart) and part.name == chunks.SERVER_BLOCK for part in answer.parts
         ),
     )
 

@@ -4,7 +4,7 @@ import asyncio
 import json
 import tempfile
 from dataclasses import replace
-from datetime import datetime, timezone
+from datetime import datetime, timedelta, timezone
 from pathlib import Path
 from typing import Any
 
@@ -34,6 +34,7 @@ from plugin.tests.messages.strategies import MESSAGES
 from .examples import answer, asking, attachment, user, with_tools
 
 CREATED = datetime(2026, 1, 2, 3, 4, 5, tzinfo=timezone.utc)
+NOW = datetime(2026, 2, 3, 4, 5, 6, tzinfo=timezone.utc)
 
 
 SPOKEN = MESSAGES.filter(lambda message: message.role != "system" and not is_event(message))
@@ -43,13 +44,17 @@ LARGE = settings(max_examples=25, deadline=None, suppress_health_check=[HealthCh
 """For chats of several messages, which are slow to make."""
 
 
+TIMES = st.integers(0, 3_600_000).map(lambda ms: CREATED + timedelta(milliseconds=ms))
+
+
 @st.composite
 def trajectories(draw: st.DrawFn) -> Trajectory:
     """A chat with branches, as a store may hold it."""
     rows: list[LogRow] = []
     for number, message in enumerate(draw(st.lists(STORED, max_size=5)), 1):
         parent = draw(st.sampled_from([None, *(one.row for one in rows)]))
-        rows.append(LogRow(number, parent, from_file(replace(message, id=f"m{number}"))))
+        created = draw(st.none() | TIMES)
+        rows.append(LogRow(number, parent, from_file(replace(message, id=f"m{number}")), created))
     return Trajectory(
         "c",
         draw(st.sampled_from(["A fox", "狐", 'O\'Fox \\ "x"'])),
@@ -93,9 +98,14 @@ def test_the_current_path_comes_back_from_json_lines_equal(chat: Trajectory) -> 
 
 
 def with_imported_messages(chat: Trajectory) -> Trajectory:
-    """The chat as an import stores it: the user's messages have the origin `imported`."""
+    """The chat as an import stores it: the user's messages have the origin `imported`, and each
+    message has a time."""
     return replace(
-        chat, rows=tuple(replace(row, message=imported(row.message)) for row in chat.rows)
+        chat,
+        rows=tuple(
+            replace(row, message=imported(row.message), created=row.created or NOW)
+            for row in chat.rows
+        ),
     )
 
 
@@ -105,7 +115,7 @@ def test_an_export_that_is_imported_gives_an_equal_chat(chat: Trajectory, form: 
     async def there_and_back(folder: Path) -> None:
         database = SqliteDatabase(folder / "assistant.db")
         store = ChatStore(database)
-        archive = Archive(store, new_id=lambda: "copy")
+        archive = Archive(store, new_id=lambda: "copy", clock=lambda: NOW)
         assert (await archive.add(chat)).id == "c"
         expected = with_imported_messages(chat)
         original = await archive.read("c")
@@ -114,6 +124,9 @@ def test_an_export_that_is_imported_gives_an_equal_chat(chat: Trajectory, form: 
         assert copied.id == "copy"
         copy = await archive.read("copy")
         assert copy.path == expected.path == await store.path("copy")
+        assert [row.created for row in copy.path_rows] == [
+            row.created for row in expected.path_rows
+        ]
         if form == "trajectory":
             assert replace(copy, id="c") == expected
         first, second = await store.get("c"), await store.get("copy")
@@ -150,6 +163,63 @@ async def test_a_chat_whose_id_cannot_be_used_gets_another(
     database = SqliteDatabase(tmp_path / "assistant.db")
     archive = Archive(ChatStore(database), new_id=lambda: "other")
     assert (await archive.add(replace(linear(user("u1")), id=identity))).id == "other"
+    await database.close()
+
+
+# Times
+
+
+@pytest.mark.parametrize("form", ["trajectory", "jsonl"])
+def test_each_message_of_an_export_has_its_time(form: Format) -> None:
+    later = CREATED + timedelta(minutes=1)
+    chat = linear(user("u1"), answer("a1"))
+    first, second = chat.rows
+    chat = replace(chat, rows=(replace(first, created=CREATED), replace(second, created=later)))
+    text = to_text(chat, form)
+    bodies = (
+        json.loads(text)["messages"]
+        if form == "trajectory"
+        else [json.loads(line) for line in text.splitlines()[1:]]
+    )
+    assert [body["created"] for body in bodies] == [
+        "2026-01-02T03:04:05.000+00:00",
+        "2026-01-02T03:05:05.000+00:00",
+    ]
+    assert "## You, 2026-01-02 03:04 UTC\n" in to_markdown(chat)
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        None,
+        7,
+        "",
+        "soon",
+        "2026-01-02T03:04:05",
+        "0001-01-01T00:00:00+14:00",
+        "1969-12-31T23:59:59Z",
+        "2026-02-03T04:05:07Z",
+        "9999-12-31T23:59:59-14:00",
+        "2026-01-02T03:04:05.000+00:00" * 1000,
+        ["2026-01-02T03:04:05Z"],
+    ],
+)
+async def test_a_time_that_cannot_be_is_that_of_the_import(tmp_path: Path, given: Any) -> None:
+    database = SqliteDatabase(tmp_path / "assistant.db")
+    archive = Archive(ChatStore(database), clock=lambda: NOW)
+    content = file({**entry("u1", 1), "created": given}, created=given)
+    chat = await archive.add(from_text(content, "trajectory"))
+    assert [row.created for row in (await archive.read(chat.id)).rows] == [NOW]
+    assert chat.created == NOW
+    await database.close()
+
+
+async def test_a_time_in_another_zone_is_the_same_moment(tmp_path: Path) -> None:
+    database = SqliteDatabase(tmp_path / "assistant.db")
+    archive = Archive(ChatStore(database), clock=lambda: NOW)
+    content = file({**entry("u1", 1), "created": "2026-01-02T05:04:05.000+02:00"})
+    chat = await archive.add(from_text(content, "trajectory"))
+    assert [row.created for row in (await archive.read(chat.id)).rows] == [CREATED]
     await database.close()
 
 

@@ -18,6 +18,7 @@ from plugin.assistant.context.projections import Projections
 from plugin.assistant.context.summary.text import summary_text
 from plugin.assistant.context.system import SystemText
 from plugin.assistant.context.tail import Tail
+from plugin.assistant.context.tokens import schema_text, schema_tokens
 from plugin.assistant.context.window import Window
 from plugin.assistant.errors import ContextOverflow, InvalidRequest
 from plugin.assistant.messages.prompt import PromptMessage, to_openai
@@ -199,11 +200,12 @@ def drafted(
     request: Request, projections: Projections, settings: Settings, budget: Budget
 ) -> Draft:
     """The request that these projections give without a new commitment."""
-    limits = limits_of(settings, budget)
+    ours = CountedMessage.of("system", OURS.text)
+    taken = schema_tokens(schema_text(TOOLS), budget.count)
+    limits = limits_of(settings, budget, taken, ours.tokens)
     summary = None
     if projections.summary is not None:
         text = summary_text(projections.summary, projections.summary_tokens)
         summary = CountedMessage.of("user", text)
-    ours = CountedMessage.of("system", OURS.text)
     reducer = GroupReducer(limits.fidelity)
     return compose(ChatLog(request.log), projections, ours, summary, limits, reducer)

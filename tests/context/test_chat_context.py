@@ -78,11 +78,21 @@ def test_the_defaults_hold_at_once() -> None:
 
 
 def test_the_head_comes_first_then_the_summary_then_what_is_recent() -> None:
-    made = planned((user("The first."), *rounds(20), answer(), user("now")))
+    first = (user("The first."), *rounds(4), answer("So it is."))
+    made = planned((*first, user("more"), *rounds(20), answer(), user("now")))
+    texts = [message.text for message in made.messages]
+    assert texts[1:3] == ["The first.", "So it is."]
+    assert texts[3].startswith("[Summary of the earlier conversation]")
+    assert texts[-1] == "now"
+    assert made.report.cuts == 1
+
+
+def test_a_long_first_answer_is_not_pinned() -> None:
+    first = (user("The first."), answer("word " * 4_000))
+    made = planned((*first, user("more"), *rounds(20), answer(), user("now")))
     texts = [message.text for message in made.messages]
     assert texts[1] == "The first."
     assert texts[2].startswith("[Summary of the earlier conversation]")
-    assert texts[-1] == "now"
 
 
 def test_a_long_first_turn_ends_with_its_question_and_its_rounds() -> None:
@@ -152,7 +162,7 @@ def test_a_long_question_leaves_less_room_for_results() -> None:
     made = planned((question, *a_round("a", text="x" * 20_000)), window=4_096)
     assert question in made.messages
     assert made.tokens <= Window(4_096).prompt
-    assert made.report.emergency
+    assert made.report.results_clamped == 1
 
 
 def test_a_question_too_long_for_a_known_window_is_refused_in_words() -> None:
@@ -192,7 +202,7 @@ def test_a_server_that_wants_turns_gets_them() -> None:
 
 
 def test_a_new_budget_holds_from_the_next_request_on() -> None:
-    chat = context((user("old"), *rounds(9, text=LONG), answer(), user("now")))
+    chat = context((user("old"), answer(), user("now"), *rounds(9, text=LONG)))
     assert chat.plan().tokens > 2_000
     chat.prepare(Budget(Window(2_048, known=True)), FULL, TOOLS)
     assert chat.plan().tokens <= Window(2_048).prompt

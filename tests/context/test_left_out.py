@@ -18,8 +18,8 @@ def cut(end: int, before: Projections) -> Projections:
 
 def test_each_cut_has_a_handle_of_its_own() -> None:
     made = cut(9, cut(5, Projections()))
-    assert [item.handle for item in cut_ranges(made)] == ["r2-4", "r5-8"]
-    assert [list(item.indexes) for item in cut_ranges(made)] == [[2, 3, 4], [5, 6, 7, 8]]
+    assert [item.handle for item in cut_ranges(made)] == ["r3-4", "r5-8"]
+    assert [list(item.indexes) for item in cut_ranges(made)] == [[3, 4], [5, 6, 7, 8]]
 
 
 def test_rows_that_no_request_may_have_are_named_where_no_cut_covers_them() -> None:

@@ -5,7 +5,7 @@ from dataclasses import replace
 from plugin.assistant.context.log import ChatLog
 from plugin.assistant.context.projections import Projections, valid
 
-from .histories import Messages, answer, joined, user
+from .histories import Messages, answer, joined, rounds, user
 
 CHAT: Messages = joined((user(f"question {n}"), answer(f"answer {n}")) for n in range(8))
 
@@ -37,8 +37,23 @@ def test_a_summary_stands_for_all_cuts() -> None:
 
 def test_the_first_cut_pins_a_short_first_request() -> None:
     made = cut_at(ChatLog(CHAT), Projections(), 4, most_head=50)
-    assert made.head_row == 0
+    assert (made.head_row, made.answer_row) == (0, 1)
+    assert made.cuts[0].first == 2
+
+
+def test_an_answer_that_would_leave_nothing_to_cut_is_not_pinned() -> None:
+    made = cut_at(ChatLog(CHAT), Projections(), 2, most_head=50)
+    assert (made.head_row, made.answer_row) == (0, None)
+    assert (made.cuts[0].first, made.cuts[0].end) == (1, 2)
+
+
+def test_an_answer_after_rounds_is_pinned_and_not_summarised() -> None:
+    log = ChatLog((user("Draw."), *rounds(2), answer("It is drawn in blue."), user("more")))
+    made = cut_at(log, Projections(), 6, most_head=50)
+    assert (made.head_row, made.answer_row) == (0, 5)
     assert made.cuts[0].first == 1
+    assert made.summary is not None
+    assert made.summary.last_words == ""
 
 
 def test_the_request_that_is_being_answered_is_not_pinned_but_kept() -> None:

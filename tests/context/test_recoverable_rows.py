@@ -62,15 +62,16 @@ def test_head_cuts_and_tail_together_are_the_log(
         cuts = request.after.cuts
         if not cuts:
             continue
-        head = request.after.head_row
-        assert cuts[0].first == (0 if head is None else head + 1)
+        head, answered = request.after.head_row, request.after.answer_row
+        assert cuts[0].first in ((0,) if head is None else (head + 1, head + 2))
+        assert cuts[0].first != (head or 0) + 2 or answered == (head or 0) + 1
         assert all(earlier.end == later.first for earlier, later in pairwise(cuts))
         assert all(cut.first < cut.end <= len(request.log) for cut in cuts)
-        kept = {head, request.after.asked_row, request.asked}
+        kept = {head, answered, request.after.asked_row, request.asked}
         for message in request.messages:
             row = row_of(message)
             if row is not None and message.role != "system":
-                assert row >= cuts[-1].end or row in kept
+                assert row >= cuts[-1].end or row in kept or row > request.asked
         if request.after is not request.before:
             covered = ChatLog(request.log).content_hash(cuts[-1].first, cuts[-1].end)
             assert covered == cuts[-1].content_hash

@@ -17,6 +17,7 @@ from .histories import Messages, a_round, answer, calling, result, rounds, user
 
 VIEW = "#1 KSampler seed=1\n" * 40
 SETTINGS = Settings(tool_result_keep_last_rounds=0)
+CACHED = Settings(prompt_cache="auto")
 FACTS = ToolFacts(recall="recall_result")
 WIDE = Budget.of_messages(100_000)
 
@@ -68,13 +69,12 @@ def test_short_texts_and_failures_are_sent_each_time() -> None:
 
 
 def test_a_copy_whose_first_one_is_shortened_is_sent_as_it_would_be() -> None:
-    """The first copy is outside the newest round, so it is clamped; the copy in the newest round
-    shows more."""
+    """The first copy is of an earlier turn, so it is clamped; the copy in this turn shows more."""
     long = VIEW * 4
-    messages = (user(), *a_round("a", text=long), *a_round("b", text=long))
+    messages = (user(), *a_round("a", text=long), user(), *a_round("b", text=long))
     made = plan(messages, Settings())
     assert len(made.messages[2].text) <= 2_000
-    assert made.messages[4].text == long
+    assert made.messages[5].text == long
 
 
 def test_a_copy_is_sent_again_when_a_mask_takes_the_first_one_away() -> None:
@@ -95,7 +95,7 @@ def test_a_copy_is_sent_again_when_a_mask_takes_the_first_one_away() -> None:
 
 
 def test_a_skill_that_is_activated_again_is_not_spelt_out_again() -> None:
-    made = plan((skill(), answer("Done."), skill("Now at night.")))
+    made = plan((skill(), answer("Done."), skill("Now at night.")), CACHED)
     sent = made.messages[2]
     assert sent.text.startswith('[The user activated the skill "Moon" (`moon`).')
     assert "recall_result r2" in sent.text
@@ -109,9 +109,20 @@ def test_a_skill_that_an_earlier_version_stored_is_not_spelt_out_again() -> None
         [message] = to_prompt([Message("u", "user", (part,))])
         return message
 
-    made = plan((stored(), answer("Done."), stored("Now at night."), answer(), skill()))
+    chat = (stored(), answer("Done."), stored("Now at night."), answer(), skill())
+    made = plan(chat, CACHED)
     assert [message.reduced for message in made.messages] == [None, None, "repeat", None, "repeat"]
     assert made.messages[2].text.rstrip().endswith("[The user's message]\n\nNow at night.")
+
+
+def test_where_nothing_is_cached_a_skill_is_whole_in_its_own_turn_and_one_line_later() -> None:
+    made = plan((skill(), answer("Done."), skill("Now at night.")))
+    earlier, _, now = made.messages
+    assert earlier.text.startswith('[The user activated the skill "Moon" (`moon`).')
+    assert "recall_result r0 gives them" in earlier.text
+    assert len(earlier.text) < len(skill().text) / 2
+    assert now == skill("Now at night.")
+    assert [item.handle for item in made.left_out] == ["r0"]
 
 
 def test_a_message_of_the_user_is_sent_each_time() -> None:

@@ -67,8 +67,8 @@ def test_the_cut_rows_are_to_be_told_and_no_others() -> None:
     assert request is not None
     assert request.end == context.projections.end
     told = [int(line.split("]")[0][2:]) for line in request.source.splitlines() if line[:2] == "[r"]
-    # Row 0 is the pinned first request, which is still sent.
-    assert told == list(range(1, request.end))
+    # Rows 0 and 1 are the pinned first request and its answer, which are still sent.
+    assert told == list(range(2, request.end))
 
 
 def test_what_was_told_shows_at_once_where_nothing_is_cached_and_is_not_asked_again() -> None:
@@ -243,7 +243,7 @@ def test_there_is_nothing_to_compact_in_a_short_chat() -> None:
 
 
 def test_a_compaction_that_saves_too_little_is_not_committed() -> None:
-    context = context_of([*talk(3, words=1), *talk(3, words=900, start=3)])
+    context = context_of([*talk(4, words=1), *talk(3, words=900, start=4)])
     assert context.compact() is None
     assert context.projections == Projections()
 

@@ -60,19 +60,25 @@ def test_no_more_messages_than_the_limit_but_for_the_protected_ones(
         assert len(spoken) <= max(settings.history_max_messages, protected)
 
 
+SHORT_TURN = 8  # rows
+
+
 @chat_law
 @given(LONG_LOGS, st.sampled_from(["none", "auto"]), st.integers(1, 6))
 def test_a_cut_leaves_the_newest_messages_where_the_limits_allow(
     log: Messages, cache: str, least: int
 ) -> None:
-    """Each message is so short that the limits do allow it."""
+    """Each message is so short that the limits do allow it, where the turns are short, too: a turn
+    stays whole or goes as a whole."""
     short = [replace(m, content=m.text[:40] or "ok", reasoning=None) for m in log]
     settings = Settings(prompt_cache=cache, min_recent_messages=least, summary_target=0.05)
     for request in requests(tuple(short), settings, Budget(Window(8_192, known=True))):
         if request.after is not request.before:
             rows = [row_of(message) for message in request.messages]
             start = next(n for n, row in enumerate(rows) if (row or -1) >= request.after.end)
-            assert len(rows) - start >= least
+            users = [row for row, m in enumerate(request.log) if m.role == "user"]
+            before = max((row for row in users if row < request.after.end), default=0)
+            assert len(rows) - start >= least or request.after.end - before > SHORT_TURN
 
 
 @chat_law

@@ -127,7 +127,9 @@ def answers(draw: st.DrawFn, message_id: str = "m1") -> tuple[list[Chunk], Messa
     return sent, Message(message_id, "assistant", tuple(parts), metadata)
 
 
-BLOCKS = st.sampled_from(["text", "reasoning", "tool", "tool", "notice", "progress"])
+BLOCKS = st.sampled_from(
+    ["text", "reasoning", "tool", "tool", "notice", "progress", "source", "picture", "block"]
+)
 METADATA = st.builds(
     lambda model, name, count: {"model": model, "usage": {name: count}},
     TEXTS,
@@ -155,6 +157,18 @@ def _blocks(draw: st.DrawFn, kind: str, part_id: str) -> tuple[list[Part], list[
         grown = [chunks.reasoning_delta(part_id, delta) for delta in deltas]
         block = [chunks.reasoning_start(part_id), *grown, chunks.reasoning_end(part_id, kept)]
         return [ReasoningPart(text, {"assistant": kept} if kept else None)], block
+    if kind == "source":
+        url = f"https://docs.example/{part_id}"
+        chunk = chunks.source_url(part_id, url, draw(st.none() | TEXTS))
+        return [OpaquePart(chunk)], [chunk]
+    if kind == "picture":
+        url = "data:image/png;base64,AAAA"
+        return [FilePart("image/png", url)], [chunks.file("image/png", url)]
+    if kind == "block":
+        contents = draw(st.lists(SMALL_JSON, min_size=1, max_size=3))
+        block = [chunks.server_block(part_id, "search", content) for content in contents]
+        data = {"kind": "search", "content": contents[-1]}
+        return [DataPart(chunks.SERVER_BLOCK, data, part_id)], block
     if kind == "notice":
         said = {"code": "cut", "message": text}
         return [DataPart("notice", said)], [chunks.notice("cut", text)]

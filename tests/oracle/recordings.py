@@ -114,6 +114,10 @@ def _escaped(piece: str) -> Step:
     return {"raw": f"data: {json.dumps({'choices': [choice]})}\n\n"}
 
 
+def _delta(**fields: Any) -> Step:
+    return {"chunk": {"choices": [{"index": 0, "delta": fields, "finish_reason": None}]}}
+
+
 SCENES: dict[str, Scene] = {
     "text": _says(text("Hello", ", ", UNICODE)),
     "half a surrogate pair from the server": _says(
@@ -156,6 +160,22 @@ SCENES: dict[str, Scene] = {
     "a connection that breaks": _says(Script([{"text": "So far"}, {"cut": True}]), fails=True),
     "a stream without its end": _says(Script([{"text": "So far"}], complete=False), fails=True),
     "a refused key": _says(failure(401, "Incorrect API key provided."), fails=True),
+    "sources, pictures and blocks of the provider": _says(
+        Script(
+            [
+                {"text": "Look"},
+                _delta(server_blocks=[{"type": "web_search", "id": "a", "status": "searching"}]),
+                {"text": " here:"},
+                _delta(server_blocks=[{"type": "web_search", "id": "a", "status": "completed"}]),
+                _delta(images=[{"image_url": {"url": "data:image/png;base64,AAAA"}}]),
+                {"text": "There."},
+                _delta(annotations=[{"url_citation": {"url": "https://a.example", "title": "A"}}]),
+                _delta(annotations=[{"url_citation": {"url": "https://b.example"}}]),
+                tool_call("listUserSkills"),
+            ]
+        ),
+        Script([{"text": "Done."}, _delta(annotations=[{"url": "https://c.example"}])]),
+    ),
     "a server without tools": _says(
         failure(400, "scripted does not support tools"), "Without them."
     ),

@@ -64,6 +64,40 @@ async def test_an_exported_chat_is_imported_as_an_equal_one(ours: Site, form: st
     assert second == {**first, "id": identity, "updated": second["updated"]}
 
 
+def times_of(content: str, form: str) -> list[str]:
+    """The times of the messages of an export, in their order."""
+    lines = content.splitlines()
+    bodies = json.loads(content)["messages"] if form == "trajectory" else map(json.loads, lines[1:])
+    return [body["created"] for body in bodies]
+
+
+@pytest.mark.parametrize("form", ["jsonl", "trajectory"])
+async def test_the_times_of_messages_outlive_an_import_and_a_restored_path(
+    ours: Site, form: str
+) -> None:
+    await filled(ours)
+    long_ago = ["2025-03-01T10:00:00.000+00:00", "2025-03-02T11:30:00.250+00:00"]
+    content = await (await ours.client.get("/api/chats/c/export?format=trajectory")).text()
+    chat = json.loads(content)
+    for row, then in zip(chat["messages"], long_ago, strict=True):
+        row["created"] = then
+    older = await imported(ours, format="trajectory", content=json.dumps({**chat, "id": "older"}))
+    content = await (await ours.client.get(f"/api/chats/{older}/export?format={form}")).text()
+    assert times_of(content, form) == long_ago
+    identity = await imported(ours, format=form, content=content)
+    exported = await ours.client.get(f"/api/chats/{identity}/export?format={form}")
+    assert times_of(await exported.text(), form) == long_ago
+
+    chat = json.loads(
+        await (await ours.client.get(f"/api/chats/{identity}/export?format=trajectory")).text()
+    )
+    restore = {"type": "restore_from_trajectory", "trajectory": chat}
+    await ours.client.post("/api/chats", json={"id": "empty"})
+    assert (await ours.client.post("/api/chats/empty/commands", json=restore)).status == 202
+    again = await ours.client.get("/api/chats/empty/export?format=trajectory")
+    assert times_of(await again.text(), "trajectory") == long_ago
+
+
 async def test_an_imported_chat_keeps_its_id_when_it_is_free(ours: Site) -> None:
     await filled(ours)
     content = await (await ours.client.get("/api/chats/c/export?format=trajectory")).text()

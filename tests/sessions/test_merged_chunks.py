@@ -32,9 +32,9 @@ OPERATIONS: list[tuple[dict[str, Any], str | None]] = [
     (chunks.tool_output_available("c", 1, on_server=True), "SetToolCalls"),
     (chunks.tool_output_error("c", "no", on_server=True), "SetToolCalls"),
     (chunks.tool_output_denied("c"), "SetToolCalls"),
-    ({"type": "source-url", "sourceId": "s", "url": "http://x"}, "AddCitation"),
-    ({"type": "source-document", "sourceId": "s"}, "AddCitation"),
-    ({"type": "file", "mediaType": "image/png", "url": "data:,"}, "AddServerContentBlock"),
+    (chunks.source_url("s", "http://x", "X"), "AddCitation"),
+    (chunks.file("image/png", "data:,"), "AddServerContentBlock"),
+    (chunks.server_block("b", "web_search", {}), "AddServerContentBlock"),
     (chunks.data("skill", {}), "AddServerContentBlock"),
     (chunks.data("context", {}, transient=True), None),
     (chunks.notice("c", "m"), "AddServerContentBlock"),
@@ -63,8 +63,8 @@ def test_every_chunk_that_we_send_and_every_operation_is_in_the_table() -> None:
         and function.__annotations__.get("return") == "Chunk"
         and not name.startswith("_")
     }
-    words = {str(chunk["type"]).replace("-", "_") for chunk, _ in OPERATIONS}
-    assert made - {"data", "notice"} <= words
+    words = {str(chunk["type"]).removeprefix("data-").replace("-", "_") for chunk, _ in OPERATIONS}
+    assert made - {"data"} <= words
     assert {operation for _, operation in OPERATIONS if operation} == set(get_args(Operation))
 
 

@@ -267,7 +267,7 @@ class Chatting(RuleBasedStateMachine):
 
     async def _rows(self) -> list[str]:
         rows = await self.scene.store.read("c1", lambda c: chat_log.every_row(c, "c1"))
-        return [message.id for _, _, message in rows]
+        return [message.id for _, _, message, _ in rows]
 
     @invariant()
     def readers_have_what_the_server_has(self) -> None:

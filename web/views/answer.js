@@ -15,8 +15,10 @@ import { button, copyButton, h, icon, iconButton, present, setText, show } from 
 import { createErrorCard } from "./error-card.js";
 import { createMarkdownView } from "./markdown.js";
 import { createReasoningView } from "./reasoning.js";
+import { createServerBlock } from "./server-block.js";
+import { createSources } from "./sources.js";
 import { createToolStep } from "./tool-step.js";
-import { filePart } from "./user-message.js";
+import { filePart, isPicture } from "./user-message.js";
 import { createVersions } from "./versions.js";
 
 /** @typedef {import("../types.js").Part} Part */
@@ -66,6 +68,7 @@ export function createAnswer(actions) {
     hidden: true,
     onclick: () => showEarlier(),
   });
+  const sources = createSources();
   const after = h("div", { class: "ca-after" });
   const tools = h("div", { class: "ca-message__tools" });
   const element = h(
@@ -73,6 +76,7 @@ export function createAnswer(actions) {
     { class: "ca-message ca-message--answer", "aria-label": t("message.theirs") },
     earlier,
     parts,
+    sources.element,
     after,
     tools,
   );
@@ -161,6 +165,7 @@ export function createAnswer(actions) {
       element.classList.toggle("ca-message--quiet", next.metadata?.command !== undefined);
       known = facts;
       drawParts(next, facts);
+      sources.update(next.parts);
       message = next;
       wasLive = facts.live;
       drawFoot(next, facts);
@@ -173,7 +178,7 @@ function kindOf(part) {
   if (isTool(part))
     return part.state === "approval-requested" ? `approval ${questionOf(part)}` : "tool";
   if (part.type === "text" || part.type === "reasoning" || part.type === "file") return part.type;
-  if (part.type === "source-url" || part.type === "source-document") return "source";
+  if (part.type === "data-server-block") return "block";
   return part.type === "data-notice" ? "notice" : "";
 }
 
@@ -191,8 +196,8 @@ function createPartView(kind, part, actions) {
   if (kind === "tool") return { kind, ...createToolStep(actions.draw) };
   if (kind === "notice") return { kind, ...createNotice(part) };
   if (kind.startsWith("approval ")) return { kind, ...createApproval(part, actions) };
-  const element = kind === "file" ? filePart(part) : sourceLine(part);
-  return { kind, element, update: () => undefined };
+  if (kind === "block") return { kind, ...createServerBlock(actions.draw) };
+  return { kind, element: answerFile(part), update: () => undefined };
 }
 
 /**
@@ -227,14 +232,20 @@ function createNotice(part) {
 const quietLine = (mark, text, ...more) =>
   h("div", { class: "ca-notice" }, icon(mark), h("span", {}, text), ...more);
 
-/** @param {{url?: string, title?: string, filename?: string}} part */
-function sourceLine(part) {
-  const name = nameOf(part.title ?? part.filename ?? part.url);
-  const url = linkTarget(part.url ?? null, document.baseURI);
-  const linked = url
-    ? h("a", { href: url, title: url, target: "_blank", rel: "noopener noreferrer" }, name)
-    : name;
-  return h("div", { class: "ca-notice" }, icon("file"), h("span", {}, linked));
+/**
+ * A picture that the model made. One at a web address is a link: nothing is fetched.
+ * @param {import("../types.js").FilePart} part
+ */
+function answerFile(part) {
+  if (isPicture(part)) {
+    const look = { class: "ca-thumb ca-thumb--answer", decoding: "async" };
+    return h("img", { ...look, src: part.url, alt: t("answer.picture") });
+  }
+  const url = linkTarget(part.url, document.baseURI);
+  if (!url || !/^https?:/.test(url)) return filePart(part);
+  const words = t("answer.picture.at", { host: new URL(url).host });
+  const link = h("a", { href: url, title: url, target: "_blank", rel: "noopener noreferrer" }, words);
+  return h("div", { class: "ca-notice" }, icon("file"), h("span", {}, link));
 }
 
 /** @param {string} cut @param {(() => unknown) | null} goOn */

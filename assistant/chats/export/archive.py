@@ -23,6 +23,7 @@ from ..chat import Chat
 from ..failover import transfer
 from ..identity import may_name_a_chat, new_chat_id
 from ..log import chat_log
+from ..log.record import believed
 from ..reconcile import state_after
 from ..transactions import ChatTransactions
 from .trajectory import LogRow, Trajectory
@@ -110,7 +111,7 @@ def _begin(transaction: Transaction, trajectory: Trajectory, identity: str, now:
     chat_rows.insert_chat(transaction, identity, trajectory.title, trajectory.workflow, now)
     chat_rows.set_title(transaction, identity, trajectory.title, trajectory.title_source)
     if trajectory.created is not None:
-        chat_rows.set_created(transaction, identity, trajectory.created)
+        chat_rows.set_created(transaction, identity, believed(trajectory.created, now))
     chat_rows.set_deleted(transaction, identity, now)
 
 
@@ -129,14 +130,16 @@ def _finish(
 def _add_rows(
     chat_id: str, rows: tuple[LogRow, ...], now: datetime, transaction: Transaction
 ) -> int:
-    """Add the next rows of the log under the same numbers; returns the characters of their
-    texts."""
+    """Add the next rows of the log under the same numbers and with their times; returns the
+    characters of their texts."""
     chars, start = 0, 0
     while start < len(rows):
         end = start + 1
         while end < len(rows) and rows[end].parent == rows[end - 1].row:
             end += 1
         some: list[Message] = [imported(one.message) for one in rows[start:end]]
-        chars += chat_log.insert_rows(transaction, chat_id, some, rows[start].parent, now).chars
+        times = [one.created for one in rows[start:end]]
+        added = chat_log.insert_rows(transaction, chat_id, some, rows[start].parent, now, times)
+        chars += added.chars
         start = end
     return chars

@@ -3,6 +3,8 @@
     trajectory    one JSON object: the chat, and every row of its log, branches included
     jsonl         a line for the chat, then a line for each message of the current path
 
+Both have the time of each message (`created`, ISO 8601 in UTC), which an import keeps.
+
 A text that is read is checked and repaired. A file may come from anybody, so it grants nothing and
 hides nothing (`messages.outside`): an approval in it is asked for again, a chat's allowed tools are
 not part of it, a skill is what its message says, and events, which nobody sees, are left out. Pure;
@@ -39,11 +41,13 @@ LONGEST_NAME: Final = 200
 
 @dataclass(frozen=True, slots=True)
 class LogRow:
-    """A message of the log; `parent` is the number of an earlier row, None at the beginning."""
+    """A message of the log; `parent` is the number of an earlier row, None at the beginning.
+    `created` is when the message was added to the log; None where the file has no such time."""
 
     row: int
     parent: int | None
     message: Message
+    created: datetime | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,11 +66,16 @@ class Trajectory:
     @property
     def path(self) -> tuple[Message, ...]:
         """The messages of the current path."""
+        return tuple(one.message for one in self.path_rows)
+
+    @property
+    def path_rows(self) -> tuple[LogRow, ...]:
+        """The rows of the current path."""
         held = {one.row: one for one in self.rows}
-        found: list[Message] = []
+        found: list[LogRow] = []
         row = self.head
         while row is not None:
-            found.append(held[row].message)
+            found.append(held[row])
             row = held[row].parent
         return tuple(reversed(found))
 
@@ -76,12 +85,12 @@ def to_text(trajectory: Trajectory, form: Format) -> str:
     if form == "jsonl":
         lines = [
             canonical(_header(trajectory)),
-            *map(canonical, map(message_to_ui, trajectory.path)),
+            *(canonical(_with_time(message_to_ui(o.message), o)) for o in trajectory.path_rows),
         ]
         return "".join(f"{line}\n" for line in lines)
     # Row by row: encoding a long chat in one go would keep the interpreter for too long.
     rows = ",".join(
-        canonical({"row": one.row, "parent": one.parent, "message": message_to_ui(one.message)})
+        canonical(_with_time({**_place(one), "message": message_to_ui(one.message)}, one))
         for one in trajectory.rows
     )
     none = '"messages":[]'
@@ -106,7 +115,7 @@ def from_text(content: str, form: Format) -> Trajectory:
     bodies = [_object(_parsed(line, f"line {n}"), f"line {n}") for n, line in enumerate(lines, 1)]
     header = bodies.pop(0) if bodies and bodies[0].get("type") == KIND else {}
     first = len(lines) - len(bodies) + 1
-    entries = [{"message": body} for body in bodies]
+    entries = [{"message": body, "created": body.get("created")} for body in bodies]
     return _repaired(header, entries, "line {}", first)
 
 
@@ -134,6 +143,14 @@ def _clean(value: Any, secrets: frozenset[str]) -> Any:
     if isinstance(value, (list, tuple)):
         return [_clean(item, secrets) for item in value]
     return value
+
+
+def _place(one: LogRow) -> dict[str, Any]:
+    return {"row": one.row, "parent": one.parent}
+
+
+def _with_time(body: dict[str, Any], one: LogRow) -> dict[str, Any]:
+    return body if one.created is None else {**body, "created": time_text(one.created)}
 
 
 def _header(trajectory: Trajectory) -> dict[str, Any]:
@@ -170,7 +187,8 @@ def _repaired(
         left_out = message.role == "system" or is_event(message)
         row = follows if left_out else len(rows) + 1
         if not left_out:
-            rows.append(LogRow(len(rows) + 1, follows, message))
+            created = _time(body.get("created"))
+            rows.append(LogRow(len(rows) + 1, follows, message, created))
         if _is_number(body.get("row")):
             numbers[body["row"]] = row
     head = header.get("head")

@@ -107,9 +107,12 @@ class Branches:
 
         return await self._move(chat_id, move)
 
-    async def restore(self, chat_id: str, messages: Sequence[Message]) -> Chat:
-        """The current path becomes these messages; messages that it begins with already keep their
-        rows. No tool is allowed in advance any more."""
+    async def restore(
+        self, chat_id: str, messages: Sequence[Message], times: Sequence[datetime | None] = ()
+    ) -> Chat:
+        """The current path becomes these messages, each with its time where `times` has one;
+        messages that it begins with already keep their rows. No tool is allowed in advance any
+        more."""
 
         def move(transaction: Transaction, chat: Chat, now: datetime) -> None:
             rows = paths.path(transaction, chat.id, chat.head_row)
@@ -121,7 +124,7 @@ class Branches:
             ):
                 same += 1
             end = rows[same - 1] if same else None
-            added = chat_log.add_rows(transaction, chat.id, messages[same:], end, now)
+            added = chat_log.add_rows(transaction, chat.id, messages[same:], end, now, times[same:])
             self._store.check_room(chat, added.chars)
             end = added.rows[-1] if added.rows else end
             chat_rows.set_head(transaction, chat.id, end, added.chars, now)

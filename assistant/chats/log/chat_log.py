@@ -24,7 +24,7 @@ from ..row_values import MOST, is_count, is_row
 from ..schema import messages
 from . import paths
 from .paths import RowRange
-from .record import time_text
+from .record import believed, stored_time, time_text
 from .salvage import read_message
 
 _of_chat = messages.c.chat_id == bindparam("chat")
@@ -106,13 +106,15 @@ def add_rows(
     added: Sequence[Message],
     parent_row: int | None,
     now: datetime,
+    times: Sequence[datetime | None] = (),
 ) -> Added:
     """Add messages that follow each other, the first after `parent_row`.
 
-    Raises InvalidRequest for an id that the path has already, and for a system message, which no
-    log holds (R9). The caller's transaction is to be rolled back then."""
+    `times` are those that a file gives for the messages (`record.believed`); without them each
+    message is of `now`. Raises InvalidRequest for an id that the path has already, and for a system
+    message, which no log holds (R9). The caller's transaction is to be rolled back then."""
     check_fit(transaction, chat_id, added, parent_row)
-    return insert_rows(transaction, chat_id, added, parent_row, now)
+    return insert_rows(transaction, chat_id, added, parent_row, now, times)
 
 
 def insert_rows(
@@ -121,6 +123,7 @@ def insert_rows(
     added: Sequence[Message],
     parent_row: int | None,
     now: datetime,
+    times: Sequence[datetime | None] = (),
 ) -> Added:
     """`add_rows` for messages that are known to fit."""
     first = _next_row(transaction, chat_id)
@@ -128,9 +131,10 @@ def insert_rows(
     if not added:
         return Added(rows, 0)
     depth, run_start, run_parent = _join(transaction, chat_id, parent_row, first)
-    created, chars = time_text(now), 0
+    moments = [time_text(believed(moment, now)) for moment in times] or [time_text(now)] * len(rows)
+    chars = 0
     values: list[dict[str, Any]] = []
-    for row, message in zip(rows, added, strict=True):
+    for row, message, created in zip(rows, added, moments, strict=True):
         body, role = encode_row(transaction, chat_id, message), role_in_log(message)
         depth += _counted(role)
         chars += body.chars
@@ -237,14 +241,17 @@ def read_rows(transaction: Transaction, chat_id: str, rows: Sequence[int]) -> di
     return found
 
 
-def every_row(transaction: Transaction, chat_id: str) -> list[tuple[int, int | None, Message]]:
-    """The whole log: each row's number, parent and message, as `read_rows` has them. A row whose
-    number is damaged is left out, and a row whose parent is follows the row before it."""
-    columns = select(messages.c.row, messages.c.parent_row, messages.c.body)
+def every_row(
+    transaction: Transaction, chat_id: str
+) -> list[tuple[int, int | None, Message, datetime | None]]:
+    """The whole log: each row's number, parent, message, as `read_rows` has them, and time. A row
+    whose number is damaged is left out, and a row whose parent is follows the row before it; a time
+    that is damaged is None."""
+    columns = select(messages.c.row, messages.c.parent_row, messages.c.body, messages.c.created)
     found = transaction.execute(columns.where(messages.c.chat_id == chat_id).order_by("row"))
-    rows: list[tuple[int, int | None, Message]] = []
+    rows: list[tuple[int, int | None, Message, datetime | None]] = []
     known: set[int] = set()
-    for row, parent_row, body in found.all():
+    for row, parent_row, body, created in found.all():
         if not is_row(row):
             transaction.damaged.note(messages.name, chat_id, row)
             continue
@@ -252,7 +259,7 @@ def every_row(transaction: Transaction, chat_id: str) -> list[tuple[int, int | N
         if parent is not None and parent not in known:
             parent = rows[-1][0] if rows else None
         message, _ = read_message(transaction, messages, chat_id, row, body)
-        rows.append((row, parent, message))
+        rows.append((row, parent, message, stored_time(created)))
         known.add(row)
     return rows
 

@@ -8,12 +8,14 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from datetime import datetime, timezone
-from typing import Any
+from typing import Any, Final
 
 from ...errors import InvalidRequest, StoreError
 from ...messages.parts import Message
 from ...messages.ui import message_from_ui, message_to_ui
 
+EARLIEST: Final = datetime(1970, 1, 1, tzinfo=timezone.utc)
+"""No message is older: clocks that were never set begin here."""
 _UNREADABLE = "A saved message cannot be read; the chat's file is damaged."
 
 
@@ -75,9 +77,15 @@ def stored_time(value: object) -> datetime | None:
     """The time of a column; None for a value that `time_text` cannot have written."""
     try:
         found = datetime.fromisoformat(value) if isinstance(value, str) else None
-    except ValueError:
+        return found if found and time_text(found) else None
+    except (ValueError, OverflowError):
         return None
-    return None if found is None or found.tzinfo is None else found
+
+
+def believed(moment: datetime | None, now: datetime) -> datetime:
+    """The time that a file gives for a message or a chat; `now` where it gives none, and where the
+    time is before `EARLIEST` or after `now`."""
+    return moment if moment is not None and EARLIEST <= moment <= now else now
 
 
 def parse_time(text: str) -> datetime:
