@@ -35,9 +35,11 @@ def placed_notes(
     elif kept is None and tail.found is not None:
         visible = summary.message.text if summary is not None else ""
         tail = tail.with_note(recalled_note(log, projections, tail.found, visible))
-    left = most_tokens - (kept.tokens if kept is not None else 0)
-    notes = [*([kept] if kept is not None else []), *fit(tail.notes, left)]
-    notes.sort(key=lambda note: KINDS.index(note.kind))
+    notes = list(fit(tail.notes, most_tokens))
+    if kept is not None:
+        others = (note for note in tail.notes if note.kind is not RECALLED)
+        notes = [kept, *fit(tuple(others), most_tokens - kept.tokens)]
+        notes.sort(key=lambda note: KINDS.index(note.kind))
     return (*staying, *(PlacedNote.of(note, asked, count) for note in notes))
 
 

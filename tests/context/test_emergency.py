@@ -79,8 +79,9 @@ def test_passages_of_earlier_turns_go_before_those_of_this_turn_are_shortened() 
     note = Note(RECALLED, ("user: " + "word " * 200,), 400, places=(7,), dates=("",))
     now = PlacedNote.of(note, 0, None)
     earlier = [replace(PlacedNote.of(note, 0, None), stays=True) for _ in range(2)]
+    bare = with_notes(10_000).tokens
     for staying in range(3):
-        room = 60 + (1 + staying) * now.counted.tokens
+        room = bare + (1 + staying) * now.counted.tokens
         made = with_notes(room, *earlier, now)
         assert made.tokens <= room
         assert made.notes[-1] == now
