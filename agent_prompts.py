@@ -48,6 +48,7 @@ WINDOW_LIMIT = "LLM_CONTEXT_WINDOW"
 _IDENTITY = re.compile(r"^# IDENTITY AND PURPOSE[ \t]*$", re.MULTILINE)
 _TOOL_RULES = re.compile(r"^# TOOL USAGE RULES[ \t]*$", re.MULTILINE)
 _USER_HEADING = "\n\n# USER CONTEXT\n\n"
+_SKILLS_IN_USE = "Skills in use, the newest first; follow them where they apply:\n"
 _LEAST_BLOCK_CHARS = 80
 """With fewer characters than this the user context would be a heading without content."""
 
@@ -75,7 +76,8 @@ class SystemPrompt:
     """A system message, and what the context report says about it.
 
     `limits` are the settings whose caps applied, `left_out` describes what is missing.
-    `user_context_chars` are the characters of the user context in `text`.
+    `user_context_chars` are the characters of the user context in `text`, `rules` all rules of the
+    user, oldest first, whether they fit `text` or not.
     """
 
     text: str
@@ -83,6 +85,7 @@ class SystemPrompt:
     user_context_chars: int = 0
     limits: tuple[str, ...] = ()
     left_out: tuple[str, ...] = ()
+    rules: tuple[str, ...] = ()
 
     @property
     def revision(self) -> str:
@@ -145,25 +148,28 @@ def get_system_message_continuation(
     pinned_skills: Sequence[Skill | SkillSummary] = (),
     max_skills_full_chars: int = MAX_SKILLS_FULL_CHARS,
     tools: bool = True,
+    max_steps: int = 0,
 ) -> SystemPrompt:
     """The system message of later turns, in `max_chars` characters: `CONTINUATION`, then a digest
     (R2).
 
-    The digest holds, as far as they fit: the rules that the tools depend on, the skill index, the
-    pinned skills (as a `SkillSummary` if the request has the skill's text already), and the user
-    context. `max_chars` 0: `CONTINUATION` alone.
+    The digest holds, as far as they fit: the number of steps of a turn (`max_steps` 0: no limit),
+    the rules that the tools depend on, the skill index, the pinned skills (as a `SkillSummary` if
+    the request has the skill's text already), and the user context. `max_chars` 0: `CONTINUATION`
+    alone.
     """
     text, left_out = CONTINUATION, []
     if not max_chars:
         return SystemPrompt(text, "continuation")
-    pinned = aggregate_skills(pinned_skills, max_skills_full_chars)
-    lines = aggregate_skills([_summary(skill) for skill in pinned_skills])
-    digest = [("rules", [_render("continuation_rules", tools=tools)])]
+    rules = [_render("continuation_rules", tools=tools, max_steps=0)]
+    if tools and max_steps:
+        # The headings make paragraphs of their own.
+        rules.insert(0, "\n" + _render("continuation_rules", tools=tools, max_steps=max_steps))
+    digest = [("rules", rules)]
     if tools:
         digest.append(("skill index", [_render("continuation_skills", skills=skills)]))
     if pinned_skills:
-        heading = "Active skills, to be followed in this turn:\n"
-        digest.append(("active skills", [heading + pinned, heading + lines]))
+        digest.append(("active skills", _pinned(pinned_skills, max_skills_full_chars)))
     for name, versions in digest:
         room = max_chars - len(text) - 1
         fitting = next((version for version in versions if len(version) <= room), None)
@@ -171,6 +177,8 @@ def get_system_message_continuation(
             left_out.append(name)
         else:
             text += "\n" + fitting
+    if len(rules) > 1 and rules[0] not in text:
+        left_out.append("iteration budget")
     room = max_chars - len(text) - len(_USER_HEADING)
     block = _block_within(user_context or UserContext(), room, narrative_max_chars, max_rules)
     left_out += block.left_out
@@ -242,8 +250,16 @@ def _block_within(
     return user_block(user_context, room, narrative_max_chars, max_rules)
 
 
-def _summary(skill: Skill | SkillSummary) -> SkillSummary:
-    return skill.summary if isinstance(skill, Skill) else skill
+def _pinned(skills: Sequence[Skill | SkillSummary], max_full_chars: int) -> list[str]:
+    """The skills in use, as short as is needed: with their texts, with a line about each, with
+    their names alone."""
+    summaries = [skill.summary if isinstance(skill, Skill) else skill for skill in skills]
+    texts = (
+        aggregate_skills(skills, max_full_chars),
+        aggregate_skills(summaries),
+        aggregate_skills(summaries, about=False),
+    )
+    return [_SKILLS_IN_USE + text for text in texts]
 
 
 def _render(template: str, **values: object) -> str:

@@ -12,15 +12,18 @@ for users who have no file of the same name. Async callers run these functions i
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from .assistant.messages.fences import fenced, mark_for, plain_line
 from .assistant.user_context.environment_summary import (
     load_environment_summary,
     refresh_environment,
 )
+from .assistant.user_context.outline import outline
 from .assistant.user_context.rules import Preference, Rule, UserContextStore, UserStatements
 from .assistant.user_context.skill_files import parse_skill_file
 from .assistant.user_context.skills import (
@@ -74,6 +77,10 @@ TRUNCATED = "... [truncated]"
 """The end of a text that was cut."""
 
 _BETWEEN_SECTIONS = "\n\n"
+_HEADING = re.compile(r"^#+[ \t]+.*$", re.MULTILINE)
+_SENTENCE_END = re.compile(r"(?<=[.!?])\s|(?<=[。！？])|\n")
+_LONGEST_ABOUT = 120
+"""Characters of a skill's description in a line."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -168,7 +175,8 @@ def fit_sections(sections: Sequence[SystemSection], max_chars: int) -> SystemCon
     """The sections, joined, in at most `max_chars` characters (0: no limit).
 
     Over the limit, whole sections become one line each, the last one first. If the first section
-    alone is too long, it is cut and ends with `... [truncated]`.
+    alone is too long, it is cut: a line names the headings that are missing and how to get all of
+    it, and `... [truncated]` ends it.
     """
     texts = [section.text for section in sections]
     whole = len(sections)
@@ -182,8 +190,20 @@ def fit_sections(sections: Sequence[SystemSection], max_chars: int) -> SystemCon
     lines = _BETWEEN_SECTIONS.join(["", *texts[1:]])
     room = max_chars - len(lines)
     # Without room for the first section, the lines are cut too.
-    text = cut(texts[0], room) + lines if room > len(TRUNCATED) else cut(text, max_chars)
+    fits = room > len(TRUNCATED)
+    text = _cut_section(sections[0], room) + lines if fits else cut(text, max_chars)
     return SystemContext(text, (sections[0].slug, *left_out))
+
+
+def _cut_section(section: SystemSection, room: int) -> str:
+    """The beginning of a section in `room` characters, with an outline of the rest in at most a
+    quarter of them."""
+    beginning = cut(section.text, room - room // 4).removesuffix(TRUNCATED)
+    rest = section.text[len(beginning) :]
+    end = f'. `getSystemSkill("{section.slug}")` gives all of it.'
+    headings = _HEADING.findall(rest)
+    line = outline(f"Left out of {section.title}", end, headings, room // 4 - len(TRUNCATED) - 2)
+    return f"{beginning}\n{line}\n{TRUNCATED}" if line else cut(section.text, room)
 
 
 def load_compact_context(system_context_path: Path, cache: SourceCache | None = None) -> str:
@@ -231,19 +251,34 @@ def load_defaults(
 
 
 def aggregate_skills(
-    skills: Sequence[Skill | SkillSummary], max_full_chars: int = MAX_SKILLS_FULL_CHARS
+    skills: Sequence[Skill | SkillSummary],
+    max_full_chars: int = MAX_SKILLS_FULL_CHARS,
+    *,
+    about: bool = True,
 ) -> str:
     """Several skills as one text: in full if together they have at most `max_full_chars`
-    characters (0: no limit), otherwise one line each. A `SkillSummary` is always one line (R11).
+    characters (0: no limit), otherwise one line each, with what the skill is `about`. A
+    `SkillSummary` is always one line (R11). The text of a skill stands between two lines that it
+    cannot contain.
     """
     full = sum(len(skill.instructions) for skill in skills if isinstance(skill, Skill))
     in_full = not max_full_chars or full <= max_full_chars
     return "\n".join(
-        f"- `{skill.slug}` ({skill.name}):\n{skill.instructions}"
-        if in_full and isinstance(skill, Skill)
-        else f"- `{skill.slug}` ({skill.name})"
+        _whole_skill(skill) if in_full and isinstance(skill, Skill) else _skill_line(skill, about)
         for skill in skills
     )
+
+
+def _whole_skill(skill: Skill) -> str:
+    mark = mark_for(skill.instructions)
+    return f"{_skill_line(skill, False)}, between two lines of {mark}\n{fenced(skill.instructions)}"
+
+
+def _skill_line(skill: Skill | SkillSummary, about: bool) -> str:
+    """The skill's slug and name, and the first sentence of its description."""
+    line = f"- `{plain_line(skill.slug)}` ({plain_line(skill.name)})"
+    sentence = plain_line(_SENTENCE_END.split(skill.description, maxsplit=1)[0])
+    return f"{line}: {cut(sentence, _LONGEST_ABOUT)}" if about and sentence else line
 
 
 def cut(text: str, max_chars: int) -> str:

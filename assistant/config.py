@@ -167,7 +167,8 @@ class Settings:
     max_skills_full_chars: int = _limit(  # R11
         "MAX_SKILLS_FULL_CHARS",
         1_500,
-        "The longest text of pinned skills that is sent in full; a longer text becomes summaries.",
+        "The longest text of skills in use that later turns have in full; longer ones become "
+        "a line each.",
         "characters",
     )
     continuation_max_chars: int = _limit(  # R2

@@ -2,6 +2,7 @@
 
 import itertools
 import os
+import re
 import subprocess
 import sys
 from collections.abc import AsyncIterator
@@ -74,13 +75,20 @@ def test_the_user_context_has_its_parts_in_order_and_word_for_word() -> None:
     assert format_user_context(NOBODY) == ""
 
 
-def test_only_the_newest_rules_stay_and_the_rest_is_counted() -> None:
+def test_only_the_newest_rules_stay_and_the_others_are_counted_and_named() -> None:
     context = UserContext(rules(*(f"rule {number}." for number in range(15))))
     text = format_user_context(context)
     assert "- rule 3.\n" in text
-    assert "rule 2." not in text
-    assert text.endswith("- rule 14.\n- 3 more rules omitted")
+    assert text.endswith("- rule 14.\n- 3 more rules omitted: rule 2.; rule 1.; rule 0.")
     assert "omitted" not in format_user_context(context, max_rules=0)
+
+
+def test_the_outline_of_old_rules_pushes_no_new_rule_out() -> None:
+    context = UserContext(rules(*(f"rule {number} " + "word " * 38 for number in range(15))))
+    whole = format_user_context(UserContext(context.rules[-12:]), 0)
+    text = format_user_context(context, len(whole) + 100)
+    assert text.startswith(whole + "\n- 3 more rules omitted: rule 2 word")
+    assert len(text) <= len(whole) + 100
 
 
 def test_over_the_narrative_cap_the_shortest_whole_sentences_stay_in_their_order() -> None:
@@ -89,32 +97,51 @@ def test_over_the_narrative_cap_the_shortest_whole_sentences_stay_in_their_order
         goals="- " + "a goal that goes on " * 70 + "\n- Print posters.",
     )
     text = format_user_context(context)
-    assert text == (
-        "## Who the user wants you to be\n# Manner\nBe kind. Be brief.\n\n"
-        f"## The user's goals\n- Print posters.\n{TRUNCATED}"
-    )
+    assert "## Who the user wants you to be\n# Manner\nBe kind. Be brief.\n[" in text
+    assert "## The user's goals\n- Print posters.\n[" in text
+    assert text.endswith(f"]\n{TRUNCATED}")
     assert "Long sentence" in format_user_context(context, 0, 0)
 
 
-def test_a_heading_under_which_nothing_is_left_goes_too() -> None:
+def test_what_falls_out_of_the_two_files_is_named_in_its_place() -> None:
+    goals = [
+        f"- Goal {number}: " + f"make series number {number} better. " * 9 for number in range(5)
+    ]
+    context = UserContext(soul="Be kind.", goals="\n".join(goals))
+    text = format_user_context(context)
+    inside = text[text.index("## The user's goals") :]
+    assert len(text) <= 1_200 + len("## Who the user wants you to be## The user's goals\n\n\n")
+    for number in range(5):
+        assert f"Goal {number}: make series" in inside
+    left_out = next(line for line in inside.splitlines() if line.startswith("["))
+    assert re.fullmatch(r"\[Left out of goals\.md, \d of 5: Goal .*\.\.\.\]", left_out)
+
+
+def test_a_paragraph_is_named_before_the_second_sentence_of_another_one() -> None:
+    soul = "\n\n".join(f"{name} it is. " + "And so on at length. " * 25 for name in ("Red", "Blue"))
+    text = format_user_context(UserContext(soul=soul), max_narrative_chars=120)
+    assert "Red it is." in text and "Blue it is." in text
+
+
+def test_a_heading_under_which_nothing_is_left_is_named_only() -> None:
     soul = "# Long part\n" + "x " * 900 + ".\n# Short part\nBe kind."
     text = format_user_context(UserContext(soul=soul))
-    assert "Long part" not in text
+    assert "# Long part" not in text
+    assert "[Left out of SOUL.md, 2 of 4: Long part; x x x" in text
     assert "# Short part\nBe kind." in text
 
 
 def test_one_endless_sentence_is_cut() -> None:
     text = format_user_context(UserContext(soul="word " * 2000))
-    assert 1000 < len(text) <= 1300
+    assert 800 < len(text) <= 1300
     assert text.endswith(TRUNCATED)
     assert text.count(TRUNCATED) == 1
 
 
 def test_chinese_sentences_are_sentences() -> None:
     text = format_user_context(UserContext(soul="请简短。" + "很长" * 700 + "。保持友善。"))
-    assert "请简短。" in text
-    assert "保持友善。" in text
-    assert "很长" not in text
+    assert "请简短。 保持友善。\n[Left out of SOUL.md, 1 of 3: 很长很长" in text
+    assert text.endswith(f"...]\n{TRUNCATED}")
 
 
 def test_over_the_cap_of_the_block_rules_beat_preferences_beat_narrative() -> None:
@@ -126,7 +153,7 @@ def test_over_the_cap_of_the_block_rules_beat_preferences_beat_narrative() -> No
     text = format_user_context(context, 180)
     assert "- new rule\n- 1 more rule omitted" in text
     assert "- b: short" in text
-    assert "old rule" not in text
+    assert "- old rule" not in text
     assert "yyy" not in text
     assert text.endswith(TRUNCATED)
     assert len(text) <= 180
@@ -256,12 +283,30 @@ def test_without_tools_the_continuation_names_none() -> None:
         assert word not in text
 
 
-@given(st.integers(0, 2000), st.integers(0, 30), st.integers(0, 300), st.booleans())
-def test_the_continuation_keeps_its_cap(cap: int, count: int, size: int, tools: bool) -> None:
+def test_the_continuation_says_how_many_steps_a_turn_has_before_the_rules() -> None:
+    prompt = get_system_message_continuation(skills=(SDXL,), max_steps=4)
+    marks = [CONTINUATION, "# ITERATION BUDGET", "at most 4 steps", "# TOOL USAGE RULES", "Rules:"]
+    places = [prompt.text.index(mark) for mark in marks]
+    assert places == sorted(places)
+    assert get_system_message_continuation(max_chars=0, max_steps=4).text == CONTINUATION
+    for unlimited in ({"max_steps": 0}, {"max_steps": 4, "tools": False}):
+        assert "BUDGET" not in get_system_message_continuation(**unlimited).text  # type: ignore[arg-type]
+
+
+@given(
+    st.integers(0, 2000),
+    st.integers(0, 30),
+    st.integers(0, 300),
+    st.booleans(),
+    st.sampled_from((0, 25)),
+)
+def test_the_continuation_keeps_its_cap(
+    cap: int, count: int, size: int, tools: bool, steps: int
+) -> None:
     context = UserContext(rules(*["x" * size] * count), "Be kind. " * count)
     skills = [replace(SDXL, slug=f"model_{number}") for number in range(count)]
     prompt = get_system_message_continuation(
-        context, cap, skills=skills, pinned_skills=(POSTER,), tools=tools
+        context, cap, skills=skills, pinned_skills=(POSTER,), tools=tools, max_steps=steps
     )
     assert len(prompt.text) <= max(cap, len(CONTINUATION))
     assert prompt.text.startswith(CONTINUATION)

@@ -105,6 +105,17 @@ def test_only_a_single_section_too_long_by_itself_is_cut() -> None:
     assert TRUNCATED in two.text
 
 
+def test_a_cut_section_names_the_headings_that_are_missing() -> None:
+    text = "\n".join(f"# Part {number}\n" + "fact. " * 40 for number in range(8))
+    fitted = fit_sections([SystemSection("10_role", "Role", "", text)], 1000)
+    assert len(fitted.text) <= 1000
+    assert fitted.text.startswith("# Part 0\nfact. ")
+    assert fitted.text.endswith(
+        "\nLeft out of Role: Part 3; Part 4; Part 5; Part 6; Part 7."
+        f' `getSystemSkill("10_role")` gives all of it.\n{TRUNCATED}'
+    )
+
+
 @given(st.lists(st.integers(1, 3000), max_size=8), st.integers(0, 6000))
 def test_the_cap_always_holds_and_what_stays_is_a_beginning(sizes: list[int], cap: int) -> None:
     given_sections = sections(*sizes)

@@ -236,6 +236,7 @@ export const ENGLISH = {
   "report.emergency": "The request fitted only after more was left out than usual.",
   "report.events": "What happened since your last message",
   "report.recalled": "Found for your question",
+  "report.reminders": "The open workflow, and a reminder of your rules",
   "report.cost": "This request cost {request}; this chat has cost {chat} so far.",
   "report.next.off": "Summaries are off.",
   "report.raw.off": "off",

@@ -130,7 +130,7 @@ export interface ContextReport {
   parts: Record<
     "system" | "user_context" | "tool_schemas" | "summary" | "history" | "tool_results" | "current",
     Amount
-  > & { events?: Amount; recalled?: Amount };
+  > & { events?: Amount; recalled?: Amount; workflow?: Amount; reminder?: Amount };
   total: Amount;
   window: number;
   reserve: number;

@@ -312,7 +312,7 @@ class ChatContext:
         shortened down to the trigger (R17)."""
         if self._limits.cached:
             return draft
-        return relieved(draft, self._limits.trigger, asked)
+        return relieved(draft, self._limits.trigger, asked, self._reducer)
 
     def _cut(self, before: Draft, *, manual: bool = False) -> Draft:
         """The draft after a cut of its oldest groups, committed with their summary; `before` itself

@@ -67,9 +67,10 @@ def _clamp_json(value: Any, text: str, limit: int, handle: str) -> str:
     compact = json_text(value)
     if len(compact) <= limit:
         return compact
-    wrapping = len(json_text({"_clamped": handle, "value": 0})) - 1 if handle else 0
-    shorter = shortened_json(value, limit - wrapping, clamp_text)
-    wrapped = json_text({"_clamped": handle, "value": json.loads(shorter)}) if handle else shorter
+    before = json_text({"_clamped": handle, "value": 0}).removesuffix("0}") if handle else ""
+    after = "}" if handle else ""
+    shorter = shortened_json(value, limit - len(before) - len(after), clamp_text)
+    wrapped = before + shorter + after
     if LEAST_USE * limit <= len(wrapped) <= limit:
         return wrapped
     excerpt = _excerpt(text, limit, handle)

@@ -25,6 +25,8 @@ DEEPEST = 12
 """Levels of JSON that are kept; deeper values are replaced by their kind and size."""
 PASSES = 4
 """Tries to use characters that escapes and notes left free."""
+WELL_USED = 0.97
+"""The share of the room at which no further try is made."""
 
 ClampText = Callable[[str, int], str]
 
@@ -61,6 +63,8 @@ def _levelled(value: Any, base: int, sizes: list[int], room: int, clamp: ClampTe
         if not len(best) < len(text) <= room:
             break
         best = text
+        if len(text) >= WELL_USED * room:
+            break
         spare += room - len(text)
     return best or text
 

@@ -93,10 +93,10 @@ def _forced(draft: Draft, room: int, reducer: GroupReducer, asked: int, recent: 
         lambda draft: _without_images(draft, asked),
         older_at(Fidelity.CLAMPED),
         older_at(Fidelity.DIGESTS),
-        lambda draft: relieved(draft, room, asked, least=LEAST_ROUND),
+        lambda draft: relieved(draft, room, asked, reducer, least=LEAST_ROUND),
         lambda draft: _without_oldest(draft, room, asked, recent),
-        lambda draft: relieved(draft, room, asked, least=LEAST_ROUND, kept=True),
-        lambda draft: relieved(draft, room, asked, least=1, kept=True),
+        lambda draft: relieved(draft, room, asked, reducer, least=LEAST_ROUND, kept=True),
+        lambda draft: relieved(draft, room, asked, reducer, least=1, kept=True),
         lambda draft: _without_images(draft, None),
         lambda draft: _without_oldest(draft, room, asked, 0),
     )

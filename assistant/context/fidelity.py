@@ -32,6 +32,8 @@ from .tokens import TextTokens, text_tokens
 
 IMAGE_NOTE = "[An image was here.]"
 SKILL_LINE = "[Its instructions were for that message; {by} them.]"
+NEXT_TRY = 0.97
+"""The share of the estimated characters that is tried when a shortened text has too many tokens."""
 LEAST_RESULT = 20
 """Tokens that a result has beside results that the turn is to keep."""
 
@@ -62,6 +64,7 @@ class GroupReducer:
         self.limits = limits
         self.repeats = Repeats(limits.repeat_chars)
         self._reduced: dict[tuple[int, int, Fidelity, str], Group] = {}
+        self._levelled: dict[tuple[int, int, int, int], PromptMessage] = {}
 
     def __call__(self, group: Group, fidelity: Fidelity) -> Group:
         """The group at `fidelity`, with its reasoning, which an open tool loop needs (R19)."""
@@ -71,6 +74,16 @@ class GroupReducer:
         if key not in self._reduced:
             self._reduced[key] = self._reduce(group, fidelity)
         return self._reduced[key]
+
+    def levelled(self, group: Group, place: int, tokens: int) -> PromptMessage:
+        """The result at `place` of `group`, as it is sent, within `tokens`, or as close as clamping
+        comes. Kept for the next requests of the turn, which mostly ask for the same."""
+        message = group.messages[place]
+        key = (group.first, place, tokens, len(message.text))
+        if key not in self._levelled:
+            text = within(message.text, tokens, group, place)
+            self._levelled[key] = replace(message, content=text, reduced=message.reduced or "fit")
+        return self._levelled[key]
 
     def unmasked(self, group: Group, *, finished: bool) -> Group:
         """The group with digests and with the results that its turn was to keep when a mask was
@@ -123,6 +136,7 @@ class GroupReducer:
     def forget(self, before: int) -> None:
         """Drops the cached groups that end before the row `before`."""
         self._reduced = {key: g for key, g in self._reduced.items() if key[1] > before}
+        self._levelled = {key: m for key, m in self._levelled.items() if key[0] >= before}
         self.repeats.forget(before)
 
     def _reduce(self, group: Group, fidelity: Fidelity) -> Group:
@@ -246,7 +260,7 @@ def within(text: str, tokens: int, group: Group, index: int) -> str:
     shorter = clamp_result(text, limit, handle, recall)
     while (tokens_now := count(shorter)) > tokens and limit > 1:
         # Head and tail may have more tokens per character than the whole text.
-        limit = max(1, min(limit - 1, limit * tokens // tokens_now))
+        limit = max(1, min(limit - 1, int(limit * tokens / tokens_now * NEXT_TRY)))
         shorter = clamp_result(text, limit, handle, recall)
     return shorter
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 
 from .clamp_json import fair_share
 from .draft import Draft
-from .fidelity import kept_places, within
+from .fidelity import GroupReducer, kept_places
 from .log import Group
 from .tokens import text_tokens
 
@@ -20,6 +20,8 @@ LEAST_RESULT = 400
 
 
 PASSES = 4
+STEP = 1.1
+"""The ratio of a level to the next lower one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,18 +34,28 @@ class _Result:
     tokens: int
 
 
-def relieved(draft: Draft, tokens: int, asked: int, *, least: int = 0, kept: bool = False) -> Draft:
+def relieved(
+    draft: Draft,
+    tokens: int,
+    asked: int,
+    reducer: GroupReducer,
+    *,
+    least: int = 0,
+    kept: bool = False,
+) -> Draft:
     """The draft with results of the turn that answers the row `asked` shortened until it has
     `tokens` tokens. The results keep `least` tokens together."""
     for _ in range(PASSES):
-        shorter = _levelled(draft, draft.tokens - tokens, asked, least, kept=kept)
+        shorter = _levelled(draft, draft.tokens - tokens, asked, reducer, least, kept=kept)
         if shorter is draft:
             break
         draft = shorter
     return draft
 
 
-def _levelled(draft: Draft, excess: int, asked: int, least: int, *, kept: bool) -> Draft:
+def _levelled(
+    draft: Draft, excess: int, asked: int, reducer: GroupReducer, least: int, *, kept: bool
+) -> Draft:
     """The draft with its longest results cut to one level, so that it has `excess` tokens less; a
     message has more tokens than its text, so it may still have a few too many."""
     if excess <= 0:
@@ -51,20 +63,27 @@ def _levelled(draft: Draft, excess: int, asked: int, least: int, *, kept: bool) 
     sent = (*draft.asked, *draft.tail)
     results = [result for result in _results(sent, asked) if kept or not _is_kept(sent, result)]
     sizes = [result.tokens for result in results]
-    share = max(1, fair_share(sizes, max(least, sum(sizes) - excess)))
+    share = _step(fair_share(sizes, max(least, sum(sizes) - excess)))
     long = [result for result in results if result.tokens > share]
     if not long:
         return draft
     shorter = list(sent)
     for result in long:
         group = shorter[result.index]
-        message = group.messages[result.place]
-        text = within(message.text, share, group, result.place)
         messages = list(group.messages)
-        messages[result.place] = replace(message, content=text, reduced=message.reduced or "fit")
+        messages[result.place] = reducer.levelled(group, result.place, share)
         shorter[result.index] = group.with_messages(tuple(messages))
     count = len(draft.asked)
     return replace(draft, asked=tuple(shorter[:count]), tail=tuple(shorter[count:]))
+
+
+def _step(share: int) -> int:
+    """The next lower step of a scale on which the levels stand, so that a result keeps its level
+    while the turn grows a little."""
+    step = 1.0
+    while step * STEP <= share:
+        step *= STEP
+    return max(1, int(step))
 
 
 def relief_of(groups: Sequence[Group], asked: int) -> int:

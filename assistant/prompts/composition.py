@@ -132,7 +132,8 @@ class SystemPrompts:
         prompt = self._compose(
             known, continuation, window_tokens, compact, tools, max_steps, tuple(pinned_skills)
         )
-        return replace(prompt, left_out=prompt.left_out + missing)
+        rules = tuple(rule.text for rule in known.rules)
+        return replace(prompt, left_out=prompt.left_out + missing, rules=rules)
 
     def _compose(
         self,
@@ -149,7 +150,7 @@ class SystemPrompts:
         )
         limit = window_tokens // WINDOW_SHARE
         if continuation:
-            render, cap = self._continuation(user_context, tools, pinned_skills)
+            render, cap = self._continuation(user_context, tools, max_steps, pinned_skills)
         elif compact:
             render, cap = self._compact(user_context, tools), limit * CHARS_PER_TOKEN
         else:
@@ -202,6 +203,7 @@ class SystemPrompts:
         self,
         user_context: UserContext,
         tools: bool,
+        max_steps: int,
         pinned_skills: tuple[Skill | SkillSummary, ...],
     ) -> tuple[Render, int]:
         skills = self._look().skills if tools else ()
@@ -216,6 +218,7 @@ class SystemPrompts:
                 pinned_skills=pinned_skills,
                 max_skills_full_chars=self._settings.max_skills_full_chars,
                 tools=tools,
+                max_steps=max_steps,
             )
 
         return render, self._settings.continuation_max_chars

@@ -10,9 +10,16 @@ from pydantic import AfterValidator, Field
 
 from ..errors import AssistantError, ToolError
 from ..messages.fences import hides
+from ..messages.parts import ToolPart
 from ..messages.prompt import ToolCall
+from ..user_context.skills import Skill, SkillOrigin
 from .parameters import Arguments
 from .tool import SMALL_WINDOW, Tool, ToolContext
+
+GET_USER_SKILL = "getUserSkill"
+GET_SYSTEM_SKILL = "getSystemSkill"
+READERS: Mapping[str, SkillOrigin] = {GET_USER_SKILL: "user", GET_SYSTEM_SKILL: "system"}
+"""The tools that give a skill's text, and whose skills these are."""
 
 
 class Slug(Arguments):
@@ -93,6 +100,19 @@ def _whole(skill: Any) -> dict[str, Any]:
     }
 
 
+def skill_read(part: ToolPart) -> Skill | None:
+    """The skill that a call read, as its result has it; None for any other call. A client that
+    sends its messages itself may send any value."""
+    if part.tool_name not in READERS or part.state != "output-available":
+        return None
+    output = part.output if isinstance(part.output, Mapping) else {}
+    values = [output.get(field) for field in ("slug", "name", "description", "instructions")]
+    if not all(isinstance(value, str) for value in values):
+        return None
+    slug, name, description, instructions = map(str, values)
+    return Skill(slug, name, description, instructions, READERS[part.tool_name])
+
+
 SKILL_TOOLS = (
     Tool(
         name="listUserSkills",
@@ -105,7 +125,7 @@ SKILL_TOOLS = (
         digest=_slugs,
     ),
     Tool(
-        name="getUserSkill",
+        name=GET_USER_SKILL,
         title="Read your skill",
         description="The full text of one of the user's skills.",
         kind="reads",
@@ -125,7 +145,7 @@ SKILL_TOOLS = (
         digest=_slugs,
     ),
     Tool(
-        name="getSystemSkill",
+        name=GET_SYSTEM_SKILL,
         title="Read a guide",
         description=(
             "The full text of a guide to a model family, or of a section that was left out of the "

@@ -31,7 +31,7 @@ class Conversation:
     lock of a turn (the others are in `sessions.chat_session`). `report` describes the last answered
     request, or the request that would be sent after a compaction. `tail` is text that stands in the
     current turn's requests only; it stays the same until the next turn. `tail_of` is the id of that
-    turn's answer.
+    turn's answer. `lines` are the last one-line notes by their kinds (`standing_notes`).
     """
 
     def __init__(
@@ -49,6 +49,7 @@ class Conversation:
         self.report: Report | None = None
         self.tail = Tail()
         self.tail_of: str | None = None
+        self.lines: dict[str, str] = {}
         self.context = ChatContext(settings, Budget(), facts=facts)
 
     def feed(self, messages: Sequence[Message]) -> ChatContext:

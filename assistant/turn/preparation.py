@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+from ...agent_prompts import SystemPrompt
 from ..chats import ChatParams
 from ..config import Settings
 from ..context.calibration import Calibration
@@ -22,10 +23,13 @@ from ..errors import AssistantError, ContextOverflow, InvalidRequest
 from ..llm.provider import Provider
 from ..llm.request import LLMRequest
 from ..messages.parts import Message
-from ..tools.tool import Tool
 from ..tools.toolset import Listing, Toolset
-from ..user_context.skills import SkillSummary
+from ..user_context.skills import Skill, SkillSummary
+from ..workflow.view import Snapshot
 from .conversation import Conversation
+from .loaded_tools import loaded_before, schemas_of
+from .skills_in_use import skills_in_use
+from .standing_notes import add_standing_notes
 from .turn_notes import NoteSources, add_recalled, begin_tail, query_of, recalls
 from .turn_services import Services, provider_for, settings_for
 
@@ -36,7 +40,8 @@ class Preparation:
     tokens as the model does, where that is possible; else estimates are multiplied by `factor`.
     `alternation` is True for a model that refuses two messages of one role in a row. `tools` are
     the schemas that the turn's requests begin with; groups that its calls load follow them
-    (`toolset`, listed as in `listing`)."""
+    (`toolset`, listed as in `listing`). `rules` are the user's, oldest first; `skills` are those in
+    use, newest first."""
 
     provider: Provider
     window: Window
@@ -50,6 +55,8 @@ class Preparation:
     count: TextTokens | None = None
     toolset: Toolset | None = None
     listing: Listing = Listing()
+    rules: tuple[str, ...] = ()
+    skills: tuple[Skill | SkillSummary, ...] = ()
 
     async def plan(self, answer: Message, number: int) -> Plan:
         """The plan of the turn's request `number` (from 1), which continues `answer`. Made in a
@@ -103,7 +110,20 @@ class Preparation:
         if not self.tools or self.toolset is None or answer is None:
             return self.tools
         loaded = self.toolset.loaded_by(answer.tool_parts, self.listing.window)
-        return schemas_of(self.toolset.list(replace(self.listing, loaded=loaded)))
+        every = tuple(dict.fromkeys((*self.listing.loaded, *loaded)))
+        return schemas_of(self.toolset.list(replace(self.listing, loaded=every)))
+
+    def add_standing_notes(self, workflow: Snapshot) -> None:
+        """Adds the lines about the workflow and the user's rules to the tail of the turn."""
+        add_standing_notes(
+            self.conversation,
+            self.history,
+            workflow,
+            self.rules,
+            self.skills,
+            self.window,
+            self.settings,
+        )
 
     def request(self, made: Plan) -> LLMRequest:
         return LLMRequest(
@@ -151,9 +171,11 @@ async def prepare_first(
     params: ChatParams,
     notes: NoteSources,
     answer: Message,
+    workflow: Snapshot,
 ) -> tuple[Preparation, Plan | None]:
     """The preparation of a turn with its tail, and the plan of its first request: in one thread,
-    since every change of threads costs more than a short chat's plan.
+    since every change of threads costs more than a short chat's plan. `workflow` came with the
+    turn.
 
     The plan is None where the turn goes on after a suspension, where passages are to be recalled,
     and where it cannot be made, which the next attempt reports. Raises ProviderError as `prepare`
@@ -167,6 +189,8 @@ async def prepare_first(
         with conversation.lock:
             preparation.ready(answer)
         recall = begun and recalls(conversation, query, preparation.settings.recall_tokens)
+        if begun:
+            preparation.add_standing_notes(workflow)
         if recall or answer.parts:
             return preparation, None, recall
         try:
@@ -191,35 +215,37 @@ async def _maker(
     (provider, window), statements = await asyncio.gather(
         _provider_and_window(services, params, settings), services.prompts.statements()
     )
-    listing = Listing(window.tokens)
-    tools = schemas_of(services.toolset.list(listing)) if provider.tools else ()
     spoken = tuple(message for message in history if message.role != "system")
     calibration = services.calibrations.get(provider.model, Calibration())
     alternation = provider.model in services.alternating
 
-    def system() -> SystemText:
-        own = client_system(history)
-        if own is not None:
-            return own
+    def prompt(skills: Sequence[Skill | SkillSummary], tools: bool) -> SystemPrompt:
         # Our own system message: full on a chat's first turn, else the continuation (R1, R2).
-        made = services.prompts.system_prompt(
+        return services.prompts.system_prompt(
             statements,
             first_turn=conversation.context.first_turn,
             window_tokens=window.tokens,
             compact=window.compact,
-            tools=bool(tools),
+            tools=tools,
             max_steps=settings.max_steps,
-            pinned_skills=_pinned(history),
+            pinned_skills=skills,
         )
-        return SystemText(made.text, made.kind, made.user_context_chars, made.limits, made.left_out)
 
     def make() -> Preparation:
         conversation.feed_locked(spoken)
         count = counter_of(provider.model)
+        skills = skills_in_use(spoken, conversation, settings)
+        listing = Listing(window.tokens)
+        if settings.prompt_cache == "auto":
+            loaded = loaded_before(services.toolset, listing, spoken)
+            listing = replace(listing, loaded=loaded)
+        tools = schemas_of(services.toolset.list(listing)) if provider.tools else ()
+        own = client_system(history)
+        made = prompt(skills, bool(tools)) if own is None else None
         return Preparation(
             provider,
             window,
-            system(),
+            own if made is None else _system_text(made),
             tools,
             settings,
             spoken,
@@ -229,6 +255,8 @@ async def _maker(
             count=count,
             toolset=services.toolset,
             listing=listing,
+            rules=() if made is None else made.rules,
+            skills=skills,
         )
 
     return make
@@ -242,20 +270,11 @@ async def _provider_and_window(
     return provider, window_of(tokens, settings.response_reserve, settings.max_output_tokens)
 
 
-def schemas_of(tools: Sequence[Tool]) -> tuple[Mapping[str, Any], ...]:
-    return tuple(tool.schema() for tool in tools)
+def _system_text(made: SystemPrompt) -> SystemText:
+    return SystemText(made.text, made.kind, made.user_context_chars, made.limits, made.left_out)
 
 
 def client_system(history: Sequence[Message]) -> SystemText | None:
     """The system message that the client sent, which holds for this request (R3)."""
     texts = [m.text for m in history if m.role == "system" and m.text.strip()]
     return SystemText("\n\n".join(texts), "client") if texts else None
-
-
-def _pinned(history: tuple[Message, ...]) -> tuple[SkillSummary, ...]:
-    """The skill that the last user message activated (R12); its text stands in that message."""
-    last = [message for message in history if message.role == "user"][-1]
-    skill = last.data("skill")
-    if not isinstance(skill, Mapping):
-        return ()
-    return (SkillSummary(str(skill.get("slug")), str(skill.get("name")), "", "user"),)

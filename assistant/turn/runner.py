@@ -122,7 +122,7 @@ class TurnRunner:
         if not isinstance(history, ConversationHistory):
             return await prepare(*parts), None
         notes = NoteSources(history, opening.answer.id, opening.events)
-        return await prepare_first(*parts, notes, self._stream.message)
+        return await prepare_first(*parts, notes, self._stream.message, turn.tools.workflow)
 
     async def _prepare(self) -> Preparation:
         turn = self._turn

@@ -17,7 +17,7 @@ from ..llm.request import LLMRequest
 from ..llm.stream_events import Event
 from ..messages.parts import Message
 from ..tools.toolset import Toolset
-from ..user_context.skills import SkillSummary
+from ..user_context.skills import Skill, SkillSummary
 from .compaction import Compaction
 from .slash.slash_commands import Slash
 from .turn_places import Places
@@ -54,7 +54,7 @@ class Prompts(Protocol):
         compact: bool,
         tools: bool,
         max_steps: int,
-        pinned_skills: Sequence[SkillSummary],
+        pinned_skills: Sequence[Skill | SkillSummary],
     ) -> SystemPrompt: ...
 
 

@@ -5,8 +5,11 @@ from typing import Any
 
 import pytest
 from plugin.assistant.errors import ToolError
+from plugin.assistant.messages.parts import ToolPart, ToolState
+from plugin.assistant.tools.skill_tools import skill_read
 from plugin.assistant.tools.tool import ToolContext
 from plugin.assistant.tools.toolset import standard_toolset
+from plugin.assistant.user_context.skills import Skill
 
 MOON = {"name": "Moon light", "description": "Blue light", "instructions": "Use blue."}
 
@@ -77,3 +80,25 @@ def test_a_skill_whose_text_is_not_what_it_looks_like_is_refused(field: str, tri
     assert tool is not None
     with pytest.raises(ToolError, match=f"{field}: .*not seen"):
         tool.parse({**MOON, field: f"Moon{trick} light"})
+
+
+async def test_the_result_of_a_call_says_which_skill_was_read(scene: ToolContext) -> None:
+    await call(scene, "createUserSkill", **MOON)
+    output = await call(scene, "getUserSkill", slug="moon-light")
+    read = skill_read(ToolPart("c", "getUserSkill", "output-available", output=output))
+    assert read == Skill("moon-light", "Moon light", "Blue light", "Use blue.", "user")
+
+
+@pytest.mark.parametrize(
+    ("name", "state", "output"),
+    [
+        ("getUserSkill", "output-error", MOON),
+        ("listUserSkills", "output-available", MOON),
+        ("getUserSkill", "output-available", MOON),
+        ("getUserSkill", "output-available", {**MOON, "slug": ["moon-light"]}),
+        ("getSystemSkill", "output-available", "Use blue."),
+        ("getSystemSkill", "output-available", None),
+    ],
+)
+def test_no_other_call_reads_a_skill(name: str, state: ToolState, output: Any) -> None:
+    assert skill_read(ToolPart("c", name, state, output=output)) is None

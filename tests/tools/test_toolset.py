@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from plugin.assistant.context.tokens import schema_text, schema_tokens
 from plugin.assistant.errors import ToolError
 from plugin.assistant.messages.parts import ToolPart, ToolState
 from plugin.assistant.messages.prompt import ToolCall
@@ -114,6 +115,24 @@ def test_a_window_is_offered_what_the_contract_says(window: int, start: str, end
         "which it names. Set `window` of the tool as the page says; a tool that the page does not "
         "know goes into the page."
     )
+
+
+@pytest.mark.parametrize(
+    ("words", "listing"),
+    [
+        ("the set from 16k under", Listing(FULL_WINDOW)),
+        ("everything under", Listing(EVERY_WINDOW + 1, loaded=tuple(GROUPS))),
+        ("the set from 8k under", Listing(SMALL_WINDOW)),
+        ("the smallest under", Listing(SMALL_WINDOW - 1)),
+    ],
+)
+def test_the_schemas_of_a_set_have_the_tokens_that_the_contract_allows(
+    words: str, listing: Listing
+) -> None:
+    found = re.search(f"{words} ([0-9,]+)", CONTRACT.read_text(encoding="utf-8"))
+    assert found, f"docs/contracts/workflow-tools.md has not {words!r}"
+    schemas = tuple(tool.schema() for tool in standard_toolset().list(listing))
+    assert schema_tokens(schema_text(schemas)) < int(found[1].replace(",", ""))
 
 
 def contract(start: str, end: str) -> set[str]:

@@ -44,6 +44,36 @@ async def test_a_group_is_loaded_for_the_rest_of_the_turn(chat: Chatting) -> Non
     assert offered(chat) == SMALLEST
 
 
+async def test_with_cached_prompts_a_group_stays_for_the_rest_of_the_chat(tmp_path: Path) -> None:
+    environ = {"LLM_CONTEXT_WINDOW": "8000", "LLM_PROMPT_CACHE": "auto"}
+    async with chatting(tmp_path, environ) as chat:
+        chat.provider.queue(Script([LOAD]), "Done.", "Fine.")
+        await chat.say("Load the skills")
+        await chat.say("Thanks")
+        assert offered(chat) == SMALLEST + SKILLS
+        lookup = tool_call("loadTools", {"group": "lookup"}, id="l2")
+        chat.provider.queue(Script([lookup]), Script([LOAD]), "Done.")
+        await chat.say("Load more")
+        assert offered(chat) == SMALLEST + SKILLS + ["history_search"]
+    async with chatting(tmp_path, environ) as chat:  # the restart
+        chat.provider.queue("Fine.")
+        await chat.post({"id": "c1", "message": {**chat.user("Thanks"), "id": "u9"}})
+        assert offered(chat) == SMALLEST + SKILLS + ["history_search"]
+
+
+async def test_where_schemas_fill_the_window_the_group_used_least_recently_goes(
+    tmp_path: Path,
+) -> None:
+    environ = {"LLM_CONTEXT_WINDOW": "3000", "LLM_PROMPT_CACHE": "auto"}
+    async with chatting(tmp_path, environ) as chat:
+        lookup = tool_call("loadTools", {"group": "lookup"}, id="l2")
+        chat.provider.queue(Script([LOAD]), Script([lookup]), "Done.", "Fine.")
+        await chat.say("Load all")
+        assert offered(chat) == SMALLEST + SKILLS + ["history_search"]
+        await chat.say("Thanks")
+        assert offered(chat) == [*SMALLEST, "history_search"]
+
+
 async def test_a_call_of_a_tool_that_is_not_loaded_runs_and_loads_its_group(
     chat: Chatting,
 ) -> None:

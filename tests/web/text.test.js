@@ -320,6 +320,13 @@ test("recalled passages are a line, and costs are a note if known", () => {
   assert.ok(reportNotes({ ...REPORT, cost }).includes(note));
 });
 
+test("the open workflow and the reminder are one line", () => {
+  const parts = { ...REPORT.parts, workflow: amount(20), reminder: amount(50) };
+  const line = reportLines({ ...REPORT, parts }).find(({ kind }) => kind === "reminders");
+  assert.equal(line?.tokens, 70);
+  assert.equal(line?.label, "The open workflow, and a reminder of your rules");
+});
+
 test("for a model without tools the note does not offer to look anything up", () => {
   const parts = { ...REPORT.parts, tool_schemas: amount(0) };
   const [note] = reportNotes({ ...REPORT, parts, messages_trimmed: 1, left_out: ["r1-1"] });

@@ -11,7 +11,7 @@ import { t, tn } from "../strings.js";
 
 /**
  * @typedef {object} ReportLine
- * @property {"rules" | "tools" | "summary" | "events" | "recalled" | "history" | "current"} kind
+ * @property {"rules" | "tools" | "summary" | "events" | "recalled" | "reminders" | "history" | "current"} kind
  * @property {string} label
  * @property {number} tokens
  */
@@ -50,6 +50,11 @@ export function reportLines(report) {
       kind: "recalled",
       label: t("report.recalled"),
       tokens: parts.recalled?.tokens ?? 0,
+    },
+    {
+      kind: "reminders",
+      label: t("report.reminders"),
+      tokens: (parts.workflow?.tokens ?? 0) + (parts.reminder?.tokens ?? 0),
     },
     {
       kind: "history",
