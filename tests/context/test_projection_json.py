@@ -44,12 +44,15 @@ COVERED = st.builds(
 CUTS = st.lists(ROWS, max_size=6).map(
     lambda rows: tuple(Covered(first, end, f"{end}") for first, end in pairwise(sorted(rows)))
 )
+
+
+def _shown(row: int, passages: list[tuple[int, str, str]], hint: str, digest: str) -> Shown:
+    rows, texts, dates = zip(*passages, strict=True)
+    return Shown(row, rows, texts, dates, hint, digest)
+
+
 SHOWN = st.builds(
-    lambda row, passages, hint, digest: Shown(row, *zip(*passages, strict=True), hint, digest),
-    ROWS,
-    st.lists(st.tuples(ROWS, WORDS, WORDS), min_size=1, max_size=3),
-    WORDS,
-    WORDS,
+    _shown, ROWS, st.lists(st.tuples(ROWS, WORDS, WORDS), min_size=1, max_size=3), WORDS, WORDS
 )
 PROJECTIONS = st.builds(
     Projections,
