@@ -24,7 +24,7 @@ def indexed(texts: list[str]) -> TextIndex:
     assert search_index.prepare(transaction)
     number = search_index.open_chat(transaction, "texts")
     first = first_place(number)
-    search_index.add(transaction, number, placed_texts(texts, first=first))
+    search_index.add(transaction, number, placed_texts(texts, first=first), {})
     index = TextIndex(search_index.IndexedPostings(transaction, number), first)
     # Python 3.13 warns of a connection that nobody closed.
     weakref.finalize(index, _close, engine, transaction.connection)
@@ -142,8 +142,4 @@ def test_common_words_are_passed_over_only_where_that_changes_nothing(
         for place in places:
             sums[place] = sums.get(place, 0.0) + weight
     best = sorted(sums, key=lambda place: (-sums[place], place))[:most]
-    before, ranking.MOST_SEEDS = ranking.MOST_SEEDS, most  # type: ignore[misc]
-    try:
-        assert ranking._seeds(weighted) == best
-    finally:
-        ranking.MOST_SEEDS = before  # type: ignore[misc]
+    assert ranking._seeds(weighted, most) == best
