@@ -14,41 +14,30 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from .formats import (
+    CONTEXT,
+    INSTALLATION,
+    MOST,
     NAMES,
     PATH,
     PRICES,
+    PROVIDER,
     SWITCH,
     TEXT,
     URL,
     Rates,
+    cap,
     choice,
     integer,
+    limit,
     number,
+    share,
 )
 from .formats import setting as _setting
 
-PROVIDER = "The provider"
-CONTEXT = "What the model is sent"
-INSTALLATION = "The installation"
 TEMPERATURES = (0, 2)
 REASONING_EFFORTS = ("none", "minimal", "low", "medium", "high", "xhigh")
-
-
-MOST = 10_000_000
-"""The upper bound of limits that have no natural upper bound."""
-
-
-def _cap(variable: str, default: int, about: str, unit: str = "bytes") -> Any:
-    """A cap on what is taken from a provider, in `unit`; it cannot be switched off."""
-    return _setting(PROVIDER, variable, default, integer(1, 10**9), about, unit)
-
-
-def _limit(variable: str, default: int, about: str, unit: str) -> Any:
-    """A limit on the content of requests to the model, in `unit`; 0 switches the limit off."""
-    return _setting(CONTEXT, variable, default, integer(0, MOST), about, unit)
 
 
 @dataclass(frozen=True)
@@ -105,19 +94,19 @@ class Settings:
         "How long to wait for the provider's next data, before and within an answer.",
         "seconds",
     )
-    max_line_bytes: int = _cap(
+    max_line_bytes: int = cap(
         "LLM_MAX_LINE_BYTES", 16 * 1024**2, "The longest line of an answer that is read."
     )
-    max_calls_per_round: int = _cap(
+    max_calls_per_round: int = cap(
         "LLM_MAX_CALLS_PER_ROUND", 64, "How many tools a model may call at once.", "calls"
     )
-    max_argument_bytes: int = _cap(
+    max_argument_bytes: int = cap(
         "LLM_MAX_ARGUMENT_BYTES", 1024**2, "The longest arguments of a round's calls, together."
     )
-    max_answer_bytes: int = _cap(
+    max_answer_bytes: int = cap(
         "LLM_MAX_ANSWER_BYTES", 2 * 1024**2, "The longest text of an answer, which ends there."
     )
-    max_reasoning_bytes: int = _cap(
+    max_reasoning_bytes: int = cap(
         "LLM_MAX_REASONING_BYTES", 2 * 1024**2, "The longest reasoning; the answer ends there."
     )
 
@@ -129,59 +118,59 @@ class Settings:
         "The model's context window. Empty: the window that a local server reports, else 32768.",
         "tokens",
     )
-    system_context_max_chars: int = _limit(  # R4
+    system_context_max_chars: int = limit(  # R4
         "LLM_SYSTEM_CONTEXT_MAX_CHARS",
         12_000,
         "The longest text of system_context/ (shipped facts about ComfyUI) in a system message.",
         "characters",
     )
-    user_context_max_chars: int = _limit(  # R6
+    user_context_max_chars: int = limit(  # R6
         "LLM_USER_CONTEXT_MAX_CHARS",
         2_500,
         "The longest text of your rules, SOUL.md, goals.md and preferences together.",
         "characters",
     )
-    narrative_max_chars: int = _limit(  # R6
+    narrative_max_chars: int = limit(  # R6
         "LLM_NARRATIVE_MAX_CHARS",
         1_200,
         "The longest text of SOUL.md and goals.md together.",
         "characters",
     )
-    max_rules: int = _limit(  # R6
+    max_rules: int = limit(  # R6
         "LLM_MAX_RULES", 12, "How many of your rules are sent.", "rules"
     )
-    max_skills_full_chars: int = _limit(  # R11
+    max_skills_full_chars: int = limit(  # R11
         "MAX_SKILLS_FULL_CHARS",
         1_500,
         "The longest text of skills in use that later turns have in full; longer ones become "
         "a line each.",
         "characters",
     )
-    continuation_max_chars: int = _limit(  # R2
+    continuation_max_chars: int = limit(  # R2
         "LLM_CONTINUATION_MAX_CHARS",
         1_500,
         "The longest system message of later turns; 0: its first sentence alone.",
         "characters",
     )
-    tool_result_keep_last_rounds: int = _limit(  # R14
+    tool_result_keep_last_rounds: int = limit(  # R14
         "LLM_TOOL_RESULT_KEEP_LAST_ROUNDS",
         2,
         "How many of the newest rounds keep full tool results; older results become one line.",
         "rounds",
     )
-    history_max_messages: int = _limit(  # R15
+    history_max_messages: int = limit(  # R15
         "LLM_HISTORY_MAX_MESSAGES",
         24,
         "How many messages of the chat a request has at most, the system message not counted.",
         "messages",
     )
-    tool_output_trim_chars: int = _limit(  # R17
+    tool_output_trim_chars: int = limit(  # R17
         "LLM_TOOL_OUTPUT_TRIM_CHARS",
         2_000,
         "The longest tool result outside the newest round; a longer result loses its middle.",
         "characters",
     )
-    repeat_min_chars: int = _limit(  # R18
+    repeat_min_chars: int = limit(  # R18
         "LLM_REPEAT_MIN_CHARS",
         400,
         "A tool result or skill of at least this length that a request has twice is sent once.",
@@ -202,45 +191,45 @@ class Settings:
         TEXT,
         "The model that summarises. Empty: the chat's model.",
     )
-    summary_trigger: float = _setting(  # R21
-        CONTEXT,
+    summary_trigger: float = share(  # R21
         "LLM_SUMMARY_TRIGGER",
         0.70,
-        number(0.1, 1),
+        0.1,
+        1,
         "Old messages are summarised when the prompt fills more than this share of its room.",
     )
-    summary_target: float = _setting(  # R21
-        CONTEXT,
+    summary_target: float = share(  # R21
         "LLM_SUMMARY_TARGET",
         0.40,
-        number(0.05, 0.95),
+        0.05,
+        0.95,
         "The share of the prompt's room that is filled after a summary.",
     )
-    summary_max_tokens: int = _limit(  # R21
+    summary_max_tokens: int = limit(  # R21
         "LLM_SUMMARY_MAX_TOKENS",
         128_000,
         "Old messages are summarised over this number of tokens, in any window.",
         "tokens",
     )
-    summary_max_messages: int = _limit(  # R21
+    summary_max_messages: int = limit(  # R21
         "LLM_SUMMARY_MAX_MESSAGES",
         30,
         "A summary is made when more messages than this came since the last one; not where prompts "
         "are cached, and LLM_HISTORY_MAX_MESSAGES comes first unless it is 0 or larger.",
         "messages",
     )
-    summary_max_turns: int = _limit(  # R21
+    summary_max_turns: int = limit(  # R21
         "LLM_SUMMARY_MAX_TURNS",
         20,
         "A summary is made when more turns than this came since the last one; not where prompts "
         "are cached, and LLM_HISTORY_MAX_MESSAGES comes first unless it is 0 or larger.",
         "turns",
     )
-    summary_share: float = _setting(  # R20
-        CONTEXT,
+    summary_share: float = share(  # R20
         "LLM_SUMMARY_SHARE",
         0.30,
-        number(0.05, 0.9),
+        0.05,
+        0.9,
         "The most that a summary has of the room that system message and tools leave.",
     )
     summary_timeout: float = _setting(  # R21
@@ -251,13 +240,13 @@ class Settings:
         "How long a cut waits for the model's summary, with LLM_SUMMARY=model.",
         "seconds",
     )
-    keep_last_turns: int = _limit(  # R22
+    keep_last_turns: int = limit(  # R22
         "LLM_KEEP_LAST_TURNS",
         2,
         "How many of the newest turns a summary leaves whole, as far as the other limits allow.",
         "turns",
     )
-    response_reserve: int = _limit(  # R20
+    response_reserve: int = limit(  # R20
         "LLM_RESPONSE_RESERVE",
         4_096,
         "What is kept free for the answer: at most a quarter of the window, and never less than "
@@ -272,23 +261,32 @@ class Settings:
         "How many of the newest messages a summary leaves as they are.",
         "messages",
     )
-    max_steps: int = _limit(
+    max_steps: int = limit(
         "LLM_MAX_STEPS",
         25,
         "How many requests to the model one turn has at most.",
         "steps",
     )
-    wrap_up_share: float = _setting(  # R30
-        CONTEXT,
+    wrap_up_share: float = share(  # R30
         "LLM_WRAP_UP_SHARE",
         0.90,
-        number(0, 1),
+        0,
+        1,
         "The model is asked to finish when its turn fills this share of the window; 0: never.",
     )
-    recall_tokens: int = _limit(
+    recall_tokens: int = limit(
         "LLM_RECALL_TOKENS",
-        0,
+        1_600,
         "The longest text of cut messages that is sent again to fit your new message; 0: none.",
+        "tokens",
+    )
+    tail_tokens: int | None = _setting(  # R56
+        CONTEXT,
+        "LLM_TAIL_TOKENS",
+        None,
+        integer(0, MOST),
+        "The most that one turn adds to its requests: events, recalled messages and the like. "
+        "Empty: an eighth of the window, from 800 to 2,400, and at most a quarter of its room.",
         "tokens",
     )
     prices: Mapping[str, Rates] | None = _setting(

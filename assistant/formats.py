@@ -128,3 +128,24 @@ def shown(text: str) -> str:
     if _LIKE_A_KEY.search(text):
         return f"a text of {len(text)} characters"
     return repr(text if len(text) <= LONGEST_SHOWN else text[:LONGEST_SHOWN] + "...")
+
+
+PROVIDER = "The provider"
+CONTEXT = "What the model is sent"
+INSTALLATION = "The installation"
+MOST = 10_000_000
+"""The upper bound of limits that have no natural upper bound."""
+
+
+def cap(variable: str, default: int, about: str, unit: str = "bytes") -> Any:
+    """A cap on what is taken from a provider, in `unit`; it cannot be switched off."""
+    return setting(PROVIDER, variable, default, integer(1, 10**9), about, unit)
+
+
+def limit(variable: str, default: int, about: str, unit: str) -> Any:
+    """A limit on the content of requests to the model, in `unit`; 0 switches the limit off."""
+    return setting(CONTEXT, variable, default, integer(0, MOST), about, unit)
+
+
+def share(variable: str, default: float, least: float, most: float, about: str) -> Any:
+    return setting(CONTEXT, variable, default, number(least, most), about)

@@ -168,8 +168,9 @@ class LivedChats:
         await session.settled()
         reports = [
             chunk["data"]
-            async for chunk in stream.follow()
-            if chunk is not None and chunk["type"] == "data-context"
+            async for chunks in stream.follow()
+            for chunk in chunks or ()
+            if chunk["type"] == "data-context"
         ]
         planned = [report for report in reports if report.get("phase") != "answer"]
         requests = self._model.requests

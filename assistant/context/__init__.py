@@ -12,7 +12,8 @@
     rendering.py           the message order that the server requires (R19)
     validator.py           refuses invalid requests (R53)
 
-`notes` are texts of one turn alone, `tail` their budget. `limits` and `window` are the numbers,
+`notes` are texts of one turn alone, `tail` their budget, `passages` the messages out of sight that
+a turn asks for, `placed_notes` where all these stand. `limits` and `window` are the numbers,
 `tokens` and `calibration` count tokens, `handles` and `left_out` name what a request leaves out
 (R49), and `reporting` makes the report (R32).
 """

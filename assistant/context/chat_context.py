@@ -11,7 +11,7 @@ settings and projections give the same bytes (R52)."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -25,20 +25,19 @@ from .compaction_policy import (
     cut_saves_enough,
     leaving_room,
     manual_cut_index,
-    mask_end,
     mask_is_enough,
     met,
     most_of_summary,
 )
-from .draft import CountedMessage, Draft, PlacedNote, compose, masked
+from .draft import CountedMessage, Draft, PlacedNote, compose
 from .emergency import fitted
-from .fidelity import GroupReducer, kept_places
+from .fidelity import GroupReducer
 from .handles import recall
 from .left_out import cut_ranges, shortened_rows, unsent_rows
 from .limits import limits_of
 from .log import ChatLog
-from .notes import Note
-from .passages import recalled_note
+from .masks import NO_MASK, Mask, masks
+from .placed_notes import placed_notes, with_shown
 from .plan import Plan
 from .projections import Projections, valid
 from .relief import relief_of, relieved
@@ -49,7 +48,7 @@ from .summary.state import Summary
 from .summary.text import summary_text
 from .summary_request import Ahead, request_after_cut, request_before_cut
 from .system import SystemText
-from .tail import Tail, fit, tail_tokens
+from .tail import Tail, tail_tokens
 from .tokens import message_tokens, schema_text, schema_tokens
 from .tool_facts import NO_FACTS, ToolFacts
 from .validator import faults
@@ -76,8 +75,8 @@ class ChatContext:
         self._settings = settings
         self._log = ChatLog(messages, budget.count, facts)
         self._count = budget.count
-        self._tail: tuple[Tail, int | None] = (Tail(), None)
-        self._notes: tuple[PlacedNote, ...] = ()
+        self._tail = Tail()
+        self._notes: tuple[tuple[object, ...], tuple[PlacedNote, ...]] = ((), ())
         self._projections = valid(projections or Projections(), self._log)
         self._ranges = cut_ranges(self._projections)
         self._summary: tuple[Summary, int, CountedMessage] | None = None
@@ -93,7 +92,7 @@ class ChatContext:
         if self._prepared == wanted:
             return
         self._prepared = wanted
-        self._tail, self._notes = (Tail(), None), ()
+        self._tail, self._notes = Tail(), ((), ())
         if budget.count is not self._count:
             # Another model has another tokenizer: everything is counted again.
             self._count, self._summary = budget.count, None
@@ -150,12 +149,14 @@ class ChatContext:
         """The whole content behind a handle. Raises NotFound."""
         return recall(self._log, handle)
 
-    def recalled(self, found: Iterable[range], most_tokens: int) -> Note | None:
-        """The note of passages from the rows `found`, best first, that requests no longer have;
-        None without any."""
-        summary = self._summary_message(self._projections)
-        visible = summary.message.text if summary else ""
-        return recalled_note(self._log, self._projections, found, most_tokens, visible)
+    @property
+    def hides(self) -> bool:
+        """Whether the next request may leave out rows: rows are cut, or a cut is near."""
+        if self._projections.cuts:
+            return True
+        draft = self._draft(self._projections, enough_tokens=SURPLUS * self._room)
+        near = draft.tokens + tail_tokens(self._budget, self._settings.tail_tokens)
+        return near > self._limits.trigger or met(draft, self._limits) is not None
 
     def plan(self, tail: Tail | None = None) -> Plan:
         """The next request, with the notes of its turn in `tail`.
@@ -163,13 +164,16 @@ class ChatContext:
         Raises InvalidRequest when the log has no user message with content, ContextOverflow when
         the messages that must be sent do not fit a window that is known.
         """
-        self._place_notes(tail or Tail())
+        self._tail = tail or Tail()
         asked = self._log.last_user
         if asked is None or self._log.row(asked).is_empty:
             raise InvalidRequest("expected a last user message with some content", where="messages")
         draft = self._committed(self._draft(self._projections, enough_tokens=SURPLUS * self._room))
         if draft.partial:
             draft = self._committed(self._draft(self._projections))
+        if self._limits.cached:
+            # The passages of a turn stay until the next cut (R50).
+            self._projections = with_shown(self._projections, self._log, draft.turn_notes)
         draft = self._fitted(self._relieved(draft, asked), asked)
         alternation = self._budget.alternation
         messages = alternate(draft.messages) if alternation else draft.messages
@@ -263,20 +267,20 @@ class ChatContext:
             self._summary_message(projections),
             self._limits,
             self._reducer,
-            self._notes,
+            self._placed_notes(projections),
             enough_tokens,
         )
 
-    def _place_notes(self, tail: Tail) -> None:
-        """Places the notes of `tail`, fitted to the tail's budget; none when the tail belongs to
-        another turn."""
-        asked = self._log.last_user
-        if self._tail == (tail, asked):
-            return
-        self._tail, self._notes = (tail, asked), ()
-        if asked is not None and tail.asked == asked:
-            notes = fit(tail.notes, tail_tokens(self._budget))
-            self._notes = tuple(PlacedNote.of(note, asked, self._count) for note in notes)
+    def _placed_notes(self, projections: Projections) -> tuple[PlacedNote, ...]:
+        """The notes of requests under `projections`; the same objects while nothing changes."""
+        shown = projections.shown
+        key = (self._tail, self._log.last_user, projections.cuts, projections.summary, shown)
+        if self._notes[0] != key:
+            summary = self._summary_message(projections)
+            most = tail_tokens(self._budget, self._settings.tail_tokens)
+            notes = placed_notes(self._tail, self._log, projections, summary, most, self._count)
+            self._notes = key, notes
+        return self._notes[1]
 
     def _committed(self, draft: Draft, coming: int = 0) -> Draft:
         """The draft after the mask or cut that is due, committed once for each state of the log
@@ -287,27 +291,14 @@ class ChatContext:
             return self._cut(draft, coming) if met(draft, self._limits, coming) else draft
         if draft.tokens <= self._room:
             return draft
-        asked = self._log.last_user or 0
-        for mask, shorter in self._masks(draft, asked):
+        for mask, shorter in self._masks(draft):
             if mask_is_enough(draft, shorter, self._room) and not draft.partial:
                 self._projections = self._projections.with_mask(self._log, *mask)
                 return shorter
         return self._cut(draft)
 
-    def _masks(
-        self, draft: Draft, asked: int
-    ) -> Iterator[tuple[tuple[int, tuple[int, ...]], Draft]]:
-        """The masks that would add something, with their drafts: of the finished turns, then of all
-        rounds but the last. Each is its end row and the rows of the rounds that it leaves out: what
-        the running turn is to keep."""
-        end = mask_end(draft.whole, self._limits.keep_rounds)
-        done = self._projections.masked
-        for last in sorted({min(end, asked), end}):
-            if last > done:
-                running = (group for group in draft.whole if asked < group.first < last)
-                kept = tuple(group.first for group in running if kept_places(group))
-                shape = (last, kept, self._log, self._limits, self._reducer)
-                yield (last, kept), masked(draft, *shape)
+    def _masks(self, draft: Draft) -> list[tuple[Mask, Draft]]:
+        return masks(draft, self._projections.masked, self._log, self._limits, self._reducer)
 
     def _relieved(self, draft: Draft, asked: int) -> Draft:
         """Where prompts are not cached, the draft with the longest results of the running turn
@@ -323,17 +314,18 @@ class ChatContext:
         Where prompts are cached, older rounds are masked at the same time: the cut breaks the
         prefix anyway.
         """
-        masks = list(self._masks(before, self._log.last_user or 0)) if self._limits.cached else []
-        mask, draft = masks[-1] if masks else ((0, ()), before)
+        made = self._masks(before) if self._limits.cached else []
+        mask, draft = made[-1] if made else (NO_MASK, before)
         summary = self._most_summary(sum(counted.tokens for counted in draft.system))
         asked = self._log.group_at(self._log.last_user or 0)
         kept = [group for group in draft.asked if group.is_round]
+        notes = draft.turn_notes
         fixed = Fixed(
-            draft.prefix_tokens + summary + draft.note_tokens + sum(g.tokens for g in kept),
-            len(draft.head or draft.whole[:2])
-            + bool(summary)
-            + len(draft.notes)
-            + sum(map(len, kept)),
+            draft.prefix_tokens
+            + summary
+            + sum(placed.counted.tokens for placed in notes)
+            + sum(g.tokens for g in kept),
+            len(draft.head or draft.whole[:2]) + bool(summary) + len(notes) + sum(map(len, kept)),
             0 if self._limits.cached else relief_of(draft.tail, self._log.last_user or 0),
         )
         choose = manual_cut_index if manual else cut_index

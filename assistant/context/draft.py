@@ -49,11 +49,13 @@ class CountedMessage:
 
 @dataclass(frozen=True, slots=True)
 class PlacedNote:
-    """A note as a message of its own, which stands before the log's row `row`."""
+    """A note as a message of its own, which stands before the log's row `row`. `stays` says that it
+    belongs to an earlier turn."""
 
     note: Note
     row: int
     counted: CountedMessage
+    stays: bool = False
 
     @classmethod
     def of(cls, note: Note, asked: int, count: TextTokens | None) -> PlacedNote:
@@ -96,6 +98,11 @@ class Draft:
     @property
     def note_tokens(self) -> int:
         return sum(placed.counted.tokens for placed in self.notes)
+
+    @property
+    def turn_notes(self) -> tuple[PlacedNote, ...]:
+        """The notes of the running turn, which a cut leaves."""
+        return tuple(placed for placed in self.notes if not placed.stays)
 
     @property
     def tokens(self) -> int:

@@ -2,7 +2,7 @@
 
 Nothing here is committed: the next request is planned anew. The steps, until the request fits:
 
-1. background notes are shortened, or left out
+1. background notes of earlier turns are left out, those of this turn shortened to a line each
 2. images become a note, but for those of the message to answer
 3. results of finished turns are clamped, then become digests
 4. results of the running turn are shortened, the longest first, to `LEAST_ROUND` tokens together
@@ -10,13 +10,14 @@ Nothing here is committed: the next request is planned anew. The steps, until th
 6. what the running turn is to keep is shortened, then all its results to any size
 7. images of the message to answer become a note
 8. recent messages are left out, the oldest first
+9. the background notes are left out, and steps 2 to 8 begin anew
 
 The message to answer, the newest group and system messages are never left out.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from .draft import Draft, PlacedNote, without_repeats
@@ -43,7 +44,11 @@ def fitted(
         draft = _with_shorter_notes(draft, room, asked, count)
     if draft.tokens <= room:
         return draft
-    forced = _forced(replace(draft, forced=True, tail=draft.reduced), room, reducer, asked, recent)
+    draft = replace(draft, forced=True, tail=draft.reduced)
+    forced = _forced(draft, room, reducer, asked, recent)
+    reminders = _reminders(draft)
+    if forced.tokens > room and reminders != draft.notes:
+        forced = _forced(replace(draft, notes=reminders), room, reducer, asked, recent)
     return without_repeats(forced, reducer)
 
 
@@ -53,21 +58,31 @@ def newest_of(draft: Draft) -> Group | None:
 
 
 def _with_shorter_notes(draft: Draft, room: int, asked: int, count: TextTokens | None) -> Draft:
-    """The draft with background notes so short that it fits; without background notes when no
-    shortening of them is enough."""
-    notes = [placed.note for placed in draft.notes]
-    background = sum(note.tokens for note in notes if not note.kind.is_reminder)
-    if not background:
-        return draft
-    rest = max(0, background - (draft.tokens - room))
-    shorter = tuple(
-        PlacedNote.of(note, asked, count) for note in fit(notes, REMINDER_TOKENS + rest)
-    )
-    fitting = replace(draft, forced=True, notes=shorter)
-    if fitting.tokens <= room:
-        return fitting
-    reminders = tuple(placed for placed in draft.notes if placed.note.kind.is_reminder)
-    return replace(draft, forced=True, notes=reminders)
+    """The draft with background notes so short that it fits, or with a line of each; passages that
+    stayed from earlier turns go first, the oldest before the others."""
+    notes = list(draft.notes)
+    while (excess := replace(draft, notes=tuple(notes)).tokens - room) > 0:
+        oldest = next((placed for placed in notes if placed.stays), None)
+        if oldest is None:
+            return replace(draft, forced=True, notes=_shortened(notes, excess, asked, count))
+        notes.remove(oldest)
+    return replace(draft, forced=True, notes=tuple(notes))
+
+
+def _shortened(
+    placed: Sequence[PlacedNote], excess: int, asked: int, count: TextTokens | None
+) -> tuple[PlacedNote, ...]:
+    """The notes with `excess` tokens less, but a line of each background note at least."""
+    notes = [one.note for one in placed]
+    background = [note for note in notes if not note.kind.is_reminder]
+    lines = sum(note.line_tokens for note in background)
+    least = max(sum(note.tokens for note in background) - excess, lines)
+    fitted = fit(notes, REMINDER_TOKENS + least)
+    return tuple(PlacedNote.of(note, asked, count) for note in fitted)
+
+
+def _reminders(draft: Draft) -> tuple[PlacedNote, ...]:
+    return tuple(placed for placed in draft.notes if placed.note.kind.is_reminder)
 
 
 def _forced(draft: Draft, room: int, reducer: GroupReducer, asked: int, recent: int) -> Draft:

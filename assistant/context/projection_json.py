@@ -13,7 +13,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, Field, InstanceOf, PlainValidator, TypeAdapter
 
-from .projections import Covered, LLMSummary, Projections
+from .projections import Covered, LLMSummary, Projections, Shown
 from .summary.ledger import Ledger
 from .summary.state import Failure, Quote, Summary
 
@@ -25,6 +25,10 @@ Text = InstanceOf[str]
 """Not `str`: pydantic refuses lone surrogates, which texts of models may have."""
 Quotes = tuple[tuple[Count, Text], ...]
 _RANGE = TypeAdapter[tuple[int, int, str]](tuple[Count, Count, Text])
+Texts = tuple[Text, ...]
+_SHOWN = TypeAdapter[tuple[int, tuple[int, ...], Texts, Texts, str, str]](
+    tuple[Count, tuple[Count, ...], Texts, Texts, Text, Text]
+)
 
 
 def to_json(projections: Projections) -> dict[str, Any]:
@@ -44,6 +48,10 @@ def to_json(projections: Projections) -> dict[str, Any]:
         "mask": _from_covered(projections.mask) if projections.mask else None,
         "made_at": projections.made_at,
         "told": [llm_summary.text, _from_covered(llm_summary.rows)] if llm_summary else None,
+        "shown": [
+            [one.row, list(one.rows), list(one.texts), list(one.dates), one.hint, one.content_hash]
+            for one in projections.shown
+        ],
     }
 
 
@@ -140,6 +148,16 @@ class _SummaryJson(BaseModel):
         return Summary(**{**dict(self), **made, "repeated": dict(self.repeated)})
 
 
+def _shown(value: Any) -> Shown:
+    shown = Shown(*_SHOWN.validate_python(value))
+    if not len(shown.rows) == len(shown.texts) == len(shown.dates) > 0:
+        raise ValueError("passages without a row, a text or a day")
+    return shown
+
+
+_Shown = Annotated[Shown, PlainValidator(_shown)]
+
+
 class _ProjectionsJson(BaseModel):
     version: Literal[1]
     cuts: tuple[_Covered, ...]
@@ -154,6 +172,8 @@ class _ProjectionsJson(BaseModel):
     mask: _Covered | None
     made_at: Count
     told: tuple[Text, _Covered] | None
+    shown: tuple[_Shown, ...] = ()
+    """Missing where it was stored before there was recall without a tool."""
 
     def projections(self) -> Projections:
         """Raises ValueError for cuts that do not follow each other."""
@@ -175,4 +195,5 @@ class _ProjectionsJson(BaseModel):
             mask=self.mask,
             made_at=self.made_at,
             llm_summary=LLMSummary(*self.told) if self.told else None,
+            shown=self.shown,
         )

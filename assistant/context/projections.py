@@ -6,6 +6,7 @@ is edited or branched inside a range, that range and the later ones are dropped.
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
@@ -42,6 +43,23 @@ class LLMSummary:
 
 
 @dataclass(frozen=True, slots=True)
+class Shown:
+    """Passages that requests have before the user message at the row `row`: the `rows` that they
+    are from, their texts and days, and what their note says beside them, as in `notes.Note`. The
+    hash is that of the user message."""
+
+    row: int
+    rows: tuple[int, ...]
+    texts: tuple[str, ...]
+    dates: tuple[str, ...]
+    hint: str
+    content_hash: str
+
+    def fits(self, log: ChatLog) -> bool:
+        return self.row < len(log) and log.content_hash(self.row, self.row + 1) == self.content_hash
+
+
+@dataclass(frozen=True, slots=True)
 class Projections:
     """`cuts` are the ranges that are not sent. They follow each other without a gap, and `summary`
     replaces all of them, in a message of at most `summary_tokens` tokens.
@@ -51,7 +69,9 @@ class Projections:
     through. Results in `mask` are sent as digests, but for those of the rounds that begin at the
     rows `unmasked`; it is used only where prompts are cached. `made_at` is the number of rows in
     the log at the commitment. `llm_summary` waits for the next cut, whose summary takes its text;
-    it is kept as long as it covers rows that are not cut.
+    it is kept as long as it covers rows that are not cut. `shown` are the passages of turns since
+    the last cut, in the order of their rows; they stay where they were sent, where prompts are
+    cached.
     """
 
     cuts: tuple[Covered, ...] = ()
@@ -64,6 +84,7 @@ class Projections:
     unmasked: tuple[int, ...] = ()
     made_at: int = 0
     llm_summary: LLMSummary | None = None
+    shown: tuple[Shown, ...] = ()
 
     @property
     def end(self) -> int:
@@ -206,7 +227,8 @@ def valid(projections: Projections, log: ChatLog) -> Projections:
         projections = replace(projections, mask=None)
     if projections.llm_summary is not None and not projections.llm_summary.rows.fits(log):
         projections = _without_llm_summary(projections, projections.llm_summary.text)
-    return projections
+    shown = tuple(itertools.takewhile(lambda one: one.fits(log), projections.shown))
+    return projections if shown == projections.shown else replace(projections, shown=shown)
 
 
 def _without_llm_summary(projections: Projections, text: str) -> Projections:

@@ -7,9 +7,10 @@ before it; the next turn has notes of its own. Notes never stand in the system m
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from .notes import KINDS, WRAP_UP_TEXT, Note, wrap_up_note
+from .passages import Found
 from .tokens import text_tokens
 from .window import Budget
 
@@ -29,10 +30,12 @@ not end."""
 @dataclass(frozen=True, slots=True)
 class Tail:
     """The notes of the turn that answers the user message at the row `asked`; one note of each kind
-    at most, in the order of `notes.KINDS`."""
+    at most, in the order of `notes.KINDS`. Which of the passages in `found` are shown is decided by
+    each plan, since a cut may hide messages that were in sight when they were searched for."""
 
     asked: int | None = None
     notes: tuple[Note, ...] = ()
+    found: Found | None = None
 
     def with_note(self, note: Note | None) -> Tail:
         """The tail with `note` instead of an earlier note of its kind; the same tail for None."""
@@ -40,7 +43,7 @@ class Tail:
             return self
         others = (other for other in self.notes if other.kind != note.kind)
         notes = sorted((*others, note), key=lambda each: KINDS.index(each.kind))
-        return Tail(self.asked, tuple(notes))
+        return replace(self, notes=tuple(notes))
 
     def with_wrap_up(self, asked: int, row: int) -> Tail:
         """The tail with the reminder to finish, before the row `row`; a tail of the same turn that
@@ -51,9 +54,11 @@ class Tail:
         return tail if known else tail.with_note(note)
 
 
-def tail_tokens(budget: Budget) -> int:
-    """The most tokens of a turn's notes. It depends on the window alone, so that it is the same for
-    all requests of a turn."""
+def tail_tokens(budget: Budget, setting: int | None = None) -> int:
+    """The most tokens of a turn's notes: those of the `setting`, else as many as the window allows.
+    They depend on these alone, so that they are the same for all requests of a turn."""
+    if setting is not None:
+        return min(setting, budget.prompt)
     wanted = max(int(budget.window.tokens * WINDOW_SHARE), LEAST_TOKENS)
     return min(wanted, MOST_TOKENS, int(budget.prompt * PROMPT_SHARE))
 

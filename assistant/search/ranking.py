@@ -9,7 +9,7 @@ changed nothing measurable. The measurements: `bench/search_quality.py`.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
 from math import log
@@ -27,6 +27,9 @@ NEIGHBOURS: Final = 2
 MOST_SEEDS: Final = 100
 """Messages that are scored with the messages around them, chosen by their rarest terms. So the
 effort does not grow with the length of the chat."""
+FEWER_SEEDS: Final = 50
+"""The same for `best_places`, which is asked in nearly every turn; no less is found than with
+100."""
 SATURATION: Final = 1.0
 LENGTH_SHARE: Final = 0.4
 """BM25's k1 and b: how much a long message counts less than a short one with the same terms. Low,
@@ -35,6 +38,9 @@ SHORTEST_PREFIX: Final = 3
 PREFIX_SHARE: Final = 0.7
 """A term that no message has is taken as the beginning of longer terms if it has at least
 SHORTEST_PREFIX characters; it gets the share PREFIX_SHARE of their weight."""
+RELATED_SHARE: Final = 0.7
+"""The share of the weight of a term that the query does not have itself, such as "move" for
+"city"."""
 PAIR_SHARE: Final = 0.4
 """The extra weight of two terms that are side by side in the query, where both are in one message,
 as in "azure yacht" (Metzler and Croft, 2005, without the order)."""
@@ -52,6 +58,8 @@ class Entry:
 
 Weighted = tuple[frozenset[int], float]
 """Places, and their weight."""
+_Term = tuple[str, frozenset[int], float]
+"""A term, its places, and its weight."""
 
 
 class Postings(Protocol):
@@ -69,11 +77,21 @@ class Postings(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class ScoredWindow:
-    """A hit: its place, the places shown with it (its own included, in order) and its score."""
+    """A hit: its place, the places shown with it (its own included, in order) and its score.
+
+    Only `best_places` says how much of the query a place has: `share` is the part, 0 to 1, of the
+    weight of the query's terms that the terms in the place have, `fewest` the number of places with
+    the rarest name in the place; 0 where it has no name."""
 
     place: int
     places: tuple[int, ...]
     score: float
+    share: float = 0.0
+    fewest: int = 0
+
+
+Ranking = Callable[[Sequence[str], Postings, int], tuple[ScoredWindow, ...]]
+"""Terms, postings and the most hits -> the hits, the best first."""
 
 
 @dataclass(slots=True)
@@ -96,6 +114,43 @@ ROUNDING: Final = 1e-9
 """Sums of weights that differ by less are equal: the order of the terms changes a sum by less."""
 
 
+def best_places(
+    terms: Sequence[str],
+    postings: Postings,
+    most: int,
+    telling: Collection[str] | None = None,
+    names: Collection[str] = (),
+    related: Sequence[str] = (),
+) -> tuple[ScoredWindow, ...]:
+    """Up to `most` places by their scores, the best first, each alone. The shares are those of the
+    terms in `telling`; of all terms without it. `names` are terms whose rarity is wanted. Terms
+    that are `related` to the query's count for the score only. The same input gives the same
+    order."""
+    single = _single(terms, postings)
+    others = _single(related, postings, prefixes=False)
+    weighted = [(places, weight) for _, places, weight in single] + _pairs(single, postings)
+    weighted += [(places, RELATED_SHARE * weight) for _, places, weight in others]
+    seeds = _seeds(weighted, FEWER_SEEDS)
+    around = {place + step for place in seeds for step in range(-WIDEST, WIDEST + 1)}
+    entries = postings.entries(around) if around else {}
+    scores = _scores(weighted, entries)
+    best = sorted(scores, key=lambda place: (-scores[place], place))[:most]
+    counted = [one for one in single if telling is None or one[0] in telling]
+    known = {term for term, _, _ in single}
+    missing = sum(term not in known for term in terms if telling is None or term in telling)
+    whole = sum(one[2] for one in counted) + missing * _rarity(0, postings.total())
+    rare = [places for term, places, _ in single if term in names]
+
+    def scored(place: int) -> ScoredWindow:
+        here = sum(weight for _, places, weight in counted if place in places)
+        fewest = min((len(places) for places in rare if place in places), default=0)
+        return ScoredWindow(
+            place, (place,), scores[place], here / whole if whole > 0 else 0.0, fewest
+        )
+
+    return tuple(map(scored, best))
+
+
 def rank(terms: Sequence[str], postings: Postings, hits: int) -> tuple[ScoredWindow, ...]:
     """Up to `hits` windows of at most three messages each, no message in two of them, the best
     first. The same input gives the same order."""
@@ -108,31 +163,42 @@ def rank(terms: Sequence[str], postings: Postings, hits: int) -> tuple[ScoredWin
 def _weighted(terms: Sequence[str], postings: Postings) -> list[Weighted]:
     """The places of each term with its weight, which is larger for a rarer term; then the places
     with two terms that follow each other in the query."""
+    single = _single(terms, postings)
+    return [(places, weight) for _, places, weight in single] + _pairs(single, postings)
+
+
+def _single(terms: Sequence[str], postings: Postings, prefixes: bool = True) -> list[_Term]:
+    """Each term that has places, with these and its weight."""
     total = postings.total()
-    found = []
+    found: list[_Term] = []
     for term in terms:
         places, share = frozenset(postings.places(term)), 1.0
-        if not places and len(term) >= SHORTEST_PREFIX:
+        if not places and prefixes and len(term) >= SHORTEST_PREFIX:
             places, share = frozenset(postings.places(term, prefix=True)), PREFIX_SHARE
         if places:
-            found.append((places, share * _rarity(len(places), total)))
-    pairs = [one & other for (one, _), (other, _) in pairwise(found)]
-    found += [(pair, PAIR_SHARE * _rarity(len(pair), total)) for pair in pairs if pair]
+            found.append((term, places, share * _rarity(len(places), total)))
     return found
+
+
+def _pairs(single: Sequence[_Term], postings: Postings) -> list[Weighted]:
+    """The places with two terms that follow each other, and their weight."""
+    total = postings.total()
+    pairs = [one & other for (_, one, _), (_, other, _) in pairwise(single)]
+    return [(pair, PAIR_SHARE * _rarity(len(pair), total)) for pair in pairs if pair]
 
 
 def _rarity(places: int, total: int) -> float:
     return log(1 + (total - places + 0.5) / (places + 0.5))
 
 
-def _seeds(weighted: list[Weighted]) -> list[int]:
+def _seeds(weighted: list[Weighted], most: int = MOST_SEEDS) -> list[int]:
     """The places with the most weight of terms."""
     weights: dict[int, float] = {}
     left = sum(weight for _, weight in weighted)
     # The rarest term first: a common word has tens of thousands of places, and a place with
     # nothing rarer cannot be among the best when enough other places weigh more already.
     for places, weight in sorted(weighted, key=lambda one: -one[1]):
-        if _enough(weights, left):
+        if _enough(weights, left, most):
             for place in weights.keys() & places:
                 weights[place] += weight
         else:
@@ -145,16 +211,16 @@ def _seeds(weighted: list[Weighted]) -> list[int]:
         alike.setdefault(weight, []).append(place)
     seeds: list[int] = []
     for weight in sorted(alike, reverse=True):
-        seeds += sorted(alike[weight])[: MOST_SEEDS - len(seeds)]
-        if len(seeds) == MOST_SEEDS:
+        seeds += sorted(alike[weight])[: most - len(seeds)]
+        if len(seeds) == most:
             break
     return seeds
 
 
-def _enough(weights: Mapping[int, float], left: float) -> bool:
+def _enough(weights: Mapping[int, float], left: float, most: int) -> bool:
     """Whether no other place can come to weigh as much as the best of these."""
     more = left + ROUNDING
-    return len(weights) >= MOST_SEEDS and (sum(map(more.__lt__, weights.values())) >= MOST_SEEDS)
+    return len(weights) >= most and (sum(map(more.__lt__, weights.values())) >= most)
 
 
 def _scores(weighted: list[Weighted], entries: Mapping[int, Entry]) -> dict[int, float]:

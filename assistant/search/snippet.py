@@ -16,6 +16,14 @@ LONGEST_SEARCHED: Final = 200_000
 """Characters of a text that are searched for the best piece."""
 
 
+MOST_PLACES: Final = 50
+"""Places of one term that `stretch` looks at."""
+MOST_NEAR: Final = 64
+"""Places after each that it looks at together."""
+SHORTEST_WHOLE: Final = 3
+"""Characters; of longer terms the last one may be that of the stem alone."""
+
+
 @dataclass(frozen=True, slots=True)
 class Snippet:
     """A piece of a text, and the places (start, end) of the query's words in it, in characters."""
@@ -40,6 +48,35 @@ def snippet(text: str, terms: frozenset[str], chars: int) -> Snippet:
         if start <= left and right <= end
     )
     return Snippet(head + text[start:end] + (ELLIPSIS if end < len(text) else ""), marks)
+
+
+def stretch(text: str, terms: frozenset[str], chars: int) -> str:
+    """The `chars` characters of a long text with the most different terms, by the letters that they
+    begin with: a first look at a text that would take `snippet` long."""
+    if len(text) <= chars:
+        return text
+    lower = text.lower()
+    found = sorted((at, term) for term in terms for at in _places(lower, term))
+    best, start = 0, 0
+    for first, (left, _) in enumerate(found):
+        near = {term for at, term in found[first : first + MOST_NEAR] if at < left + chars // 2}
+        if len(near) > best:
+            best, start = len(near), left
+    start = max(0, min(start - chars // 4, len(text) - chars))
+    return text[start : start + chars]
+
+
+def _places(lower: str, term: str) -> list[int]:
+    """Some places of a term in a text in lower case. A stem may end otherwise than its word, and a
+    sign in a name is `_` in its term."""
+    beginning = max(term.split("_"), key=len)
+    beginning = beginning[:-1] if len(beginning) > SHORTEST_WHOLE else beginning
+    places: list[int] = []
+    at = lower.find(beginning) if beginning else -1
+    while at >= 0 and len(places) < MOST_PLACES:
+        places.append(at)
+        at = lower.find(beginning, at + 1)
+    return places
 
 
 def _start(text: str, found: list[tuple[int, int, frozenset[str]]], chars: int) -> int:

@@ -17,11 +17,12 @@ In the order of a turn:
     decisions.py          how a suspended turn goes on or ends
     slash/                slash commands and `/skill` (R12, R41)
     idle/                 work between two turns: titles, summaries
-    turn_notes.py         events and recalled passages for the tail of the turn's requests
+    turn_notes.py         events and recalled passages for the tail of the turn's requests (R56)
     loaded_tools.py       the groups of tools that stay where prompts are cached
     standing_notes.py     the open workflow and a reminder, as lines of the tail
     skills_in_use.py      the skills that the system message of later turns names
     history.py            the chat's log, for tools and for recall (R49)
+    found_rows.py         rows of the context for the pieces of messages that a search found
     services.py           what every turn uses
 
 Chunks are those of the UI message stream. Nothing here knows HTTP or a queue (`sessions`).

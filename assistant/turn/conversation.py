@@ -8,6 +8,7 @@ an edited message) is fed anew, and projections that do not fit the new past are
 from __future__ import annotations
 
 import threading
+from bisect import bisect_right
 from collections.abc import Sequence
 
 from ..config import Settings
@@ -43,6 +44,7 @@ class Conversation:
         self._facts = facts
         self._restored = projections
         self._fed: list[tuple[Message, int]] = []
+        self._places: dict[str, int] = {}
         self.lock = threading.Lock()
         self.report: Report | None = None
         self.tail = Tail()
@@ -64,6 +66,7 @@ class Conversation:
         del self._fed[common:]
         for message, made in zip(messages[common:], converted, strict=True):
             end += len(made)
+            self._places[message.id] = len(self._fed)
             self._fed.append((message, end))
         return self.context
 
@@ -72,14 +75,23 @@ class Conversation:
         with self.lock:
             self.feed(messages)
 
-    def rows_of_message(self, message_id: str) -> range:
-        """The rows of a message; empty where it has none or is not on the path."""
-        first = 0
-        for message, end in self._fed:
-            if message.id == message_id:
-                return range(first, end)
-            first = end
-        return range(0)
+    @property
+    def messages(self) -> Sequence[Message]:
+        """The messages that were fed, in their order."""
+        return [message for message, _ in self._fed]
+
+    def message(self, message_id: str) -> tuple[Message, range] | None:
+        """A message with its rows; None where it is not on the path."""
+        place = self._places.get(message_id, len(self._fed))
+        # The place is an old one where the path is another now.
+        if place >= len(self._fed) or self._fed[place][0].id != message_id:
+            return None
+        message, end = self._fed[place]
+        return message, range(self._fed[place - 1][1] if place else 0, end)
+
+    def message_at(self, row: int) -> Message:
+        """The message that the row belongs to."""
+        return self._fed[bisect_right(self._fed, row, key=lambda fed: fed[1])][0]
 
     def _begin_anew(self, rows: Sequence[PromptMessage]) -> None:
         projections = self._restored or self.context.projections

@@ -180,6 +180,8 @@ async def prepare_first(
     def work() -> tuple[Preparation, Plan | None, bool]:
         preparation = make()
         begun = begin_tail(conversation, notes)
+        with conversation.lock:
+            preparation.ready(answer)
         recall = begun and recalls(conversation, query, preparation.settings.recall_tokens)
         if begun:
             preparation.add_standing_notes(workflow)

@@ -22,6 +22,7 @@ from ..messages.parts import StepStart, ToolPart
 from .calls import CallRunner, Suspension
 from .compaction import Progress
 from .decisions import STOPPED
+from .history import ConversationHistory
 from .measure import Measure
 from .model_request import ModelRequests
 from .preparation import Preparation, prepare, prepare_first
@@ -118,9 +119,10 @@ class TurnRunner:
     async def _prepare_first(self) -> tuple[Preparation, Plan | None]:
         turn, opening = self._turn, self._opening
         parts = (self._services, opening.history, turn.conversation, turn.params)
-        if turn.tools.history is None:
+        history = turn.tools.history
+        if not isinstance(history, ConversationHistory):
             return await prepare(*parts), None
-        notes = NoteSources(turn.tools.history, opening.answer.id, opening.events)
+        notes = NoteSources(history, opening.answer.id, opening.events)
         return await prepare_first(*parts, notes, self._stream.message, turn.tools.workflow)
 
     async def _prepare(self) -> Preparation:

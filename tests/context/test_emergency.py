@@ -1,11 +1,14 @@
 """Emergencies: a request is shortened by force until it fits."""
 
+from dataclasses import replace
+
 from plugin.assistant.config import Settings
-from plugin.assistant.context.draft import Draft, compose
+from plugin.assistant.context.draft import Draft, PlacedNote, compose
 from plugin.assistant.context.emergency import fitted
 from plugin.assistant.context.fidelity import IMAGE_NOTE, GroupReducer
 from plugin.assistant.context.limits import limits_of
 from plugin.assistant.context.log import ChatLog
+from plugin.assistant.context.notes import RECALLED, Note
 from plugin.assistant.context.projections import Projections
 from plugin.assistant.context.tool_facts import ToolFacts
 from plugin.assistant.context.window import Budget
@@ -63,3 +66,26 @@ def test_the_newest_results_give_up_the_rest_last() -> None:
     assert [group.first for group in made.dropped] == [0]
     assert made.tokens <= 200
     assert len(made.tail[-1].results) == 2
+
+
+def with_notes(room: int, *notes: PlacedNote) -> Draft:
+    """A short chat whose request has these notes, within `room` tokens."""
+    log, reducer = ChatLog((user("word " * 50),), facts=FACTS), GroupReducer(LIMITS.fidelity)
+    draft = compose(log, Projections(), None, None, LIMITS, reducer, notes)
+    return fitted(draft, room, reducer, 0)
+
+
+def test_passages_of_earlier_turns_go_before_those_of_this_turn_are_shortened() -> None:
+    note = Note(RECALLED, ("user: " + "word " * 200,), 400, places=(7,), dates=("",))
+    now = PlacedNote.of(note, 0, None)
+    earlier = [replace(PlacedNote.of(note, 0, None), stays=True) for _ in range(2)]
+    bare = with_notes(10_000).tokens
+    for staying in range(3):
+        room = bare + (1 + staying) * now.counted.tokens
+        made = with_notes(room, *earlier, now)
+        assert made.tokens <= room
+        assert made.notes[-1] == now
+        assert len(made.notes) == 1 + staying
+    (shorter,) = with_notes(240, *earlier, now).notes
+    assert 100 < shorter.counted.tokens < now.counted.tokens
+    assert not shorter.stays

@@ -7,7 +7,7 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 from plugin.assistant.context.projection_json import VERSION, from_json, to_json
-from plugin.assistant.context.projections import Covered, LLMSummary, Projections
+from plugin.assistant.context.projections import Covered, LLMSummary, Projections, Shown
 from plugin.assistant.context.summary.ledger import Ledger
 from plugin.assistant.context.summary.state import Failure, Summary
 
@@ -50,6 +50,16 @@ COVERED = st.builds(
 CUTS = st.lists(ROWS, max_size=6).map(
     lambda rows: tuple(Covered(first, end, f"{end}") for first, end in pairwise(sorted(rows)))
 )
+
+
+def _shown(row: int, passages: list[tuple[int, str, str]], hint: str, digest: str) -> Shown:
+    rows, texts, dates = zip(*passages, strict=True)
+    return Shown(row, rows, texts, dates, hint, digest)
+
+
+SHOWN = st.builds(
+    _shown, ROWS, st.lists(st.tuples(ROWS, WORDS, WORDS), min_size=1, max_size=3), WORDS, WORDS
+)
 PROJECTIONS = st.builds(
     Projections,
     cuts=CUTS,
@@ -60,6 +70,7 @@ PROJECTIONS = st.builds(
     mask=st.none() | COVERED,
     made_at=ROWS,
     llm_summary=st.none() | st.builds(LLMSummary, WORDS, COVERED),
+    shown=st.lists(SHOWN, max_size=3).map(tuple),
 )
 ANY_JSON = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats() | WORDS,
@@ -122,3 +133,9 @@ def test_a_summary_without_the_newer_sections_is_read() -> None:
         del stored["summary"][name]
     summary = from_json(stored).summary
     assert summary == Summary(0, 3, requests=((0, "A fox"),))
+
+
+def test_projections_of_an_earlier_version_have_no_passages() -> None:
+    body = to_json(Projections(made_at=4))
+    del body["shown"]
+    assert from_json(body) == Projections(made_at=4)

@@ -4,8 +4,9 @@ import json
 from dataclasses import fields
 
 import pytest
-from plugin.assistant.config import MOST, Settings
+from plugin.assistant.config import Settings
 from plugin.assistant.context.report import PARTS, Report, RequestUsage, Size
+from plugin.assistant.formats import MOST
 
 LIMITS = tuple(
     field.metadata["variable"]

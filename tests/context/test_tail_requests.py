@@ -46,8 +46,8 @@ class Turns:
         return self._tail
 
 
-SEED = Note(RECALLED, ("the seed was 42",), 400)
-LONG = Note(RECALLED, ("a passage " * 60, "a passage " * 90), 1_600)
+SEED = Note(RECALLED, ("the seed was 42",), 400, places=(0,), dates=("",))
+LONG = Note(RECALLED, ("a passage " * 60, "a passage " * 90), 1_600, places=(4, 2), dates=("", ""))
 FINISHED = Note(EVENTS, ("the run has finished", "an output " * 40), 400)
 NOTES = st.sampled_from([(), (SEED,), (LONG,), (FINISHED,), (FINISHED, SEED), (FINISHED, LONG)])
 

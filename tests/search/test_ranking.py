@@ -142,8 +142,4 @@ def test_common_words_are_passed_over_only_where_that_changes_nothing(
         for place in places:
             sums[place] = sums.get(place, 0.0) + weight
     best = sorted(sums, key=lambda place: (-sums[place], place))[:most]
-    before, ranking.MOST_SEEDS = ranking.MOST_SEEDS, most  # type: ignore[misc]
-    try:
-        assert ranking._seeds(weighted) == best
-    finally:
-        ranking.MOST_SEEDS = before  # type: ignore[misc]
+    assert ranking._seeds(weighted, most) == best

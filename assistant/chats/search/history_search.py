@@ -28,7 +28,7 @@ from sqlalchemy import select
 from ...database import Transaction, Transactions
 from ...errors import FileFailed, StoreError
 from ...search.positions import PieceOrigin, Placed, first_place, place_all
-from ...search.ranking import rank
+from ...search.ranking import Ranking, rank
 from ...search.scanned_postings import ScannedPostings
 from ...search.word_query import word_query
 from ...search.words import query_terms
@@ -37,6 +37,7 @@ from ..failover.failover import Failover
 from ..identity import chat_id as check_chat_id
 from ..schema import chats
 from . import row_indexing, search_index, word_search
+from .found_pieces import FoundPiece, PieceQuery, named, row_of
 from .hits import Found, Hit, show
 from .word_search import WordHit
 
@@ -52,7 +53,8 @@ _DAMAGED_INDEX: Final = (StoreError, TypeError, ValueError, KeyError, Arithmetic
 """What a damaged index raises: values of wrong types, or the database's own error."""
 
 
-FoundT = TypeVar("FoundT", Hit, WordHit)
+FoundT = TypeVar("FoundT", Hit, WordHit, FoundPiece)
+HitT = TypeVar("HitT", Hit, WordHit)
 Find = Callable[[Transaction, bool], tuple[FoundT, ...]]
 """Finds hits in a transaction, in the index (True) or in all rows."""
 
@@ -96,6 +98,18 @@ class HistorySearch:
         saved = await self._saved(find, held)
         return tuple(sorted([*unsaved, *saved], key=lambda hit: -hit.score)[:k])
 
+    async def pieces(self, wanted: PieceQuery) -> tuple[FoundPiece, ...]:
+        """The pieces of a chat's messages that fit a query best, each alone: what a model gets.
+        Raises as `search` does."""
+        identity = check_chat_id(wanted.chat_id)
+
+        def find(transaction: Transaction, indexed: bool) -> tuple[FoundPiece, ...]:
+            return _find_pieces(transaction, wanted, indexed)
+
+        held = self._failover.held if self._failover is not None else frozenset()
+        place = self._unsaved if self._unsaved is not None and identity in held else self
+        return await place._search(identity, find)
+
     async def find_words(self, query: str, k: int = 10) -> tuple[WordHit, ...]:
         """Up to `k` messages in all chats that hold all words of the query, the best first
         (`word_search`)."""
@@ -114,7 +128,7 @@ class HistorySearch:
         saved = await self._saved(find, held)
         return tuple(sorted([*unsaved, *saved], key=lambda hit: hit.level)[:k])
 
-    async def _saved(self, find: Find[FoundT], held: Collection[str]) -> list[FoundT]:
+    async def _saved(self, find: Find[HitT], held: Collection[str]) -> list[HitT]:
         """The hits in the file, which may fail. Memory has the whole of the `held` chats, so the
         file's hits in these are left out."""
         try:
@@ -244,12 +258,14 @@ class HistorySearch:
 
 @dataclass(frozen=True, slots=True)
 class _Wanted:
-    """A search: in one chat or in all (None), for `terms`, at most `hits` hits, before a row."""
+    """A search: in one chat or in all (None), for `terms`, at most `hits` hits, before a row, in
+    the order of `rank`."""
 
     chat_id: str | None
     terms: tuple[str, ...]
     hits: int
     before_row: int | None
+    rank: Ranking = rank
 
 
 def _make_tables(transaction: Transaction) -> bool:
@@ -264,6 +280,16 @@ def _find(transaction: Transaction, wanted: _Wanted, indexed: bool) -> tuple[Hit
     return show(transaction, found, frozenset(wanted.terms))
 
 
+def _find_pieces(
+    transaction: Transaction, wanted: PieceQuery, indexed: bool
+) -> tuple[FoundPiece, ...]:
+    chat_rows.require(transaction, wanted.chat_id)
+    before = row_of(transaction, wanted)
+    search = _Wanted(wanted.chat_id, wanted.terms, wanted.most, before, wanted.ranking)
+    found = _ask_index(transaction, search) if indexed else _ask_rows(transaction, search)
+    return named(transaction, wanted.chat_id, found)
+
+
 def _ask_index(transaction: Transaction, wanted: _Wanted) -> Found:
     number = None
     if wanted.chat_id is not None:
@@ -274,7 +300,7 @@ def _ask_index(transaction: Transaction, wanted: _Wanted) -> Found:
     postings = search_index.IndexedPostings(
         transaction, number, wanted.before_row, hidden=_hidden(transaction)
     )
-    windows = rank(wanted.terms, postings, wanted.hits)
+    windows = wanted.rank(wanted.terms, postings, wanted.hits)
     places = [place for window in windows for place in window.places]
     return Found(windows, search_index.origins(transaction, places))
 
@@ -300,4 +326,4 @@ def _ask_rows(transaction: Transaction, wanted: _Wanted) -> Found:
             placed.append(one)
             for place, _, _ in one.places():
                 origins[place] = PieceOrigin(chat_id, one.document.row, place - one.place)
-    return Found(rank(wanted.terms, ScannedPostings(placed), wanted.hits), origins)
+    return Found(wanted.rank(wanted.terms, ScannedPostings(placed), wanted.hits), origins)

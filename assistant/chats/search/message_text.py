@@ -11,6 +11,7 @@ import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from typing import Any, Final, Literal, get_args
 
 from ...messages.conversion import data_url_text
@@ -52,29 +53,49 @@ class PieceText:
     round: int
 
 
+@dataclass(frozen=True, slots=True)
+class PieceParts:
+    """The parts of a piece, and its round: parts with text, or one tool call (`is_call`)."""
+
+    parts: tuple[Part, ...]
+    round: int
+
+    @property
+    def is_call(self) -> bool:
+        return isinstance(self.parts[0], ToolPart)
+
+
 def pieces_of(message: Message) -> tuple[PieceText, ...]:
     """The message in pieces, in their order."""
-    pieces: list[PieceText] = []
-    said: list[str] = []
+    return tuple(
+        PieceText(clean("\n".join(filter(None, chain(*map(_part, piece.parts))))), piece.round)
+        for piece in parts_of_pieces(message)
+    )
+
+
+def parts_of_pieces(message: Message) -> tuple[PieceParts, ...]:
+    """The parts of each piece, without the effort to make its text."""
+    pieces: list[PieceParts] = []
+    said: list[Part] = []
     number = 0
 
     def end_text() -> None:
-        if any(said):
-            pieces.append(PieceText(clean("\n".join(filter(None, said))), number))
+        if any(chain.from_iterable(map(_part, said))):
+            pieces.append(PieceParts(tuple(said), number))
         said.clear()
 
     for part in message.parts:
         begun = bool(pieces) and pieces[-1].round == number
         if isinstance(part, ToolPart):
             end_text()
-            pieces.append(PieceText(clean("\n".join(filter(None, _part(part)))), number))
+            pieces.append(PieceParts((part,), number))
         elif isinstance(part, StepStart):
             end_text()
             number += bool(pieces) and pieces[-1].round == number
         else:
             # Text after a call begins the next round, as a request has it (`conversion`).
             number += begun and isinstance(part, TextPart)
-            said.extend(_part(part))
+            said.append(part)
     end_text()
     return tuple(pieces)
 
