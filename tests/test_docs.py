@@ -113,7 +113,7 @@ def test_every_limit_in_the_context_page_is_the_default() -> None:
         re.MULTILINE,
     )
     told = {name: NUMBER.search(limit) for limit, name in rows if name != "LLM_CONTEXT_WINDOW"}
-    assert len(told) == 14
+    assert len(told) == 17
     for name, number in told.items():
         assert number and int(number[0].replace(",", "")) == DEFAULTS[name], name
 

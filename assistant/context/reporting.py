@@ -33,7 +33,7 @@ def report_of(
 ) -> Report:
     """The report of a draft that is about to be sent."""
     used = None if log.systems else system
-    omitted, clamped, repeated = _shortened(draft)
+    omitted, trimmed, fitted, repeated = _shortened(draft)
     cuts = projections.cuts
     handles = [range_handle(cuts[0].first, projections.end)] if cuts else []
     handles += [item.handle for item in shortened]
@@ -42,10 +42,10 @@ def report_of(
     changes = {
         "LLM_REPEAT_MIN_CHARS": repeated,
         "LLM_TOOL_RESULT_KEEP_LAST_ROUNDS": omitted,
-        "LLM_TOOL_OUTPUT_TRIM_CHARS": clamped,
+        "LLM_TOOL_OUTPUT_TRIM_CHARS": trimmed,
         # Each cut has stored the limit that asked for it; "" is a cut by the user.
         **{cut.limit: 1 for cut in cuts if cut.limit},
-        **({"LLM_CONTEXT_WINDOW": 1} if draft.dropped else {}),
+        **({_fitting(limits, forced=draft.forced): 1} if draft.forced or fitted else {}),
         **{placed.note.kind.setting: 1 for placed in draft.notes if placed.note.kind.setting},
     }
     return Report(
@@ -57,12 +57,12 @@ def report_of(
         limits_applied=(*(used.limits if used else ()), *(n for n, c in changes.items() if c)),
         left_out=(*(used.left_out if used else ()), *handles),
         rounds_omitted=omitted,
-        results_clamped=clamped,
+        results_clamped=trimmed + fitted,
         results_repeated=repeated,
         messages_trimmed=cut,
         messages_sent=draft.count,
         repairs=log.repairs,
-        strength=_strength(omitted, clamped + repeated, cut),
+        strength=_strength(omitted, trimmed + fitted + repeated, cut),
         summarised=projections.summary.messages if projections.summary else 0,
         cuts=len(cuts),
         emergency=draft.forced,
@@ -74,10 +74,17 @@ def report_of(
     )
 
 
-def _shortened(draft: Draft) -> tuple[int, int, int]:
-    """The numbers of rounds sent as digests, of clamped results, and of messages replaced because
-    an earlier message has the same content."""
-    omitted = clamped = repeated = 0
+def _fitting(limits: Limits, *, forced: bool) -> str:
+    """The setting that made a request shorten results of its own turn."""
+    by_window = forced and limits.trigger_setting == "LLM_SUMMARY_TRIGGER"
+    return "LLM_CONTEXT_WINDOW" if by_window else limits.trigger_setting
+
+
+def _shortened(draft: Draft) -> tuple[int, int, int, int]:
+    """The numbers of rounds sent as digests, of results within their own limit, of results
+    shortened to make the request fit, and of messages replaced because an earlier message has the
+    same content."""
+    omitted = trimmed = fitted = repeated = 0
     for sent, whole in zip(draft.tail, draft.whole, strict=True):
         if sent is whole:
             continue
@@ -86,12 +93,12 @@ def _shortened(draft: Draft) -> tuple[int, int, int]:
             for new, old in zip(sent.messages, whole.messages, strict=True)
             if new.content != old.content
         ]
-        lines = sum(message.reduced == "digest" for message in changed)
-        again = sum(message.reduced == "repeat" for message in changed)
-        omitted += lines > 0
-        repeated += again
-        clamped += sum(message.role == "tool" for message in changed) - lines - again
-    return omitted, clamped, repeated
+        repeated += sum(message.reduced == "repeat" for message in changed)
+        results = [message.reduced for message in changed if message.role == "tool"]
+        omitted += "digest" in results
+        trimmed += results.count("trim")
+        fitted += results.count("fit")
+    return omitted, trimmed, fitted, repeated
 
 
 def _strength(omitted: int, shorter: int, cut: int) -> str:

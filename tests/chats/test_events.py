@@ -8,7 +8,7 @@ from plugin.assistant.chats.export.archive import Archive
 from plugin.assistant.chats.export.markdown import to_markdown
 from plugin.assistant.chats.log.branches import Branches
 from plugin.assistant.chats.reconcile import Append, Regenerate, Resume, edited, reconcile
-from plugin.assistant.chats.search import history_search, row_indexing
+from plugin.assistant.chats.search import row_indexing
 from plugin.assistant.chats.search.history_search import HistorySearch
 from plugin.assistant.database.sqlite import SqliteDatabase
 from plugin.assistant.database.sqlite import transaction as sqlite_transaction
@@ -296,7 +296,7 @@ async def test_a_chat_that_ends_with_an_event_is_not_indexed_again(
     await store.append("c", user("u1", "A zebra"))
     await store.add_event("c", DONE)
     assert len(await search.search("c", "zebra")) == 1
-    monkeypatch.setattr(history_search, "_add", None)
+    monkeypatch.setattr(row_indexing, "add", None)
     assert len(await search.search("c", "zebra")) == 1
 
 
