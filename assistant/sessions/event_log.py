@@ -7,7 +7,7 @@
 An event is encoded once and kept in one list that all readers share, a large event in a thread. A
 slow reader neither delays the others nor costs memory: when events that it has not read fall out of
 the list, its stream is closed with the reason `too_slow`. What all readers have is kept up to
-MOST_BYTES, for clients that reconnect.
+MOST_BYTES, for clients that reconnect; `sessions` lets go of it a while after the last reader left.
 """
 
 from __future__ import annotations
@@ -42,8 +42,10 @@ EventType = Literal[
 """The types of all events. The list of chats sends the last three and `snapshot`."""
 MOST_EVENTS: Final = 4_096
 """Events that are kept for readers that fell behind or reconnect: minutes of a fast answer."""
-MOST_BYTES: Final = 4 * 1024 * 1024
-"""Bytes of the kept events, without the newest `NEWEST` events."""
+MOST_BYTES: Final = 2 * 1024 * 1024
+"""About the memory of the kept events, without the newest `NEWEST` events."""
+EVENT_BYTES: Final = 500
+"""The memory of an event beside its characters: the objects that hold them."""
 NEWEST: Final = 32
 """The newest events, which are kept even beyond MOST_BYTES: they may come without a pause in which
 a reader could read an event, and an image alone has megabytes."""
@@ -87,7 +89,15 @@ def _head(kind: str, seq: int | None) -> bytes:
     return f"{number}event: {kind}\ndata: ".encode()
 
 
+def _data(
+    seq: int, kind: EventType, about: Mapping[str, Any], body: Mapping[str, Any]
+) -> dict[str, Any]:
+    return {"seq": seq, "type": kind, **about, **body}
+
+
 _TAIL: Final = b"\n\n"
+_Unencoded = tuple[int, EventType, Mapping[str, Any], Mapping[str, Any]]
+"""The arguments of `_data`."""
 
 
 def closed(reason: str) -> bytes:
@@ -104,20 +114,22 @@ class Reader:
 
 class _Event:
     """An event that is encoded when the first reader gets it: most events of a chat that nobody
-    follows are never read. `size` is
-    about its bytes."""
+    follows are never read. Until then it holds no more than the log was given. `size` is about its
+    memory."""
 
-    __slots__ = ("_content", "_data", "_head", "size")
+    __slots__ = ("_content", "_event", "size")
 
-    def __init__(self, head: bytes, data: Mapping[str, Any], size: int) -> None:
-        self._head, self._data, self.size = head, data, size
-        self._content: bytes | None = None
+    def __init__(self, event: _Unencoded, size: int) -> None:
+        self._event: _Unencoded | None = event
+        self._content = b""
+        self.size = size
 
     @property
     def content(self) -> bytes:
-        if self._content is None:
-            self._content = self._head + whole(self._data) + _TAIL
-            self._data = {}
+        if self._event is not None:
+            seq, kind, about, body = self._event
+            self._content = _head(kind, seq) + whole(_data(seq, kind, about, body)) + _TAIL
+            self._event = None
         return self._content
 
 
@@ -149,7 +161,7 @@ class EventLog:
         self.seq = seq
         self.ended: str | None = None
         """None while events come; then the reason, empty where a reader may reconnect."""
-        self._about = dict(about)
+        self._about = {**about, "epoch": epoch}
         self._most_events = most_events
         self._most_bytes = most_bytes
         self._events: list[_Event | _LargeEvent] = []
@@ -164,27 +176,32 @@ class EventLog:
 
     def data(self, kind: EventType, body: Mapping[str, Any]) -> dict[str, Any]:
         """The data of an event with the present number, such as a first snapshot."""
-        return {"seq": self.seq, "type": kind, **self._about, "epoch": self.epoch, **body}
+        return _data(self.seq, kind, self._about, body)
 
     def add(self, kind: EventType, body: Mapping[str, Any]) -> None:
         """Adds an event for all readers. `body` may hold messages, and must not change later."""
         self.seq += 1
-        data = self.data(kind, body)
         # All but the chunk of a `stream_delta` is short; there are many of these.
-        size = weight(body.get("chunk", data), PIECE)
-        if size <= PIECE:
-            self._events.append(_Event(_head(kind, self.seq), data, size))
-            self._size += size
+        chars = weight(body.get("chunk", body), PIECE)
+        if chars <= PIECE:
+            event = _Event((self.seq, kind, self._about, body), EVENT_BYTES + chars)
+            self._events.append(event)
+            self._size += event.size
         elif self._readers:
-            large_event = _LargeEvent(_head(kind, self.seq), data)
+            large_event = _LargeEvent(_head(kind, self.seq), self.data(kind, body))
             large_event.encoding.add_done_callback(self._encoded)
             self._events.append(large_event)
         else:
-            # Who comes later gets a snapshot: it is no larger, and nobody may come.
-            self._events.clear()
-            self._size = 0
+            # The snapshot for a client that comes later is no larger, and nobody may come.
+            self.let_go()
         self._forget()
         self._wake()
+
+    def let_go(self) -> None:
+        """Drops the events if nobody reads them: a client that reconnects gets a snapshot."""
+        if not self._readers:
+            self._events.clear()
+            self._size = 0
 
     def end(self, reason: str) -> None:
         """Ends the streams of all readers."""

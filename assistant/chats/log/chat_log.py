@@ -7,7 +7,7 @@ number and the parent of a row, `paths` how rows make a path.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, Final
 
@@ -16,7 +16,7 @@ from sqlalchemy import Integer, String, bindparam, case, func, insert, select, u
 from ...database import Statement, Transaction
 from ...errors import InvalidRequest
 from ...messages.origin import EVENT, role_in_log
-from ...messages.parts import Message
+from ...messages.parts import FilePart, Message, ReasoningPart, TextPart, ToolPart
 from .. import attachments
 from ..attachments import encode_row
 from ..identity import message_id
@@ -92,12 +92,32 @@ class Added:
     parent_row: int | None = None
 
 
+ROW_BYTES: Final = 200
+"""The memory of a row's message beside its values."""
+VALUE_BYTES: Final = 6
+"""The memory of values of JSON for each character of their text: small objects have heads."""
+
+
 @dataclass(frozen=True, slots=True)
 class Stored:
-    """A message as it was read, with the length of its text."""
+    """A message as it was read, with the length of its text. `held` is about its memory in
+    bytes."""
 
     message: Message
     chars: int
+    held: int = field(init=False)
+
+    def __post_init__(self) -> None:
+        texts = 0
+        for part in self.message.parts:
+            if isinstance(part, TextPart | ReasoningPart):
+                texts += len(part.text)
+            elif isinstance(part, FilePart):
+                texts += len(part.url)
+            elif isinstance(part, ToolPart) and isinstance(part.output, str):
+                texts += len(part.output)
+        held = ROW_BYTES + texts + VALUE_BYTES * max(0, self.chars - texts)
+        object.__setattr__(self, "held", held)
 
 
 def add_rows(
