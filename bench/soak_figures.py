@@ -34,8 +34,8 @@ MEGABYTE = 1e6
 
 @dataclass(frozen=True, slots=True)
 class Sample:
-    """The server after `at` seconds; `most_threads` are its threads when all pools are full. `longest` is the length in messages of the longest chat in
-    use, `mean` that of all."""
+    """The server after `at` seconds; `most_threads` are its threads when all pools are full,
+    `longest` is the length in messages of the longest chat in use, `mean` that of all."""
 
     at: float
     rss: int

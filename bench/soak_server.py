@@ -46,8 +46,8 @@ def descriptors(process: psutil.Process) -> int:
 
 
 def figures(process: psutil.Process) -> dict[str, Any]:
-    """Resident bytes, descriptors, threads and the most threads, and tasks of the event loop by the name of their
-    coroutine."""
+    """Resident bytes, descriptors, threads now and at most, and tasks of the event loop by the name
+    of their coroutine."""
     tasks: Counter[str] = Counter()
     for task in asyncio.all_tasks():
         coroutine = task.get_coro()

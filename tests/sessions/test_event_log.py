@@ -4,7 +4,6 @@ import asyncio
 from typing import Any
 
 import pytest
-
 from plugin.assistant.sessions.event_log import DELETED, NEWEST, EventLog, new_epoch
 from plugin.tests.memory import held_bytes
 
