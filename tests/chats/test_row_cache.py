@@ -66,3 +66,11 @@ def test_one_large_chat_is_kept_while_it_is_in_use() -> None:
     assert cache.chats() == {"small"}
     cache.keep("too large", image("too large", 6_000))
     assert cache.rows("too large") == {}
+
+
+def test_the_size_of_an_image_is_not_that_of_the_message_beside_it() -> None:
+    cache = RowCache()
+    chars = 4_000_000
+    picture = image("c1", chars)[1].message
+    cache.grow("c1", (picture, turn("c1")[0]), Added(range(1, 3), chars + 500))
+    assert chars < cache._size < 1.1 * chars

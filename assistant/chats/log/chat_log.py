@@ -95,7 +95,8 @@ class Added:
 ROW_BYTES: Final = 200
 """The memory of a row's message beside its values."""
 VALUE_BYTES: Final = 6
-"""The memory of values of JSON for each character of their text: small objects have heads."""
+"""The memory of values of JSON for each character of their text. Measured: 3 to 4 for the metadata
+of an answer, 7 for a list of nodes."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,16 +109,22 @@ class Stored:
     held: int = field(init=False)
 
     def __post_init__(self) -> None:
-        texts = 0
-        for part in self.message.parts:
-            if isinstance(part, TextPart | ReasoningPart):
-                texts += len(part.text)
-            elif isinstance(part, FilePart):
-                texts += len(part.url)
-            elif isinstance(part, ToolPart) and isinstance(part.output, str):
-                texts += len(part.output)
+        texts = text_chars(self.message)
         held = ROW_BYTES + texts + VALUE_BYTES * max(0, self.chars - texts)
         object.__setattr__(self, "held", held)
+
+
+def text_chars(message: Message) -> int:
+    """The characters of a message's texts and attachments, without its other values."""
+    found = 0
+    for part in message.parts:
+        if isinstance(part, TextPart | ReasoningPart):
+            found += len(part.text)
+        elif isinstance(part, FilePart):
+            found += len(part.url)
+        elif isinstance(part, ToolPart) and isinstance(part.output, str):
+            found += len(part.output)
+    return found
 
 
 def add_rows(

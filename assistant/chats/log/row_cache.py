@@ -11,10 +11,10 @@ from collections.abc import Mapping, Sequence
 from typing import Final
 
 from ...messages.parts import Message
-from .chat_log import Added, Stored
+from .chat_log import Added, Stored, text_chars
 
 MOST_BYTES: Final = 16 * 1024 * 1024
-"""Memory of the cached rows: a hundred chats of a hundred short messages."""
+"""Memory of the cached rows: about fifty chats of a hundred messages."""
 LARGEST_CHAT: Final = 2 * MOST_BYTES
 """Memory of the rows of the chat that was used last, which is kept even beyond MOST_BYTES, but
 alone then: a few images have megabytes."""
@@ -52,9 +52,10 @@ class RowCache:
         if added.parent_row != next(reversed(path), None):
             path = {row: one for row, one in path.items() if row <= (added.parent_row or 0)}
             size = _size(path)
-        chars = added.chars // len(messages)
-        for row, message in zip(added.rows, messages, strict=True):
-            path[row] = Stored(message, chars)
+        texts = [text_chars(message) for message in messages]
+        rest = max(0, added.chars - sum(texts)) // len(messages)
+        for row, message, chars in zip(added.rows, messages, texts, strict=True):
+            path[row] = Stored(message, chars + rest)
             size += path[row].held
         self._put(chat_id, path, size)
 
