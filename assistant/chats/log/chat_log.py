@@ -94,8 +94,8 @@ class Added:
 
 ROW_BYTES: Final = 200
 """The memory of a row's message beside its values."""
-VALUE_BYTES: Final = 6
-"""The memory of values of JSON for each character of their text. Measured: 3 to 4 for the metadata
+VALUE_BYTES: Final = 4
+"""The memory of values of JSON for each character of their text. Measured: 2 to 4 for the metadata
 of an answer, 7 for a list of nodes."""
 
 

@@ -14,7 +14,7 @@ from ...messages.parts import Message
 from .chat_log import Added, Stored, text_chars
 
 MOST_BYTES: Final = 16 * 1024 * 1024
-"""Memory of the cached rows: about fifty chats of a hundred messages."""
+"""Memory of the cached rows: about seventy chats of a hundred messages."""
 LARGEST_CHAT: Final = 2 * MOST_BYTES
 """Memory of the rows of the chat that was used last, which is kept even beyond MOST_BYTES, but
 alone then: a few images have megabytes."""
