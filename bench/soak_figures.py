@@ -21,11 +21,12 @@ MEASURES = ("rss", "descriptors", "threads", "tasks")
 MOST_GROWTH: Mapping[str, tuple[float, float]] = {
     "rss": (1.1, 0),
     "descriptors": (1.05, 3),
-    "threads": (1.0, 1),
     "tasks": (1.05, 3),
 }
 """How much a measure may grow and count as flat: a factor of its median, and so many more. Which
-readers are away at the moment of a sample moves descriptors and tasks by some."""
+readers are away at the moment of a sample moves descriptors and tasks by some. Threads may be as
+many as the pools have places: a pool of fixed size starts a thread whenever work finds all of its
+threads busy, so it fills up late on a machine that has little else to do."""
 MOST_SLOWER = 1.2
 """The factor by which p95 of the first chunk may rise from the first window to the last."""
 MEGABYTE = 1e6
@@ -33,13 +34,14 @@ MEGABYTE = 1e6
 
 @dataclass(frozen=True, slots=True)
 class Sample:
-    """The server after `at` seconds; `longest` is the length in messages of the longest chat in
-    use, `mean` that of all."""
+    """The server after `at` seconds; `most_threads` are its threads when all pools are full,
+    `longest` is the length in messages of the longest chat in use, `mean` that of all."""
 
     at: float
     rss: int
     descriptors: int
     threads: int
+    most_threads: int
     tasks: int
     turns: int
     chats: int
@@ -132,8 +134,11 @@ def _flat(
         percentile([getattr(sample, measure) for sample in some], 0.5) / unit
         for some in (early, late)
     )
-    factor, more = MOST_GROWTH[measure]
-    most = before * factor + more
+    if measure == "threads":
+        most: float = max(sample.most_threads for sample in late)
+    else:
+        factor, more = MOST_GROWTH[measure]
+        most = before * factor + more
     name = "memory (RSS, MB)" if measure == "rss" else measure
     text = f"{name}: {before:,.0f} in {spans[0]}, {after:,.0f} in {spans[1]} (at most {most:,.0f})"
     return Verdict(after <= most, text)

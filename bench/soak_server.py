@@ -16,16 +16,24 @@ runpy.run_path(str(Path(__file__).resolve().parent.parent / "scripts" / "bootstr
 
 import asyncio  # noqa: E402  the package has its name only now
 import json  # noqa: E402
+import os  # noqa: E402
 import sys  # noqa: E402
 from collections import Counter  # noqa: E402
+from concurrent.futures import ThreadPoolExecutor  # noqa: E402
 from typing import Any  # noqa: E402
 
 import psutil  # noqa: E402
 from aiohttp import web  # noqa: E402
+from plugin.assistant.database.sqlite.database import READERS  # noqa: E402
 from plugin.bench.soak_provider import end_with_parent  # noqa: E402
 from plugin.preview.server import create_app, serve  # noqa: E402
 from plugin.tests.hosts import plugin_without_settings  # noqa: E402
 
+WORKERS = min(32, (os.cpu_count() or 1) + 4)
+"""Threads of the event loop's executor, which `asyncio.to_thread` uses: as many as Python takes."""
+MOST_THREADS = WORKERS + READERS + 3
+"""When all pools are full: the workers, the readers of the database, its writer, the main thread
+and the thread of `end_with_parent`."""
 STREAMS = 256
 """More streams than the soak has: readers, turns, and turns that are joined again."""
 
@@ -38,8 +46,8 @@ def descriptors(process: psutil.Process) -> int:
 
 
 def figures(process: psutil.Process) -> dict[str, Any]:
-    """Resident bytes, descriptors, threads, and tasks of the event loop by the name of their
-    coroutine."""
+    """Resident bytes, descriptors, threads now and at most, and tasks of the event loop by the name
+    of their coroutine."""
     tasks: Counter[str] = Counter()
     for task in asyncio.all_tasks():
         coroutine = task.get_coro()
@@ -48,6 +56,7 @@ def figures(process: psutil.Process) -> dict[str, Any]:
         "rss": process.memory_info().rss,
         "descriptors": descriptors(process),
         "threads": process.num_threads(),
+        "most_threads": MOST_THREADS,
         "tasks": sum(tasks.values()),
         "tasks_by_name": dict(tasks.most_common()),
     }
@@ -55,6 +64,7 @@ def figures(process: psutil.Process) -> dict[str, Any]:
 
 async def main(folder: Path, provider: str) -> None:
     process = psutil.Process()
+    asyncio.get_running_loop().set_default_executor(ThreadPoolExecutor(WORKERS))
 
     async def tell(request: web.Request) -> web.Response:
         return web.json_response(figures(process))

@@ -23,8 +23,12 @@ LONGEST_TERM: Final = 80
 """Characters of the longest term. A SHA-256 fits; longer words are data such as base64."""
 LONGEST_NAME: Final = 4 * LONGEST_TERM
 """Characters of the longest path with its folders; longer paths are data too."""
-KNOWN_NAMES: Final = 50_000
-"""Names whose terms are cached, so that a common word is analysed once."""
+KNOWN_NAMES: Final = 16_384
+LONGEST_KNOWN: Final = 40
+"""Names whose terms are cached, and the characters of the longest, so that a common word is
+analysed once: about 8 MB."""
+KNOWN_WORDS: Final = 2_048
+"""Words of snippets whose terms are cached."""
 MOST_QUERY_TERMS: Final = 32
 """A query is a question, not a document; of more words the longest are taken."""
 
@@ -93,9 +97,13 @@ def spans(text: str, terms: frozenset[str]) -> Iterator[tuple[int, int, frozense
                 yield match.start() + piece.start(), match.start() + piece.end(), found
 
 
-@lru_cache(maxsize=KNOWN_NAMES)
 def _terms_of_word(word: str) -> frozenset[str]:
     """`index_terms` of a single word, which most texts have again and again."""
+    return _terms_of_known_word(word) if len(word) <= LONGEST_KNOWN else index_terms(word)
+
+
+@lru_cache(maxsize=KNOWN_WORDS)
+def _terms_of_known_word(word: str) -> frozenset[str]:
     return index_terms(word)
 
 
@@ -114,9 +122,17 @@ def _pairs(name: str) -> list[str]:
     return [name[at : at + 2] for at in range(len(name) - 1)]
 
 
-@lru_cache(maxsize=KNOWN_NAMES)
 def _terms(name: str) -> tuple[str, ...]:
     """The terms of one name, the most specific first, each once."""
+    return _known_terms(name) if len(name) <= LONGEST_KNOWN else _found_terms(name)
+
+
+@lru_cache(maxsize=KNOWN_NAMES)
+def _known_terms(name: str) -> tuple[str, ...]:
+    return _found_terms(name)
+
+
+def _found_terms(name: str) -> tuple[str, ...]:
     if _SCRIPTS.match(name):
         return tuple(dict.fromkeys([*_pairs(name), *name]))
     found = [_whole(name)]

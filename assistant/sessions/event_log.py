@@ -7,7 +7,7 @@
 An event is encoded once and kept in one list that all readers share, a large event in a thread. A
 slow reader neither delays the others nor costs memory: when events that it has not read fall out of
 the list, its stream is closed with the reason `too_slow`. What all readers have is kept up to
-MOST_BYTES, for clients that reconnect.
+MOST_BYTES, for clients that reconnect; `sessions` lets go of it a while after the last reader left.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from collections.abc import AsyncIterator, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any, Final, Literal
 
-from ..messages.json_pieces import PIECE, VALUE, large, pieces_in_thread, weight, whole
+from ..messages.json_pieces import PIECE, large, pieces_in_thread, weight, whole
 from .serialization import Json
 
 EventType = Literal[
@@ -43,8 +43,14 @@ EventType = Literal[
 """The types of all events. The list of chats sends the last three and `snapshot`."""
 MOST_EVENTS: Final = 4_096
 """Events that are kept for readers that fell behind or reconnect: minutes of a fast answer."""
-MOST_BYTES: Final = 4 * 1024 * 1024
-"""Bytes of the kept events, without the newest `NEWEST` events."""
+MOST_BYTES: Final = 2 * 1024 * 1024
+"""About the memory of the kept events, without the newest `NEWEST` events."""
+EVENT_BYTES: Final = 500
+"""The memory of an event beside its characters: the objects that hold them."""
+DELTA_BYTES: Final = 400
+"""The same of a `stream_delta` of texts."""
+BYTES_OBJECT: Final = 48
+"""The same of an event that is encoded."""
 NEWEST: Final = 32
 """The newest events, which are kept even beyond MOST_BYTES: they may come without a pause in which
 a reader could read an event, and an image alone has megabytes."""
@@ -105,7 +111,7 @@ class Reader:
 
 class _Event:
     """An event that is encoded when the first reader gets it: most events of a chat that nobody
-    follows are never read. `size` is about its bytes."""
+    follows are never read. `size` is about its memory."""
 
     __slots__ = ("data", "kind", "size")
 
@@ -148,7 +154,7 @@ class EventLog:
         self.seq = seq
         self.ended: str | None = None
         """None while events come; then the reason, empty where a reader may reconnect."""
-        self._about = dict(about)
+        self._about = {**about, "epoch": epoch}
         self._most_events = most_events
         self._most_bytes = most_bytes
         self._events: list[bytes | _Delta | _Event | _LargeEvent] = []
@@ -166,7 +172,7 @@ class EventLog:
         return self._data(kind, body, self.seq)
 
     def _data(self, kind: EventType, body: Mapping[str, Any], seq: int) -> Json:
-        return {"seq": seq, "type": kind, **self._about, "epoch": self.epoch, **body}
+        return {"seq": seq, "type": kind, **self._about, **body}
 
     def add(self, kind: EventType, body: Mapping[str, Any]) -> None:
         """Adds an event for all readers. `body` may hold messages, and must not change later."""
@@ -182,14 +188,19 @@ class EventLog:
     def _add(self, kind: EventType, data: Json) -> None:
         size = weight(data, PIECE)
         if size <= PIECE:
-            self._events.append(_Event(kind, data, size))
-            self._size += size
+            self._events.append(_Event(kind, data, EVENT_BYTES + size))
+            self._size += EVENT_BYTES + size
         elif self._readers:
             large_event = _LargeEvent(_head(kind, self.seq), data)
             large_event.encoding.add_done_callback(self._encoded)
             self._events.append(large_event)
         else:
-            # Who comes later gets a snapshot: it is no larger, and nobody may come.
+            # The snapshot for a client that comes later is no larger, and nobody may come.
+            self.let_go()
+
+    def let_go(self) -> None:
+        """Drops the events if nobody reads them: a client that reconnects gets a snapshot."""
+        if not self._readers:
             self._events.clear()
             self._size = 0
 
@@ -263,7 +274,7 @@ class EventLog:
             content = self._encode(event)
             if content is not event:
                 self._events[index] = content
-                self._size += len(content) - _size(event)
+                self._size += _size(content) - _size(event)
             batch.append(content)
             size += len(content)
             if size >= BATCH_BYTES:
@@ -321,7 +332,7 @@ class EventLog:
 def _delta_of(seq: int, body: Mapping[str, Any]) -> _Delta | None:
     """None where the chunk holds more than texts, or is large."""
     chunk: Json = body["chunk"]
-    size = VALUE * len(chunk)
+    size = DELTA_BYTES
     for value in chunk.values():
         if type(value) is not str:
             return None
@@ -332,11 +343,11 @@ def _delta_of(seq: int, body: Mapping[str, Any]) -> _Delta | None:
 
 
 def _size(event: bytes | _Delta | _Event | _LargeEvent) -> int:
-    """About the bytes of an event; none of one that is being encoded."""
+    """About the memory of an event, in bytes; none of one that is being encoded."""
     if isinstance(event, tuple):
         size: int = event[0]
         return size
     if isinstance(event, _Event):
         return event.size
     content = event if isinstance(event, bytes) else event.content
-    return len(content) if content is not None else 0
+    return BYTES_OBJECT + len(content) if content is not None else 0

@@ -38,6 +38,9 @@ from .submissions import Sender, Submitted
 
 KEPT_SECONDS: Final = 300.0
 """How long an unused session stays in memory."""
+RECONNECT_SECONDS: Final = 120.0
+"""How long an unused session keeps its events, for clients that reconnect. They are most of its
+memory: megabytes."""
 SWEEP_SECONDS: Final = 60.0
 
 
@@ -179,13 +182,16 @@ class Sessions(ContextWatcher):
         self.feed.deleted(identity)
 
     def sweep(self) -> None:
-        """Drops the sessions that were unused for KEPT_SECONDS."""
+        """Drops the sessions that were unused for KEPT_SECONDS, and the events of those that were
+        unused for RECONNECT_SECONDS."""
         now = self._clock()
         for identity, session in tuple(self._sessions.items()):
             if not session.quiet:
                 self._used[identity] = now
             elif now - self._used[identity] >= KEPT_SECONDS:
                 self._drop(session)
+            elif now - self._used[identity] >= RECONNECT_SECONDS:
+                session.events.let_go()
 
     async def close(self) -> None:
         """Stops all turns; their answers are stored as far as they came."""

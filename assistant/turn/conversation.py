@@ -16,6 +16,7 @@ from ..context.chat_context import ChatContext
 from ..context.projections import Projections
 from ..context.report import Report
 from ..context.tail import Tail
+from ..context.tokens import message_chars
 from ..context.tool_facts import NO_FACTS, ToolFacts
 from ..context.window import Budget
 from ..messages.conversion import rows_of
@@ -45,6 +46,8 @@ class Conversation:
         self._restored = projections
         self._fed: list[tuple[Message, int]] = []
         self._places: dict[str, int] = {}
+        self._sizes: list[int] = []
+        self.chars = 0
         self.lock = threading.Lock()
         self.report: Report | None = None
         self.tail = Tail()
@@ -63,11 +66,13 @@ class Conversation:
         for row in rows[len(self.context) - first :]:
             self.context.append(row)
         end = first
-        del self._fed[common:]
+        del self._fed[common:], self._sizes[common:]
         for message, made in zip(messages[common:], converted, strict=True):
             end += len(made)
             self._places[message.id] = len(self._fed)
             self._fed.append((message, end))
+            self._sizes.append(sum(map(_chars, made)))
+        self.chars = sum(self._sizes)
         return self.context
 
     def feed_locked(self, messages: Sequence[Message]) -> None:
@@ -110,3 +115,7 @@ class Conversation:
             if fed is not message and fed != message:
                 return place
         return min(len(self._fed), len(messages))
+
+
+def _chars(row: PromptMessage) -> int:
+    return message_chars(row) + sum(len(image.url) for image in row.images)

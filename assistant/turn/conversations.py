@@ -20,6 +20,9 @@ logger = logging.getLogger("comfyui_assistant")
 
 MOST_CONVERSATIONS = 16
 """Chats whose rows stay in memory; the rows of other chats are read again on use."""
+MOST_CHARS = 32_000_000
+"""Characters of their messages, pictures included. The chat that was used last stays in any
+case."""
 
 
 class Conversations:
@@ -41,11 +44,13 @@ class Conversations:
             self._kept[chat_id] = kept
             known = Conversation(self._settings, kept, self._facts)
         self._known[chat_id] = known
-        while len(self._known) > MOST_CONVERSATIONS:
-            oldest = next(iter(self._known))
-            del self._known[oldest]
-            self._kept.pop(oldest, None)
+        while len(self._known) > 1 and self._is_full():
+            self.forget(next(iter(self._known)))
         return known
+
+    def _is_full(self) -> bool:
+        chars = sum(known.chars for known in self._known.values())
+        return len(self._known) > MOST_CONVERSATIONS or chars > MOST_CHARS
 
     def report(self, chat_id: str) -> Report | None:
         """The report of the chat's last request; None if it is not in memory."""
@@ -53,7 +58,7 @@ class Conversations:
         return known.report if known is not None else None
 
     def forget(self, chat_id: str) -> None:
-        """Drops a deleted chat from memory."""
+        """Drops a chat from memory, such as a deleted one."""
         self._known.pop(chat_id, None)
         self._kept.pop(chat_id, None)
 

@@ -21,6 +21,7 @@ QUIET = Sample(
     rss=100_000_000,
     descriptors=40,
     threads=10,
+    most_threads=13,
     tasks=60,
     turns=10,
     chats=20,
@@ -65,6 +66,10 @@ def test_a_flat_hour_passes() -> None:
     judgement = judged(hour(), chunks(20, 22))
     assert set(judgement) == {"memory", "descriptors:", "threads:", "tasks:", "first"}
     assert all(judgement.values())
+
+
+def test_a_pool_that_fills_up_late_passes() -> None:
+    assert judged(hour(threads=13), chunks(20, 20))["threads:"]
 
 
 @pytest.mark.parametrize(

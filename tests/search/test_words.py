@@ -3,6 +3,7 @@
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from plugin.assistant.search import words
 from plugin.assistant.search.stemming import stem
 from plugin.assistant.search.words import (
     LONGEST_TERM,
@@ -11,6 +12,7 @@ from plugin.assistant.search.words import (
     query_terms,
     spans,
 )
+from plugin.tests.memory import held_bytes
 
 
 @pytest.mark.parametrize(
@@ -106,3 +108,13 @@ def test_marks_lie_in_the_text_and_do_not_overlap(text: str, query: str) -> None
         assert last <= start < end <= len(text)
         assert found
         last = end
+
+
+def test_the_names_of_many_long_texts_hold_little_memory() -> None:
+    for number in range(40_000):
+        name = f"models/loras/lora{number}-{number * 7}/{number}_v2_{number * 3}.safetensors"
+        index_terms(name)
+        index_terms(f"word{number}")
+        list(spans(name, frozenset()))
+    caches = [one for one in vars(words).values() if hasattr(one, "cache_info")]
+    assert 0 < held_bytes(*caches) < 12_000_000

@@ -528,6 +528,24 @@ async def test_a_session_is_dropped_when_nobody_uses_it_and_comes_back(scene: St
     assert len((await again.snapshot())["messages"]) == 2
 
 
+async def test_chats_that_were_left_keep_no_events(scene: Stage) -> None:
+    """A session of a chat that nobody uses stays for minutes, its events do not."""
+    for number in range(8):
+        session = await scene.session(f"c{number}")
+        await say(scene, session, f"u{number}")
+    sessions = [scene.sessions.known(f"c{number}") for number in range(8)]
+    async with session.watched("p1"):
+        scene.now += 1_000
+        scene.sessions._used.update(dict.fromkeys(scene.sessions._used, scene.now))
+        scene.now += 60
+        scene.sessions.sweep()
+        assert all(one and one.events._events for one in sessions)
+        scene.now += 61
+        scene.sessions.sweep()
+        assert [bool(one and one.events._events) for one in sessions] == [False] * 7 + [True]
+    assert [scene.sessions.known(f"c{number}") for number in range(8)] == sessions
+
+
 async def test_an_unknown_chat_leaves_no_session(scene: Stage) -> None:
     with pytest.raises(NotFound):
         await scene.sessions.of("nobody")

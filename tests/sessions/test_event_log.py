@@ -4,7 +4,9 @@ import asyncio
 import gc
 from typing import Any
 
+import pytest
 from plugin.assistant.sessions.event_log import DELETED, NEWEST, EventLog, new_epoch
+from plugin.tests.memory import held_bytes
 
 from .stage import events_in
 
@@ -85,6 +87,36 @@ async def test_memory_is_bounded_by_bytes_but_the_newest_event_is_always_there()
     events.add("thread_updated", {"word": "y" * 5_000})
     [event] = await all_after(events, events.seq - 1)
     assert event["word"] == "y" * 5_000
+
+
+@pytest.mark.parametrize("read", [False, True])
+async def test_the_bytes_of_small_events_are_those_that_they_hold(read: bool) -> None:
+    most = 1_000_000
+    events = log(most_bytes=most, most_events=1_000_000)
+    for number in range(20_000):
+        chunk = {"type": "text-delta", "id": f"text-{number // 40}", "delta": f"word-{number} "}
+        events.add("stream_delta", {"message_id": f"msg-{number // 40}", "chunk": chunk})
+        if read:
+            assert await all_after(events, events.seq - 1)
+    assert most / 4 < held_bytes(events._events) < 1.1 * most
+
+
+async def test_a_log_that_was_let_go_of_goes_on_with_the_next_number() -> None:
+    events = log()
+    for number in range(3):
+        events.add("thread_updated", {"n": number})
+    events.let_go()
+    assert events._events == [] and not events.holds(2) and events.holds(3)
+    events.add("thread_updated", {"n": 3})
+    assert [event["n"] for event in await all_after(events, 3)] == [3]
+
+
+async def test_a_log_that_is_read_lets_nothing_go() -> None:
+    events = log()
+    events.add("thread_updated", {"n": 0})
+    with events.reader(0):
+        events.let_go()
+        assert [event["n"] for event in await all_after(events, 0)] == [0]
 
 
 async def test_an_event_with_an_image_reaches_a_reader_after_the_next_event() -> None:

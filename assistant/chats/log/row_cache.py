@@ -7,23 +7,28 @@ their chat. The event loop's thread changes the cache, any thread reads it.
 
 from __future__ import annotations
 
-from collections import OrderedDict
 from collections.abc import Mapping, Sequence
+from typing import Final
 
 from ...messages.parts import Message
-from .chat_log import Added, Stored
+from .chat_log import Added, Stored, text_chars
 
-CACHE_CHARS = 32_000_000
-"""Most characters of row text in the cache: tens of long chats, or a few with images."""
+MOST_BYTES: Final = 16 * 1024 * 1024
+"""Memory of the cached rows: about seventy chats of a hundred messages."""
+LARGEST_CHAT: Final = 2 * MOST_BYTES
+"""Memory of the rows of the chat that was used last, which is kept even beyond MOST_BYTES, but
+alone then: a few images have megabytes."""
 
 
 class RowCache:
     """The rows of the chats that were used last; a full cache drops the chat unused for longest."""
 
-    def __init__(self, limit_chars: int = CACHE_CHARS) -> None:
-        self._limit = limit_chars
-        self._chats: OrderedDict[str, dict[int, Stored]] = OrderedDict()
+    def __init__(self, most_bytes: int = MOST_BYTES, largest_chat: int = LARGEST_CHAT) -> None:
+        self._most_bytes = most_bytes
+        self._largest_chat = largest_chat
+        self._chats: dict[str, dict[int, Stored]] = {}
         self._sizes: dict[str, int] = {}
+        self._size = 0
 
     def rows(self, chat_id: str) -> Mapping[int, Stored]:
         """The cached part of the chat's current path, by row. A later call may return more rows,
@@ -36,32 +41,38 @@ class RowCache:
 
     def keep(self, chat_id: str, path: Mapping[int, Stored]) -> None:
         """Replace the cached rows of the chat by these."""
-        self._chats[chat_id] = dict(path)
-        self._sizes[chat_id] = sum(stored.chars for stored in path.values())
-        self._bound(chat_id)
+        self._put(chat_id, dict(path), _size(path))
 
     def grow(self, chat_id: str, messages: Sequence[Message], added: Added) -> None:
         """Add these messages to the end of the path, if the row that they follow is cached."""
         path = self._chats.get(chat_id, {})
         if not messages or (added.parent_row is not None and added.parent_row not in path):
             return
+        size = self._sizes.get(chat_id, 0)
         if added.parent_row != next(reversed(path), None):
             path = {row: one for row, one in path.items() if row <= (added.parent_row or 0)}
-            self._sizes[chat_id] = sum(stored.chars for stored in path.values())
-        self._chats[chat_id] = path
-        chars = added.chars // len(messages)
-        for row, message in zip(added.rows, messages, strict=True):
-            path[row] = Stored(message, chars)
-        self._sizes[chat_id] = self._sizes.get(chat_id, 0) + added.chars
-        self._bound(chat_id)
+            size = _size(path)
+        texts = [text_chars(message) for message in messages]
+        rest = max(0, added.chars - sum(texts)) // len(messages)
+        for row, message, chars in zip(added.rows, messages, texts, strict=True):
+            path[row] = Stored(message, chars + rest)
+            size += path[row].held
+        self._put(chat_id, path, size)
 
-    def _bound(self, chat_id: str) -> None:
-        self._chats.move_to_end(chat_id)
-        while sum(self._sizes.values()) > self._limit:
-            dropped, _ = self._chats.popitem(last=False)
-            del self._sizes[dropped]
+    def _put(self, chat_id: str, path: dict[int, Stored], size: int) -> None:
+        self.forget(chat_id)
+        if size > self._largest_chat:
+            return
+        self._chats[chat_id], self._sizes[chat_id] = path, size
+        self._size += size
+        while self._size > self._most_bytes and len(self._chats) > 1:
+            self.forget(next(iter(self._chats)))
 
     def forget(self, chat_id: str) -> None:
-        """Drop the chat's rows; for a chat that is deleted."""
+        """Drop the chat's rows."""
         if self._chats.pop(chat_id, None) is not None:
-            del self._sizes[chat_id]
+            self._size -= self._sizes.pop(chat_id)
+
+
+def _size(path: Mapping[int, Stored]) -> int:
+    return sum(stored.held for stored in path.values())
