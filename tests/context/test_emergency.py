@@ -49,6 +49,14 @@ def test_images_become_text_but_not_that_of_the_message_to_answer() -> None:
     assert made.tail[2].messages == (image,)
 
 
+def test_images_become_text_before_any_result_is_shortened() -> None:
+    image = PromptMessage("user", (TextContent("look"), ImageContent("data:,")))
+    history = (image, *a_round("a", text=LONG), answer(), user("now"), *a_round("b", text=LONG))
+    made = forced(history, 1_500)
+    assert made.tail[0].messages[0].text == f"look{IMAGE_NOTE}"
+    assert [group.results[0].text for group in made.tail if group.is_round] == [LONG, LONG]
+
+
 def test_the_oldest_groups_go_and_are_named() -> None:
     made = forced((user("old " * 300), answer(LONG), user("now"), *a_round("a")), 400)
     assert [group.first for group in made.dropped] == [0, 1]
