@@ -138,7 +138,8 @@ def test_more_window_never_shows_less(turns: int, mode: str) -> None:
 
 
 def test_images_of_the_message_to_answer_become_text_where_it_would_not_fit() -> None:
-    picture = (TextContent("Look"), *(ImageContent("data:image/png;base64,AA") for _ in range(6)))
+    images = (ImageContent("data:image/png;base64,AA"),) * 6
+    picture = (TextContent("Look"), *images)
     made = context_of((PromptMessage("user", picture),), "none", 4_096).plan()
     assert made.messages[-1].text.startswith("Look")
     assert not made.messages[-1].images
