@@ -36,11 +36,11 @@ def shortened_json(value: Any, room: int, clamp: ClampText) -> str:
     shortens a string to a number of characters."""
     thin = _thinned(value)
     base, strings = _measured(thin)
-    if base + sum(min(len(s), LEAST_STRING) for s in strings) > room:
+    if base + sum(min(size, LEAST_STRING) for size in strings) > room:
         floored = _with_strings(thin, LEAST_STRING, clamp)
         thin = _restored(_Fitting(floored).of(floored, room))
         base, strings = _measured(thin)
-    return _levelled(thin, base, [len(s) for s in strings], room, clamp)
+    return _levelled(thin, base, strings, room, clamp)
 
 
 def fair_share(sizes: Sequence[int], total: int) -> int:
@@ -91,22 +91,23 @@ def _chars(text: str) -> int:
     return len(encode_basestring(text))
 
 
-def _measured(value: Any) -> tuple[int, list[str]]:
-    """The characters of `value` without its strings, and the JSON of each string."""
-    strings: list[str] = []
-
-    def base(value: Any) -> int:
-        if isinstance(value, str):
-            strings.append(encode_basestring(value))
-            return 0
-        if isinstance(value, list):
-            return _commas(value) + sum(map(base, value))
-        if isinstance(value, dict):
-            names = sum(_chars(name) + 1 for name in value)
-            return _commas(value) + names + sum(map(base, value.values()))
-        return _scalar_size(value)
-
-    return base(value), strings
+def _measured(value: Any) -> tuple[int, list[int]]:
+    """The characters of `value` without its strings, and those of each string."""
+    base, strings = 0, []
+    waiting = [value]
+    while waiting:
+        one = waiting.pop()
+        if isinstance(one, str):
+            strings.append(_chars(one))
+        elif isinstance(one, list):
+            base += _commas(one)
+            waiting += one
+        elif isinstance(one, dict):
+            base += _commas(one) + len(one) + sum(map(_chars, one))
+            waiting += one.values()
+        else:
+            base += _scalar_size(one)
+    return base, strings
 
 
 def _scalar_size(value: Any) -> int:
@@ -134,7 +135,8 @@ class _Shortened(str):
 def _with_strings(value: Any, most: int, clamp: ClampText) -> Any:
     """`value` with each string within `most` characters of JSON."""
     if isinstance(value, str):
-        return _cut(value, most, clamp)
+        # No character has more than six in JSON.
+        return value if 6 * len(value) + 2 <= most else _cut(value, most, clamp)
     if isinstance(value, list):
         return [_with_strings(item, most, clamp) for item in value]
     if isinstance(value, dict):
@@ -171,6 +173,8 @@ class _Fitting:
 
     def __init__(self, value: Any) -> None:
         self._sizes: dict[int, int] = {}
+        # Keeps what was measured alive, so that no other value gets its id.
+        self._measured: list[Any] = []
         self._size(value)
 
     def of(self, value: Any, room: int) -> Any:
@@ -190,6 +194,7 @@ class _Fitting:
             names = sum(_chars(n) + 1 for n in value) if isinstance(value, dict) else 0
             known = _commas(value) + names + sum(map(self._size, items))
             self._sizes[id(value)] = known
+            self._measured.append(value)
         return known
 
     def _least(self, value: Any) -> int:
@@ -237,7 +242,7 @@ class _Fitting:
             least = self._least(value[name])
             share = least + max(0, free) // (len(waiting) - place)
             short[name] = self.of(value[name], share)
-            free -= _Fitting(short[name])._size(short[name]) - least
+            free -= self._size(short[name]) - least
         return short
 
 

@@ -33,7 +33,8 @@ from .tokens import TextTokens, text_tokens
 IMAGE_NOTE = "[An image was here.]"
 SKILL_LINE = "[Its instructions were for that message; {by} them.]"
 NEXT_TRY = 0.97
-"""The share of the estimated characters that is tried when a shortened text has too many tokens."""
+"""The share of the estimated characters that is tried, since the ends of a text may have more
+tokens per character than all of it."""
 LEAST_RESULT = 20
 """Tokens that a result has beside results that the turn is to keep."""
 
@@ -74,6 +75,15 @@ class GroupReducer:
         if key not in self._reduced:
             self._reduced[key] = self._reduce(group, fidelity)
         return self._reduced[key]
+
+    def _digests(self, group: Group) -> Group:
+        """Made from results that are not clamped, since a line is mostly shorter than the limit and
+        clamping takes time."""
+        digests = digested(self(group, Fidelity.CAPPED), group)
+        most = self.limits.result_chars
+        if most and any(len(result.text) > most for result in digests.results):
+            return digested(self(group, Fidelity.CLAMPED), group)
+        return digests
 
     def levelled(self, group: Group, place: int, tokens: int) -> PromptMessage:
         """The result at `place` of `group`, as it is sent, within `tokens`, or as close as clamping
@@ -146,7 +156,7 @@ class GroupReducer:
             return capped(group, self.limits.round_tokens, kept_places(group))
         if fidelity is Fidelity.CLAMPED:
             return clamped(self(group, Fidelity.CAPPED), group, self.limits.result_chars)
-        digests = digested(self(group, Fidelity.CLAMPED), group)
+        digests = self._digests(group)
         return digests if fidelity is Fidelity.DIGESTS else without_images(digests)
 
 
@@ -256,10 +266,9 @@ def within(text: str, tokens: int, group: Group, index: int) -> str:
     count: TextTokens = group.count or text_tokens
     size = max(1, count(text))
     handle, recall = _handle(group, index), group.facts.recall
-    limit = max(1, len(text) * tokens // size)
+    limit = max(1, int(len(text) * tokens / size * NEXT_TRY))
     shorter = clamp_result(text, limit, handle, recall)
     while (tokens_now := count(shorter)) > tokens and limit > 1:
-        # Head and tail may have more tokens per character than the whole text.
         limit = max(1, min(limit - 1, int(limit * tokens / tokens_now * NEXT_TRY)))
         shorter = clamp_result(text, limit, handle, recall)
     return shorter
