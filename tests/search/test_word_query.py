@@ -3,7 +3,7 @@
 import unicodedata
 
 import pytest
-from hypothesis import given
+from hypothesis import assume, given
 from hypothesis import strategies as st
 from plugin.assistant.search.folded_words import line_of, words_of
 from plugin.assistant.search.fragments import SNIPPET_CHARS, found_in, shown
@@ -68,7 +68,11 @@ def test_a_text_holds_each_part_of_itself(text: str, data: st.DataObject) -> Non
         return
     first = data.draw(st.integers(0, len(found) - 1))
     last = data.draw(st.integers(first, min(first + 3, len(found) - 1)))
-    asked = text[found[first].start : found[last].end].replace('"', " ")
+    start, end = found[first].start, found[last].end
+    # A sign such as \u00bc is two words, and cannot be parted.
+    assume(first == 0 or found[first - 1].end <= start)
+    assume(last + 1 == len(found) or found[last + 1].start >= end)
+    asked = text[start:end].replace('"', " ")
     phrases = word_query(f'"{asked}"')
     assert found_in([text], phrases).phrases == frozenset(range(len(phrases)))
 
