@@ -82,15 +82,20 @@ class Progress:
 @dataclass(frozen=True, slots=True)
 class Compaction:
     """The result of `/compact`. `by_model` is False where the extractive summary stands alone,
-    `summarised` is False where there is no summary at all (LLM_SUMMARY=off)."""
+    `summarised` is False where there is no summary at all (LLM_SUMMARY=off). `saving` is None where
+    nothing was cut: a model was asked for the summary of what had been cut already."""
 
-    saving: TokenSaving
+    saving: TokenSaving | None
     by_model: bool
     summarised: bool = True
 
     @property
     def in_words(self) -> str:
         """For the user."""
+        if self.saving is None:
+            added = "A model has written their summary now."
+            kept = "No model's summary could be used: the one made by rule stays."
+            return f"The older messages were summarised already. {added if self.by_model else kept}"
         before, after = self.saving.before, self.saving.after
         if not self.summarised:
             return (

@@ -66,7 +66,8 @@ def test_what_was_said_on_the_first_page_is_found_and_shown(
     expect(long_chat.answer).to_contain_text(str(SEED))
     long_chat.idle()
     first, second = provider.requests
-    assert str(SEED) not in str(first.messages)
+    # It stands before the question without a tool call, and the tool finds it as well.
+    assert str(SEED) in str(first.messages[-2]["content"])
     assert str(SEED) in str(second.messages[-1]["content"])
     step = long_chat.answer.get_by_text("Looked through this chat")
     step.click()
@@ -109,7 +110,7 @@ def test_a_summary_is_made_on_demand_and_the_meter_follows(
     expect(summarising).to_be_visible()
     provider.release("summary")
     expect(summarising).to_have_count(0)
-    expect(long_chat.answer).to_contain_text(re.compile("are summarised|nothing to compact"))
+    expect(long_chat.answer).to_contain_text(re.compile("(are|were) summarised"))
     long_chat.idle()
     assert "summarised" in long_chat.answer.inner_text()
     report = opened_report(long_chat)

@@ -110,7 +110,7 @@ def test_a_found_message_far_up_opens_with_the_page_around_it(
     panel.button("Chats").click()
     panel.page.keyboard.type('"message 100 of"')
     found = panel.root.get_by_role("button", name=re.compile("Message 100 of a long chat"))
-    expect(found.locator("mark")).to_have_text("Message 100 of")
+    expect(found.locator("mark").first).to_have_text("Message 100 of")
     panel.page.keyboard.press("ArrowDown")
     expect(found).to_be_focused()
     panel.page.keyboard.press("Enter")

@@ -123,7 +123,10 @@ class Summariser:
                 return ahead, context.compact()
 
         request, saving = await asyncio.to_thread(work)
-        if saving is None:
+        if saving is None and asks:
+            # What was cut after the last turn may still lack a model's text.
+            request = context.summary_request(_most_read(preparation.window), focus)
+        if saving is None and request is None:
             raise Conflict(
                 "There is nothing to compact: the messages that are not recent are too few, or too "
                 "short, for a summary to save anything.",
@@ -132,6 +135,7 @@ class Summariser:
         if asks and request is None:
             request = context.summary_request(_most_read(preparation.window), focus)
         if request is None:
+            assert saving is not None
             return Compaction(saving, by_model=False, summarised=self._settings.summary != "off")
         progress = progress or Progress()
         progress.enter("summarising", "user")
@@ -139,10 +143,10 @@ class Summariser:
         progress.enter("committing", "user")
         if text is None:
             return Compaction(saving, by_model=False)
-        most = most_after(saving.before)
+        most = most_after(saving.before) if saving else None
         if not context.add_llm_summary(text, request.end, at_once=True, most_tokens=most):
             return Compaction(saving, by_model=False)
-        return Compaction(replace(saving, after=context.tokens), by_model=True)
+        return Compaction(saving and replace(saving, after=context.tokens), by_model=True)
 
     async def before_request(
         self, preparation: Preparation, progress: Progress, overflow: bool = False

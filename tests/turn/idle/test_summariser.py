@@ -316,11 +316,26 @@ async def test_compact_cuts_tells_with_the_focus_and_says_what_it_saved() -> Non
         before = chat.context.tokens
         done = await chat.summariser.compact(chat.preparation, "the colours")
         assert done.by_model
+        assert done.saving is not None
         assert done.saving.before == before
         assert done.saving.after == chat.context.tokens <= most_after(before)
         assert f"{before:,}" in done.in_words
         assert "the colours" in chat.server.requests[0].messages[0]["content"]
         assert "- Goal: a fox in the snow" in "".join(m.text for m in chat.context.plan().messages)
+
+
+async def test_compact_has_what_was_cut_already_summarised_by_a_model() -> None:
+    async with idle_chat() as chat:
+        chat.talk(8)
+        assert chat.context.compact() is not None
+        chat.server.queue(TOLD)
+        done = await chat.summariser.compact(chat.preparation)
+        assert done.by_model
+        assert done.saving is None
+        assert "were summarised already. A model has written" in done.in_words
+        assert "- Goal: a fox in the snow" in "".join(m.text for m in chat.context.plan().messages)
+        with pytest.raises(Conflict):
+            await chat.summariser.compact(chat.preparation)
 
 
 @pytest.mark.parametrize("script", [text(NO_SUMMARY), REFUSED])
@@ -330,6 +345,7 @@ async def test_compact_falls_back_to_the_extractive_summary(script: Script) -> N
         chat.server.queue(script)
         done = await chat.summariser.compact(chat.preparation)
         assert not done.by_model
+        assert done.saving is not None
         assert done.saving.after == chat.context.tokens
         assert "by rule" in done.in_words
         assert any(m.text.startswith(MARKER) for m in chat.context.plan().messages)
