@@ -38,14 +38,14 @@ KEEP_BLOCKS = """() => {
 }"""
 
 
-def conversation(length: int) -> list[dict[str, Any]]:
+def conversation(length: int, kind: str = "long") -> list[dict[str, Any]]:
     """`length` messages, the user's and the assistant's in turn, the last one the user's."""
     roles = ("assistant", "user")
     return [
         {
             "id": f"m{number}",
             "role": roles[number % 2],
-            "parts": [{"type": "text", "text": f"Message {number} of a long chat."}],
+            "parts": [{"type": "text", "text": f"Message {number} of a {kind} chat."}],
         }
         for number in range(1, length + 1)
     ]
@@ -97,7 +97,7 @@ def test_a_found_message_far_up_opens_with_the_page_around_it(
     panel: Panel, url: str, provider: ProviderThread
 ) -> None:
     provider.queue("The last of all.")
-    import_chat(url, "far-chat", conversation(FAR - 1))
+    import_chat(url, "far-chat", conversation(FAR - 1, "far"))
     open_chat(panel, "far-chat")
     expect(panel.answer).to_contain_text("The last of all.")
     asked: list[str] = []
@@ -108,13 +108,13 @@ def test_a_found_message_far_up_opens_with_the_page_around_it(
 
     panel.page.on("request", see)
     panel.button("Chats").click()
-    panel.page.keyboard.type('"message 100 of"')
-    found = panel.root.get_by_role("button", name=re.compile("Message 100 of a long chat"))
-    expect(found.locator("mark").first).to_have_text("Message 100 of")
+    panel.page.keyboard.type('"message 100 of a far"')
+    found = panel.root.get_by_role("button", name=re.compile("Message 100 of a far chat"))
+    expect(found.locator("mark")).to_have_text("Message 100 of a far")
     panel.page.keyboard.press("ArrowDown")
     expect(found).to_be_focused()
     panel.page.keyboard.press("Enter")
-    target = panel.articles.filter(has_text="Message 100 of a long chat.")
+    target = panel.articles.filter(has_text="Message 100 of a far chat.")
     expect(target).to_be_focused()
     expect(target).to_be_in_viewport()
     assert "around=m100" in asked[0]
