@@ -68,9 +68,9 @@ def triggers(draft: Draft, limits: Limits, coming: int = 0) -> tuple[Trigger, ..
     ]
     since = sum(map(len, groups)) + coming
     turns = sum(group.role == "user" for group in groups) + coming
-    tokens = limits.room if limits.cached else limits.trigger
-    by_room = limits.cached and limits.trigger_setting == "LLM_SUMMARY_TRIGGER"
-    setting = "LLM_CONTEXT_WINDOW" if by_room else limits.trigger_setting
+    tokens, setting = limits.trigger, limits.trigger_setting
+    if limits.cached:
+        tokens, setting = limits.room, limits.room_setting
     found = (
         Trigger("tokens", setting, draft.tokens, tokens),
         Trigger("messages", "LLM_HISTORY_MAX_MESSAGES", draft.count + coming, limits.messages),

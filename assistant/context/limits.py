@@ -60,6 +60,12 @@ class Limits:
     fidelity: FidelityLimits
 
     @property
+    def room_setting(self) -> str:
+        """The setting that gives `room`."""
+        by_share = self.trigger_setting == "LLM_SUMMARY_TRIGGER"
+        return "LLM_CONTEXT_WINDOW" if by_share else self.trigger_setting
+
+    @property
     def page_chars(self) -> int:
         """Characters of a recalled text that one result may have."""
         return max(LEAST_PAGE, min(MOST_PAGE, self.fidelity.round_tokens * PAGE_CHARS_PER_TOKEN))

@@ -45,7 +45,8 @@ def report_of(
         "LLM_TOOL_OUTPUT_TRIM_CHARS": trimmed,
         # Each cut has stored the limit that asked for it; "" is a cut by the user.
         **{cut.limit: 1 for cut in cuts if cut.limit},
-        **({_fitting(limits, forced=draft.forced): 1} if draft.forced or fitted else {}),
+        **({limits.room_setting: 1} if draft.forced else {}),
+        **({limits.trigger_setting: 1} if fitted and not draft.forced else {}),
         **{placed.note.kind.setting: 1 for placed in draft.notes if placed.note.kind.setting},
     }
     return Report(
@@ -72,12 +73,6 @@ def report_of(
         ),
         summarises=limits.summarise,
     )
-
-
-def _fitting(limits: Limits, *, forced: bool) -> str:
-    """The setting that made a request shorten results of its own turn."""
-    by_window = forced and limits.trigger_setting == "LLM_SUMMARY_TRIGGER"
-    return "LLM_CONTEXT_WINDOW" if by_window else limits.trigger_setting
 
 
 def _shortened(draft: Draft) -> tuple[int, int, int, int]:

@@ -15,6 +15,7 @@ from collections.abc import Iterator, Sequence
 from ..chats.search.found_pieces import FoundPiece, PieceQuery
 from ..chats.search.history_search import HistorySearch
 from ..chats.search.message_text import pieces_of
+from ..context.clamp_json import fair_share
 from ..context.handles import json_part, range_handle
 from ..messages.parts import Message
 from ..search.positions import Document, Piece, first_place, place_all
@@ -112,7 +113,7 @@ class ConversationHistory:
             (shown, [line_of(conversation, row) for row in shown]) for shown in _grouped(rows, k)
         ]
         sizes = [len(line) for _, lines in passages for line in lines]
-        longest = max(LEAST_EXCERPT, _share(sizes, max(self.page_chars, k * LEAST_PASSAGE)))
+        longest = max(LEAST_EXCERPT, fair_share(sizes, max(self.page_chars, k * LEAST_PASSAGE)))
         return tuple(
             Passage(
                 range_handle(shown.start, shown.stop),
@@ -148,14 +149,3 @@ def _grouped(found: Sequence[FoundRow], k: int) -> Iterator[range]:
 
 def _part(line: str, terms: frozenset[str], chars: int) -> str:
     return snippet(stretch(line, terms, LONGEST_LOOK), terms, chars).text
-
-
-def _share(sizes: Sequence[int], room: int) -> int:
-    """The length of the longest text, so that texts of these `sizes` have at most `room` characters
-    together: short texts stay whole, long ones share the rest."""
-    left = room
-    for number, size in enumerate(sorted(sizes)):
-        if size * (len(sizes) - number) > left:
-            return left // (len(sizes) - number)
-        left -= size
-    return max(sizes, default=room)
