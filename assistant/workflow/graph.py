@@ -101,6 +101,7 @@ class Node:
     """A node of any type, known or not. `raw` is its JSON in the UI format."""
 
     id: str
+    """What an API prompt calls the node; the file may have another: see `numbering.py`."""
     raw: Mapping[str, Any] = field(repr=False)
 
     @property
@@ -220,6 +221,8 @@ class Scope:
     """The keys of the subgraphs that are defined here, in the order of the file."""
     oddities: tuple[Oddity, ...]
     raw: Mapping[str, Any] = field(repr=False)
+    renamed: Mapping[str, str] = field(default_factory=dict)
+    """The nodes whose id in the file clashes with another's: the file's id, and the node's own."""
 
     @cached_property
     def by_target(self) -> Mapping[tuple[str, int], Link]:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 from ..errors import NotAWorkflow
@@ -29,6 +30,7 @@ from .graph import (
     text,
 )
 from .inputs import mapping, sequence
+from .numbering import Numbering
 
 DEEPEST_DEFINITIONS = 50
 """Levels of subgraphs that are defined inside of subgraphs; the front end writes none."""
@@ -70,7 +72,9 @@ def _kind(document: Any) -> str:
 
 def _parse_ui(document: Mapping[str, Any]) -> Graph:
     subgraphs: dict[str, Scope] = {}
-    root = _parse_scope(document, ROOT, subgraphs, DEEPEST_DEFINITIONS)
+    ids = (identity(mapping(one).get("id")) for one in sequence(document.get("nodes")))
+    numbering = Numbering(document, (id_ for id_ in ids if id_ is not None))
+    root = _parse_scope(document, ROOT, subgraphs, numbering, DEEPEST_DEFINITIONS)
     graph = Graph("workflow", root, subgraphs)
     if graph.flat_size > MOST_NODES:
         raise NotAWorkflow(
@@ -81,14 +85,18 @@ def _parse_ui(document: Mapping[str, Any]) -> Graph:
 
 
 def _parse_scope(
-    raw: Mapping[str, Any], key: str, subgraphs: dict[str, Scope], levels: int
+    raw: Mapping[str, Any],
+    key: str,
+    subgraphs: dict[str, Scope],
+    numbering: Numbering,
+    levels: int,
 ) -> Scope:
     oddities: list[Oddity] = []
-    nodes = _parse_nodes(raw, oddities)
-    links = _parse_links(raw, oddities)
-    groups = _parse_groups(raw, oddities)
-    definitions = _parse_definitions(raw, subgraphs, oddities, levels)
     inside = key != ROOT
+    nodes, renamed = _parse_nodes(raw, oddities, numbering, inside)
+    links = _parse_links(raw, oddities, renamed)
+    groups = _parse_groups(raw, oddities)
+    definitions = _parse_definitions(raw, subgraphs, oddities, numbering, levels)
     return Scope(
         key=key,
         name=text(raw.get("name")),
@@ -100,25 +108,47 @@ def _parse_scope(
         definitions=tuple(definitions),
         oddities=tuple(oddities),
         raw=raw,
+        renamed=renamed,
     )
 
 
-def _parse_nodes(raw: Mapping[str, Any], oddities: list[Oddity]) -> dict[str, Node]:
+def _parse_nodes(
+    raw: Mapping[str, Any], oddities: list[Oddity], numbering: Numbering, inside: bool
+) -> tuple[dict[str, Node], dict[str, str]]:
+    """The nodes, and which of them have another id than in the file.
+
+    The second node of an id gets a new one in the workflow itself, and is dropped in a subgraph, as
+    in the front end; here it is kept as an oddity.
+    """
     nodes: dict[str, Node] = {}
+    renamed: dict[str, str] = {}
+    seen: set[str] = set()
     for position, one in enumerate(sequence(raw.get("nodes"))):
         id_ = identity(one.get("id")) if isinstance(one, Mapping) else None
-        if id_ is None or id_ in nodes:
+        if id_ is None or (inside and id_ in seen):
             why = "it has no id" if id_ is None else f"another node has the id {id_}"
             oddities.append(_odd("node", position, why, one))
+            continue
+        if inside:
+            own = numbering.take(id_)
+            if own != id_:
+                renamed[id_] = own
         else:
-            nodes[id_] = Node(id_, one)
-    return nodes
+            own = numbering.new() if id_ in seen else id_
+        seen.add(id_)
+        nodes[own] = Node(own, one)
+    return nodes, renamed
 
 
-def _parse_links(raw: Mapping[str, Any], oddities: list[Oddity]) -> dict[str, Link]:
+def _parse_links(
+    raw: Mapping[str, Any], oddities: list[Oddity], renamed: Mapping[str, str]
+) -> dict[str, Link]:
     links: dict[str, Link] = {}
     for position, one in enumerate(sequence(raw.get("links"))):
         link = _parse_link(one)
+        if link is not None and (link.source in renamed or link.target in renamed):
+            source = renamed.get(link.source, link.source)
+            link = replace(link, source=source, target=renamed.get(link.target, link.target))
         if link is None or link.id in links:
             why = "it has no ends" if link is None else f"another link has the id {link.id}"
             oddities.append(_odd("link", position, why, one))
@@ -170,7 +200,11 @@ def _parse_groups(raw: Mapping[str, Any], oddities: list[Oddity]) -> list[Group]
 
 
 def _parse_definitions(
-    raw: Mapping[str, Any], subgraphs: dict[str, Scope], oddities: list[Oddity], levels: int
+    raw: Mapping[str, Any],
+    subgraphs: dict[str, Scope],
+    oddities: list[Oddity],
+    numbering: Numbering,
+    levels: int,
 ) -> list[str]:
     keys = []
     listed = mapping(raw.get("definitions")).get("subgraphs")
@@ -183,7 +217,7 @@ def _parse_definitions(
         keys.append(key)
         # Reserved before its own definitions are read, so that one of them cannot take its id.
         subgraphs[key] = _EMPTY
-        subgraphs[key] = _parse_scope(one, key, subgraphs, levels - 1)
+        subgraphs[key] = _parse_scope(one, key, subgraphs, numbering, levels - 1)
     return keys
 
 

@@ -35,7 +35,7 @@ def _write_scope(graph: Graph, scope: Scope) -> dict[str, Any]:
     written: dict[str, Any] = dict(scope.raw)
     _put(written, "nodes", scope, "node", [node.raw for node in scope.nodes.values()])
     listed = scope.key == ROOT and not _is_new_schema(scope)
-    links = [_write_link(link, listed) for link in scope.links.values()]
+    links = [_write_link(scope, link, listed) for link in scope.links.values()]
     _put(written, "links", scope, "link", links)
     _put(written, "groups", scope, "group", [group.raw for group in scope.groups])
     definitions = [_write_scope(graph, graph.subgraphs[key]) for key in scope.definitions]
@@ -52,14 +52,15 @@ def _is_new_schema(scope: Scope) -> bool:
     return isinstance(version, (int, float)) and version >= 1
 
 
-def _write_link(link: Link, listed: bool) -> Any:
+def _write_link(scope: Scope, link: Link, listed: bool) -> Any:
     if link.raw is not None:
         return link.raw
+    in_file = {own: id_ for id_, own in scope.renamed.items()}
     ends = [
         _number(link.id),
-        _number(link.source),
+        _number(in_file.get(link.source, link.source)),
         link.source_slot,
-        _number(link.target),
+        _number(in_file.get(link.target, link.target)),
         link.target_slot,
         link.type,
     ]
