@@ -46,7 +46,7 @@ def instance_node(node: Node, inner: LiveScope, links: FileLinks) -> LiveNode:
     live.inputs = [LiveInput(slot.name, slot.type) for slot in inner.inputs]
     live.outputs = [LiveOutput(slot.name, slot.type) for slot in inner.outputs]
     place_links(live, links.placed)
-    realign(live, node.inputs, links.named)
+    realign(live, links.by_name(node))
     for slot in range(len(live.inputs)):
         promote(live, slot)
     _apply_values(live)
