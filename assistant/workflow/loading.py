@@ -163,14 +163,18 @@ def unknown_node(node: Node, links: FileLinks) -> LiveNode:
 def _unknown_widgets(node: Node) -> list[Widget]:
     if node.type in NOTES:
         return [Widget("text", "STRING", value, place=0) for value in node.values[:1]]
+    found: list[Widget]
     listed = isinstance(node.raw.get("widgets_values"), list)
     if node.named_values and (not listed or len(node.named_values) == len(node.values)):
-        return [
-            Widget(name, "", value, place=index if listed else None)
-            for index, (name, value) in enumerate(node.named_values.items())
-        ]
+        found = []
+        for index, (name, value) in enumerate(node.named_values.items()):
+            control = name.startswith(CONTROL) and value in CONTROL_MODES
+            kind = "control" if control else ""
+            place = index if listed else None
+            found.append(Widget(name, kind, value, place=place, in_prompt=not control))
+        return found
     names = [slot.widget for slot in node.inputs if slot.widget is not None]
-    found: list[Widget] = []
+    found = []
     position = 0
     for place, value in enumerate(node.values):
         before = found[-1].name if found else ""
