@@ -70,7 +70,7 @@ async def talk(chat: Chatting, turns: int, first: int = 0) -> Stream:
 
 async def settled(chat: Chatting) -> None:
     """Waits until what is due after a turn has been cut; a model may still be asked."""
-    (after_turn,) = chat.assistant.space_of("default").sessions._turns._idle_jobs
+    after_turn, *_ = chat.assistant.space_of("default").sessions._turns._idle_jobs
     assert isinstance(after_turn, AfterTurn)
     await asyncio.gather(*after_turn._scheduler._tasks.values())
 
