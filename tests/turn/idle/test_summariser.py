@@ -105,8 +105,8 @@ async def test_a_long_past_is_summarised_in_several_requests() -> None:
         assert chat.context.projections.last_llm_summary == (parts[-1], cut.end)
 
 
-async def test_a_request_for_a_summary_leaves_the_reserve_free() -> None:
-    async with idle_chat(window=16_384, response_reserve=12_000) as chat:
+async def test_a_request_for_a_summary_leaves_room_for_the_longest_answer() -> None:
+    async with idle_chat(window=16_384, max_output_tokens=12_000) as chat:
         chat.talk(60, planned=False)
         chat.server.queue(*(f"{TOLD}\nPending: part {number}" for number in range(12)))
         await chat.idle()
