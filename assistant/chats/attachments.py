@@ -27,7 +27,7 @@ from .. import files
 from ..database import Statement, Transaction
 from ..messages.parts import FilePart, Message
 from ..messages.ui import message_to_ui
-from .log.record import message_text, decode, parsed
+from .log.record import decode, message_text, parsed
 from .schema import attachments, attachments_gone
 
 SMALLEST: Final = 8_192
