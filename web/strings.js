@@ -7,6 +7,7 @@
 
 export const ENGLISH = {
   "panel.title": "Assistant",
+  "panel.command": "Open the assistant",
   "panel.back": "Back to the chat",
   "panel.close": "Close",
   "panel.new": "New chat",

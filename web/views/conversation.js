@@ -99,6 +99,8 @@ export function createConversation(actions) {
   /** @param {string} id */
   const showVersion = (id) => {
     switched = id;
+    // Until the version is there: its arrows replace those that have the focus now.
+    log.focus({ preventScroll: true });
     actions.user.showVersion(id);
   };
   const draw = createDrawing(reading.keep);
@@ -274,7 +276,7 @@ export function createConversation(actions) {
     const arrows = [...(article?.querySelectorAll(".ca-versions button:enabled") ?? [])];
     if (!arrows.length) return;
     switched = "";
-    if (document.activeElement === document.body) {
+    if (document.activeElement === document.body || document.activeElement === log) {
       /** @type {HTMLElement} */ (arrows[0]).focus({ preventScroll: true });
     }
   }
