@@ -7,6 +7,7 @@
 
 export const ENGLISH = {
   "panel.title": "Assistant",
+  "panel.command": "Open the assistant",
   "panel.back": "Back to the chat",
   "panel.close": "Close",
   "panel.new": "New chat",
@@ -58,6 +59,7 @@ export const ENGLISH = {
   "wait.model": "Waiting for {model}…",
   "wait.finding": "Looking for the passage…",
   "wait.stopping": "Stopping…",
+  "wait.unsent": "Not sent yet: it goes out when ComfyUI answers again.",
 
   "note.lost": "Reconnecting…",
   "note.try": "Try now",
@@ -109,8 +111,13 @@ export const ENGLISH = {
   "tool.running": "running",
   "tool.done": "done",
   "tool.failed": "failed",
-  "tool.denied": "not done",
+  "tool.denied": "declined",
+  "tool.denied.why": "You declined this step, so it did not run.",
+  "tool.overtaken": "not run",
+  "tool.overtaken.why":
+    "This step did not run: the answer was stopped or asked for anew before you decided.",
   "tool.stopped": "stopped",
+  "tool.stopped.why": "The answer ended before this step had a result.",
   "tool.arguments": "Arguments",
   "tool.result": "Result",
   "tool.error": "Error",
@@ -168,6 +175,7 @@ export const ENGLISH = {
   "error.action.try-now": "Try now",
   "error.action.dismiss": "Close",
   "error.details": "Details",
+  "error.words": "What the provider said",
   "error.server": "ComfyUI did not answer. Is it still running?",
   "error.running": "This chat is answering in another tab. Your text is kept.",
 

@@ -75,6 +75,8 @@ export interface TurnError {
   code: string;
   message: string;
   actions?: string[];
+  /** The provider's own words, without keys. */
+  detail?: string;
 }
 
 /** `messageMetadata` of an answer. User messages have `created` and `workflow` only. */

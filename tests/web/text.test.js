@@ -119,6 +119,13 @@ test("a code block is announced and not read, wherever the stream is split", () 
   }
 });
 
+test("names keep their underscores, and escaped marks are read without their backslash", () => {
+  assert.equal(speakable("Set **sampler_name** to `dpmpp_2m_sde`."), "Set sampler_name to dpmpp_2m_sde.");
+  assert.equal(speakable("_Lower_ it, __now__: steps\\_total"), "Lower it, now: steps_total");
+  assert.equal(speakable("Use \\#\\#\\# and \\*this\\*"), "Use ### and *this*");
+  assert.equal(speakable("A `<b>` tag, <i>not</i> this"), "A <b> tag, not this");
+});
+
 test("a long answer is split into sentences in linear time", () => {
   const [sentences] = spoken("A sentence of some words. ".repeat(20_000) + "\n".repeat(20_000));
   assert.equal(sentences.length, 20_000);

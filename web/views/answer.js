@@ -5,7 +5,7 @@
  */
 
 import { isTool } from "../state/fold-tool.js";
-import { durationKey, questionOf, textOf } from "../state/messages.js";
+import { durationKey, pendingApprovals, questionOf, textOf } from "../state/messages.js";
 import { t, textFor, tn } from "../strings.js";
 import { clockTime, duration, number, tokens } from "../text/format.js";
 import { clip, nameOf } from "../text/plain.js";
@@ -51,7 +51,10 @@ import { createVersions } from "./versions.js";
  * @typedef {{kind: string, element: HTMLElement, update(part: any, facts: PartFacts): void}}
  *   PartView
  */
-/** @typedef {{live: boolean, last: boolean, took: number | undefined}} PartFacts */
+/**
+ * `works`: whether the turn of the answer goes on, also between its streams.
+ * @typedef {{live: boolean, works: boolean, last: boolean, took: number | undefined}} PartFacts
+ */
 
 /** Most parts of an answer that are drawn, from its end, and how many more the user can ask for. */
 const MOST_PARTS = 300;
@@ -71,6 +74,8 @@ export function createAnswer(actions) {
   const sources = createSources();
   const after = h("div", { class: "ca-after" });
   const tools = h("div", { class: "ca-message__tools" });
+  // Holds the waiting line, so that nothing moves when it comes and goes.
+  const wait = h("div", { class: "ca-message__wait" });
   const element = h(
     "article",
     { class: "ca-message ca-message--answer", "aria-label": t("message.theirs") },
@@ -90,12 +95,14 @@ export function createAnswer(actions) {
   /** @type {UIMessage | null} */
   let message = null;
   let wasLive = false;
+  let worked = false;
   let footing = "";
 
   /** @param {UIMessage} next @param {AnswerFacts} facts */
   const drawParts = (next, facts) => {
     moveFirst(next.parts.length);
     const shown = next.parts.slice(first);
+    const works = isAtWork(facts);
     /** The view after the part that is drawn. @type {Element | null} */
     let following = null;
     for (const view of views.splice(shown.length)) view?.element.remove();
@@ -111,10 +118,10 @@ export function createAnswer(actions) {
         if (view) parts.insertBefore(view.element, following);
         views[at] = view;
       }
-      if (made || part !== message?.parts[index] || facts.live || wasLive) {
+      if (made || part !== message?.parts[index] || facts.live || wasLive || works !== worked) {
         const last = index === next.parts.length - 1;
         const took = tookOf(next.id, part, index, facts.durations);
-        view?.update(part, { live: facts.live, last, took });
+        view?.update(part, { live: facts.live, works, last, took });
       }
       following = view?.element ?? following;
     }
@@ -153,12 +160,13 @@ export function createAnswer(actions) {
       ]),
     );
     tools.replaceChildren(
-      ...(facts.live ? [] : present(answerTools(next, facts, actions))),
+      ...(isAtWork(facts) ? [wait] : present(answerTools(next, facts, actions))),
     );
   };
 
   return {
     element,
+    wait,
     /** @param {UIMessage} next @param {AnswerFacts} facts */
     update(next, facts) {
       element.setAttribute("aria-busy", String(facts.live));
@@ -168,10 +176,14 @@ export function createAnswer(actions) {
       sources.update(next.parts);
       message = next;
       wasLive = facts.live;
+      worked = isAtWork(facts);
       drawFoot(next, facts);
     },
   };
 }
+
+/** @param {AnswerFacts} facts */
+const isAtWork = ({ live, last, busy }) => live || (last && busy);
 
 /** @param {Part} part @returns {string} the kind of its view; "" if it is not shown */
 function kindOf(part) {
@@ -275,6 +287,8 @@ function answerTools(message, { last, busy, version }, actions) {
     last &&
       !busy &&
       !command &&
+      // A step that waits is decided about first.
+      !pendingApprovals([message]).length &&
       iconButton("retry", t("message.retry"), {
         class: "ca-icon-button--small",
         onclick: actions.regenerate,

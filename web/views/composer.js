@@ -5,7 +5,9 @@
  */
 
 import { isBusy } from "../state/chat.js";
+import { textOf } from "../state/messages.js";
 import { t } from "../strings.js";
+import { NOTHING_RECALLED, recall } from "../text/recall.js";
 import { panelCommandOf } from "../text/slash.js";
 import { createAttachments } from "./attachments.js";
 import { h, icon, iconButton, setText, show } from "./dom.js";
@@ -84,6 +86,7 @@ export function createComposer(actions) {
   let busy = false;
   /** Whether the text may differ from the draft on the server. */
   let dirty = false;
+  let recalled = NOTHING_RECALLED;
   let chat = "";
   /** Unsent attachments of other chats, by chat id. @type {Map<string, readonly Attachment[]>} */
   const unsent = new Map();
@@ -115,6 +118,7 @@ export function createComposer(actions) {
   /** Sets the text without opening the list of commands. @param {string} value */
   const restore = (value) => {
     text.value = value;
+    recalled = NOTHING_RECALLED;
     slash.close();
     fit(text);
     drawButtons();
@@ -163,6 +167,18 @@ export function createComposer(actions) {
     else unsent.set(asked, [...files, ...(unsent.get(asked) ?? [])]);
   };
 
+  /** Shows an earlier question instead. @param {1 | -1} step @returns {boolean} whether there is one */
+  const recallAsked = (step) => {
+    const messages = state?.chat.messages.filter(({ role }) => role === "user") ?? [];
+    const next = recall(messages.map(textOf), recalled, text.value, step);
+    if (!next) return false;
+    restore(next.text);
+    recalled = next;
+    dirty = true;
+    actions.keepDraft(next.text);
+    return true;
+  };
+
   /**
    * Puts a refused message back into the composer, before text that was typed meanwhile.
    * @param {string} value
@@ -176,6 +192,7 @@ export function createComposer(actions) {
 
   text.addEventListener("input", () => {
     dirty = true;
+    if (!text.value) recalled = NOTHING_RECALLED;
     draw();
     actions.keepDraft(text.value);
   });
@@ -188,7 +205,8 @@ export function createComposer(actions) {
     } else if (event.key === "Enter" && !event.shiftKey) {
       event.preventDefault();
       void submit();
-    }
+    } else if (event.key === "ArrowUp" && recallAsked(1)) event.preventDefault();
+    else if (event.key === "ArrowDown" && recallAsked(-1)) event.preventDefault();
   });
   text.addEventListener("paste", (event) => {
     const files = [...(event.clipboardData?.files ?? [])];
@@ -210,6 +228,7 @@ export function createComposer(actions) {
 
   return {
     element,
+    textBox: text,
     attach: attachments.add,
     focus: () => text.focus(),
     setValue,

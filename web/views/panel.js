@@ -14,6 +14,7 @@ import { createComposer } from "./composer.js";
 import { createConversation } from "./conversation.js";
 import { h, iconButton, setText, show } from "./dom.js";
 import { createServerCard } from "./error-card.js";
+import { keepFocusInside, typeInto } from "./focus.js";
 import { createGateCard } from "./gate-card.js";
 import { keepKeysInside } from "./isolation.js";
 import { createLiveRegion } from "./live-region.js";
@@ -34,7 +35,8 @@ import { createWelcome } from "./welcome.js";
  * @param {Panel} panel
  * @param {Host} host
  * @param {() => void} close closes the side bar
- * @returns {{element: HTMLElement, destroy(): void}}
+ * @returns {{element: HTMLElement, focus(): void, destroy(): void}} `focus`: begins the work in the
+ *   panel
  */
 export function createPanelView(panel, host, close) {
   const title = h("h2", { class: "ca-header__title", tabindex: "-1" });
@@ -286,9 +288,18 @@ export function createPanelView(panel, host, close) {
   const unsubscribe = panel.subscribe(() => {
     if (!frame) frame = requestAnimationFrame(draw);
   });
+  /** What has the focus where the page has nothing else: on touch no keyboard comes up unasked. */
+  const resting = () => {
+    if (panel.get().page !== "chat") return title;
+    return dock.hidden || matchMedia("(pointer: coarse)").matches ? null : composer.textBox;
+  };
+  const endFocus = keepFocusInside(element, resting);
+  typeInto(element, composer.textBox);
   keepKeysInside(element, {
     escape: () => {
-      if (panel.get().page !== "chat") panel.showPage("chat");
+      const { page, chat } = panel.get();
+      if (page !== "chat") panel.showPage("chat");
+      else if (isBusy(chat) && chat.status !== "stopping") void panel.chat().stop();
     },
     drop: (files) => void composer.attach(files),
   });
@@ -296,7 +307,9 @@ export function createPanelView(panel, host, close) {
 
   return {
     element,
+    focus: () => (resting() ?? element).focus({ preventScroll: true }),
     destroy() {
+      endFocus();
       unsubscribe();
       cancelAnimationFrame(frame);
       popover.close();

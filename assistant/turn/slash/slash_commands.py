@@ -75,7 +75,8 @@ SKILL = "skill"
 _BY_NAME = {name: one for one in COMMANDS for name in (one.name, *one.aliases)}
 KEYS = (
     "In the panel `/` lists all of them: arrow keys choose, Tab completes, Esc closes. Enter "
-    "sends, Shift + Enter begins a new line."
+    "sends, Shift + Enter begins a new line. In an empty text box the up arrow recalls what you "
+    "asked before. Esc stops an answer. Alt + A opens and closes the panel."
 )
 
 
