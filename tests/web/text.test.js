@@ -3,7 +3,16 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 
 import { FILE_LIMIT, mediaTypeOf, refusal } from "../../web/text/attachment.js";
-import { clockTime, dayName, duration, fileSize, percent, pretty } from "../../web/text/format.js";
+import {
+  clockTime,
+  dateTime,
+  dayName,
+  duration,
+  fileSize,
+  percent,
+  pretty,
+  shortDate,
+} from "../../web/text/format.js";
 import { hostOf, plainName, providerProblem, savedName } from "../../web/text/provider.js";
 import {
   reportDetails,
@@ -38,7 +47,25 @@ test("days are named in the local time zone", () => {
     ["Today", "Yesterday", "Tuesday", "November 3", "Earlier"],
   );
   assert.equal(dayName(new Date(2025, 1, 3).toISOString(), now), "February 3, 2025");
-  assert.equal(clockTime(undefined), "");
+});
+
+test("a time of another day has its date", () => {
+  const now = new Date(2026, 10, 21, 14, 0);
+  const times = [
+    new Date(2026, 10, 21, 9, 5),
+    new Date(2026, 10, 20, 23, 5),
+    new Date(2025, 1, 3, 9),
+  ].map((date) => date.toISOString());
+  assert.deepEqual(
+    times.map((iso) => clockTime(iso, now)),
+    ["09:05", "Nov 20, 23:05", "Feb 3, 2025, 09:00"],
+  );
+  assert.deepEqual(
+    times.map((iso) => shortDate(iso, now)),
+    ["09:05", "Nov 20", "Feb 3, 2025"],
+  );
+  assert.equal(dateTime(times[0]), "Saturday, November 21, 2026, 09:05");
+  assert.deepEqual([clockTime(undefined, now), dateTime("?"), shortDate("?", now)], ["", "", ""]);
 });
 
 test("chats are grouped by day, after the pinned chats", () => {
@@ -47,10 +74,10 @@ test("chats are grouped by day, after the pinned chats", () => {
     /** @type {any} */ ({ id, pinned, updated: new Date(2026, 10, day, 12).toISOString() });
   const found = groups([chat("a", 20), chat("b", 21), chat("c", 3, true), chat("d", 21)], now);
   assert.deepEqual(
-    found.map(({ name, today, chats }) => [name, today, chats.map(({ id }) => id).join("")]),
+    found.map(({ name, dated, chats }) => [name, dated, chats.map(({ id }) => id).join("")]),
     [
-      ["Pinned", false, "c"],
-      ["Today", true, "bd"],
+      ["Pinned", true, "c"],
+      ["Today", false, "bd"],
       ["Yesterday", false, "a"],
     ],
   );

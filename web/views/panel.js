@@ -16,6 +16,7 @@ import { h, iconButton, setText, show } from "./dom.js";
 import { createServerCard } from "./error-card.js";
 import { createGateCard } from "./gate-card.js";
 import { keepKeysInside } from "./isolation.js";
+import { measureGutter } from "./gutter.js";
 import { createLiveRegion } from "./live-region.js";
 import { modelPicker } from "./model-picker.js";
 import { createPopover } from "./popover.js";
@@ -293,6 +294,7 @@ export function createPanelView(panel, host, close) {
     drop: (files) => void composer.attach(files),
   });
   draw();
+  requestAnimationFrame(() => element.isConnected && measureGutter(element));
 
   return {
     element,
