@@ -74,7 +74,7 @@ EDGES = """selectors => {
         if (!one.checkVisibility()) continue
         const box = one.getBoundingClientRect()
         const style = getComputedStyle(one)
-        const drawn = parseFloat(style.borderLeftWidth) > 0
+        const drawn = parseFloat(style.borderLeftWidth) > 0 || one.matches('.ca-button')
         edges[selector] = Math.round(box.left - panel + (drawn ? 0 : parseFloat(style.paddingLeft)))
     }
     return edges
@@ -91,19 +91,19 @@ CHAT_EDGES = (
 PAGE_EDGES = (
     ".ca-caption",
     ".ca-search__box",
-    ".ca-row__name",
+    ".ca-row",
     ".ca-provider",
     ".ca-add",
     ".ca-page > .ca-quiet",
 )
 
 
-def test_texts_cards_and_fields_have_one_left_edge(
-    panel: Panel, provider: ProviderThread
-) -> None:
+def test_texts_cards_and_fields_have_one_left_edge(panel: Panel, provider: ProviderThread) -> None:
     provider.queue(
         Script([{"text": ANSWER}, tool_call("getWorkflowInfo")]),
-        Script([tool_call("createUserSkill", {"name": "n", "description": "d", "instructions": "i"})]),
+        Script(
+            [tool_call("createUserSkill", {"name": "n", "description": "d", "instructions": "i"})]
+        ),
     )
     panel.ask("Help me")
     expect(panel.answer.get_by_role("group", name="Save this skill?")).to_be_visible()
@@ -279,6 +279,3 @@ def test_the_text_has_the_size_that_comfyui_is_set_to(panel: Panel) -> None:
     panel.page.wait_for_function(f"() => ({size})() === '18px'")
     panel.evaluate(setting, 10)
     panel.page.wait_for_function(f"() => ({size})() === '14px'")
-
-
-
