@@ -66,8 +66,8 @@ def _covered(piece: Snippet) -> bytearray:
 
 
 def _runs(text: str, marked: bytearray) -> Iterator[tuple[int, int, str]]:
-    """The text in runs (start, end), each with what is kept of it: nothing, one space, or all ("x").
-    What is marked is kept, whatever it is."""
+    """The text in runs (start, end), each with what is kept of it: nothing, one space, or all
+    ("x"). What is marked is kept, whatever it is."""
     last = 0
     for found in _SYNTAX.finditer(text):
         start, end = found.span()

@@ -29,6 +29,7 @@ Both are fine, **see** the table.
 print("seed", 7)
 ```
 """
+SKILL = {"name": "n", "description": "d", "instructions": "i"}
 HEADER = """selector => {
     const header = document.querySelector(selector)
     const {height} = header.getBoundingClientRect()
@@ -96,6 +97,21 @@ PAGE_EDGES = (
     ".ca-add",
     ".ca-page > .ca-quiet",
 )
+
+
+RIGHT_EDGES = """selectors => {
+    const panel = document.querySelector('.ca-panel').getBoundingClientRect().right
+    return selectors.map(selector =>
+        Math.round(panel - document.querySelector(selector).getBoundingClientRect().right))
+}"""
+
+
+def test_the_room_of_a_scrollbar_is_taken_from_the_side(
+    panel: Panel, provider: ProviderThread
+) -> None:
+    answered(panel, provider)
+    edges = panel.evaluate(RIGHT_EDGES, [".ca-bubble", ".ca-code", ".ca-composer"])
+    assert edges == [SIDE, SIDE, SIDE]
 
 
 def test_texts_cards_and_fields_have_one_left_edge(panel: Panel, provider: ProviderThread) -> None:

@@ -9,7 +9,16 @@ import { h } from "./dom.js";
 
 /** Sets `--ca-gutter` of the panel, which is in the document. @param {HTMLElement} panel */
 export function measureGutter(panel) {
-  const probe = h("div", { class: "ca-probe" });
+  // Its style is its own: the style sheets may not be there yet.
+  const probe = h("div");
+  Object.assign(probe.style, {
+    position: "absolute",
+    visibility: "hidden",
+    width: "40px",
+    height: "40px",
+    overflowY: "scroll",
+    scrollbarWidth: "thin",
+  });
   panel.append(probe);
   panel.style.setProperty("--ca-gutter", `${probe.offsetWidth - probe.clientWidth}px`);
   probe.remove();

@@ -55,7 +55,8 @@ _NEWEST: Final = Statement(
 @dataclass(frozen=True, slots=True)
 class WordHit:
     """A message that holds all words. `snippet` is one line without the marks of Markdown, `marks`
-    are the places (start, end) of the words in it, in characters. `level` is 0 where a person wrote them, 1 for an answer, else 2."""
+    are the places (start, end) of the words in it, in characters. `level` is 0 where a person wrote
+    them, 1 for an answer, else 2."""
 
     chat_id: str
     message_id: str
