@@ -16,7 +16,8 @@ export function measureGutter(panel) {
     visibility: "hidden",
     width: "40px",
     height: "40px",
-    overflowY: "scroll",
+    overflowY: "auto",
+    scrollbarGutter: "stable",
     scrollbarWidth: "thin",
   });
   panel.append(probe);
