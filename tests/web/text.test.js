@@ -13,7 +13,14 @@ import {
   pretty,
   shortDate,
 } from "../../web/text/format.js";
-import { hostOf, plainName, providerProblem, savedName } from "../../web/text/provider.js";
+import {
+  abilitiesOf,
+  hostOf,
+  namedAfter,
+  plainName,
+  providerProblem,
+  savedName,
+} from "../../web/text/provider.js";
 import {
   reportDetails,
   reportLines,
@@ -404,13 +411,31 @@ test("the details have the raw numbers", () => {
 test("an invalid provider is refused with the name of the field", () => {
   const good = { name: "Mine", base_url: "http://127.0.0.1:8080/v1", model: "m" };
   assert.equal(providerProblem(good), null);
-  assert.equal(providerProblem({ ...good, name: "" }), "Name is missing.");
-  assert.match(providerProblem({ ...good, base_url: "127.0.0.1/v1" }) ?? "", /http/);
-  assert.equal(providerProblem({ ...good, model: "" }), "Model is missing.");
+  assert.deepEqual(providerProblem({ ...good, name: "" }), {
+    field: "name",
+    text: "Name is missing.",
+  });
+  assert.match(providerProblem({ ...good, base_url: "127.0.0.1/v1" })?.text ?? "", /http/);
+  assert.equal(providerProblem({ ...good, model: "" })?.field, "model");
   for (const window of [NaN, 12.5, 100]) {
-    assert.match(providerProblem({ ...good, context_window: window }) ?? "", /1024/);
+    assert.match(providerProblem({ ...good, context_window: window })?.text ?? "", /1024/);
   }
   assert.equal(hostOf("not a url"), "");
+});
+
+test("a new provider is named after its preset or its host", () => {
+  const settings = /** @type {any} */ ({ providers: [{ name: "OpenAI" }], active: null });
+  assert.equal(namedAfter("http://127.0.0.1:11434/v1/", null), "Ollama");
+  assert.equal(namedAfter("https://api.openai.com/v1", settings), "OpenAI 2");
+  assert.equal(namedAfter("http://10.0.0.7:9000/v1", null), "10.0.0.7 9000");
+  assert.equal(namedAfter("https://api.example.org/v1", null), "example.org");
+  assert.equal(namedAfter("nonsense", null), "");
+});
+
+test("of a model only those abilities are said that are known", () => {
+  assert.equal(abilitiesOf({ id: "m", vision: true, tools: false }), "pictures · no tools");
+  assert.equal(abilitiesOf({ id: "m", vision: false, tools: null }), "no pictures");
+  assert.equal(abilitiesOf({ id: "m", vision: null, tools: null }), "");
 });
 
 test("a found provider is saved under a valid name that is not in use", () => {

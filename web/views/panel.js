@@ -214,6 +214,7 @@ export function createPanelView(panel, host, close) {
     else if (action === "enter-key") void panel.enterKey(health?.provider?.name ?? "");
     else if (action === "try-now") panel.tryNow();
     else if (action === "dismiss") panel.chat().dismissFailure();
+    else if (action === "open-settings" && !health?.provider) panel.editProvider("");
     else panel.showPage("settings");
   };
 
