@@ -22,6 +22,7 @@ OPENAI_BASE_URL = "https://api.openai.com/v1"
 class Provider:
     """`context_window` is in tokens, None if not configured. `model` is empty until one is chosen.
 
+    `vision` is what the user set about the models' sight, None if nothing.
     `base_url` of a model that we serve ourselves (sources gguf and demo) is empty until its server
     runs. `tools` is False if the model is known not to take tools.
     """
@@ -33,6 +34,7 @@ class Provider:
     context_window: int | None = None
     source: Source = "settings"
     tools: bool = True
+    vision: bool | None = None
 
     @property
     def demo(self) -> bool:

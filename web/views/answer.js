@@ -7,7 +7,7 @@
 import { isTool } from "../state/fold-tool.js";
 import { durationKey, pendingApprovals, questionOf, textOf } from "../state/messages.js";
 import { t, textFor, tn } from "../strings.js";
-import { clockTime, duration, number, tokens } from "../text/format.js";
+import { clockTime, dateTime, duration, number, tokens } from "../text/format.js";
 import { clip, nameOf } from "../text/plain.js";
 import { linkTarget } from "../text/policy.js";
 import { createApproval } from "./approval.js";
@@ -18,6 +18,7 @@ import { createReasoningView } from "./reasoning.js";
 import { createServerBlock } from "./server-block.js";
 import { createSources } from "./sources.js";
 import { createToolStep } from "./tool-step.js";
+import { createToolbar } from "./toolbar.js";
 import { filePart, isPicture } from "./user-message.js";
 import { createVersions } from "./versions.js";
 
@@ -73,7 +74,7 @@ export function createAnswer(actions) {
   });
   const sources = createSources();
   const after = h("div", { class: "ca-after" });
-  const tools = h("div", { class: "ca-message__tools" });
+  const tools = createToolbar(t("message.tools"), { class: "ca-message__tools" });
   // Holds the waiting line, so that nothing moves when it comes and goes.
   const wait = h("div", { class: "ca-message__wait" });
   const element = h(
@@ -83,7 +84,7 @@ export function createAnswer(actions) {
     parts,
     sources.element,
     after,
-    tools,
+    tools.element,
   );
   /** The view of each part from the first drawn one on. @type {(PartView | null)[]} */
   let views = [];
@@ -159,9 +160,7 @@ export function createAnswer(actions) {
         !facts.live && !error && cut && cutLine(cut, open ? actions.goOn : null),
       ]),
     );
-    tools.replaceChildren(
-      ...(isAtWork(facts) ? [wait] : present(answerTools(next, facts, actions))),
-    );
+    tools.fill(isAtWork(facts) ? [wait] : present(answerTools(next, facts, actions)));
   };
 
   return {
@@ -266,17 +265,18 @@ const cutLine = (cut, goOn) =>
     "hand",
     textFor(`cut.${cut}`, "cut.cut"),
     goOn &&
-      button(t("cut.continue"), "plain", goOn, {
-        class: "ca-button ca-button--plain ca-button--small",
+      button(t("cut.continue"), "primary", goOn, {
+        class: "ca-button ca-button--primary ca-button--small",
       }),
   );
 
 /** @param {UIMessage} message @param {AnswerFacts} facts @param {AnswerActions} actions */
 function answerTools(message, { last, busy, version }, actions) {
   const { model, created, timing, usage, command } = message.metadata ?? {};
-  const facts = [
+  const facts = [clockTime(created, new Date()), nameOf(model)].filter(Boolean);
+  const more = [
+    dateTime(created),
     nameOf(model),
-    clockTime(created),
     !command && timing?.total_ms !== undefined && duration(timing.total_ms),
     usage?.output_tokens !== undefined && tokens(usage.output_tokens),
   ].filter(Boolean);
@@ -298,6 +298,7 @@ function answerTools(message, { last, busy, version }, actions) {
       disabled: busy,
       onclick: () => actions.branch(message.id),
     }),
-    facts.length > 0 && h("span", { class: "ca-message__facts" }, facts.join(" · ")),
+    more.length > 0 &&
+      h("span", { class: "ca-message__facts", title: more.join(" · ") }, facts.join(" · ")),
   ];
 }

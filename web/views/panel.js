@@ -17,6 +17,7 @@ import { createServerCard } from "./error-card.js";
 import { keepFocusInside, typeInto } from "./focus.js";
 import { createGateCard } from "./gate-card.js";
 import { keepKeysInside } from "./isolation.js";
+import { measureGutter } from "./gutter.js";
 import { createLiveRegion } from "./live-region.js";
 import { modelPicker } from "./model-picker.js";
 import { createPopover } from "./popover.js";
@@ -215,6 +216,7 @@ export function createPanelView(panel, host, close) {
     else if (action === "enter-key") void panel.enterKey(health?.provider?.name ?? "");
     else if (action === "try-now") panel.tryNow();
     else if (action === "dismiss") panel.chat().dismissFailure();
+    else if (action === "open-settings" && !health?.provider) panel.editProvider("");
     else panel.showPage("settings");
   };
 
@@ -304,6 +306,7 @@ export function createPanelView(panel, host, close) {
     drop: (files) => void composer.attach(files),
   });
   draw();
+  requestAnimationFrame(() => element.isConnected && measureGutter(element));
 
   return {
     element,

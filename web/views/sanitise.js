@@ -62,7 +62,7 @@ function place(source, target, base, depth) {
     }
     return;
   }
-  const element = document.createElement(tag);
+  const element = document.createElement(belowOurs(tag));
   for (const { name, value } of source.attributes) {
     if (!attributeAllowed(tag, name) || name === "href") continue;
     if (spanAllowed(name, value)) element.setAttribute(name, value);
@@ -73,6 +73,15 @@ function place(source, target, base, depth) {
   target.appendChild(
     tag === "table" ? h("div", { class: "ca-table", tabindex: "0" }, element) : element,
   );
+}
+
+/**
+ * The panel has two levels of headings, so that those of an answer begin with the third.
+ * @param {string} tag
+ */
+function belowOurs(tag) {
+  const level = /^h([1-6])$/.exec(tag);
+  return level ? `h${Math.min(6, Number(level[1]) + 2)}` : tag;
 }
 
 /**

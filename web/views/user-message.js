@@ -3,13 +3,14 @@
 
 import { textOf } from "../state/messages.js";
 import { t } from "../strings.js";
-import { clockTime } from "../text/format.js";
+import { clockTime, dateTime } from "../text/format.js";
 import { nameOf } from "../text/plain.js";
 import { mediaFate } from "../text/policy.js";
 import { isServerCommand } from "../text/slash.js";
 import { button, copyButton, h, icon, iconButton, present } from "./dom.js";
 import { isComposing } from "./isolation.js";
 import { createLongText } from "./long-text.js";
+import { createToolbar } from "./toolbar.js";
 import { createVersions } from "./versions.js";
 
 /** @typedef {import("../types.js").Attachment} Attachment */
@@ -46,6 +47,7 @@ export function createUserMessage(actions) {
   /** @type {UserFacts["version"]} */
   let version;
   let editing = false;
+  const tools = createToolbar(t("message.tools"), { class: "ca-message__tools" });
   const edit = iconButton("edit", t("message.edit"), {
     class: "ca-icon-button--small",
     onclick: () => openEditor(),
@@ -60,7 +62,8 @@ export function createUserMessage(actions) {
     editing = false;
     const current = message;
     const text = textOf(message);
-    const time = clockTime(message.metadata?.created);
+    const created = message.metadata?.created;
+    const time = clockTime(created, new Date());
     element.classList.toggle("ca-message--quiet", isServerCommand(text));
     element.replaceChildren(
       h(
@@ -70,15 +73,16 @@ export function createUserMessage(actions) {
         text && bubbleText(text),
         ...marks(message, sameWorkflow),
       ),
-      h(
-        "div",
-        { class: "ca-message__tools" },
-        time && h("span", { class: "ca-message__facts" }, time),
+      tools.element,
+    );
+    tools.fill(
+      present([
+        time && h("span", { class: "ca-message__facts", title: dateTime(created) }, time),
         copyButton(t("message.copy"), t("message.copied"), () => textOf(current)),
         edit,
         branch,
         version && createVersions(version, busy ? null : actions.showVersion),
-      ),
+      ]),
     );
   };
 
