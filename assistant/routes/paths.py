@@ -21,6 +21,7 @@ PATHS: Final = (
     ("POST", "/chats/{id}/branch"),
     ("GET", "/chats/{id}/export"),
     ("POST", "/chats/import"),
+    ("POST", "/chats/{id}/share"),
     ("GET", "/chats/subscribe"),
     ("GET", "/chats"),
     ("GET", "/chats/{id}"),

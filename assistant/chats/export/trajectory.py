@@ -3,7 +3,8 @@
     trajectory    one JSON object: the chat, and every row of its log, branches included
     jsonl         a line for the chat, then a line for each message of the current path
 
-Both have the time of each message (`created`, ISO 8601 in UTC), which an import keeps.
+Both have the time of each message (`created`, ISO 8601 in UTC), which an import keeps. `from_text`
+also reads a shared chat (`share`).
 
 A text that is read is checked and repaired. A file may come from anybody, so it grants nothing and
 hides nothing (`messages.outside`): an approval in it is asked for again, a chat's allowed tools are
@@ -28,8 +29,11 @@ from ...messages.ui import LONGEST_ID, message_from_ui, message_to_ui
 from .. import titles
 from ..chat import TitleSource, WorkflowName
 from ..log.record import canonical, parse_time, time_text
+from .shared_text import from_shared
 
 Format = Literal["trajectory", "jsonl"]
+FileFormat = Literal["trajectory", "jsonl", "share"]
+"""What an import reads."""
 KIND: Final = "comfyui-assistant-trajectory"
 VERSION: Final = 1
 MOST_MESSAGES: Final = 100_000
@@ -100,9 +104,11 @@ def to_text(trajectory: Trajectory, form: Format) -> str:
     return f"{before}{none[:-1]}{rows}]{after}\n"
 
 
-def from_text(content: str, form: Format) -> Trajectory:
+def from_text(content: str, form: FileFormat) -> Trajectory:
     """The chat in a text of this form, repaired. Raises InvalidRequest with the place of the fault
     for a text that cannot be understood."""
+    if form == "share":
+        return _repaired(*from_shared(content), "message {}", 1)
     if form == "trajectory":
         body = _object(_parsed(content, "content"), "content")
         if body.get("type") != KIND or body.get("version") != VERSION:
