@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import asyncio
-import re
 from collections.abc import AsyncIterator
 from typing import Annotated, Final, Literal, cast
 
 from aiohttp import web
 from pydantic import Field
 
+from ..chats.export.file_names import safe_title
 from ..chats.export.markdown import to_markdown
 from ..chats.export.trajectory import (
     FileFormat,
@@ -31,8 +31,6 @@ FILES: Final = {
     "trajectory": ("application/json", "json"),
 }
 """Media type and ending of each format."""
-LONGEST_FILE_NAME: Final = 60
-_UNSAFE = re.compile(r"[^A-Za-z0-9]+")
 
 
 class ExportQuery(Query):
@@ -80,11 +78,6 @@ def file_name(trajectory: Trajectory) -> str:
     """The title in letters that every system takes, else the id; without an ending."""
     # `chat-` in front: a name such as CON is a device for Windows.
     return f"chat-{safe_title(trajectory.title) or trajectory.id}"
-
-
-def safe_title(title: str) -> str:
-    """The title in letters that every system takes, as a part of a file's name; it may be empty."""
-    return _UNSAFE.sub("-", title)[:LONGEST_FILE_NAME].strip("-")
 
 
 async def _once(content: bytes) -> AsyncIterator[bytes]:

@@ -49,6 +49,7 @@ TAGS: Final[Mapping[str, str]] = {
     "share": "chats",
     "skills": "knowledge",
     "statements": "knowledge",
+    "user_data": "knowledge",
 }
 """The group of the routes in each module; the others are about the installation."""
 

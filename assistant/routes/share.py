@@ -12,11 +12,11 @@ from typing import Any
 from aiohttp import web
 from pydantic import Field
 
+from ..chats.export.file_names import safe_title
 from ..chats.export.share import share
 from ..messages.private_text import PrivateText
 from ..validation import Body
 from .answers import answer
-from .export import safe_title
 from .route import Request, Route
 
 

@@ -27,6 +27,7 @@ from . import (
     statements,
     subscribe,
     turns,
+    user_data,
 )
 from .openapi import document
 from .route import PlainRequest, Route
@@ -51,6 +52,7 @@ ROUTES: Final[tuple[Route, ...]] = (
     *skills.ROUTES,
     *statements.ROUTES,
     *settings.ROUTES,
+    *user_data.ROUTES,
     *session.ROUTES,
     *slash.ROUTES,
     Route("GET", "/assistant/openapi.json", read_open_api, {200: "AnyObject"}),

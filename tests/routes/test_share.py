@@ -19,9 +19,9 @@ async def ours(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator
         yield opened
 
 
-async def filled(ours: Site, *said: str) -> None:
+async def filled(ours: Site, said: str) -> None:
     store = ours.assistant.space_of("default").chats
-    await store.import_messages("c", (user("u1", *said), with_tools("a1")), said[0])
+    await store.import_messages("c", (user("u1", said), with_tools("a1")), said)
 
 
 async def shared(ours: Site, **body: Any) -> dict[str, Any]:

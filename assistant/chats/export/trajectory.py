@@ -14,8 +14,10 @@ not part of it, a skill is what its message says, and events, which nobody sees,
 
 from __future__ import annotations
 
+import base64
+import binascii
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any, Final, Literal, cast, get_args
@@ -141,14 +143,31 @@ def without(trajectory: Trajectory, secrets: frozenset[str]) -> Trajectory:
 def _clean(value: Any, secrets: frozenset[str]) -> Any:
     if isinstance(value, str):
         # The longest first: one key may be the beginning of another.
-        for secret in sorted(secrets, key=len, reverse=True):
+        longest_first = sorted(secrets, key=len, reverse=True)
+        for secret in longest_first:
             value = value.replace(secret, REPLACEMENT)
-        return value
+        return _clean_file(value, longest_first) if value.startswith("data:") else value
     if isinstance(value, Mapping):
         return {_clean(key, secrets): _clean(item, secrets) for key, item in value.items()}
     if isinstance(value, (list, tuple)):
         return [_clean(item, secrets) for item in value]
     return value
+
+
+def _clean_file(url: str, secrets: Sequence[str]) -> str:
+    """The `data:` URL with a mark in the place of these texts in the file's content."""
+    head, _, body = url.partition(",")
+    if not head.endswith(";base64"):
+        return url
+    try:
+        content = cleaned = base64.b64decode(body, validate=True)
+    except (binascii.Error, ValueError):
+        return url
+    for secret in secrets:
+        cleaned = cleaned.replace(secret.encode("utf-8", "replace"), REPLACEMENT.encode())
+    if cleaned == content:
+        return url
+    return f"{head},{base64.b64encode(cleaned).decode('ascii')}"
 
 
 def _place(one: LogRow) -> dict[str, Any]:
