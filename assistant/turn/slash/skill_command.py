@@ -16,7 +16,9 @@ from ...messages.parts import DataPart, FilePart, Message, TextPart
 from ...user_context.skills import Match, SkillLibrary, Unknown
 from .slash_commands import Slash, slash_in
 
-COMMAND = re.compile(r"\s*/skill(?:[ \t]+(?P<argument>[^\n]*))?(?:\n(?P<rest>.*))?\Z", re.DOTALL)
+COMMAND = re.compile(
+    r"\s*/(?i:skill)(?:[ \t]+(?P<argument>[^\n]*))?(?:\n(?P<rest>.*))?\Z", re.DOTALL
+)
 
 
 @dataclass(frozen=True, slots=True)
