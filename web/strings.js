@@ -82,6 +82,7 @@ export const ENGLISH = {
   "queue.held.other": "{count} messages wait until you send them.",
   "queue.send": "Send now",
   "queue.decide": "Sent when you have decided above.",
+  "queue.away": "Not sent yet: ComfyUI does not answer.",
 
   "speech.code": "Code.",
 

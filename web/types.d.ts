@@ -384,6 +384,8 @@ export interface ChatState {
   /** Milliseconds by `durationKey`; only of parts that streamed into this panel. */
   durations: Record<string, number>;
   queue: readonly Queued[];
+  /** Messages that were sent and did not reach the server yet, but for the one in `messages`. */
+  unsent: readonly UIMessage[];
   /** Whether the queue waits until the user resumes it. */
   held: boolean;
   /** The unsent text that the server stores. */
