@@ -352,7 +352,10 @@ export interface Attachment {
   id: string;
   filename: string;
   mediaType: string;
+  /** Bytes. */
   size: number;
+  /** About how many tokens the text of a text file has. */
+  tokens?: number;
   url: string;
 }
 
