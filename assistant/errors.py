@@ -168,10 +168,14 @@ class ProviderError(AssistantError):
 class ContextOverflow(ProviderError):
     """The request is larger than the model's window."""
 
-    def __init__(self, message: str, *, detail: str = "") -> None:
-        super().__init__(
-            message, code="context_overflow", actions=("new-chat", "choose-model"), detail=detail
-        )
+    def __init__(
+        self,
+        message: str,
+        *,
+        actions: tuple[str, ...] = ("new-chat", "choose-model"),
+        detail: str = "",
+    ) -> None:
+        super().__init__(message, code="context_overflow", actions=actions, detail=detail)
 
 
 class ToolsRefused(ProviderError):

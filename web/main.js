@@ -59,6 +59,9 @@ function openPanel() {
     newId,
   });
   window.addEventListener("online", pause.wake);
+  window.addEventListener("beforeunload", (event) => {
+    if (made.losesOnReload()) event.preventDefault();
+  });
   document.addEventListener("visibilitychange", updateShown);
   host.onReconnected(made.tryNow);
   host.onGraphChanged(made.refreshWorkflow);

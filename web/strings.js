@@ -84,6 +84,7 @@ export const ENGLISH = {
   "queue.held.other": "{count} messages wait until you send them.",
   "queue.send": "Send now",
   "queue.decide": "Sent when you have decided above.",
+  "queue.away": "Not sent yet: ComfyUI does not answer.",
 
   "speech.code": "Code.",
 
@@ -160,7 +161,7 @@ export const ENGLISH = {
   "error.title.empty": "The answer was empty",
   "error.title.too_large": "The answer was too long",
   "error.title.content_filter": "The provider's filter stopped the answer",
-  "error.title.context_overflow": "The chat is too long for this model",
+  "error.title.context_overflow": "Too long for this model",
   "error.title.output_limit": "The answer limit is not accepted",
   "error.title.bad_request": "The provider refused the request",
   "error.title.internal": "Something went wrong",
@@ -208,6 +209,13 @@ export const ENGLISH = {
   "attach.size": "{name} is too large: {size}. A file may have {limit}.",
   "attach.total": "{name} is too large: all files of a message together may have {limit}.",
   "attach.unreadable": "{name} could not be read.",
+  "attach.long":
+    "{name} is too long: about {tokens} tokens, and {model} reads {window}. Attach the part that " +
+    "matters.",
+  "attach.long.total":
+    "With {name} the files have about {tokens} tokens, and {model} reads {window}. Attach the parts " +
+    "that matter.",
+  "attach.tokens": "about {value} tokens",
 
   "slash.label": "Commands and skills",
   "slash.yours": "yours",

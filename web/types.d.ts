@@ -366,7 +366,10 @@ export interface Attachment {
   id: string;
   filename: string;
   mediaType: string;
+  /** Bytes. */
   size: number;
+  /** About how many tokens the text of a text file has. */
+  tokens?: number;
   url: string;
 }
 
@@ -398,6 +401,8 @@ export interface ChatState {
   /** Milliseconds by `durationKey`; only of parts that streamed into this panel. */
   durations: Record<string, number>;
   queue: readonly Queued[];
+  /** Messages that were sent and did not reach the server yet, but for the one in `messages`. */
+  unsent: readonly UIMessage[];
   /** Whether the queue waits until the user resumes it. */
   held: boolean;
   /** The unsent text that the server stores. */

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { FILE_LIMIT, mediaTypeOf, refusal } from "../../web/text/attachment.js";
+import { FILE_LIMIT, mediaTypeOf, refusal, textTokens, tooLong } from "../../web/text/attachment.js";
 import {
   clockTime,
   dateTime,
@@ -278,6 +278,26 @@ test("files over the limit per file or per message are refused with a sentence",
   const other = { id: "o", filename: "o", mediaType: "image/png", size: 12_000_000, url: "" };
   assert.equal(refusal(file({ size: 8_000_000 }), [other]), null);
   assert.match(refusal(file({ size: 12_000_000 }), [other]) ?? "", /together may have 28 MB/);
+});
+
+test("the tokens of a text are estimated from its bytes", () => {
+  const bytes = (/** @type {string} */ text) => new TextEncoder().encode(text);
+  assert.equal(textTokens(bytes("word ".repeat(800))), 1000);
+  assert.equal(textTokens(bytes("図".repeat(1000))), 800);
+});
+
+test("text that is larger than the model's window is refused with a sentence", () => {
+  const text = (/** @type {number} */ tokens) => ({
+    ...{ id: "x", filename: "log.txt", mediaType: "text/plain", size: 1, url: "", tokens },
+  });
+  const window = { tokens: 32_768, model: "qwen3" };
+  assert.equal(tooLong(text(30_000), [], window), null);
+  assert.equal(
+    tooLong(text(3_388_142), [], window),
+    "log.txt is too long: about 3,388,142 tokens, and qwen3 reads 32,768. Attach the part that matters.",
+  );
+  assert.match(tooLong(text(20_000), [text(20_000)], window) ?? "", /the files have about 40,000/);
+  assert.equal(tooLong(text(3_388_142), [], null), null);
 });
 
 const amount = (/** @type {number} */ tokens) => ({ chars: tokens * 4, tokens });

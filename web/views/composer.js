@@ -38,7 +38,10 @@ export function createComposer(actions) {
     rows: "1",
     spellcheck: "true",
   });
-  const attachments = createAttachments(() => drawButtons());
+  const attachments = createAttachments(
+    () => drawButtons(),
+    () => windowOf(state),
+  );
   const slash = createSlashList(text, (option, run) => choose(option, run));
   const meter = createMeter(actions.openReport);
   const model = h("button", {
@@ -270,6 +273,12 @@ export function createComposer(actions) {
       show(model, next.health !== null);
     },
   };
+}
+
+/** @param {PanelState | null} state @returns {{tokens: number, model: string} | null} */
+function windowOf(state) {
+  const provider = state?.health?.provider;
+  return provider ? { tokens: provider.context_window, model: provider.model } : null;
 }
 
 /** Fits the height to the text; the style sheet has the limit. @param {HTMLTextAreaElement} area */
