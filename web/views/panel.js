@@ -8,6 +8,7 @@ import { isBusy } from "../state/chat.js";
 import { textOf } from "../state/messages.js";
 import { t } from "../strings.js";
 import { nameOf } from "../text/plain.js";
+import { handleOf } from "../text/slash.js";
 import { createChatNotes } from "./chat-notes.js";
 import { createChatsPage } from "./chats-page.js";
 import { createComposer } from "./composer.js";
@@ -116,7 +117,7 @@ export function createPanelView(panel, host, close) {
     settings: createSettingsPage(panel),
     skills: createSkillsPage((skill) => {
       panel.showPage("chat");
-      composer.setValue(`/skill ${skill.slug} `);
+      composer.setValue(`/skill ${handleOf(skill, panel.get().skills)} `);
       composer.focus();
     }),
   };

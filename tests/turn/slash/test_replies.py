@@ -114,7 +114,7 @@ async def test_search_and_history_show_what_was_said_as_text(chat: Chatting) -> 
     assert found.splitlines() == [
         "**Tell me about foxes**",
         "",
-        "- Assistant: A **fox** is \\*\\***red**\\*\\*.",
+        "- Assistant: A **fox** is **red**.",
     ]
     said = (await chat.say("/history")).text
     assert said.splitlines() == [
