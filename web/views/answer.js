@@ -13,6 +13,7 @@ import { linkTarget } from "../text/policy.js";
 import { createApproval } from "./approval.js";
 import { button, copyButton, h, icon, iconButton, present, setText, show } from "./dom.js";
 import { createErrorCard } from "./error-card.js";
+import { enlargeable } from "./lightbox.js";
 import { createMarkdownView } from "./markdown.js";
 import { createReasoningView } from "./reasoning.js";
 import { createServerBlock } from "./server-block.js";
@@ -114,7 +115,7 @@ export function createAnswer(actions) {
       }
       if (made || part !== message?.parts[index] || facts.live || wasLive) {
         const last = index === next.parts.length - 1;
-        const took = tookOf(next.id, part, index, facts.durations);
+        const took = tookOf(next, part, index, facts.durations);
         view?.update(part, { live: facts.live, last, took });
       }
       following = view?.element ?? following;
@@ -200,15 +201,16 @@ function createPartView(kind, part, actions) {
 }
 
 /**
- * @param {string} id
+ * @param {UIMessage} message
  * @param {any} part
  * @param {number} index
- * @param {Record<string, number>} durations
+ * @param {Record<string, number>} durations as this panel measured them, while the answer goes on
+ * @returns {number | undefined} milliseconds
  */
-function tookOf(id, part, index, durations) {
-  const reported = (part.resultProviderMetadata ?? part.providerMetadata)?.assistant?.ms;
-  if (typeof reported === "number") return reported;
-  return durations[durationKey(id, part.toolCallId ?? index)];
+function tookOf({ id, metadata }, part, index, durations) {
+  const name = part.toolCallId ?? index;
+  const counted = metadata?.timing?.parts?.[name];
+  return typeof counted === "number" ? counted : durations[durationKey(id, name)];
 }
 
 /** @param {{data?: {code?: string, message?: string}}} part */
@@ -238,7 +240,7 @@ const quietLine = (mark, text, ...more) =>
 function answerFile(part) {
   if (isPicture(part)) {
     const look = { class: "ca-thumb ca-thumb--answer", decoding: "async" };
-    return h("img", { ...look, src: part.url, alt: t("answer.picture") });
+    return enlargeable(h("img", { ...look, src: part.url, alt: t("answer.picture") }));
   }
   const url = linkTarget(part.url, document.baseURI);
   if (!url || !/^https?:/.test(url)) return filePart(part);

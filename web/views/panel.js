@@ -17,6 +17,7 @@ import { h, iconButton, setText, show } from "./dom.js";
 import { createServerCard } from "./error-card.js";
 import { createGateCard } from "./gate-card.js";
 import { keepKeysInside } from "./isolation.js";
+import { followPictures } from "./lightbox.js";
 import { measureGutter } from "./gutter.js";
 import { createLiveRegion } from "./live-region.js";
 import { modelPicker } from "./model-picker.js";
@@ -27,6 +28,7 @@ import { createReport } from "./report.js";
 import { createSkillsPage } from "./skills-page.js";
 import { createToast } from "./toast.js";
 import { createWelcome } from "./welcome.js";
+import { followWrapping } from "./wrapping.js";
 
 /** @typedef {import("../services/host.js").Host} Host */
 /** @typedef {import("../state/panel.js").Panel} Panel */
@@ -296,6 +298,8 @@ export function createPanelView(panel, host, close) {
     drop: (files) => void composer.attach(files),
   });
   draw();
+  followPictures(element);
+  followWrapping(element, panel.wraps(), panel.setWraps);
   requestAnimationFrame(() => element.isConnected && measureGutter(element));
 
   return {

@@ -9,6 +9,7 @@ import { mediaFate } from "../text/policy.js";
 import { isServerCommand } from "../text/slash.js";
 import { button, copyButton, h, icon, iconButton, present } from "./dom.js";
 import { isComposing } from "./isolation.js";
+import { enlargeable } from "./lightbox.js";
 import { createLongText } from "./long-text.js";
 import { createToolbar } from "./toolbar.js";
 import { createVersions } from "./versions.js";
@@ -188,13 +189,8 @@ export function filePart(part) {
   const name = nameOf(part.filename) || t("message.unnamed");
   // Pictures in data URLs and of ComfyUI's /view are shown; other addresses would be fetched.
   if (isPicture(part)) {
-    return h("img", {
-      class: "ca-thumb",
-      src: part.url,
-      alt: t("message.image", { name }),
-      title: name,
-      decoding: "async",
-    });
+    const look = { class: "ca-thumb", title: name, decoding: "async" };
+    return enlargeable(h("img", { ...look, src: part.url, alt: t("message.image", { name }) }));
   }
   return h("span", { class: "ca-file", title: name }, icon("file"), h("span", {}, name));
 }
