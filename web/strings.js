@@ -210,6 +210,9 @@ export const ENGLISH = {
 
   "slash.label": "Commands and skills",
   "slash.yours": "yours",
+  "slash.unknown": "There is no command /{name}.",
+  "slash.unknown.use": "Use /{name}",
+  "slash.unknown.send": "Enter sends it to the model.",
   "slash.new": "start a new chat",
   "slash.skill": "use a skill",
   "slash.skills": "list the skills",
@@ -359,14 +362,15 @@ export const ENGLISH = {
     "For good answers, start Ollama or LM Studio with a larger model, or add a " +
     "provider with a key.",
   "first.none.title": "Choose where answers come from",
-  "first.none": "The assistant needs a language model.",
-  "first.none.ways": "Three quick ways:",
+  "first.none": "The assistant needs a language model. Three quick ways:",
   "first.none.ollama":
     "Install Ollama, run “ollama pull qwen3:8b”, and try again. Free and private.",
   "first.none.studio": "Start LM Studio, load a model and switch its server on. Free and private.",
   "first.none.key": "Use a provider such as OpenAI or OpenRouter with your own key.",
   "first.start": "Start",
   "first.look": "Look again",
+  "first.looking": "Looking…",
+  "first.nothing": "Nothing new. Look again",
   "first.setup": "Set up a provider",
   "first.other": "Use another model",
 

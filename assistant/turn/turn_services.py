@@ -12,6 +12,7 @@ from ..chats import ChatParams
 from ..comfy_port import ComfyPort
 from ..config import Settings
 from ..context.calibration import Calibration
+from ..llm.models import ModelInfo
 from ..llm.provider import Provider
 from ..llm.request import LLMRequest
 from ..llm.stream_events import Event
@@ -32,6 +33,7 @@ class Providers(Protocol):
     async def current(self) -> Provider: ...
     async def named(self, name: str) -> Provider: ...
     async def window(self, provider: Provider) -> int | None: ...
+    async def models(self, provider: Provider) -> tuple[ModelInfo, ...]: ...
 
 
 class Model(Protocol):

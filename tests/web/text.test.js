@@ -30,7 +30,12 @@ import {
 } from "../../web/text/report.js";
 import { finishedSentences, NOTHING_SPOKEN, speakable } from "../../web/text/sentences.js";
 import { byChat, groups, pieces } from "../../web/text/chat-list.js";
-import { panelCommandOf, isServerCommand, slashOptions } from "../../web/text/slash.js";
+import {
+  isServerCommand,
+  panelCommandOf,
+  slashOptions,
+  unknownCommand,
+} from "../../web/text/slash.js";
 import { firstPrompts, whatISee, whoAnswers } from "../../web/text/welcome.js";
 
 test("durations, sizes and shares are formatted for people", () => {
@@ -171,6 +176,21 @@ const SKILLS = [
 ];
 const texts = (/** @type {string} */ typed) =>
   slashOptions(typed, SKILLS).map((option) => option.text);
+
+test("a message that looks like a command and is none names the nearest command", () => {
+  const commands = [
+    { name: "context", line: "" },
+    { name: "compact", line: "", aliases: ["summarize"] },
+  ];
+  const found = (/** @type {string} */ typed) => unknownCommand(typed, commands);
+  assert.deepEqual(found("/contxt"), { name: "contxt", nearest: "context" });
+  assert.deepEqual(found("/SUM now"), { name: "sum", nearest: "summarize" });
+  assert.deepEqual(found("/foo bar"), { name: "foo", nearest: null });
+  for (const typed of ["/context", "/summarize x", "/new", "/usr/bin", "/foo\nbar", "a /foo", "/"]) {
+    assert.equal(found(typed), null, typed);
+  }
+  assert.equal(unknownCommand("/foo", null), null);
+});
 
 test("a shipped skill is chosen by its handle, if no other skill has it", () => {
   const shipped = (/** @type {string} */ slug) => ({ slug, name: slug, description: "", yours: false });

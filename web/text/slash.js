@@ -70,6 +70,43 @@ export function isServerCommand(text) {
   return name !== undefined && SERVER_COMMANDS.has(name);
 }
 
+/** Most changed letters between a typed name and a command that was meant. */
+const NEAR = 2;
+
+/**
+ * A message that looks like a command and is none.
+ * @param {string} typed the whole message
+ * @param {readonly CommandEntry[] | null} commands of the server; null: not loaded
+ * @returns {{name: string, nearest: string | null} | null} null for any other message
+ */
+export function unknownCommand(typed, commands) {
+  const name = /^\/([a-z]{1,20})(?:[ \t][^\n]*)?$/i.exec(typed.trim())?.[1].toLowerCase();
+  if (!name || !commands) return null;
+  const known = withPanelCommands(commands).flatMap((entry) => [entry.name, ...(entry.aliases ?? [])]);
+  if (known.includes(name)) return null;
+  const near = known
+    .map((other) => ({ other, far: other.startsWith(name) ? 1 : distance(name, other) }))
+    .sort((one, two) => one.far - two.far)[0];
+  return { name, nearest: near && near.far <= NEAR ? near.other : null };
+}
+
+/**
+ * Letters that must be added, removed or changed (Levenshtein).
+ * @param {string} one @param {string} two
+ */
+function distance(one, two) {
+  let row = Array.from({ length: two.length + 1 }, (_, at) => at);
+  for (let at = 1; at <= one.length; at += 1) {
+    const next = [at];
+    for (let to = 1; to <= two.length; to += 1) {
+      const same = one[at - 1] === two[to - 1] ? 0 : 1;
+      next.push(Math.min(row[to] + 1, next[to - 1] + 1, row[to - 1] + same));
+    }
+    row = next;
+  }
+  return row[two.length];
+}
+
 /**
  * @param {string} typed the whole message so far
  * @param {readonly SkillEntry[]} skills

@@ -151,7 +151,7 @@ export function createAnswer(actions) {
     after.replaceChildren(
       ...present([
         !facts.live && error && createErrorCard(error, open ? actions.act : null),
-        !facts.live && !error && cut && cutLine(cut, open ? actions.goOn : null),
+        !facts.live && !error && cut && cutLine(cut, open ? nextAfter(next, actions) : null),
       ]),
     );
     tools.fill(facts.live ? [] : present(answerTools(next, facts, actions)));
@@ -213,18 +213,37 @@ function tookOf({ id, metadata }, part, index, durations) {
   return typeof counted === "number" ? counted : durations[durationKey(id, name)];
 }
 
-/** @param {{data?: {code?: string, message?: string}}} part */
+/** @typedef {{data?: {code?: string, message?: string, seconds?: number}}} NoticePart */
+
+/** @param {NoticePart} part */
 function createNotice(part) {
   const element = quietLine("info", clip(String(part.data?.message ?? ""), NOTICE));
   const text = /** @type {HTMLElement} */ (element.lastElementChild);
+  let counted = "";
+  let timer = 0;
+
+  /** Counts the seconds of a wait down. @param {string} message @param {number} seconds */
+  const count = (message, seconds) => {
+    clearInterval(timer);
+    counted = message;
+    const end = Date.now() + seconds * 1000;
+    timer = window.setInterval(() => {
+      const left = Math.max(0, Math.ceil((end - Date.now()) / 1000));
+      setText(text, message.replace(`${seconds} s`, `${left} s`));
+      if (!left || !element.isConnected || element.hidden) clearInterval(timer);
+    }, 250);
+  };
+
   return {
     element,
     /** A later notice of the same code replaces the text. A notice about waiting is hidden when the
      * wait is over. */
-    update(/** @type {typeof part} */ { data }, /** @type {PartFacts} */ { live, last }) {
+    update(/** @type {NoticePart} */ { data }, /** @type {PartFacts} */ { live, last }) {
       const message = clip(String(data?.message ?? ""), NOTICE);
-      if (text.textContent !== message) text.textContent = message;
-      show(element, data?.code !== "waiting" || (live && last));
+      const waits = live && last && data?.code === "waiting";
+      if (message !== counted) setText(text, message);
+      if (waits && data?.seconds && message !== counted) count(message, data.seconds);
+      show(element, data?.code !== "waiting" || waits);
     },
   };
 }
@@ -249,13 +268,26 @@ function answerFile(part) {
   return h("div", { class: "ca-notice" }, icon("file"), h("span", {}, link));
 }
 
-/** @param {string} cut @param {(() => unknown) | null} goOn */
-const cutLine = (cut, goOn) =>
+/**
+ * An answer that was stopped goes on; one that had not begun is asked for again.
+ * @param {UIMessage} message
+ * @param {AnswerActions} actions
+ * @returns {{words: string, run: () => unknown}}
+ */
+function nextAfter({ parts }, { goOn, regenerate }) {
+  const begun = parts.some((part) => isTool(part) || (part.type === "text" && "text" in part && part.text));
+  return begun
+    ? { words: t("cut.continue"), run: goOn }
+    : { words: t("message.retry"), run: regenerate };
+}
+
+/** @param {string} cut @param {{words: string, run: () => unknown} | null} next */
+const cutLine = (cut, next) =>
   quietLine(
     "hand",
     textFor(`cut.${cut}`, "cut.cut"),
-    goOn &&
-      button(t("cut.continue"), "primary", goOn, {
+    next &&
+      button(next.words, "primary", next.run, {
         class: "ca-button ca-button--primary ca-button--small",
       }),
   );

@@ -6,9 +6,9 @@
 
 import { isBusy } from "../state/chat.js";
 import { t } from "../strings.js";
-import { panelCommandOf } from "../text/slash.js";
+import { panelCommandOf, unknownCommand } from "../text/slash.js";
 import { createAttachments } from "./attachments.js";
-import { h, icon, iconButton, setText, show } from "./dom.js";
+import { h, icon, iconButton, present, setText, show } from "./dom.js";
 import { isComposing } from "./isolation.js";
 import { createMeter } from "./meter.js";
 import { createSlashList } from "./slash-list.js";
@@ -61,11 +61,13 @@ export function createComposer(actions) {
     { type: "button", class: "ca-go", "aria-label": t("composer.send") },
     icon("up"),
   );
+  const unknown = h("p", { class: "ca-unknown", role: "alert", hidden: true });
   const element = h(
     "div",
     { class: "ca-composer" },
     slash.element,
     attachments.element,
+    unknown,
     text,
     h(
       "div",
@@ -116,8 +118,37 @@ export function createComposer(actions) {
   const restore = (value) => {
     text.value = value;
     slash.close();
+    show(unknown, false);
     fit(text);
     drawButtons();
+  };
+
+  /** A message that looks like a command was not sent; the same message is sent the next time. */
+  let doubted = "";
+  /** @param {string} value @param {{name: string, nearest: string | null}} odd */
+  const doubt = (value, { name, nearest }) => {
+    doubted = value;
+    slash.close();
+    unknown.replaceChildren(
+      ...present([
+        t("slash.unknown", { name }),
+        nearest &&
+          h(
+            "button",
+            {
+              type: "button",
+              class: "ca-link",
+              onclick: () => {
+                setValue(value.replace(/^\/\S+/, `/${nearest}`));
+                text.focus();
+              },
+            },
+            t("slash.unknown.use", { name: nearest }),
+          ),
+        h("span", { class: "ca-quiet" }, t("slash.unknown.send")),
+      ]),
+    );
+    show(unknown, true);
   };
 
   const openList = () => {
@@ -152,6 +183,11 @@ export function createComposer(actions) {
       actions.run(command);
       return;
     }
+    const odd = unknownCommand(value, state?.commands ?? null);
+    if (odd && value !== doubted) {
+      doubt(value, odd);
+      return;
+    }
     const files = attachments.get();
     restore("");
     dirty = true;
@@ -176,6 +212,8 @@ export function createComposer(actions) {
 
   text.addEventListener("input", () => {
     dirty = true;
+    doubted = "";
+    show(unknown, false);
     draw();
     actions.keepDraft(text.value);
   });

@@ -7,7 +7,7 @@ import { clockTime, dateTime } from "../text/format.js";
 import { nameOf } from "../text/plain.js";
 import { mediaFate } from "../text/policy.js";
 import { isServerCommand } from "../text/slash.js";
-import { button, copyButton, h, icon, iconButton, present } from "./dom.js";
+import { button, copyButton, h, icon, iconButton, present, setText } from "./dom.js";
 import { isComposing } from "./isolation.js";
 import { enlargeable } from "./lightbox.js";
 import { createLongText } from "./long-text.js";
@@ -91,7 +91,7 @@ export function createUserMessage(actions) {
   const bubbleText = (text) => {
     const bubble = h("div", { class: "ca-bubble__text" });
     createLongText(actions.draw, bubble).update(text);
-    return bubble;
+    return isLong(text) ? folded(bubble) : bubble;
   };
 
   const openEditor = () => {
@@ -162,6 +162,26 @@ export function createUserMessage(actions) {
       if (!editing) draw();
     },
   };
+}
+
+/** Characters and lines from which on a question is folded, such as a pasted prompt or log. */
+const LONG = 1200;
+const LINES = 18;
+
+/** @param {string} text */
+const isLong = (text) => text.length > LONG || text.split("\n", LINES + 1).length > LINES;
+
+/** @param {HTMLElement} bubble its first lines, and a button for all of them */
+function folded(bubble) {
+  bubble.classList.add("ca-bubble__text--folded");
+  const more = h("button", { type: "button", class: "ca-link", "aria-expanded": "false" });
+  setText(more, t("text.more"));
+  more.addEventListener("click", () => {
+    const folds = bubble.classList.toggle("ca-bubble__text--folded");
+    more.setAttribute("aria-expanded", String(!folds));
+    setText(more, t(folds ? "text.more" : "text.less"));
+  });
+  return h("div", {}, bubble, more);
 }
 
 /** @param {UIMessage} message @returns {FilePart[]} */

@@ -12,6 +12,7 @@ import asyncio
 import re
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import replace
+from difflib import get_close_matches
 from typing import Final
 
 from ....user_context_loader import UserContext
@@ -131,6 +132,9 @@ class SlashReplies:
             params = replace(params, provider=None, model=None)
         elif await self._is_provider(name):
             params = replace(params, provider=name, model=None)
+        elif others := await self._other_models(params, name):
+            listed = ", ".join(f"`{other}`" for other in others)
+            return f"There is no model {_plain(name)}. There are: {listed}."
         else:
             params = replace(params, model=name)
         await self._store.set_params(chat.id, params)
@@ -144,6 +148,19 @@ class SlashReplies:
         own = params.provider is not None or params.model is not None
         usual = " `/model default` goes back to the usual one." if own else ""
         return f"{words} `{provider.model}` of {_plain(provider.name)}.{usual}"
+
+    async def _other_models(self, params: ChatParams, name: str) -> Sequence[str]:
+        """The models that the chat's provider lists, those most like `name` first; empty where
+        `name` is one of them, or where the provider lists none."""
+        try:
+            provider = await provider_for(self._providers, replace(params, model=None))
+            models = [model.id for model in await self._providers.models(provider)]
+        except ProviderError:
+            return ()
+        if not models or name in models:
+            return ()
+        near = get_close_matches(name, models, n=LISTED, cutoff=0.3)
+        return [*near, *(model for model in models if model not in near)][:LISTED]
 
     async def _is_provider(self, name: str) -> bool:
         """Whether a provider has this name, also where it does not answer now."""

@@ -99,6 +99,7 @@ async def test_a_provider_that_does_not_answer_now_is_no_name_of_a_model(chat: C
 
 
 async def test_a_chat_gets_another_model_and_the_usual_one_again(chat: Chatting) -> None:
+    chat.provider.models = ["scripted", "large"]
     assert "`scripted`" in (await chat.say("/model")).text
     assert "`large`" in (await chat.say("/model large")).text
     assert (await chat.stored())["params"] == {"model": "large"}
@@ -106,6 +107,15 @@ async def test_a_chat_gets_another_model_and_the_usual_one_again(chat: Chatting)
     await chat.say("And badgers?")
     assert chat.provider.requests[-1].body["model"] == "large"
     await chat.say("/model default")
+    assert (await chat.stored())["params"] == {}
+
+
+async def test_a_model_that_the_server_does_not_list_is_refused_with_the_nearest(
+    chat: Chatting,
+) -> None:
+    chat.provider.models = ["scripted", "large"]
+    said = (await chat.say("/model larg")).text
+    assert said.startswith("There is no model larg. There are: `large`")
     assert (await chat.stored())["params"] == {}
 
 
