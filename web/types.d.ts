@@ -90,7 +90,7 @@ export interface Metadata {
     cached_tokens?: number;
     reasoning_tokens?: number;
   };
-  timing?: { first_token_ms?: number; total_ms?: number };
+  timing?: { first_token_ms?: number; total_ms?: number; parts?: Record<string, number> };
   steps?: number;
   /** The slash command that the server answered without a model. */
   command?: string;

@@ -236,12 +236,13 @@ class Resolver:
 
     async def _nothing_found(self) -> ProviderError:
         message = (
-            "No model is set up yet: start Ollama or LM Studio on this machine, or enter a "
-            "provider's address and key in the settings."
+            "Start Ollama or LM Studio on this machine, or enter a provider's address and key in the "
+            "settings."
         )
         empty = next(iter(await self._discovery.servers()), None)
         if empty is not None:
             message = _without_models(empty)
+            return ProviderError(message, code="unknown_model", actions=("retry", "open-settings"))
         return ProviderError(message, code="no_provider", actions=("open-settings", "retry"))
 
     async def _gone(self, name: str) -> ProviderError:

@@ -6,6 +6,7 @@ The provider book checks the values of a provider, the resolver chooses the prov
 from __future__ import annotations
 
 import asyncio
+from dataclasses import replace
 from typing import Annotated, Any, Final
 
 from aiohttp import web
@@ -24,7 +25,8 @@ from .route import PlainRequest, Request, Route
 LONGEST_NAME: Final = 200
 """Characters; names of providers that we find ourselves are longer than names that users give."""
 UNSAVED: Final = "this provider"
-"""The name in messages about a provider that is tested before the user gives it a name."""
+"""In the place of the name of a provider that is tested before it has one; messages then name its
+address."""
 
 Window = Annotated[Whole, WithJsonSchema({"type": "integer", "minimum": 1})]
 
@@ -102,7 +104,7 @@ async def list_models(request: Request[None, ModelsQuery]) -> web.Response:
 async def list_models_of(request: Request[ProviderFields, None]) -> web.Response:
     """The models of a provider that is not saved; it is asked with the key that is sent along,
     never with a stored key."""
-    provider = provider_from(UNSAVED, request.body.given)
+    provider = replace(provider_from(UNSAVED, request.body.given), name="")
     return await _models(request.installation.resolver, provider)
 
 
@@ -116,7 +118,7 @@ async def test_provider(request: Request[TestedProvider, None]) -> web.Response:
     if isinstance(asked, ProviderName):
         provider = await _named(request.installation.resolver, asked.name)
     else:
-        provider = provider_from(UNSAVED, asked.given)
+        provider = replace(provider_from(UNSAVED, asked.given), name="")
     return answer(await check(request.installation.client, provider))
 
 

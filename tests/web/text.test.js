@@ -30,7 +30,11 @@ import {
 } from "../../web/text/report.js";
 import { finishedSentences, NOTHING_SPOKEN, speakable } from "../../web/text/sentences.js";
 import { byChat, groups, pieces } from "../../web/text/chat-list.js";
-import { panelCommandOf, isServerCommand, slashOptions } from "../../web/text/slash.js";
+import {
+  isServerCommand,
+  panelCommandOf,
+  slashOptions,
+} from "../../web/text/slash.js";
 import { firstPrompts, whatISee, whoAnswers } from "../../web/text/welcome.js";
 
 test("durations, sizes and shares are formatted for people", () => {
@@ -178,6 +182,15 @@ const SKILLS = [
 ];
 const texts = (/** @type {string} */ typed) =>
   slashOptions(typed, SKILLS).map((option) => option.text);
+
+test("a shipped skill is chosen by its handle, if no other skill has it", () => {
+  const shipped = (/** @type {string} */ slug) => ({ slug, name: slug, description: "", yours: false });
+  const texts = (/** @type {string[]} */ slugs) =>
+    slashOptions("/skill ", slugs.map(shipped)).map((option) => option.text);
+  assert.deepEqual(texts(["20_model_sdxl"]), ["/skill sdxl"]);
+  assert.deepEqual(texts(["20_model_sdxl", "sdxl"]), ["/skill 20_model_sdxl", "/skill sdxl"]);
+  assert.deepEqual(slashOptions("/skill sdxl", [shipped("20_model_sdxl")]), []);
+});
 
 test("a slash lists the commands, then the skills", () => {
   assert.deepEqual(texts("/").slice(0, 3), ["/new", "/skill ", "/skills"]);
@@ -427,7 +440,9 @@ test("every limit that asks for a summary is shown with its progress", () => {
 
 test("the details have the raw numbers", () => {
   const details = new Map(reportDetails(REPORT));
-  assert.equal(details.get("system"), "1,700 tokens, 6,800 characters");
+  assert.equal(details.get("Rules and skills"), "1,700 tokens, 6,800 characters");
+  assert.equal(details.get("Shortened"), "much");
+  assert.ok([...details.keys()].every((name) => !name.includes("_")));
   assert.equal(details.get("Counted by the provider"), "input_tokens 5,200, cached_share 0.88");
   assert.equal(details.get("Not sent in full"), "r1-12, r14");
   const handles = Array.from({ length: 15 }, (_, row) => `r${row}`);

@@ -337,6 +337,12 @@ export function createPanel(services) {
 
     /** @returns {boolean} whether a reload would lose a message that is not sent yet */
     losesOnReload: outbox.isFleeting,
+
+    /** @returns {boolean} whether long lines of code are wrapped */
+    wraps: () => storage.get("wrap") !== null,
+    /** @param {boolean} value */
+    setWraps: (value) => storage.set("wrap", value ? "1" : null),
+
     /** @returns {string} unsent text of the open chat */
     draft: () => drafts.of(draftKey(), chat.get().draft),
     /** @param {string} text */

@@ -13,6 +13,7 @@ import { linkTarget } from "../text/policy.js";
 import { createApproval } from "./approval.js";
 import { button, copyButton, h, icon, iconButton, present, setText, show } from "./dom.js";
 import { createErrorCard } from "./error-card.js";
+import { enlargeable } from "./lightbox.js";
 import { createMarkdownView } from "./markdown.js";
 import { createReasoningView } from "./reasoning.js";
 import { createServerBlock } from "./server-block.js";
@@ -121,7 +122,7 @@ export function createAnswer(actions) {
       }
       if (made || part !== message?.parts[index] || facts.live || wasLive || works !== worked) {
         const last = index === next.parts.length - 1;
-        const took = tookOf(next.id, part, index, facts.durations);
+        const took = tookOf(next, part, index, facts.durations);
         view?.update(part, { live: facts.live, works, last, took });
       }
       following = view?.element ?? following;
@@ -157,7 +158,7 @@ export function createAnswer(actions) {
     after.replaceChildren(
       ...present([
         !facts.live && error && createErrorCard(error, open ? actions.act : null),
-        !facts.live && !error && cut && cutLine(cut, open ? actions.goOn : null),
+        !facts.live && !error && cut && cutLine(cut, open ? nextAfter(next, actions) : null),
       ]),
     );
     tools.fill(isAtWork(facts) ? [wait] : present(answerTools(next, facts, actions)));
@@ -212,29 +213,49 @@ function createPartView(kind, part, actions) {
 }
 
 /**
- * @param {string} id
+ * @param {UIMessage} message
  * @param {any} part
  * @param {number} index
- * @param {Record<string, number>} durations
+ * @param {Record<string, number>} durations as this panel measured them, while the answer goes on
+ * @returns {number | undefined} milliseconds
  */
-function tookOf(id, part, index, durations) {
-  const reported = (part.resultProviderMetadata ?? part.providerMetadata)?.assistant?.ms;
-  if (typeof reported === "number") return reported;
-  return durations[durationKey(id, part.toolCallId ?? index)];
+function tookOf({ id, metadata }, part, index, durations) {
+  const name = part.toolCallId ?? index;
+  const counted = metadata?.timing?.parts?.[name];
+  return typeof counted === "number" ? counted : durations[durationKey(id, name)];
 }
 
-/** @param {{data?: {code?: string, message?: string}}} part */
+/** @typedef {{data?: {code?: string, message?: string, seconds?: number}}} NoticePart */
+
+/** @param {NoticePart} part */
 function createNotice(part) {
   const element = quietLine("info", clip(String(part.data?.message ?? ""), NOTICE));
   const text = /** @type {HTMLElement} */ (element.lastElementChild);
+  let counted = "";
+  let timer = 0;
+
+  /** Counts the seconds of a wait down. @param {string} message @param {number} seconds */
+  const count = (message, seconds) => {
+    clearInterval(timer);
+    counted = message;
+    const end = Date.now() + seconds * 1000;
+    timer = window.setInterval(() => {
+      const left = Math.max(0, Math.ceil((end - Date.now()) / 1000));
+      setText(text, message.replace(`${seconds} s`, `${left} s`));
+      if (!left || !element.isConnected || element.hidden) clearInterval(timer);
+    }, 250);
+  };
+
   return {
     element,
     /** A later notice of the same code replaces the text. A notice about waiting is hidden when the
      * wait is over. */
-    update(/** @type {typeof part} */ { data }, /** @type {PartFacts} */ { live, last }) {
+    update(/** @type {NoticePart} */ { data }, /** @type {PartFacts} */ { live, last }) {
       const message = clip(String(data?.message ?? ""), NOTICE);
-      if (text.textContent !== message) text.textContent = message;
-      show(element, data?.code !== "waiting" || (live && last));
+      const waits = live && last && data?.code === "waiting";
+      if (message !== counted) setText(text, message);
+      if (waits && data?.seconds && message !== counted) count(message, data.seconds);
+      show(element, data?.code !== "waiting" || waits);
     },
   };
 }
@@ -250,7 +271,7 @@ const quietLine = (mark, text, ...more) =>
 function answerFile(part) {
   if (isPicture(part)) {
     const look = { class: "ca-thumb ca-thumb--answer", decoding: "async" };
-    return h("img", { ...look, src: part.url, alt: t("answer.picture") });
+    return enlargeable(h("img", { ...look, src: part.url, alt: t("answer.picture") }));
   }
   const url = linkTarget(part.url, document.baseURI);
   if (!url || !/^https?:/.test(url)) return filePart(part);
@@ -259,13 +280,26 @@ function answerFile(part) {
   return h("div", { class: "ca-notice" }, icon("file"), h("span", {}, link));
 }
 
-/** @param {string} cut @param {(() => unknown) | null} goOn */
-const cutLine = (cut, goOn) =>
+/**
+ * An answer that was stopped goes on; one that had not begun is asked for again.
+ * @param {UIMessage} message
+ * @param {AnswerActions} actions
+ * @returns {{words: string, run: () => unknown}}
+ */
+function nextAfter({ parts }, { goOn, regenerate }) {
+  const begun = parts.some((part) => isTool(part) || (part.type === "text" && "text" in part && part.text));
+  return begun
+    ? { words: t("cut.continue"), run: goOn }
+    : { words: t("message.retry"), run: regenerate };
+}
+
+/** @param {string} cut @param {{words: string, run: () => unknown} | null} next */
+const cutLine = (cut, next) =>
   quietLine(
     "hand",
     textFor(`cut.${cut}`, "cut.cut"),
-    goOn &&
-      button(t("cut.continue"), "primary", goOn, {
+    next &&
+      button(next.words, "primary", next.run, {
         class: "ca-button ca-button--primary ca-button--small",
       }),
   );

@@ -149,7 +149,7 @@ export function createProviderForm(provider, panel, { field: first, prefill }) {
       models.list(found);
     } catch (error) {
       if (wanted !== asked) return;
-      models.say("");
+      models.say(t("settings.models.later"));
       const at = error instanceof ApiError ? FIELD_OF[error.code] : undefined;
       // Before a key is entered, a server that wants one is nothing to complain about.
       if (at === "key" && !key) return;
@@ -284,14 +284,15 @@ function createField(label, input, hint) {
  * @param {() => void} chosen
  */
 function createModelList(field, chosen) {
-  const said = h("p", { class: "ca-quiet", role: "status", hidden: true });
-  const list = h("div", {
-    class: "ca-models",
-    role: "group",
-    "aria-label": t("settings.models"),
-    hidden: true,
-  });
-  const element = h("div", {}, said, list);
+  const said = h("p", { class: "ca-quiet", role: "status" }, t("settings.models.later"));
+  const list = h("div", { class: "ca-models__list" });
+  // Its height is fixed: the buttons below must not move away under a click.
+  const element = h(
+    "div",
+    { class: "ca-models", role: "group", "aria-label": t("settings.models") },
+    said,
+    list,
+  );
   /** @type {readonly ModelEntry[]} */
   let models = [];
   let typed = false;
@@ -321,7 +322,6 @@ function createModelList(field, chosen) {
     const words = typed ? field.value.trim().toLowerCase() : "";
     const shown = models.filter((model) => model.id.toLowerCase().includes(words)).slice(0, MOST);
     list.replaceChildren(...present(shown.map(row)));
-    show(list, shown.length > 0);
     list.querySelector('[aria-pressed="true"]')?.scrollIntoView({ block: "nearest" });
   };
 
@@ -351,6 +351,7 @@ function createModelList(field, chosen) {
     list(found) {
       models = found;
       this.say(found.length ? "" : t("settings.models.none"));
+      list.scrollTop = 0;
       if (!field.value.trim() && found.length) field.value = found[0].id;
       typed = false;
       draw();

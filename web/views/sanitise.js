@@ -17,6 +17,7 @@ import {
 } from "../text/policy.js";
 import { createCodeBlock } from "./code-block.js";
 import { h } from "./dom.js";
+import { enlargeable } from "./lightbox.js";
 
 /** Deepest nesting; deeper elements are left out. */
 const DEPTH = 60;
@@ -156,7 +157,7 @@ function media(source, tag, base) {
 /** @param {Element} source @param {"img" | "video" | "audio"} tag @param {string} url */
 function mediaElement(source, tag, url) {
   if (tag !== "img") return h(tag, { controls: true, preload: "metadata", src: url });
-  return h("img", {
+  const picture = h("img", {
     alt: source.getAttribute("alt") ?? "",
     title: source.getAttribute("title"),
     loading: "lazy",
@@ -164,4 +165,6 @@ function mediaElement(source, tag, url) {
     referrerpolicy: "no-referrer",
     src: url,
   });
+  // A picture in a link follows the link.
+  return source.closest("a") ? picture : enlargeable(picture);
 }

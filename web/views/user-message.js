@@ -7,8 +7,9 @@ import { clockTime, dateTime } from "../text/format.js";
 import { nameOf } from "../text/plain.js";
 import { mediaFate } from "../text/policy.js";
 import { isServerCommand } from "../text/slash.js";
-import { button, copyButton, h, icon, iconButton, present } from "./dom.js";
+import { button, copyButton, h, icon, iconButton, present, setText } from "./dom.js";
 import { isComposing } from "./isolation.js";
+import { enlargeable } from "./lightbox.js";
 import { createLongText } from "./long-text.js";
 import { createToolbar } from "./toolbar.js";
 import { createVersions } from "./versions.js";
@@ -90,7 +91,7 @@ export function createUserMessage(actions) {
   const bubbleText = (text) => {
     const bubble = h("div", { class: "ca-bubble__text" });
     createLongText(actions.draw, bubble).update(text);
-    return bubble;
+    return isLong(text) ? folded(bubble) : bubble;
   };
 
   const openEditor = () => {
@@ -163,6 +164,26 @@ export function createUserMessage(actions) {
   };
 }
 
+/** Characters and lines from which on a question is folded, such as a pasted prompt or log. */
+const LONG = 1200;
+const LINES = 18;
+
+/** @param {string} text */
+const isLong = (text) => text.length > LONG || text.split("\n", LINES + 1).length > LINES;
+
+/** @param {HTMLElement} bubble its first lines, and a button for all of them */
+function folded(bubble) {
+  bubble.classList.add("ca-bubble__text--folded");
+  const more = h("button", { type: "button", class: "ca-link", "aria-expanded": "false" });
+  setText(more, t("text.more"));
+  more.addEventListener("click", () => {
+    const folds = bubble.classList.toggle("ca-bubble__text--folded");
+    more.setAttribute("aria-expanded", String(!folds));
+    setText(more, t(folds ? "text.more" : "text.less"));
+  });
+  return h("div", {}, bubble, more);
+}
+
 /** @param {UIMessage} message @returns {FilePart[]} */
 const filesOf = (message) =>
   message.parts.flatMap((part) =>
@@ -188,13 +209,8 @@ export function filePart(part) {
   const name = nameOf(part.filename) || t("message.unnamed");
   // Pictures in data URLs and of ComfyUI's /view are shown; other addresses would be fetched.
   if (isPicture(part)) {
-    return h("img", {
-      class: "ca-thumb",
-      src: part.url,
-      alt: t("message.image", { name }),
-      title: name,
-      decoding: "async",
-    });
+    const look = { class: "ca-thumb", title: name, decoding: "async" };
+    return enlargeable(h("img", { ...look, src: part.url, alt: t("message.image", { name }) }));
   }
   return h("span", { class: "ca-file", title: name }, icon("file"), h("span", {}, name));
 }
