@@ -10,6 +10,7 @@ const PREFIX = "comfyui-assistant";
  * @typedef {object} PanelStorage
  * @property {(name: string) => string | null} get
  * @property {(name: string, value: string | null) => void} set null removes the value
+ * @property {() => void} clear removes all values of the user
  */
 
 /**
@@ -21,7 +22,7 @@ export function createPanelStorage(user, open) {
   /** @type {Map<string, string>} */
   const fallback = new Map();
   /** @param {string} name */
-  const keyOf = (name) => [PREFIX, user, name].filter(Boolean).join(".");
+  const keyOf = (name) => [...[PREFIX, user].filter(Boolean), name].join(".");
   return {
     get(name) {
       try {
@@ -38,6 +39,16 @@ export function createPanelStorage(user, open) {
         else open().setItem(keyOf(name), value);
       } catch {
         // Storage is blocked or full: the value lasts as long as the page.
+      }
+    },
+    clear() {
+      fallback.clear();
+      try {
+        const held = open();
+        const keys = Array.from({ length: held.length }, (_, at) => held.key(at) ?? "");
+        for (const key of keys) if (key.startsWith(keyOf(""))) held.removeItem(key);
+      } catch {
+        // Storage is blocked: it holds nothing.
       }
     },
   };

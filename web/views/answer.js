@@ -150,6 +150,7 @@ export function createAnswer(actions) {
       ...present([
         !facts.live && error && createErrorCard(error, open ? actions.act : null),
         !facts.live && !error && cut && cutLine(cut, open ? actions.goOn : null),
+        !facts.live && tokensLine(next.metadata?.usage),
       ]),
     );
     tools.replaceChildren(
@@ -257,6 +258,21 @@ const cutLine = (cut, goOn) =>
       button(t("cut.continue"), "plain", goOn, {
         class: "ca-button ca-button--plain ca-button--small",
       }),
+  );
+
+/**
+ * What was read and written for this answer; shown after `/tokens on`.
+ * @param {import("../types.js").Metadata["usage"]} usage
+ */
+const tokensLine = (usage) =>
+  usage?.input_tokens !== undefined &&
+  h(
+    "p",
+    { class: "ca-tokens" },
+    t("message.tokens", {
+      read: number(usage.input_tokens),
+      written: number(usage.output_tokens ?? 0),
+    }),
   );
 
 /** @param {UIMessage} message @param {AnswerFacts} facts @param {AnswerActions} actions */

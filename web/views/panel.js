@@ -12,6 +12,7 @@ import { createChatNotes } from "./chat-notes.js";
 import { createChatsPage } from "./chats-page.js";
 import { createComposer } from "./composer.js";
 import { createConversation } from "./conversation.js";
+import { createDataPage } from "./data-page.js";
 import { h, iconButton, setText, show } from "./dom.js";
 import { createServerCard } from "./error-card.js";
 import { createGateCard } from "./gate-card.js";
@@ -22,6 +23,7 @@ import { createPopover } from "./popover.js";
 import { createSettingsPage } from "./providers.js";
 import { createQueue } from "./queue.js";
 import { createReport } from "./report.js";
+import { createSharePage } from "./share-page.js";
 import { createSkillsPage } from "./skills-page.js";
 import { createToast } from "./toast.js";
 import { createWelcome } from "./welcome.js";
@@ -39,7 +41,7 @@ import { createWelcome } from "./welcome.js";
 export function createPanelView(panel, host, close) {
   const title = h("h2", { class: "ca-header__title", tabindex: "-1" });
   const back = iconButton("back", t("panel.back"), {
-    onclick: () => panel.showPage("chat"),
+    onclick: () => goBack(),
     hidden: true,
   });
   const chats = iconButton("clock", t("panel.chats"), { onclick: () => panel.showPage("chats") });
@@ -109,6 +111,7 @@ export function createPanelView(panel, host, close) {
       pin: panel.pinChat,
       remove: panel.deleteChat,
       exportAs: panel.exportChat,
+      share: panel.shareChat,
       importFile: panel.importChat,
       cleanUp: { old: panel.oldChats, remove: panel.cleanUp },
     }),
@@ -118,6 +121,8 @@ export function createPanelView(panel, host, close) {
       composer.setValue(`/skill ${skill.slug} `);
       composer.focus();
     }),
+    data: createDataPage(panel),
+    share: createSharePage(panel),
   };
   const notes = createChatNotes({
     tryNow: panel.tryNow,
@@ -154,6 +159,11 @@ export function createPanelView(panel, host, close) {
   let frame = 0;
 
   const goOn = () => panel.send(t("cut.prompt"), []);
+
+  const goBack = () => {
+    const { page } = panel.get();
+    panel.showPage(page === "data" ? "settings" : page === "share" ? "chats" : "chat");
+  };
 
   const newChat = () => {
     void panel.newChat();
@@ -239,6 +249,7 @@ export function createPanelView(panel, host, close) {
     settings.setAttribute("aria-pressed", String(page === "settings"));
     if (page === "settings" && drawn?.page !== "settings")
       void panel.refreshSettings().catch(panel.refused);
+    if (page === "data" && drawn?.page !== "data") pages.data.open();
     if (page === drawn?.page || drawn === null) return;
     popover.close();
     if (page === "chat") {
@@ -257,6 +268,8 @@ export function createPanelView(panel, host, close) {
       chats: "panel.chats",
       settings: "panel.settings",
       skills: "panel.skills",
+      data: "panel.data",
+      share: "panel.share",
     };
     const name = state.page === "chat" ? "" : t(/** @type {"panel.chats"} */ (names[state.page]));
     setText(title, name || chatTitle(state.chat) || t("panel.title"));
@@ -276,6 +289,7 @@ export function createPanelView(panel, host, close) {
     notes.update(state.chat, state.workflow, state.health);
     queue.update(state.chat);
     toast.update(state.toast);
+    element.classList.toggle("ca-panel--tokens", state.tokens);
     if (popover.name() === "report" && reportChanged(state.chat, drawn?.chat)) {
       popover.fill(reportOf(state));
     }
@@ -288,7 +302,7 @@ export function createPanelView(panel, host, close) {
   });
   keepKeysInside(element, {
     escape: () => {
-      if (panel.get().page !== "chat") panel.showPage("chat");
+      if (panel.get().page !== "chat") goBack();
     },
     drop: (files) => void composer.attach(files),
   });

@@ -33,6 +33,9 @@ import { createVersions } from "./versions.js";
  * @property {import("../types.js").Version | undefined} version
  */
 
+/** Whether the server took the message as a command. @param {UIMessage} message */
+const isCommand = (message) => message.parts.some((part) => part.type === "data-command");
+
 /** @param {UserActions} actions */
 export function createUserMessage(actions) {
   const element = h("article", {
@@ -61,7 +64,7 @@ export function createUserMessage(actions) {
     const current = message;
     const text = textOf(message);
     const time = clockTime(message.metadata?.created);
-    element.classList.toggle("ca-message--quiet", isServerCommand(text));
+    element.classList.toggle("ca-message--quiet", isServerCommand(text) || isCommand(message));
     element.replaceChildren(
       h(
         "div",
