@@ -8,6 +8,8 @@
 export const ENGLISH = {
   "panel.title": "Assistant",
   "panel.back": "Back to the chat",
+  "panel.back.chats": "Back to the chats",
+  "panel.back.settings": "Back to the settings",
   "panel.close": "Close",
   "panel.new": "New chat",
   "panel.chats": "Chats",

@@ -160,10 +160,7 @@ export function createPanelView(panel, host, close) {
 
   const goOn = () => panel.send(t("cut.prompt"), []);
 
-  const goBack = () => {
-    const { page } = panel.get();
-    panel.showPage(page === "data" ? "settings" : page === "share" ? "chats" : "chat");
-  };
+  const goBack = () => panel.showPage(parentOf(panel.get().page));
 
   const newChat = () => {
     void panel.newChat();
@@ -244,6 +241,9 @@ export function createPanelView(panel, host, close) {
     show(chatPage, page === "chat");
     show(dock, page === "chat" && !state.gate);
     show(back, page !== "chat");
+    const leads = t(BACK[parentOf(page)]);
+    back.setAttribute("aria-label", leads);
+    back.title = leads;
     for (const [name, view] of Object.entries(pages)) show(view.element, page === name);
     chats.setAttribute("aria-pressed", String(page === "chats"));
     settings.setAttribute("aria-pressed", String(page === "settings"));
@@ -318,6 +318,16 @@ export function createPanelView(panel, host, close) {
     },
   };
 }
+
+/** @param {import("../types.js").Page} page @returns {"chat" | "chats" | "settings"} */
+const parentOf = (page) => (page === "data" ? "settings" : page === "share" ? "chats" : "chat");
+
+/** What the button says that leads back to a page. */
+const BACK = /** @type {const} */ ({
+  chat: "panel.back",
+  chats: "panel.back.chats",
+  settings: "panel.back.settings",
+});
 
 /**
  * @param {import("../types.js").ChatState} chat
