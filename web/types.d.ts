@@ -428,13 +428,36 @@ export interface Gate {
   value?: string;
 }
 
-export type Page = "chat" | "chats" | "settings" | "skills";
+export type Page = "chat" | "chats" | "settings" | "skills" | "data" | "share";
 
 export interface Search {
   query: string;
   /** null: the first search is running. */
   results: SearchResult[] | null;
   failed: string;
+}
+
+/** How much data of the user there is; sizes in bytes. */
+export interface UserData {
+  chats: number;
+  messages: number;
+  attachments: number;
+  skills: number;
+  rules: number;
+  preferences: number;
+  texts: string[];
+  chats_bytes: number;
+  attachments_bytes: number;
+  skills_bytes: number;
+  other_bytes: number;
+  total_bytes: number;
+}
+
+/** A chat as a file for somebody who is asked for help. */
+export interface SharedFile {
+  name: string;
+  content: string;
+  taken_out: { keys: number; paths: number; names: number };
 }
 
 /** A sentence above the composer that disappears by itself. */
@@ -460,6 +483,10 @@ export interface PanelState {
   unreachable: boolean;
   welcomed: boolean;
   workflow: WorkflowSummary | null;
+  /** The chat on the page "share"; `file` is null until the server has made it. */
+  share: { id: string; withWorkflow: boolean; file: SharedFile | null; failed: string } | null;
+  /** Whether each answer shows its tokens (`/tokens on`). */
+  tokens: boolean;
   /** Name of the provider in the form of the settings page; "" for a new one, null for none. */
   editing: string | null;
   /** The field of the form that gets the focus. */

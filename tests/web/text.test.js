@@ -226,8 +226,9 @@ test("only a complete command without an argument is run by the panel", () => {
       panelCommandOf("/skill x"),
       panelCommandOf("/newer"),
       panelCommandOf("new"),
+      panelCommandOf("/sessions"),
     ],
-    ["new", "settings", null, null, null, null],
+    ["new", "settings", null, null, null, null, "chats"],
   );
 });
 
@@ -240,8 +241,16 @@ test("commands of the server are sent when chosen, and recognised in messages", 
   ]);
   assert.deepEqual(chosen("/summar"), [["/summarize", "send"]]);
   assert.deepEqual(
-    ["/context", "/compact the seeds", "/summarise", " /help ", "/rename x"].map(isServerCommand),
-    [true, true, true, true, true],
+    [
+      "/context",
+      "/compact the seeds",
+      "/summarise",
+      " /help ",
+      "/rename x",
+      "/session c1",
+      "/History 5",
+    ].map(isServerCommand),
+    [true, true, true, true, true, true, true],
   );
   assert.deepEqual(
     ["/contexts", "/compact\nmore", "say /help", "/skill x"].map(isServerCommand),

@@ -47,6 +47,7 @@ export class NetworkError extends Error {}
 /** @typedef {Record<string, unknown> & {type: string}} Command of the route
  *   `POST /chats/{id}/commands` */
 /** @typedef {"markdown" | "jsonl" | "trajectory"} ExportFormat */
+/** @typedef {"jsonl" | "trajectory" | "share"} ImportFormat */
 
 /** @typedef {ReturnType<typeof createApi>} Api */
 
@@ -174,11 +175,24 @@ export function createApi(fetch, clientId) {
     search: async (q) => (await get(`/chats/search${query({ q, limit: FOUND })}`)).results,
     /** @param {string} id @param {ExportFormat} format */
     exportChat: (id, format) => send("GET", `/chats/${name(id)}/export${query({ format })}`),
-    /** @param {ExportFormat} format @param {string} content @returns {Promise<string>} chat id */
+    /**
+     * @param {string} id
+     * @param {unknown} [workflow] ComfyUI's own JSON, to be part of the file
+     * @returns {Promise<import("../types.js").SharedFile>}
+     */
+    shareChat: async (id, workflow) =>
+      (await send("POST", `/chats/${name(id)}/share`, workflow ? { workflow } : {})).json(),
+    /** @param {ImportFormat} format @param {string} content @returns {Promise<string>} chat id */
     importChat: async (format, content) =>
       (await (await send("POST", "/chats/import", { format, content })).json()).id,
     /** @returns {Promise<CommandEntry[]>} */
     commands: async () => (await get("/assistant/commands")).commands,
+
+    /** @returns {Promise<import("../types.js").UserData>} */
+    userData: () => get("/assistant/data"),
+    exportData: () => send("GET", "/assistant/data/archive"),
+    /** @param {number} chats how many there are; else nothing is deleted */
+    deleteData: (chats) => send("POST", "/assistant/data/delete", { chats }),
 
     /** @returns {Promise<Health>} */
     health: () => get("/assistant/health"),

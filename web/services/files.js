@@ -41,10 +41,11 @@ const URL_LIFETIME = 60_000;
  * Saves the body of a response as a file.
  * @param {Response} response
  * @param {string} fallback file name, used if the server sends none
+ * @param {string} [wanted] the file name that the user chose
  */
-export async function download(response, fallback) {
+export async function download(response, fallback, wanted) {
   const disposition = response.headers.get("Content-Disposition") ?? "";
-  const name = /filename="([^"]+)"/.exec(disposition)?.[1] ?? fallback;
+  const name = wanted ?? /filename="([^"]+)"/.exec(disposition)?.[1] ?? fallback;
   const url = URL.createObjectURL(await response.blob());
   const link = document.createElement("a");
   link.href = url;

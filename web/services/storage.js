@@ -12,6 +12,7 @@ const PREFIX = "comfyui-assistant";
  * @property {(name: string) => string | null} get
  * @property {(name: string, value: string | null) => boolean} set null removes the value; returns
  *   whether the browser has stored the change
+ * @property {() => void} clear removes all values of the user
  */
 
 /**
@@ -23,7 +24,7 @@ export function createPanelStorage(user, open) {
   /** @type {Map<string, string>} */
   const fallback = new Map();
   /** @param {string} name */
-  const keyOf = (name) => [PREFIX, user, name].filter(Boolean).join(".");
+  const keyOf = (name) => [...[PREFIX, user].filter(Boolean), name].join(".");
   return {
     get(name) {
       try {
@@ -47,6 +48,16 @@ export function createPanelStorage(user, open) {
           // Blocked: there is no older one.
         }
         return false;
+      }
+    },
+    clear() {
+      fallback.clear();
+      try {
+        const held = open();
+        const keys = Array.from({ length: held.length }, (_, at) => held.key(at) ?? "");
+        for (const key of keys) if (key.startsWith(keyOf(""))) held.removeItem(key);
+      } catch {
+        // Storage is blocked: it holds nothing.
       }
     },
   };

@@ -37,8 +37,14 @@ import { createStore } from "./store.js";
  */
 
 /**
+ * What the answer to a slash command asks the panel to do (`data-action`).
+ * @typedef {{action: string, chat_id?: string, format?: import("../services/api.js").ExportFormat,
+ *   name?: string}} SlashAction
+ */
+
+/**
  * @typedef {object} ChatHooks
- * @property {(action: {action: string, chat_id?: string}) => void} act carries out the action of a
+ * @property {(action: SlashAction) => void} act carries out the action of a
  *   slash command (`data-action`)
  * @property {(wasShown: boolean) => void} gone the server does not have the chat; `wasShown`:
  *   whether the panel had loaded it

@@ -14,7 +14,9 @@ import { textOf } from "./messages.js";
 import { createOutbox } from "./outbox.js";
 import { createPresence } from "./presence.js";
 import { createProviders } from "./provider-actions.js";
+import { createShare } from "./share.js";
 import { createStore } from "./store.js";
+import { createUserData } from "./user-data.js";
 
 /** @typedef {import("../types.js").Attachment} Attachment */
 /** @typedef {import("../types.js").Gate} Gate */
@@ -33,6 +35,8 @@ import { createStore } from "./store.js";
 
 /** @typedef {ReturnType<typeof createPanel>} Panel */
 
+/** Name of the stored value that says whether answers show their tokens. */
+const TOKENS = "tokens";
 /** Key of the draft of a new chat, which the server does not have yet. */
 const NEW = "new";
 /** Milliseconds between two health requests while the server does not answer. */
@@ -79,6 +83,8 @@ export function createPanel(services) {
       unreachable: false,
       welcomed: storage.get("welcomed") !== null,
       workflow: services.summary(),
+      share: null,
+      tokens: storage.get(TOKENS) !== null,
       editing: null,
       field: "name",
       prefill: null,
@@ -176,11 +182,21 @@ export function createPanel(services) {
     if (wasShown && said !== "deleted" && said !== "cleaned") chats.sayToast(t("chats.gone"));
   }
 
-  /** Action of a slash command. @param {{action: string, chat_id?: string}} asked */
-  function act({ action, chat_id: id }) {
+  /** @param {boolean} shown */
+  function showTokens(shown) {
+    storage.set(TOKENS, shown ? "1" : null);
+    store.set({ tokens: shown });
+  }
+
+  /** Action of a slash command. @param {import("./chat.js").SlashAction} asked */
+  function act({ action, chat_id: id, format, name }) {
     if (action === "new_chat") void openChat(services.newId(), false);
     else if (action === "open_chat" && id) void openChat(id, true);
     else if (action === "delete_chat") void chats.deleteChat(id ?? chat.get().id);
+    else if (action === "export_chat" && id && format) void chats.exportChat(id, format, name);
+    else if (action === "show_tokens" || action === "hide_tokens") {
+      showTokens(action === "show_tokens");
+    }
   }
 
   /** @param {Page} page */
@@ -260,6 +276,13 @@ export function createPanel(services) {
     store.set({ welcomed: true });
   }
 
+  /** Shows the panel as it is the first time, after everything was deleted. */
+  async function begin() {
+    store.set({ welcomed: false, tokens: false, share: null, chats: null, moreChats: false });
+    void openChat(services.newId(), false);
+    await refreshAll();
+  }
+
   /** @param {string} text @param {readonly Attachment[]} files @param {string} [replaces] */
   async function send(text, files, replaces) {
     welcome();
@@ -282,6 +305,8 @@ export function createPanel(services) {
     refreshAll,
     refreshHealth,
     ...createProviders(api, store, refreshHealth, askAgain),
+    ...createShare(services, store, (page) => showPage(page)),
+    ...createUserData(services, { begin, say: (text) => chats.sayToast(text) }),
 
     /** Loads health, skills and commands, and opens the chat that was open last. */
     async start() {

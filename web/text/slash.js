@@ -27,6 +27,8 @@ const PANEL_COMMANDS = /** @type {Readonly<Record<string, PanelCommand>>} */ ({
   model: "model",
   settings: "settings",
 });
+/** Other names of such commands. */
+const ALIASES = /** @type {Readonly<Record<string, string>>} */ ({ sessions: "chats" });
 
 /** Commands listed until the server's list is loaded. @type {readonly CommandEntry[]} */
 const BUILT_IN = [
@@ -43,8 +45,8 @@ const BUILT_IN = [
 
 /** Commands that the server answers without a model (R41). */
 const SERVER_COMMANDS = new Set(
-  ("chats open delete cleanup rename export history search context tokens compact summarize " +
-    "summarise skills memory model new help")
+  ("chats sessions open session delete cleanup rename export history search context tokens " +
+    "compact summarize summarise skills memory model new help")
     .split(" "),
 );
 
@@ -59,14 +61,15 @@ const MOST = 40;
  * @returns {PanelCommand | null} null if the message is no command of the panel
  */
 export function panelCommandOf(typed) {
-  const name = /^\/([a-z]+)$/.exec(typed.trim().toLowerCase())?.[1] ?? "";
+  const typedName = /^\/([a-z]+)$/.exec(typed.trim().toLowerCase())?.[1] ?? "";
+  const name = Object.hasOwn(ALIASES, typedName) ? ALIASES[typedName] : typedName;
   return Object.hasOwn(PANEL_COMMANDS, name) ? PANEL_COMMANDS[name] : null;
 }
 
 /** @param {string} text of a user message @returns {boolean} */
 export function isServerCommand(text) {
   const command = text.length > COMMAND ? "" : text.trim();
-  const name = /^\/([a-z]+)(?:[ \t][^\n]*)?$/.exec(command)?.[1];
+  const name = /^\/([a-z]+)(?:[ \t][^\n]*)?$/i.exec(command)?.[1].toLowerCase();
   return name !== undefined && SERVER_COMMANDS.has(name);
 }
 

@@ -159,6 +159,7 @@ export function createAnswer(actions) {
       ...present([
         !facts.live && error && createErrorCard(error, open ? actions.act : null),
         !facts.live && !error && cut && cutLine(cut, open ? nextAfter(next, actions) : null),
+        !facts.live && tokensLine(next.metadata?.usage),
       ]),
     );
     tools.fill(isAtWork(facts) ? [wait] : present(answerTools(next, facts, actions)));
@@ -302,6 +303,21 @@ const cutLine = (cut, next) =>
       button(next.words, "primary", next.run, {
         class: "ca-button ca-button--primary ca-button--small",
       }),
+  );
+
+/**
+ * What was read and written for this answer; shown after `/tokens on`.
+ * @param {import("../types.js").Metadata["usage"]} usage
+ */
+const tokensLine = (usage) =>
+  usage?.input_tokens !== undefined &&
+  h(
+    "p",
+    { class: "ca-tokens" },
+    t("message.tokens", {
+      read: number(usage.input_tokens),
+      written: number(usage.output_tokens ?? 0),
+    }),
   );
 
 /** @param {UIMessage} message @param {AnswerFacts} facts @param {AnswerActions} actions */

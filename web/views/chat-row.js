@@ -18,6 +18,7 @@ import { isComposing } from "./isolation.js";
  * @property {(id: string, pinned: boolean) => unknown} pin
  * @property {(id: string) => unknown} remove
  * @property {(id: string, format: ExportFormat) => unknown} exportAs
+ * @property {(id: string) => unknown} share
  * @property {(button: HTMLElement, items: import("./menu.js").MenuItem[]) => void} menu
  */
 
@@ -63,6 +64,7 @@ export function createChatRow(id, actions) {
       label: t(/** @type {"chats.export.markdown"} */ (`chats.export.${format}`)),
       run: () => actions.exportAs(id, format),
     })),
+    { label: t("chats.share"), run: () => actions.share(id) },
     { label: t("chats.delete"), run: () => actions.remove(id), danger: true },
   ];
 

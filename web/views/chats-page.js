@@ -44,7 +44,7 @@ export function createChatsPage(actions) {
   const file = h("input", {
     type: "file",
     class: "ca-offscreen",
-    accept: ".json,.jsonl",
+    accept: ".json,.jsonl,.md",
     tabindex: "-1",
     "aria-hidden": "true",
     onchange: () => {

@@ -13,6 +13,7 @@ import { createChatNotes } from "./chat-notes.js";
 import { createChatsPage } from "./chats-page.js";
 import { createComposer } from "./composer.js";
 import { createConversation } from "./conversation.js";
+import { createDataPage } from "./data-page.js";
 import { h, iconButton, setText, show } from "./dom.js";
 import { createServerCard } from "./error-card.js";
 import { keepFocusInside, typeInto } from "./focus.js";
@@ -26,6 +27,7 @@ import { createPopover } from "./popover.js";
 import { createSettingsPage } from "./providers.js";
 import { createQueue } from "./queue.js";
 import { createReport } from "./report.js";
+import { createSharePage } from "./share-page.js";
 import { createSkillsPage } from "./skills-page.js";
 import { createToast } from "./toast.js";
 import { createWelcome } from "./welcome.js";
@@ -45,7 +47,7 @@ import { followWrapping } from "./wrapping.js";
 export function createPanelView(panel, host, close) {
   const title = h("h2", { class: "ca-header__title", tabindex: "-1" });
   const back = iconButton("back", t("panel.back"), {
-    onclick: () => panel.showPage("chat"),
+    onclick: () => goBack(),
     hidden: true,
   });
   const chats = iconButton("clock", t("panel.chats"), { onclick: () => panel.showPage("chats") });
@@ -115,6 +117,7 @@ export function createPanelView(panel, host, close) {
       pin: panel.pinChat,
       remove: panel.deleteChat,
       exportAs: panel.exportChat,
+      share: panel.shareChat,
       importFile: panel.importChat,
       cleanUp: { old: panel.oldChats, remove: panel.cleanUp },
     }),
@@ -124,6 +127,8 @@ export function createPanelView(panel, host, close) {
       composer.setValue(`/skill ${handleOf(skill, panel.get().skills)} `);
       composer.focus();
     }),
+    data: createDataPage(panel),
+    share: createSharePage(panel),
   };
   const notes = createChatNotes({
     tryNow: panel.tryNow,
@@ -160,6 +165,8 @@ export function createPanelView(panel, host, close) {
   let frame = 0;
 
   const goOn = () => panel.send(t("cut.prompt"), []);
+
+  const goBack = () => panel.showPage(parentOf(panel.get().page));
 
   const newChat = () => {
     void panel.newChat();
@@ -241,11 +248,15 @@ export function createPanelView(panel, host, close) {
     show(chatPage, page === "chat");
     show(dock, page === "chat" && !state.gate);
     show(back, page !== "chat");
+    const leads = t(BACK[parentOf(page)]);
+    back.setAttribute("aria-label", leads);
+    back.title = leads;
     for (const [name, view] of Object.entries(pages)) show(view.element, page === name);
     chats.setAttribute("aria-pressed", String(page === "chats"));
     settings.setAttribute("aria-pressed", String(page === "settings"));
     if (page === "settings" && drawn?.page !== "settings")
       void panel.refreshSettings().catch(panel.refused);
+    if (page === "data" && drawn?.page !== "data") pages.data.open();
     if (page === drawn?.page || drawn === null) return;
     popover.close();
     if (page === "chat") {
@@ -264,6 +275,8 @@ export function createPanelView(panel, host, close) {
       chats: "panel.chats",
       settings: "panel.settings",
       skills: "panel.skills",
+      data: "panel.data",
+      share: "panel.share",
     };
     const name = state.page === "chat" ? "" : t(/** @type {"panel.chats"} */ (names[state.page]));
     setText(title, name || chatTitle(state.chat) || t("panel.title"));
@@ -283,6 +296,7 @@ export function createPanelView(panel, host, close) {
     notes.update(state.chat, state.workflow, state.health);
     queue.update(state.chat);
     toast.update(state.toast);
+    element.classList.toggle("ca-panel--tokens", state.tokens);
     if (popover.name() === "report" && reportChanged(state.chat, drawn?.chat)) {
       popover.fill(reportOf(state));
     }
@@ -303,7 +317,7 @@ export function createPanelView(panel, host, close) {
   keepKeysInside(element, {
     escape: () => {
       const { page, chat } = panel.get();
-      if (page !== "chat") panel.showPage("chat");
+      if (page !== "chat") goBack();
       else if (isBusy(chat) && chat.status !== "stopping") void panel.chat().stop();
     },
     drop: (files) => void composer.attach(files),
@@ -325,6 +339,16 @@ export function createPanelView(panel, host, close) {
     },
   };
 }
+
+/** @param {import("../types.js").Page} page @returns {"chat" | "chats" | "settings"} */
+const parentOf = (page) => (page === "data" ? "settings" : page === "share" ? "chats" : "chat");
+
+/** What the button says that leads back to a page. */
+const BACK = /** @type {const} */ ({
+  chat: "panel.back",
+  chats: "panel.back.chats",
+  settings: "panel.back.settings",
+});
 
 /**
  * @param {import("../types.js").ChatState} chat

@@ -35,6 +35,9 @@ import { createVersions } from "./versions.js";
  * @property {import("../types.js").Version | undefined} version
  */
 
+/** Whether the server took the message as a command. @param {UIMessage} message */
+const isCommand = (message) => message.parts.some((part) => part.type === "data-command");
+
 /** @param {UserActions} actions */
 export function createUserMessage(actions) {
   const element = h("article", {
@@ -65,7 +68,7 @@ export function createUserMessage(actions) {
     const text = textOf(message);
     const created = message.metadata?.created;
     const time = clockTime(created, new Date());
-    element.classList.toggle("ca-message--quiet", isServerCommand(text));
+    element.classList.toggle("ca-message--quiet", isServerCommand(text) || isCommand(message));
     element.replaceChildren(
       h(
         "div",
