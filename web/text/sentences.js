@@ -33,6 +33,11 @@ export function finishedSentences(text, before, finished) {
   const sentences = [];
   let { end, code } = before;
   while (end < text.length) {
+    if (text[end] === "\n") {
+      // Thousands of empty lines are passed over at once.
+      end += 1;
+      continue;
+    }
     const feed = text.indexOf("\n", end);
     const complete = feed >= 0 || finished;
     const line = text.slice(end, feed < 0 ? text.length : feed);

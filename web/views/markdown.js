@@ -28,8 +28,9 @@ import { sanitise } from "./sanitise.js";
 
 /** Blocks of a growing text that are not joined, because more text may change them. */
 const APART = 2;
-/** Blocks that are drawn before the user asks for more; a long answer has hundreds. */
-const MOST = 2000;
+/** Blocks and characters that are drawn before the user asks for more; a long answer has dozens. */
+const MOST = 600;
+const MOST_CHARS = 300_000;
 /** Blocks from which on those outside of the view are not laid out. */
 const LONG = 24;
 /** Most link definitions of an answer. */
@@ -56,6 +57,7 @@ export function createMarkdownView(render, draw) {
   let shown = "";
   let live = false;
   let most = MOST;
+  let mostChars = MOST_CHARS;
   const more = h(
     "button",
     { type: "button", class: "ca-link", onclick: () => goOn() },
@@ -109,7 +111,7 @@ export function createMarkdownView(render, draw) {
 
   const slice = () => {
     if (!read()) return finish();
-    if (blocks.length >= most) {
+    if (blocks.length >= most || ahead[0].start >= mostChars) {
       element.append(more);
       return false;
     }
@@ -134,6 +136,7 @@ export function createMarkdownView(render, draw) {
   const goOn = () => {
     more.remove();
     most += MOST;
+    mostChars += MOST_CHARS;
     draw(slice);
   };
 
