@@ -14,6 +14,7 @@ import { download } from "./services/files.js";
 import { createHost } from "./services/host.js";
 import { createPanelTools } from "./services/panel-tools.js";
 import { createPause, later } from "./services/pause.js";
+import { createPromptNode } from "./services/prompt-node.js";
 import { createPanelStorage, newId } from "./services/storage.js";
 import { createWorkflowReader } from "./services/workflow.js";
 import { createPanel } from "./state/panel.js";
@@ -134,6 +135,7 @@ app.registerExtension({
   name: "comfyui.assistant",
   commands: [{ id: OPEN, label: t("panel.command"), icon: "pi pi-comments", function: toggle }],
   keybindings: KEYBINDINGS,
+  ...createPromptNode(app),
   async setup() {
     addStyles();
     const manager = app.extensionManager;
