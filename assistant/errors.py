@@ -139,12 +139,12 @@ class ProviderError(AssistantError):
     status = 502
     CODES = frozenset(
         (
-            "no_provider unreachable key_refused unknown_model rate_limited provider_error timeout "
-            "cut garbage empty too_large content_filter context_overflow output_limit "
-            "bad_request tools_refused"
+            "no_provider unreachable key_refused unknown_model rate_limited no_credit timeout "
+            "provider_error cut garbage empty too_large content_filter context_overflow "
+            "output_limit bad_request tools_refused"
         ).split()
     )
-    ACTIONS = frozenset("retry continue open-settings enter-key choose-model new-chat".split())
+    ACTIONS = frozenset("retry continue open-settings enter-key choose-model new-chat edit".split())
 
     def __init__(
         self,

@@ -90,7 +90,7 @@ export interface Metadata {
     cached_tokens?: number;
     reasoning_tokens?: number;
   };
-  timing?: { first_token_ms?: number; total_ms?: number };
+  timing?: { first_token_ms?: number; total_ms?: number; parts?: Record<string, number> };
   steps?: number;
   /** The slash command that the server answered without a model. */
   command?: string;
@@ -174,9 +174,22 @@ export interface Provider {
   model: string;
   /** Tokens; null until the first request has determined it. */
   context_window: number | null;
+  /** Whether its models see pictures, as the user set it; null: not set. */
+  vision?: boolean | null;
   has_key: boolean;
   source: ProviderSource;
 }
+
+/** An entry of a list of models; null abilities are not known. */
+export interface ModelEntry {
+  id: string;
+  /** Tokens. */
+  context_window?: number;
+  vision?: boolean | null;
+  tools?: boolean | null;
+}
+
+export type ProviderField = "address" | "key" | "model" | "name" | "window";
 
 export interface ProviderSettings {
   providers: Provider[];
@@ -187,6 +200,7 @@ export interface ProviderInput {
   base_url: string;
   model: string;
   context_window?: number;
+  vision?: boolean;
   api_key?: string;
 }
 
@@ -452,4 +466,6 @@ export interface PanelState {
   field: "name" | "key";
   /** Values that the form of a new provider starts with. */
   prefill: { name: string; base_url: string; model: string } | null;
+  /** Whether the form was opened from the chat, to which saving then returns. */
+  fromChat: boolean;
 }

@@ -72,7 +72,9 @@ def test_the_waiting_line_stays_in_its_place_until_the_answer_takes_it(
 def test_a_wait_counts_its_seconds(panel: Panel, provider: ProviderThread) -> None:
     held, thought = new_wait(), new_wait()
     provider.queue(
-        Script([{"wait": held}, {"reasoning": "First thought."}, {"wait": thought}, {"text": "So."}])
+        Script(
+            [{"wait": held}, {"reasoning": "First thought."}, {"wait": thought}, {"text": "So."}]
+        )
     )
     panel.ask("Why?")
     expect(panel.log).to_contain_text(re.compile(r"Waiting for scripted…\s*[3-9] s"))

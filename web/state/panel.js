@@ -45,6 +45,9 @@ const GATES = {
   token_required: "token",
 };
 
+/** Codes of errors that another provider, key or model mends. */
+const OF_THE_PROVIDER = new Set(["no_provider", "key_refused", "unknown_model", "unreachable"]);
+
 /** @param {unknown} error @returns {Gate | null} null for an error that is no gate */
 export function gateOf(error) {
   if (!(error instanceof ApiError)) return null;
@@ -79,6 +82,7 @@ export function createPanel(services) {
       editing: null,
       field: "name",
       prefill: null,
+      fromChat: false,
     }),
   );
   let watching = watch();
@@ -238,6 +242,19 @@ export function createPanel(services) {
     await Promise.all([refreshHealth(), refreshSkills(), refreshCommands()]);
   }
 
+  /**
+   * A question that had no answer for want of a provider is asked once more, in the chat.
+   * @param {boolean} fromChat whether the chat is shown in any case
+   */
+  function askAgain(fromChat) {
+    const { messages, status } = chat.get();
+    const failed = OF_THE_PROVIDER.has(messages.at(-1)?.metadata?.error?.code ?? "");
+    if (!fromChat && !failed) return;
+    welcome();
+    showPage("chat");
+    if (failed && status === "idle") void chat.regenerate();
+  }
+
   function welcome() {
     storage.set("welcomed", "1");
     store.set({ welcomed: true });
@@ -264,7 +281,7 @@ export function createPanel(services) {
     welcome,
     refreshAll,
     refreshHealth,
-    ...createProviders(api, store, refreshHealth),
+    ...createProviders(api, store, refreshHealth, askAgain),
 
     /** Loads health, skills and commands, and opens the chat that was open last. */
     async start() {
@@ -320,6 +337,12 @@ export function createPanel(services) {
 
     /** @returns {boolean} whether a reload would lose a message that is not sent yet */
     losesOnReload: outbox.isFleeting,
+
+    /** @returns {boolean} whether long lines of code are wrapped */
+    wraps: () => storage.get("wrap") !== null,
+    /** @param {boolean} value */
+    setWraps: (value) => storage.set("wrap", value ? "1" : null),
+
     /** @returns {string} unsent text of the open chat */
     draft: () => drafts.of(draftKey(), chat.get().draft),
     /** @param {string} text */

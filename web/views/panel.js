@@ -8,6 +8,7 @@ import { isBusy } from "../state/chat.js";
 import { textOf } from "../state/messages.js";
 import { t } from "../strings.js";
 import { nameOf } from "../text/plain.js";
+import { handleOf } from "../text/slash.js";
 import { createChatNotes } from "./chat-notes.js";
 import { createChatsPage } from "./chats-page.js";
 import { createComposer } from "./composer.js";
@@ -17,6 +18,8 @@ import { createServerCard } from "./error-card.js";
 import { keepFocusInside, typeInto } from "./focus.js";
 import { createGateCard } from "./gate-card.js";
 import { keepKeysInside } from "./isolation.js";
+import { followPictures } from "./lightbox.js";
+import { measureGutter } from "./gutter.js";
 import { createLiveRegion } from "./live-region.js";
 import { modelPicker } from "./model-picker.js";
 import { createPopover } from "./popover.js";
@@ -26,6 +29,7 @@ import { createReport } from "./report.js";
 import { createSkillsPage } from "./skills-page.js";
 import { createToast } from "./toast.js";
 import { createWelcome } from "./welcome.js";
+import { followWrapping } from "./wrapping.js";
 
 /** @typedef {import("../services/host.js").Host} Host */
 /** @typedef {import("../state/panel.js").Panel} Panel */
@@ -117,7 +121,7 @@ export function createPanelView(panel, host, close) {
     settings: createSettingsPage(panel),
     skills: createSkillsPage((skill) => {
       panel.showPage("chat");
-      composer.setValue(`/skill ${skill.slug} `);
+      composer.setValue(`/skill ${handleOf(skill, panel.get().skills)} `);
       composer.focus();
     }),
   };
@@ -215,6 +219,7 @@ export function createPanelView(panel, host, close) {
     else if (action === "enter-key") void panel.enterKey(health?.provider?.name ?? "");
     else if (action === "try-now") panel.tryNow();
     else if (action === "dismiss") panel.chat().dismissFailure();
+    else if (action === "open-settings" && !health?.provider) panel.editProvider("");
     else panel.showPage("settings");
   };
 
@@ -304,6 +309,9 @@ export function createPanelView(panel, host, close) {
     drop: (files) => void composer.attach(files),
   });
   draw();
+  followPictures(element);
+  followWrapping(element, panel.wraps(), panel.setWraps);
+  requestAnimationFrame(() => element.isConnected && measureGutter(element));
 
   return {
     element,

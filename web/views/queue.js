@@ -30,8 +30,8 @@ export function createQueue(actions) {
     "div",
     { class: "ca-queue__held", hidden: true },
     words,
-    button(t("queue.send"), "plain", actions.resume, {
-      class: "ca-button ca-button--plain ca-button--small",
+    button(t("queue.send"), "primary", actions.resume, {
+      class: "ca-button ca-button--primary ca-button--small",
     }),
   );
   const decide = h("div", { class: "ca-queue__held", hidden: true }, t("queue.decide"));
