@@ -22,8 +22,8 @@ DISPLAY_NAME = "Assistant Prompt"
 POLL_SECONDS = 0.2
 """Time between two checks of a waiting node whether the workflow was cancelled."""
 SEED_CONTROL = "fixed"
-"""What the seed does after each queue, until the user chooses otherwise. With ComfyUI's own default,
-"randomize", each queue would ask the model again."""
+"""What the seed does after each queue, until the user chooses otherwise. With ComfyUI's own
+default, "randomize", each queue would ask the model again."""
 LARGEST_SEED = 0x7FFFFFFF
 """31 bits, which every server accepts; of a larger seed the lowest 31 bits are used."""
 

@@ -302,7 +302,9 @@ def test_results_of_further_letters_leave_the_chosen_result_in_focus(
     chosen = panel.evaluate("() => document.activeElement.textContent")
     with panel.page.expect_response("**/api/chats/search?q=walrus&*"):
         held[0].continue_()
-    expect(panel.root.locator(".ca-found mark", has_text=re.compile("^walrus$")).first).to_be_visible()
+    expect(
+        panel.root.locator(".ca-found mark", has_text=re.compile("^walrus$")).first
+    ).to_be_visible()
     panel.drawn()
     assert panel.evaluate("() => document.activeElement.textContent") == chosen
     panel.page.unroute("**/api/chats/search?q=walrus&*")
