@@ -93,13 +93,15 @@ def test_the_node_is_there_under_its_name(startup: Startup) -> None:
     assert inspect.iscoroutinefunction(getattr(node, node.FUNCTION))
     inputs = node.INPUT_TYPES()
     assert inputs["required"]["prompt"][0] == "STRING"
-    assert inputs["required"]["seed"][1]["control_after_generate"] is True
+    assert inputs["required"]["seed"][1]["control_after_generate"] == "fixed"
+    assert node.OUTPUT_NODE is True
     assert inputs["optional"]["system"][0] == "STRING"
 
 
 async def test_text_in_text_out(startup: Startup, provider: ScriptedProvider) -> None:
     provider.queue(text("A fox ", "in the snow \n"))
-    assert await node_of(startup).run("Describe a fox.", 7) == ("A fox in the snow",)
+    shown = await node_of(startup).run("Describe a fox.", 7)
+    assert shown == {"ui": {"text": ["A fox in the snow"]}, "result": ("A fox in the snow",)}
     (request,) = provider.requests
     assert request.messages == [{"role": "user", "content": "Describe a fox."}]
     assert request.body["seed"] == 7
@@ -115,7 +117,7 @@ async def test_reasoning_is_not_part_of_the_text(
     startup: Startup, provider: ScriptedProvider
 ) -> None:
     provider.queue(Script([{"reasoning": "Hm."}, {"text": "A fox"}]))
-    assert await node_of(startup).run("A fox.", 0) == ("A fox",)
+    assert (await node_of(startup).run("A fox.", 0))["result"] == ("A fox",)
 
 
 @pytest.mark.parametrize("seed", [LARGEST_SEED + 1, 0xFFFFFFFFFFFFFFFF])
@@ -190,6 +192,6 @@ async def test_two_nodes_are_answered_at_the_same_time(
     node = node_of(startup)
     first = asyncio.create_task(node.run("A fox.", 0))
     await provider.reached("both")
-    assert await node.run("A hare.", 0) == ("two",)
+    assert (await node.run("A hare.", 0))["result"] == ("two",)
     provider.release("both")
-    assert await first == ("one",)
+    assert (await first)["result"] == ("one",)

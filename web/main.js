@@ -14,8 +14,10 @@ import { download } from "./services/files.js";
 import { createHost } from "./services/host.js";
 import { createPanelTools } from "./services/panel-tools.js";
 import { createPause, later } from "./services/pause.js";
+import { createPromptNode } from "./services/prompt-node.js";
 import { createPanelStorage, newId } from "./services/storage.js";
 import { createWorkflowReader } from "./services/workflow.js";
+import { pendingApprovals } from "./state/messages.js";
 import { createPanel } from "./state/panel.js";
 import { t } from "./strings.js";
 import { OPEN_KEYS } from "./views/isolation.js";
@@ -26,6 +28,8 @@ const TOGGLE = `Workspace.ToggleSidebarTab.${TAB}`;
 const OPEN = "ComfyUIAssistant.Open";
 /** The user can give the command other keys in ComfyUI's settings. */
 const KEYBINDINGS = OPEN_KEYS.map((key) => ({ commandId: OPEN, combo: { alt: true, key } }));
+/** Chats that are looked at for a step that waits, the newest ones. */
+const RECENT = 30;
 const STYLES = ["panel.css", "conversation.css", "composer.css", "pages.css"];
 
 const host = createHost(app, hostApi);
@@ -65,6 +69,7 @@ function openPanel() {
   document.addEventListener("visibilitychange", updateShown);
   host.onReconnected(made.tryNow);
   host.onGraphChanged(made.refreshWorkflow);
+  made.subscribe(updateBadge);
   void made.start();
   panel = made;
   return made;
@@ -89,6 +94,28 @@ function toggle() {
 /** Passes on whether the panel is visible. */
 function updateShown() {
   panel?.setShown(view !== null && !document.hidden);
+  updateBadge();
+}
+
+/** Shows on the icon how many steps wait for a decision, while the panel is closed. */
+function updateBadge() {
+  const waiting = view || !panel ? 0 : pendingApprovals(panel.get().chat.messages).length;
+  setBadge(waiting ? String(waiting) : "");
+}
+
+/** @param {string} text "" for no badge */
+function setBadge(text) {
+  // The host watches its own copy of the tab.
+  const tabs = app.extensionManager?.sidebarTab?.sidebarTabs;
+  const shown = tabs?.find?.((/** @type {{id: string}} */ { id }) => id === TAB) ?? tab;
+  if (shown.iconBadge !== text) shown.iconBadge = text;
+}
+
+/** After a reload the panel is closed, and chats may wait for a decision since an earlier visit. */
+async function lookForWaiting() {
+  const chats = await createApi(host.fetch, "").chats({ limit: RECENT }).catch(() => []);
+  const waiting = chats.filter(({ state }) => state === "paused").length;
+  if (!panel && waiting) setBadge(String(waiting));
 }
 
 function addStyles() {
@@ -108,6 +135,7 @@ const tab = {
   tooltip: t("panel.title"),
   icon: "pi pi-comments",
   type: "custom",
+  iconBadge: "",
   /** @param {HTMLElement} element */
   render(element) {
     // The host calls this again each time it draws its side bar.
@@ -134,11 +162,13 @@ app.registerExtension({
   name: "comfyui.assistant",
   commands: [{ id: OPEN, label: t("panel.command"), icon: "pi pi-comments", function: toggle }],
   keybindings: KEYBINDINGS,
+  ...createPromptNode(app),
   async setup() {
     addStyles();
     const manager = app.extensionManager;
     if (manager?.sidebarTab?.registerSidebarTab) manager.sidebarTab.registerSidebarTab(tab);
     else manager?.registerSidebarTab?.(tab);
+    (window.requestIdleCallback ?? setTimeout)(() => void lookForWaiting());
   },
   afterConfigureGraph() {
     panel?.refreshWorkflow();

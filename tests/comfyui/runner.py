@@ -52,11 +52,11 @@ class Runner:
                 return ended
         raise AssertionError("ComfyUI closed its socket.")
 
-    async def text(self, prompt_id: str) -> str:
-        """What the workflow showed, from the history."""
+    async def text(self, prompt_id: str, node: str = "2") -> str:
+        """What a node of the workflow showed, from the history."""
         async with self._session.get(f"/api/history/{prompt_id}") as response:
             history = await response.json()
-        (shown,) = history[prompt_id]["outputs"]["2"]["text"]
+        (shown,) = history[prompt_id]["outputs"][node]["text"]
         return str(shown)
 
     async def cancel(self) -> None:

@@ -12,6 +12,7 @@ async def test_the_answer_reaches_the_next_node(runner: Runner, provider: Script
     run = await runner.queue("Describe a fox.", 1)
     assert (await runner.ended(run))[0] == "execution_success"
     assert await runner.text(run) == "A fox in the snow"
+    assert await runner.text(run, node="1") == "A fox in the snow"
     assert provider.requests[0].messages == [
         {"role": "system", "content": "Be brief."},
         {"role": "user", "content": "Describe a fox."},

@@ -279,3 +279,34 @@ def test_commands_open_and_delete_chats_from_where_they_are_typed(
     expect(library.articles.first).to_contain_text("A lighthouse at night")
     library.reload()
     expect(library.articles.first).to_contain_text("A lighthouse at night")
+
+
+def test_results_of_further_letters_leave_the_chosen_result_in_focus(
+    panel: Panel, provider: ProviderThread
+) -> None:
+    provider.queue("A walrus answers.")
+    panel.ask("Where is the walrus?")
+    panel.idle()
+    held: list[Route] = []
+    panel.page.route("**/api/chats/search?q=walrus&*", lambda route: held.append(route))
+    panel.button("Chats").click()
+    field = panel.root.get_by_role("searchbox", name="Search all chats")
+    field.fill("walru")
+    found = panel.root.get_by_role("button", name=re.compile("Where is the walrus"))
+    expect(found).to_be_visible()
+    with panel.page.expect_request("**/api/chats/search?q=walrus&*"):
+        field.press("End")
+        panel.page.keyboard.type("s")
+    field.press("ArrowDown")
+    expect(panel.root.locator(".ca-found .ca-row").first).to_be_focused()
+    chosen = panel.evaluate("() => document.activeElement.textContent")
+    with panel.page.expect_response("**/api/chats/search?q=walrus&*"):
+        held[0].continue_()
+    expect(
+        panel.root.locator(".ca-found mark", has_text=re.compile("^walrus$")).first
+    ).to_be_visible()
+    panel.drawn()
+    assert panel.evaluate("() => document.activeElement.textContent") == chosen
+    panel.page.unroute("**/api/chats/search?q=walrus&*")
+    field.fill("")
+    panel.button("Back to the chat").click()

@@ -1,4 +1,4 @@
-"""Keys: while a person works in the panel, none reaches ComfyUI, whose letters open its own tabs."""
+"""Keys: while a person works in the panel, none reaches ComfyUI, whose letters open its tabs."""
 
 from collections.abc import Callable, Iterator
 

@@ -120,3 +120,26 @@ def test_a_step_that_was_overtaken_is_not_called_declined(
     expect(panel.answer.get_by_text("not run", exact=True)).to_be_visible()
     panel.answer.locator("summary", has_text="not run").click()
     expect(panel.answer.get_by_text("before you decided")).to_be_visible()
+
+
+def test_the_icon_says_that_a_step_waits_while_the_panel_is_closed(
+    panel: Panel, provider: ProviderThread
+) -> None:
+    held = new_wait()
+    badge = panel.page.get_by_test_id("comfyui-assistant-tab-button").locator(".sidebar-icon-badge")
+    provider.queue(Script([{"wait": held}, tool_call("createUserSkill", SKILL)]), "Done.")
+    panel.ask("Keep it")
+    provider.reached(held)
+    panel.button("Close").click()
+    expect(panel.root).to_have_count(0)
+    expect(badge).to_have_count(0)
+    provider.release(held)
+    expect(badge).to_have_text("1")
+    panel.page.reload()
+    panel.ready()
+    expect(badge).to_have_text("1")
+    panel.open()
+    expect(badge).to_have_count(0)
+    panel.button("Save skill").click()
+    expect(panel.answer).to_contain_text("Done.")
+    panel.idle()

@@ -281,8 +281,16 @@ function windowOf(state) {
   return provider ? { tokens: provider.context_window, model: provider.model } : null;
 }
 
-/** Fits the height to the text; the style sheet has the limit. @param {HTMLTextAreaElement} area */
+/** Whether the browser fits a text box to its text by itself (`field-sizing` in the style sheet). */
+const FITS_ITSELF = globalThis.CSS?.supports?.("field-sizing", "content") ?? false;
+
+/**
+ * Fits the height to the text; the style sheet has the limit. It lays out the whole panel twice for
+ * each letter, so it is only for browsers that need it.
+ * @param {HTMLTextAreaElement} area
+ */
 function fit(area) {
+  if (FITS_ITSELF) return;
   area.style.height = "auto";
   area.style.height = `${area.scrollHeight}px`;
 }

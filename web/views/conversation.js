@@ -9,11 +9,11 @@ import * as ranges from "../state/message-range.js";
 import { t } from "../strings.js";
 import { createAnswer } from "./answer.js";
 import { createDrawing, createPartDrawing } from "./drawing.js";
-import { h, place, setText, show } from "./dom.js";
-import { createElapsed } from "./elapsed.js";
+import { h, place, show } from "./dom.js";
 import { createErrorCard } from "./error-card.js";
 import { createReadingPlace, createSteps } from "./reading-place.js";
 import { createUserMessage } from "./user-message.js";
+import { createWaitingLine } from "./waiting-line.js";
 
 /** @typedef {import("../types.js").ChatState} ChatState */
 /** @typedef {import("../types.js").UIMessage} UIMessage */
@@ -41,23 +41,8 @@ export function createConversation(actions) {
     t("log.earlier"),
   );
   const messages = h("div", { class: "ca-messages" });
+  const waiting = createWaitingLine(messages);
   const steps = createSteps();
-  const waitText = h("span");
-  const elapsed = createElapsed();
-  const wait = h(
-    "div",
-    { class: "ca-wait" },
-    h("span", { class: "ca-wait__dot" }),
-    waitText,
-    elapsed.element,
-  );
-  // Stands where the answer will stand, with the waiting line in it, until there is an answer.
-  const pending = h(
-    "div",
-    { class: "ca-message ca-message--answer" },
-    h("div", { class: "ca-parts" }),
-    h("div", { class: "ca-message__tools" }),
-  );
   const failure = h("div", { class: "ca-after" });
   const log = h(
     "div",
@@ -194,7 +179,7 @@ export function createConversation(actions) {
     while (isReady[last + 1]) last += 1;
     comes = { above: first > 0, below: last < listed.length - 1 };
     const shown = listed.slice(first, last + 1).map(({ view }) => view.element);
-    place(messages, pending.parentNode === messages ? [...shown, pending] : shown);
+    place(messages, waiting.isPending() ? [...shown, waiting.pending] : shown);
     const ids = new Set(list.map((message) => message.id));
     for (const id of [...entries.keys()]) if (!ids.has(id)) entries.delete(id);
     drawEarlier(chat);
@@ -353,24 +338,12 @@ export function createConversation(actions) {
     );
   }
 
-  /**
-   * The waiting line stands in the last line of the answer that is at work, or where the answer will
-   * be, so that no text moves when the line comes and goes.
-   * @param {Shown} chat
-   * @param {string} model
-   */
+  /** @param {Shown} chat @param {string} model */
   function drawWait(chat, model) {
-    const text = waitingFor(chat, model);
     const last = chat.messages.at(-1);
     const isAnswering = chat.status !== "idle" && range.to === chat.messages.length;
-    const view = text && isAnswering && last?.role === "assistant" ? entryOf(last).view : null;
-    const place = view && "wait" in view ? view.wait : pending.lastElementChild;
-    if (!text) wait.remove();
-    else if (wait.parentNode !== place) place?.append(wait);
-    if (text && place === pending.lastElementChild) messages.append(pending);
-    else pending.remove();
-    if (text) setText(waitText, text);
-    elapsed.update(text !== "" && chat.status !== "idle");
+    const view = isAnswering && last?.role === "assistant" ? entryOf(last).view : null;
+    waiting.update(chat, model, view && "wait" in view ? view.wait : null);
   }
 }
 
@@ -392,26 +365,4 @@ function workflowBefore(messages, index) {
     if (messages[at].role === "user") return messages[at].metadata?.workflow?.name;
   }
   return undefined;
-}
-
-/**
- * The text of the waiting line; "" while an answer grows or the chat is idle.
- * @param {Shown} chat
- * @param {string} model
- */
-function waitingFor(chat, model) {
-  if (chat.loading && !chat.messages.length) return t("panel.loading");
-  if (chat.finding) return t("wait.finding");
-  if (chat.hasLater) return "";
-  if (chat.status === "stopping") return t("wait.stopping");
-  if (chat.status === "sending" && chat.lost) return t("wait.unsent");
-  // A note above the composer says what to do in the last two cases.
-  if (chat.status === "idle" || chat.lost || chat.waitsFor === "gone") return "";
-  const last = chat.messages.at(-1);
-  if (last?.role !== "assistant" || !last.parts.some((part) => part.type !== "step-start")) {
-    return model ? t("wait.model", { model }) : t("wait.answer");
-  }
-  const part = /** @type {any} */ (last.parts.at(-1));
-  const moves = part.state === "streaming" || String(part.state).startsWith("input-");
-  return moves ? "" : t("wait.answer");
 }

@@ -46,6 +46,7 @@ export function createSearchResults(open, leave) {
       {
         type: "button",
         class: "ca-row ca-row--tall",
+        "data-message": `${result.chat_id}/${result.message_id}`,
         onclick: () => open(result.chat_id, result.message_id),
       },
       h(
@@ -93,7 +94,14 @@ export function createSearchResults(open, leave) {
         failed || (results === null ? t("chats.search.running") : sentence(query, groups));
       if (results === drawn) return;
       drawn = results;
+      // Results of further letters replace those that the reader is among already.
+      const chosen = /** @type {HTMLElement} */ (document.activeElement);
+      const at = rows().indexOf(chosen);
       list.replaceChildren(...groups.map(chat));
+      if (at < 0) return;
+      const again = rows().find((each) => each.dataset.message === chosen.dataset.message);
+      if (again) again.focus({ preventScroll: true });
+      else leave();
     },
   };
 }

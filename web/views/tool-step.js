@@ -81,7 +81,7 @@ export function createToolStep(later) {
   const draw = () => {
     if (!element.open || !part || drawn === part) return;
     drawn = part;
-    const why = known?.why && h("p", { class: "ca-quiet" }, t(known.why));
+    const why = known?.why && h("p", { class: "ca-quiet ca-step__why" }, t(known.why));
     body.replaceChildren(...present([why, ...details(part, later)]));
   };
 
