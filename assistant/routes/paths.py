@@ -44,6 +44,7 @@ PATHS: Final = (
     ("GET", "/assistant/settings"),
     ("POST", "/assistant/settings/test"),
     ("GET", "/assistant/models"),
+    ("POST", "/assistant/models"),
     ("PUT", "/assistant/providers/{name}"),
     ("DELETE", "/assistant/providers/{name}"),
     ("POST", "/assistant/providers/{name}/activate"),

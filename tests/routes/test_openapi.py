@@ -178,6 +178,7 @@ async def the_installation(checked: Checked, provider: ScriptedProvider) -> None
     await checked.call("POST", "/api/assistant/providers/Work/activate")
     await checked.call("GET", "/api/assistant/settings")
     await checked.call("GET", "/api/assistant/models")
+    await checked.call("POST", "/api/assistant/models", {"base_url": provider.base_url})
     trial = (text("ready"), Script([tool_call("reportReady", {"ready": True})]))
     provider.queue(*trial, *trial)
     await checked.call("POST", "/api/assistant/settings/test", {"name": "Work"})

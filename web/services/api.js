@@ -9,6 +9,7 @@ import { errorText } from "../text/format.js";
 /** @typedef {import("../types.js").ChatEntry} ChatEntry */
 /** @typedef {import("../types.js").CommandEntry} CommandEntry */
 /** @typedef {import("../types.js").Health} Health */
+/** @typedef {import("../types.js").ModelEntry} ModelEntry */
 /** @typedef {import("../types.js").Provider} Provider */
 /** @typedef {import("../types.js").ProviderInput} ProviderInput */
 /** @typedef {import("../types.js").ProviderSettings} ProviderSettings */
@@ -205,8 +206,13 @@ export function createApi(fetch, clientId) {
       send("POST", `/assistant/providers/${name(provider)}/activate`, {}),
     /** @param {string} provider */
     removeProvider: (provider) => send("DELETE", `/assistant/providers/${name(provider)}`),
-    /** @param {string} provider @returns {Promise<{id: string, context_window?: number}[]>} */
+    /** @param {string} provider @returns {Promise<ModelEntry[]>} */
     models: async (provider) => (await get(`/assistant/models${query({ provider })}`)).models,
+    /**
+     * @param {{base_url: string, api_key?: string}} fields of a provider that is not saved
+     * @returns {Promise<ModelEntry[]>}
+     */
+    modelsOf: async (fields) => (await (await send("POST", "/assistant/models", fields)).json()).models,
     /** @param {{name: string} | ProviderInput} subject @returns {Promise<TestResult>} */
     test: async (subject) => (await send("POST", "/assistant/settings/test", subject)).json(),
     /** @param {string} token */

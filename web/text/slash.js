@@ -115,19 +115,39 @@ function commandOption({ name: first, line, argument }, name) {
 /** @param {string} typed @param {readonly SkillEntry[]} skills @returns {SlashOption[]} */
 function skillOptions(typed, skills) {
   const wanted = typed.trim().toLowerCase();
-  if (skills.some((skill) => skill.slug === wanted)) return [];
+  const handles = handlesOf(skills);
+  if (skills.some(({ slug }) => slug === wanted || handles.get(slug) === wanted)) return [];
   return skills
     .map((skill) => ({ skill, rank: rank(skill, wanted) }))
     .filter(({ rank: value }) => value >= 0)
     .sort((one, other) => one.rank - other.rank)
     .slice(0, MOST)
     .map(({ skill }) => ({
-      text: `/skill ${skill.slug}`,
+      text: `/skill ${handles.get(skill.slug) ?? skill.slug}`,
       detail: skill.name,
       yours: skill.yours,
       command: null,
     }));
 }
+
+/**
+ * What a person types for a skill: the slug without the number that orders shipped skills ("sdxl" of
+ * "20_model_sdxl"), as the server reads it. A handle of several skills means none of them.
+ * @param {readonly SkillEntry[]} skills
+ * @returns {Map<string, string>} by slug
+ */
+function handlesOf(skills) {
+  const handles = skills.map(({ slug }) => slug.replace(/^\d+_(?:model_)?/, "") || slug);
+  const names = [...handles, ...skills.map(({ slug }) => slug)];
+  const once = (/** @type {string} */ handle, /** @type {string} */ slug) =>
+    handle === slug || names.filter((name) => name === handle).length === 1;
+  return new Map(
+    skills.map(({ slug }, at) => [slug, once(handles[at], slug) ? handles[at] : slug]),
+  );
+}
+
+/** @param {SkillEntry} skill @param {readonly SkillEntry[]} skills @returns {string} */
+export const handleOf = (skill, skills) => handlesOf(skills).get(skill.slug) ?? skill.slug;
 
 /**
  * @param {SkillEntry} skill

@@ -8,6 +8,7 @@ import { isBusy } from "../state/chat.js";
 import { textOf } from "../state/messages.js";
 import { t } from "../strings.js";
 import { nameOf } from "../text/plain.js";
+import { handleOf } from "../text/slash.js";
 import { createChatNotes } from "./chat-notes.js";
 import { createChatsPage } from "./chats-page.js";
 import { createComposer } from "./composer.js";
@@ -15,8 +16,11 @@ import { createConversation } from "./conversation.js";
 import { createDataPage } from "./data-page.js";
 import { h, iconButton, setText, show } from "./dom.js";
 import { createServerCard } from "./error-card.js";
+import { keepFocusInside, typeInto } from "./focus.js";
 import { createGateCard } from "./gate-card.js";
 import { keepKeysInside } from "./isolation.js";
+import { followPictures } from "./lightbox.js";
+import { measureGutter } from "./gutter.js";
 import { createLiveRegion } from "./live-region.js";
 import { modelPicker } from "./model-picker.js";
 import { createPopover } from "./popover.js";
@@ -27,6 +31,7 @@ import { createSharePage } from "./share-page.js";
 import { createSkillsPage } from "./skills-page.js";
 import { createToast } from "./toast.js";
 import { createWelcome } from "./welcome.js";
+import { followWrapping } from "./wrapping.js";
 
 /** @typedef {import("../services/host.js").Host} Host */
 /** @typedef {import("../state/panel.js").Panel} Panel */
@@ -36,7 +41,8 @@ import { createWelcome } from "./welcome.js";
  * @param {Panel} panel
  * @param {Host} host
  * @param {() => void} close closes the side bar
- * @returns {{element: HTMLElement, destroy(): void}}
+ * @returns {{element: HTMLElement, focus(): void, destroy(): void}} `focus`: begins the work in the
+ *   panel
  */
 export function createPanelView(panel, host, close) {
   const title = h("h2", { class: "ca-header__title", tabindex: "-1" });
@@ -118,7 +124,7 @@ export function createPanelView(panel, host, close) {
     settings: createSettingsPage(panel),
     skills: createSkillsPage((skill) => {
       panel.showPage("chat");
-      composer.setValue(`/skill ${skill.slug} `);
+      composer.setValue(`/skill ${handleOf(skill, panel.get().skills)} `);
       composer.focus();
     }),
     data: createDataPage(panel),
@@ -220,6 +226,7 @@ export function createPanelView(panel, host, close) {
     else if (action === "enter-key") void panel.enterKey(health?.provider?.name ?? "");
     else if (action === "try-now") panel.tryNow();
     else if (action === "dismiss") panel.chat().dismissFailure();
+    else if (action === "open-settings" && !health?.provider) panel.editProvider("");
     else panel.showPage("settings");
   };
 
@@ -300,17 +307,31 @@ export function createPanelView(panel, host, close) {
   const unsubscribe = panel.subscribe(() => {
     if (!frame) frame = requestAnimationFrame(draw);
   });
+  /** What has the focus where the page has nothing else: on touch no keyboard comes up unasked. */
+  const resting = () => {
+    if (panel.get().page !== "chat") return title;
+    return dock.hidden || matchMedia("(pointer: coarse)").matches ? null : composer.textBox;
+  };
+  const endFocus = keepFocusInside(element, resting);
+  typeInto(element, composer.textBox);
   keepKeysInside(element, {
     escape: () => {
-      if (panel.get().page !== "chat") goBack();
+      const { page, chat } = panel.get();
+      if (page !== "chat") goBack();
+      else if (isBusy(chat) && chat.status !== "stopping") void panel.chat().stop();
     },
     drop: (files) => void composer.attach(files),
   });
   draw();
+  followPictures(element);
+  followWrapping(element, panel.wraps(), panel.setWraps);
+  requestAnimationFrame(() => element.isConnected && measureGutter(element));
 
   return {
     element,
+    focus: () => (resting() ?? element).focus({ preventScroll: true }),
     destroy() {
+      endFocus();
       unsubscribe();
       cancelAnimationFrame(frame);
       popover.close();

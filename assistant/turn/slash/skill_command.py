@@ -14,6 +14,7 @@ from dataclasses import dataclass, replace
 from ....agent_prompts import skill_activation, skill_list_answer
 from ...messages.parts import DataPart, FilePart, Message, TextPart
 from ...user_context.skills import Match, SkillLibrary, Unknown
+from ...user_context.slugs import handle_of
 from .slash_commands import Slash, slash_in
 
 COMMAND = re.compile(
@@ -52,7 +53,7 @@ async def expand(message: Message, skills: SkillLibrary) -> Expanded:
     if isinstance(resolved, Unknown) and request:
         # "/skill moon-light make it night": a slug, then the request on the same line.
         first = await asyncio.to_thread(skills.resolve, slug)
-        if isinstance(first, Match) and first.skill.slug == slug:
+        if isinstance(first, Match) and slug in (first.skill.slug, handle_of(first.skill.slug)):
             resolved, rest = first, f"{request.strip()}\n{rest}".strip()
     if not isinstance(resolved, Match):
         return Expanded(message, skill_list_answer(resolved))

@@ -130,7 +130,8 @@ NAMES: Final = tuple(_BY_NAME)
 """The names of all commands, and their other names."""
 KEYS = (
     "In the panel `/` lists all of them: arrow keys choose, Tab completes, Esc closes. Enter "
-    "sends, Shift + Enter begins a new line."
+    "sends, Shift + Enter begins a new line. In an empty text box the up arrow recalls what you "
+    "asked before. Esc stops an answer. Alt + A opens and closes the panel."
 )
 
 

@@ -268,12 +268,21 @@ async def test_a_chat_gets_another_model_and_the_usual_one_again(chat: Chatting)
     assert (await chat.stored())["params"] == {}
 
 
+async def test_a_model_that_the_server_does_not_list_is_refused_with_the_nearest(
+    chat: Chatting,
+) -> None:
+    chat.provider.models = ["scripted", "large"]
+    said = (await chat.say("/model larg")).text
+    assert said.startswith("There is no model larg. There are: `large`")
+    assert (await chat.stored())["params"] == {}
+
+
 async def test_search_and_history_show_what_was_said_as_text(chat: Chatting) -> None:
     found = (await chat.say("/search red fox", chat="c2")).text
     assert found.splitlines() == [
         "**Tell me about foxes**",
         "",
-        "- Assistant: A **fox** is \\*\\***red**\\*\\*.",
+        "- Assistant: A **fox** is **red**.",
     ]
     said = (await chat.say("/history")).text
     assert said.splitlines() == [
