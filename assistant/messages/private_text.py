@@ -61,11 +61,8 @@ _UNIX_PATH: Final = re.compile(
 )
 _BETWEEN: Final = re.compile(r"\\{0,4}/|\\{1,4}")
 _HOMES: Final = frozenset(("users", "home", "documents and settings"))
-_HOME: Final = re.compile(
-    rf"(?:Users|home|Documents and Settings)(?:\\{{1,4}}|\\{{0,2}}/)"
-    rf"(?P<name>{_SEGMENT}(?=\\{{1,4}}|/)|{_WORD})",
-    re.IGNORECASE,
-)
+_ABOVE_HOME: Final = frozenset("export mnt net nfs private usr var volumes".split())
+_FILE_ADDRESS: Final = re.compile(r"\bfile:/{2,3}(?=[A-Za-z]:)|\bfile://")
 _FILE: Final = re.compile(r"[^.].*\.\w{1,12}")
 _ADDRESS: Final = re.compile(r"(?P<scheme>[A-Za-z][A-Za-z0-9+-]{0,20})://(?P<rest>[^\s<>\"'`|\\]+)")
 _DATA_ADDRESS: Final = re.compile(r"\bdata:[\w/+.-]{0,80}(?:;[\w=.-]{1,80}){0,4},[^\s)\"'<>]{16,}")
@@ -121,8 +118,10 @@ class PrivateText:
 
     def learn(self, text: str) -> None:
         """Note the names that stand in paths to home folders in this text."""
-        for found in _HOME.finditer(text):
-            self._add(found["name"])
+        text = _FILE_ADDRESS.sub(" ", text)
+        for pattern in (_WINDOWS_PATH, _UNIX_PATH):
+            for found in pattern.finditer(text):
+                self._add(_person(found[0]))
 
     def without(self, text: str) -> str:
         """The text without what is private."""
@@ -205,6 +204,16 @@ class PrivateText:
         end = path[len(path.rstrip(_CLOSING)) :]
         self.found["paths"] += 1
         return f"{_kept(path[: len(path) - len(end)])}{end}"
+
+
+def _person(path: str) -> str:
+    """The name of the person in whose home folder the path leads; empty for other paths."""
+    parts = [part for part in _BETWEEN.split(path) if part]
+    for place, part in enumerate(parts[:-1]):
+        is_above = place == 0 or path.startswith("\\") or parts[0].lower() in _ABOVE_HOME
+        if part.lower() in _HOMES and (is_above or parts[0].endswith(":")):
+            return parts[place + 1].rstrip(_CLOSING)
+    return ""
 
 
 def _kept(path: str) -> str:

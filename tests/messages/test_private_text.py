@@ -128,6 +128,39 @@ def test_a_user_name_in_a_path_is_taken_out_everywhere() -> None:
     assert cleaned("USER=anna and USERNAME=Anna") == "USER=[user] and USERNAME=[user]"
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "GET https://example.com/users/list, then list the users/list",
+        "I am at home/office today; the office is red",
+        "POST /api/users/list gives a list",
+    ],
+)
+def test_no_name_is_learned_where_there_is_no_home_folder(text: str) -> None:
+    assert cleaned(text) == text
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        r"C:\Users\annabel\x.png",
+        "D:/Users/annabel/x.png",
+        "/home/annabel/x.png",
+        "/Users/annabel/x.png",
+        "/mnt/c/Users/annabel/x.png",
+        "/Volumes/Disk/Users/annabel/x.png",
+        "/export/home/annabel/x.png",
+        r"\\wsl$\Ubuntu\home\annabel\x.png",
+        r"\\tower\Users\annabel\x.png",
+        "file:///home/annabel/x.png",
+        "file:///C:/Users/annabel/x.png",
+        r"C:\Documents and Settings\annabel\x.png",
+    ],
+)
+def test_a_name_is_learned_from_a_home_folder(path: str) -> None:
+    assert cleaned(f"annabel's picture is {path}") == "[user]'s picture is [path]/x.png"
+
+
 def test_given_names_and_secrets_are_taken_out() -> None:
     assert cleaned("Anna's key is blue-moon", "anna", secrets=("blue-moon",)) == (
         "[user]'s key is [key]"

@@ -48,8 +48,8 @@ export function createDataPage(actions) {
     known = data;
     table.replaceChildren(
       ...line("data.chats", chatsOf(data), data.chats_bytes),
-      ...line("data.attachments", countOf("data.files", data.attachments), data.attachments_bytes),
-      ...line("data.skills", countOf("data.skill", data.skills), data.skills_bytes),
+      ...line("data.attachments", ifAny("data.files", data.attachments), data.attachments_bytes),
+      ...line("data.skills", ifAny("data.skill", data.skills), data.skills_bytes),
       ...line("data.other", otherOf(data), data.other_bytes),
       ...line("data.total", "", data.total_bytes),
     );
@@ -152,6 +152,9 @@ const line = (name, count, bytes) => [
 /** @param {import("../strings.js").CountKey} key @param {number} count */
 const countOf = (key, count) => tn(key, count, { count: number(count) });
 
+/** @param {import("../strings.js").CountKey} key @param {number} count @returns {string} */
+const ifAny = (key, count) => (count > 0 ? countOf(key, count) : "");
+
 /** @param {UserData} data */
 const chatsOf = (data) =>
   t("data.chats.count", {
@@ -162,8 +165,8 @@ const chatsOf = (data) =>
 /** @param {UserData} data */
 const otherOf = (data) =>
   [
-    data.rules > 0 && countOf("data.rule", data.rules),
-    data.preferences > 0 && countOf("data.preference", data.preferences),
+    ifAny("data.rule", data.rules),
+    ifAny("data.preference", data.preferences),
     ...data.texts,
   ]
     .filter(Boolean)
@@ -173,7 +176,7 @@ const otherOf = (data) =>
 const whatOf = (data) =>
   [
     chatsOf(data),
-    data.attachments > 0 ? countOf("data.files", data.attachments) : "",
-    data.skills > 0 ? countOf("data.skill", data.skills) : "",
+    ifAny("data.files", data.attachments),
+    ifAny("data.skill", data.skills),
     otherOf(data),
   ].filter(Boolean);

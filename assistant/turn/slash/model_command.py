@@ -82,10 +82,11 @@ class ModelCommand:
         found = listed_as(name, ids) if ids else name
         if found is not None:
             return found, ""
-        offered = closest(name, [model.id for model in models if model.chats])
-        more = f" The nearest: {', '.join(map(_code, offered))}." if offered else ""
+        chatting = [model.id for model in models if model.chats]
+        offered = ", ".join(map(_code, closest(name, chatting) or chatting[:OFFERED]))
+        more = f" It has {offered}." if offered else ""
         text = f"{self._plain(provider.name)} has no model {_code(name)}.{more}"
-        return "", f"{text} This chat keeps the model that it has."
+        return "", f"{text} This chat keeps its model."
 
 
 def listed_as(name: str, ids: Sequence[str]) -> str | None:

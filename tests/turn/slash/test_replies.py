@@ -242,6 +242,7 @@ async def test_a_model_that_the_server_does_not_list_is_refused(chat: Chatting) 
     refused = (await chat.say("/model gpt-9")).text
     assert "has no model `gpt-9`" in refused and "`gpt-5`" in refused
     assert "embed" not in refused
+    assert "It has `scripted`, `gpt-5`, `Gpt-5-mini`." in (await chat.say("/model zzz")).text
     assert (await chat.stored())["params"] == {}
     assert "`Gpt-5-mini`" in (await chat.say("/model gpt-5-mini")).text
     for name in ("qwen3", "gpt-5:free"):
