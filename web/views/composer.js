@@ -291,8 +291,16 @@ export function createComposer(actions) {
   };
 }
 
-/** Fits the height to the text; the style sheet has the limit. @param {HTMLTextAreaElement} area */
+/** Whether the style sheet alone fits the height of a text box to its text. */
+const FITS = globalThis.CSS?.supports?.("field-sizing", "content") ?? false;
+
+/**
+ * Fits the height to the text; the style sheet has the limit. It costs two layouts of the page with
+ * each key, which is felt beside a long chat.
+ * @param {HTMLTextAreaElement} area
+ */
 function fit(area) {
+  if (FITS) return;
   area.style.height = "auto";
   area.style.height = `${area.scrollHeight}px`;
 }
