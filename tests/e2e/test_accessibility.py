@@ -81,9 +81,7 @@ def test_a_conversation_has_no_serious_fault(
     assert violations(panel, axe) == []
 
 
-def test_the_pages_have_no_serious_fault(
-    themed: Panel, provider: ProviderThread, axe: str
-) -> None:
+def test_the_pages_have_no_serious_fault(themed: Panel, provider: ProviderThread, axe: str) -> None:
     panel = themed
     provider.queue("An okapi lives in the forest.")
     panel.ask("Where does an okapi live?")
