@@ -20,7 +20,7 @@ CHROMIUM_PACKAGES = ("chromium", "fonts-dejavu-core")
 NPM_PACKAGES: Mapping[str, Mapping[str, str]] = {
     "ai6": {"ai": "^6.0.0"},
     "ai7": {"ai": "^7.0.0"},
-    "tools": {"typescript": "^5.9.0", "@types/node": ">=24", "axe-core": "^4.10.0"},
+    "tools": {"typescript": "^5.9.0", "@types/node": ">=24", "axe-core": "4.14.1"},
 }
 
 

@@ -236,8 +236,8 @@ class Resolver:
 
     async def _nothing_found(self) -> ProviderError:
         message = (
-            "Start Ollama or LM Studio on this machine, or enter a provider's address and key in the "
-            "settings."
+            "Start Ollama or LM Studio on this machine, or enter a provider's address and key "
+            "in the settings."
         )
         empty = next(iter(await self._discovery.servers()), None)
         if empty is not None:

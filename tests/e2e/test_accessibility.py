@@ -81,17 +81,35 @@ def test_a_conversation_has_no_serious_fault(
     assert violations(panel, axe) == []
 
 
-@pytest.mark.parametrize("page", ["Chats", "Settings"])
-def test_the_pages_have_no_serious_fault(panel: Panel, axe: str, page: str) -> None:
-    panel.button(page).click()
-    expect(panel.root.get_by_role("heading", name=page)).to_be_visible()
-    assert violations(panel, axe) == []
+def test_the_pages_have_no_serious_fault(themed: Panel, provider: ProviderThread, axe: str) -> None:
+    panel = themed
+    provider.queue("An okapi lives in the forest.")
+    panel.ask("Where does an okapi live?")
+    panel.idle()
+    for page in ("Chats", "Settings"):
+        panel.button(page).click()
+        expect(panel.root.get_by_role("heading", name=page)).to_be_visible()
+        expect(panel.root.locator(":is(.ca-row, .ca-provider):visible").first).to_be_visible()
+        assert violations(panel, axe) == [], page
+        panel.button("Back to the chat").click()
+    panel.button("Chats").click()
+    panel.root.get_by_role("searchbox").fill("okapi")
+    expect(panel.root.locator(".ca-snippet").first).to_be_visible()
+    assert violations(panel, axe) == [], "search"
+    panel.root.get_by_role("searchbox").fill("")
+    panel.button("Settings").click()
+    panel.button("Add provider").click()
+    panel.button("Save").click()
+    expect(panel.root.get_by_label("Address", exact=True)).to_have_attribute("aria-invalid", "true")
+    assert violations(panel, axe) == [], "form"
+    panel.button("Cancel").click()
     panel.button("Back to the chat").click()
 
 
 def test_the_lists_and_dialogs_have_no_serious_fault(
-    panel: Panel, provider: ProviderThread, axe: str
+    themed: Panel, provider: ProviderThread, axe: str
 ) -> None:
+    panel = themed
     assert violations(panel, axe) == []
     panel.message.press("/")
     expect(panel.options.first).to_be_visible()

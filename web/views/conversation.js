@@ -31,7 +31,9 @@ import { createWaitingLine } from "./waiting-line.js";
 /** @typedef {ReturnType<typeof createAnswer> | ReturnType<typeof createUserMessage>} View */
 
 /** Messages drawn at once when a long chat opens; the others are drawn frame by frame. */
-const FIRST_BATCH = 16;
+const FIRST_BATCH = 8;
+/** Milliseconds of a frame for messages that are drawn for the first time. */
+const FILLING = 12;
 
 /** @param {ConversationActions} actions */
 export function createConversation(actions) {
@@ -73,6 +75,7 @@ export function createConversation(actions) {
   /** Whether messages at the edges of the range are still drawn, and not in the document yet. */
   let comes = { above: false, below: false };
   let arranging = 0;
+  let filling = 0;
   let fetching = false;
   /** Whether the reader has scrolled to the first loaded message. */
   let wanted = false;
@@ -199,7 +202,7 @@ export function createConversation(actions) {
    */
   function bring(chat, waits) {
     arrange(chat, waits);
-    fill(chat, range.from, range.to);
+    fill(chat, range.from, range.to, waits === "none" ? Infinity : FILLING);
     arrange(chat, waits);
   }
 
@@ -213,8 +216,17 @@ export function createConversation(actions) {
     });
   }
 
-  /** @param {Shown} chat @param {number} from @param {number} to */
-  function fill(chat, from, to) {
+  /**
+   * Draws what changed, and new messages for as long as there is time; the rest comes in the next
+   * frames.
+   * @param {Shown} chat
+   * @param {number} from
+   * @param {number} to
+   * @param {number} time milliseconds for new messages
+   */
+  function fill(chat, from, to, time) {
+    const end = performance.now() + time;
+    let left = false;
     const busy = chat.status !== "idle";
     const writing = chat.status === "streaming" || chat.status === "stopping";
     // The last message is drawn first: it is what the reader sees when a chat opens.
@@ -226,6 +238,10 @@ export function createConversation(actions) {
       const state = `${last} ${live} ${busy} ${version?.index} ${version?.ids}`;
       const entry = entryOf(message);
       if (entry.message === message && entry.state === state) continue;
+      if (entry.message === null && index < to - 2 && performance.now() > end) {
+        left = true;
+        continue;
+      }
       entry.message = message;
       entry.state = state;
       const sameWorkflow =
@@ -233,18 +249,20 @@ export function createConversation(actions) {
       const { durations } = chat;
       entry.view.update(message, { last, live, busy, sameWorkflow, durations, version });
     }
+    if (left) fillSoon();
   }
 
-  /** Draws the messages before `to`, a few per frame. @param {number} to */
-  function fillEarlier(to) {
-    const end = Math.min(to, range.to);
-    if (!drawn || end <= range.from) return;
-    const chat = drawn;
-    reading.keep(() => {
-      fill(chat, Math.max(range.from, end - FIRST_BATCH), end);
-      arrange(chat, "both");
+  /** Draws more of the messages of the range that are not drawn yet, once per frame. */
+  function fillSoon() {
+    filling ||= requestAnimationFrame(() => {
+      filling = 0;
+      const chat = drawn;
+      if (!chat) return;
+      reading.keep(() => {
+        fill(chat, range.from, range.to, FILLING);
+        arrange(chat, "both");
+      });
     });
-    requestAnimationFrame(() => fillEarlier(end - FIRST_BATCH));
   }
 
   /** Scrolls to the target message and focuses it. @param {Shown} chat */
@@ -296,7 +314,7 @@ export function createConversation(actions) {
       if (opened) begin(chat);
       else if (ranges.isSame(range, before.messages, chat.messages)) {
         drawEarlier(chat);
-        fill(chat, range.from, range.to);
+        fill(chat, range.from, range.to, FILLING);
         if (comes.above || comes.below) arrangeSoon();
       } else follow(chat, before);
       drawFailure(chat, before);
@@ -314,8 +332,8 @@ export function createConversation(actions) {
     range = ranges.atEnd(chat.messages.length);
     const from = Math.max(range.from, range.to - FIRST_BATCH);
     arrange(chat, "none", from - range.from);
-    fill(chat, from, range.to);
-    if (from > range.from) requestAnimationFrame(() => fillEarlier(from));
+    fill(chat, from, range.to, Infinity);
+    if (from > range.from) fillSoon();
   }
 
   /** Draws a changed list of messages. @param {Shown} chat @param {Shown} before */

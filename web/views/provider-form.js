@@ -91,7 +91,6 @@ export function createProviderForm(provider, panel, { field: first, prefill }) {
     for (const [name, row] of Object.entries(rows)) row.complain(name === at ? text : "");
     outcome.replaceChildren(...(at ? [] : [failedLine(text)]));
     if (at) fields[at].focus();
-    else outcome.scrollIntoView({ block: "nearest" });
   };
 
   /** @param {(name: string, input: ProviderInput) => Promise<unknown>} work */
@@ -123,7 +122,6 @@ export function createProviderForm(provider, panel, { field: first, prefill }) {
         provider && keyIsKept() && !entered.api_key && entered.model === provider.model;
       const subject = unchanged ? { name } : entered;
       outcome.replaceChildren(...(await outcomeOf(() => panel.testProvider(subject))));
-      outcome.scrollIntoView({ block: "nearest" });
     });
 
   /** What was asked last, so that nothing is asked twice. */
@@ -227,14 +225,18 @@ export function createProviderForm(provider, panel, { field: first, prefill }) {
       vision,
       h("p", { class: "ca-field__hint" }, t("settings.vision.hint")),
     ),
-    outcome,
     h(
       "div",
-      { class: "ca-actions" },
-      h("button", { type: "submit", class: "ca-button ca-button--primary" }, t("settings.save")),
-      button(t("settings.test"), "plain", test),
-      button(t("settings.cancel"), "quiet", () => panel.editProvider(null)),
-      remove,
+      { class: "ca-form__foot" },
+      outcome,
+      h(
+        "div",
+        { class: "ca-actions" },
+        h("button", { type: "submit", class: "ca-button ca-button--primary" }, t("settings.save")),
+        button(t("settings.test"), "plain", test),
+        button(t("settings.cancel"), "quiet", () => panel.editProvider(null)),
+        remove,
+      ),
     ),
   );
   requestAnimationFrame(() => (first === "key" ? fields.key : fields.address).focus());
