@@ -1,8 +1,8 @@
 """What happens to a message that no window takes.
 
-The law: a message is sent whole or refused, never cut in silence. What a person typed is tried where
-the window is only assumed, since the model may have a larger one. The text of a file is not: a file
-of some megabytes is larger than every window, and would be paid for before it fails.
+The law: a message is sent whole or refused, never cut in silence. What a person typed is tried
+where the window is only assumed, since the model may have a larger one. The text of a file is not:
+a file of some megabytes is larger than every window, and would be paid for before it fails.
 """
 
 from __future__ import annotations
