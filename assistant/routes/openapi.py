@@ -46,6 +46,7 @@ TAGS: Final[Mapping[str, str]] = {
     "chats": "chats",
     "library": "chats",
     "export": "chats",
+    "workflows": "chats",
     "skills": "knowledge",
     "statements": "knowledge",
 }

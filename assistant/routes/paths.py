@@ -25,6 +25,8 @@ PATHS: Final = (
     ("GET", "/chats"),
     ("GET", "/chats/{id}"),
     ("GET", "/chats/{id}/context"),
+    ("GET", "/chats/{id}/workflows"),
+    ("GET", "/chats/{id}/workflows/{revision}"),
     ("POST", "/chats/{id}/commands"),
     ("GET", "/system-context/skills"),
     ("GET", "/system-context/skills/{slug}"),

@@ -26,6 +26,7 @@ from . import (
     statements,
     subscribe,
     turns,
+    workflows,
 )
 from .openapi import document
 from .route import PlainRequest, Route
@@ -45,6 +46,7 @@ ROUTES: Final[tuple[Route, ...]] = (
     *export.ROUTES,
     *subscribe.ROUTES,
     *chats.ROUTES,
+    *workflows.ROUTES,
     *commands.ROUTES,
     *skills.ROUTES,
     *statements.ROUTES,

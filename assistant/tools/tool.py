@@ -10,9 +10,9 @@ from ..comfy_port import ComfyPort
 from ..errors import ToolError
 from ..messages.changes import Change
 from ..messages.prompt import ToolCall
-from ..workflow.view import Snapshot
+from ..workflow.snapshot import Snapshot
 from .parameters import NO_PARAMETERS, OF_RUN, Parameters, parameters_for
-from .ports import ChatHistory, Skills
+from .ports import ChatHistory, OneWorkflow, Skills, Workflows
 
 Kind = Literal["reads", "edits", "acts"]
 """Reads change nothing; edits can be undone in one step; acts ask the user first."""
@@ -30,13 +30,19 @@ FULL_WINDOW = 16_384
 
 @dataclass(frozen=True, slots=True)
 class ToolContext:
-    """The data that a tool may read while it runs: the user's skills, the turn's workflow, the
-    chat's whole log (None without a log), and ComfyUI (None without a ComfyUI)."""
+    """The data that a tool may read while it runs: the user's skills, the turn's workflow and the
+    graphs of its chat, the chat's whole log (None without a log), and ComfyUI (None without a
+    ComfyUI)."""
 
     skills: Skills
-    workflow: Snapshot = field(default_factory=Snapshot)
+    workflows: Workflows = field(default_factory=OneWorkflow)
     history: ChatHistory | None = None
     comfyui: ComfyPort | None = None
+
+    @property
+    def workflow(self) -> Snapshot:
+        """The turn's workflow in its newest state."""
+        return self.workflows.current
 
 
 Run = Callable[[Any, ToolContext], Awaitable[Any]]

@@ -22,6 +22,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from ..messages.fences import escaped, quoted
+from .snapshot import Snapshot
 
 MODES = {2: "muted", 4: "bypassed"}
 """LiteGraph's node modes that change what runs; 0 is the normal one."""
@@ -31,23 +32,13 @@ LONGEST_VALUE = 300
 """Characters of one widget value; most prompt texts are shorter."""
 NO_WORKFLOW = "No workflow is open on the canvas, or it could not be read."
 """What a tool answers where there is no graph to read."""
+TOO_LARGE = "The workflow on the canvas is too large to be read: {:.0f} MB, the most is 20 MB."
 LONGEST_LABEL = 200
 """Characters of a name: of a type, a slot, a widget."""
 _PLAIN_NAME = re.compile(r"[^\W_](?:[\w :.()|+*/@&',!?~-]*[\w.)+*!?-])?|[\w*?.-]+")
 """Letters and digits of any script, and what names of nodes usually have. Quotation marks, `#`,
 `=`, `;`, `<`, `>` and brackets are what the view is written with."""
 NOTES = frozenset(("Note", "MarkdownNote"))
-
-
-@dataclass(frozen=True, slots=True)
-class Snapshot:
-    """The workflow on the canvas as the panel sent it with a turn."""
-
-    id: str = ""
-    name: str = ""
-    revision: int = 0
-    graph: Mapping[str, Any] | None = None
-    selection: tuple[str, ...] = ()
 
 
 def readable_graph(snapshot: Snapshot) -> Mapping[str, Any] | None:
@@ -58,6 +49,8 @@ def readable_graph(snapshot: Snapshot) -> Mapping[str, Any] | None:
 
 def view(snapshot: Snapshot) -> str:
     """The compact text of a snapshot."""
+    if snapshot.too_large:
+        return TOO_LARGE.format(snapshot.too_large / 1e6)
     graph = readable_graph(snapshot)
     if graph is None:
         return NO_WORKFLOW

@@ -47,7 +47,7 @@ class Site:
         """Every route as method and path, its variables filled with 1."""
         for route in self.assistant.routes():
             path = "/api" + route.path
-            for variable in ("slug", "id", "key", "name"):
+            for variable in ("slug", "id", "key", "name", "revision"):
                 path = path.replace("{" + variable + "}", "1")
             assert "{" not in path, path
             yield route.method, path

@@ -8,11 +8,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from plugin.assistant.tools.ports import OneWorkflow
 from plugin.assistant.tools.tool import ToolContext
 from plugin.assistant.tools.toolset import standard_toolset
 from plugin.assistant.user_context.skills import SkillLibrary
 from plugin.assistant.user_context.sources import SourceCache
-from plugin.assistant.workflow.view import Snapshot
+from plugin.assistant.workflow.snapshot import Snapshot
 
 SYSTEM = Path(__file__).resolve().parent.parent.parent / "system_context"
 Graph = Mapping[str, Any] | None
@@ -44,7 +45,7 @@ def tool_context(tmp_path: Path) -> Callable[[Graph], ToolContext]:
     skills = SkillLibrary(SYSTEM, tmp_path, SourceCache())
 
     def build(graph: Graph) -> ToolContext:
-        return ToolContext(skills, Snapshot(name="mine", graph=graph))
+        return ToolContext(skills, OneWorkflow(Snapshot(name="mine", graph=graph)))
 
     return build
 

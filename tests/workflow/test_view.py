@@ -11,7 +11,8 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from plugin.assistant.workflow.view import LONGEST_VALUE, Snapshot, view, widget_values
+from plugin.assistant.workflow.snapshot import Snapshot
+from plugin.assistant.workflow.view import LONGEST_VALUE, view, widget_values
 from plugin.scripts.knowledge.template_facts import installed_templates
 
 MOST_OF_THE_FILE = 0.15
