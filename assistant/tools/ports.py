@@ -1,5 +1,5 @@
-"""Protocols of the parts of other rooms that tools use: the user's skills, the chat's whole log, and
-its workflows.
+"""Protocols of the parts of other rooms that tools use: the user's skills, a chat's log and its
+workflows.
 
 What tools need of ComfyUI is `comfy_port.ComfyPort`; `comfyui.py` and `preview/comfyui.py`
 implement it.
