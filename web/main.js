@@ -15,7 +15,7 @@ import { createHost } from "./services/host.js";
 import { createPanelTools } from "./services/panel-tools.js";
 import { createPause, later } from "./services/pause.js";
 import { createPanelStorage, newId } from "./services/storage.js";
-import { createWorkflowReader } from "./services/workflow.js";
+import { createWorkflowIds, createWorkflowReader } from "./services/workflow.js";
 import { createPanel } from "./state/panel.js";
 import { t } from "./strings.js";
 import { createPanelView } from "./views/panel.js";
@@ -35,13 +35,14 @@ function openPanel() {
   const tabStorage = createPanelStorage(host.user(), () => sessionStorage);
   const clientId = claimClientId(tabStorage, window, newId);
   const pause = createPause();
-  const workflow = createWorkflowReader(host);
+  const workflow = createWorkflowReader(host, createWorkflowIds(tabStorage, window, newId));
   const made = createPanel({
     api: createApi(host.fetch, clientId),
     clientId,
     tools: createPanelTools(),
     storage: createPanelStorage(host.user(), () => localStorage),
     workflow: workflow.snapshot,
+    workflowName: workflow.name,
     summary: workflow.summary,
     wait: pause.wait,
     wake: pause.wake,

@@ -331,9 +331,10 @@ export interface CommandEntry {
 export interface WorkflowSnapshot {
   id: string;
   name: string;
-  revision: number;
+  /** null: it is not sent, since its JSON has `too_large` bytes. */
   graph: unknown;
   selection: (number | string)[];
+  too_large?: number;
 }
 
 /** Facts about the open workflow, shown in an empty chat. */

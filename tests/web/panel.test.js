@@ -58,6 +58,7 @@ function open(routes = {}, kept = {}, first = {}) {
     services(server.api, {
       storage,
       workflow: () => undefined,
+      workflowName: () => undefined,
       summary: () => null,
       wake: () => undefined,
       later,

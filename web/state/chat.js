@@ -7,6 +7,7 @@
 
 import { ApiError } from "../services/api.js";
 import { PASSING } from "../services/events.js";
+import { createCanvasNews } from "./canvas-news.js";
 import { createChatStream, PAGE } from "./chat-stream.js";
 import { arrived, chatState, works } from "./chat-state.js";
 import { createDelivery } from "./delivery.js";
@@ -29,6 +30,9 @@ import { createStore } from "./store.js";
  * @property {string} clientId id of this panel
  * @property {import("../services/panel-tools.js").PanelTools} tools
  * @property {() => import("../types.js").WorkflowSnapshot | undefined} workflow
+ * @property {() => import("../types.js").WorkflowName | undefined} workflowName
+ * @property {(run: () => void, milliseconds: number) => () => void} later returns the cancel
+ *   function
  * @property {(milliseconds: number) => Promise<void>} wait ends early when the network is back
  * @property {(draw: () => void) => void} frame calls `draw` before the next frame
  * @property {() => Date} now
@@ -87,6 +91,9 @@ export function createChat(services, id, { known = false, report = null, hooks =
     lost: () => set({ lost: true }),
   });
   const { inOrder } = delivery;
+  const canvas = createCanvasNews(services.workflow, services.later, (workflow) =>
+    inOrder(() => api.command(id, { type: "set_workflow", workflow })),
+  );
   /** @type {{command: Command, outgoing: Outgoing | null} | null} the command that failed last */
   let unsent = null;
   /** Whether the server has accepted the command of `local.outgoing`. */
@@ -179,7 +186,9 @@ export function createChat(services, id, { known = false, report = null, hooks =
     if (!outgoing?.cut || !stream.shows(outgoing.cut)) stream.toLatest();
     set({ failure: null, outgoing: shown, sent, sending: local.sending + 1 });
     try {
-      await delivery.send({ ...command, workflow: services.workflow() }, outgoing);
+      const workflow = services.workflow();
+      await delivery.send({ ...command, workflow }, outgoing);
+      canvas.sent(workflow);
       accepted = true;
       return true;
     } catch (error) {
@@ -254,11 +263,8 @@ export function createChat(services, id, { known = false, report = null, hooks =
      * @returns {Promise<boolean>} false: refused, the caller gives the text back to the user
      */
     async send(text, files, replaces) {
-      const open = services.workflow();
-      const metadata = {
-        created: services.now().toISOString(),
-        ...(open?.name ? { workflow: { id: open.id, name: open.name } } : {}),
-      };
+      const workflow = services.workflowName();
+      const metadata = { created: services.now().toISOString(), ...(workflow ? { workflow } : {}) };
       const message = list.userMessage(services.newId(), text, files, metadata);
       asked.add(message.id);
       const paused = list.pendingApprovals(store.get().messages).length > 0;
@@ -372,7 +378,13 @@ export function createChat(services, id, { known = false, report = null, hooks =
 
     dismissFailure: () => set({ failure: null }),
 
+    /** The open workflow may have changed: the server is told soon. */
+    workflowChanged: () => local.known && canvas.changed(),
+
     /** Closes the connection for good: another chat is open. The turn continues on the server. */
-    leave: stream.leave.bind(stream),
+    leave() {
+      canvas.stop();
+      stream.leave();
+    },
   };
 }

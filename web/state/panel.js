@@ -77,6 +77,7 @@ export function createPanel(services) {
     }),
   );
   let watching = watch();
+  let shown = false;
   const chats = createChatsList(services, store, {
     open: (id) => openChat(id, true),
     current: () => chat.get().id,
@@ -287,9 +288,18 @@ export function createPanel(services) {
     showPage: (page) => showPage(page === store.get().page ? "chat" : page),
 
     /** @param {boolean} visible whether the panel is visible to the user */
-    setShown: presence.show,
+    setShown(visible) {
+      presence.show(visible);
+      shown = visible;
+      if (visible) chat.workflowChanged();
+    },
 
-    refreshWorkflow: () => store.set({ workflow: services.summary() }),
+    /** The open workflow may have changed. */
+    refreshWorkflow() {
+      store.set({ workflow: services.summary() });
+      // While nobody looks and no turn runs, nothing reads it.
+      if (shown || chat.works()) chat.workflowChanged();
+    },
 
     /** @param {string} token @returns {Promise<boolean>} whether the server accepted it */
     async unlock(token) {
