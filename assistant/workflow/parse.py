@@ -13,28 +13,28 @@ from dataclasses import replace
 from typing import Any
 
 from ..errors import NotAWorkflow
-from .graph import (
-    ROOT,
-    Graph,
+from .graph import ROOT, Graph, Scope
+from .inputs import mapping, sequence
+from .numbering import Numbering
+from .parts import (
     Group,
     Link,
     Node,
     Oddity,
     Part,
     PromptNode,
-    Scope,
     identity,
     is_prompt_link,
     output_slot,
     slot_type,
     text,
 )
-from .inputs import mapping, sequence
-from .numbering import Numbering
 
 DEEPEST_DEFINITIONS = 50
 """Levels of subgraphs that are defined inside of subgraphs; the front end writes none."""
 
+DEEPEST_INSTANCES = 100
+"""Levels of subgraph instances inside each other: the length of the longest address."""
 MOST_NODES = 200_000
 """Nodes of the flattened graph; a few subgraphs inside each other can stand for any number."""
 
@@ -76,6 +76,11 @@ def _parse_ui(document: Mapping[str, Any]) -> Graph:
     numbering = Numbering(document, (id_ for id_ in ids if id_ is not None))
     root = _parse_scope(document, ROOT, subgraphs, numbering, DEEPEST_DEFINITIONS)
     graph = Graph("workflow", root, subgraphs)
+    if graph.depth > DEEPEST_INSTANCES:
+        raise NotAWorkflow(
+            f"The subgraphs of this workflow lie in each other over {DEEPEST_INSTANCES} levels.",
+            code="workflow_too_large",
+        )
     if graph.flat_size > MOST_NODES:
         raise NotAWorkflow(
             f"This workflow has over {MOST_NODES} nodes when its subgraphs are spelled out.",
