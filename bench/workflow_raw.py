@@ -18,7 +18,7 @@ MUTED, BYPASSED = 2, 4
 NOT_RUN = ("Note", "MarkdownNote", "Reroute", "PrimitiveNode")
 """Types that the front end resolves itself: they have no node definition."""
 WIDGET_TYPES = frozenset({"INT", "FLOAT", "STRING", "BOOLEAN", "COMBO"})
-DYNAMIC_COMBO = "COMFY_DYNAMICCOMBO_V3"
+DYNAMIC_COMBO, AUTOGROW = "COMFY_DYNAMICCOMBO_V3", "COMFY_AUTOGROW_V3"
 UPLOADS = ("image_upload", "video_upload", "audio_upload", "animated_image_upload")
 INPUT_SIDE, OUTPUT_SIDE = -10, -20
 """The ids under which links inside a subgraph name its own inputs and outputs."""
