@@ -6,6 +6,7 @@ drives, and which sockets are linked. See `workflow_defects.py`.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -39,6 +40,8 @@ class Site:
         self._times: dict[int, int] = {}
         for place in self.all.values():
             self._times[id(place.node)] = self._times.get(id(place.node), 0) + 1
+        scopes = [workflow, *self.subgraphs.values()]
+        self._ids = Counter(str(one["id"]) for scope in scopes for one in Scope(scope, "").nodes)
         self.outputs = [place for place in self.all.values() if self._is_output(place)]
         self._needed = self._find_needed()
 
@@ -58,8 +61,13 @@ class Site:
         ]
 
     def once(self, place: Placed) -> bool:
-        """Whether the node stands at this address only."""
-        return self._times[id(place.node)] == 1
+        """Whether the node stands at this address only, under ids that no other scope uses.
+
+        The front end gives ids that clash anew, so that the prompt has another address.
+        """
+        around = (place.node, *place.outer)
+        clash = any(self._ids[str(one["id"])] > 1 for one in around)
+        return self._times[id(place.node)] == 1 and not clash
 
     def siblings(self, place: Placed) -> list[Placed]:
         """Running nodes of the same scope at the same level, with a definition."""
