@@ -185,7 +185,7 @@ def _model_of(flow: Flow, sampler: str) -> tuple[Model | None, tuple[Lora, ...]]
     model: Model | None = None
     loras: list[Lora] = []
     for address in flow.before(sampler, *MODEL_KINDS):
-        file = _file(flow, address)
+        file = file_of(flow, address)
         if file is None:
             continue
         if _file_input(flow, address, "lora"):
@@ -196,7 +196,7 @@ def _model_of(flow: Flow, sampler: str) -> tuple[Model | None, tuple[Lora, ...]]
     return model, tuple(loras)
 
 
-def _file(flow: Flow, address: str) -> str | None:
+def file_of(flow: Flow, address: str) -> str | None:
     """The first file of a model that a node names."""
     for name in flow.inputs(address):
         value = flow.value(address, name)
@@ -213,7 +213,7 @@ def _models(flow: Flow, sampled: set[str]) -> Iterator[Model]:
     """The model files that outputs need, without LoRAs; those of samplers first."""
     found = []
     for address in flow.distances:
-        file = _file(flow, address)
+        file = file_of(flow, address)
         if file is not None and not _file_input(flow, address, "lora"):
             found.append(Model(address, file, family_of(file), address in sampled))
     yield from sorted(found, key=lambda one: (not one.sampled, flow.distances[one.address]))
@@ -283,7 +283,7 @@ def _size(flow: Flow, address: str, factor: int | None) -> tuple[int, int] | Non
 def _enlarged(flow: Flow, address: str, before: int | None) -> int | None:
     """The factor after an upscaler whose file says `x2`; None for all others."""
     source = flow.source(address, "upscale_model")
-    file = _file(flow, source.address) if source else None
+    file = file_of(flow, source.address) if source else None
     named = re.search(r"(?:^|[-_])x(\d)(?:[-_.]|$)", file or "")
     return before * int(named[1]) if named and before is not None else None
 
