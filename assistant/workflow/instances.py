@@ -15,9 +15,10 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from .inputs import mapping
-from .live_nodes import LiveInput, LiveLink, LiveNode, LiveOutput
-from .loading import merge_slots
+from .live_nodes import LiveInput, LiveNode, LiveOutput
+from .loading import FileLinks
 from .parts import PRIMITIVE, Node
+from .slot_links import place_links, realign
 from .widgets import Widget
 
 if TYPE_CHECKING:
@@ -39,15 +40,14 @@ class Promotion:
     value: Any
 
 
-def instance_node(node: Node, inner: LiveScope, links: Sequence[LiveLink | None]) -> LiveNode:
-    """An instance of a loaded subgraph; `links` are those of the file's inputs, by their places."""
+def instance_node(node: Node, inner: LiveScope, links: FileLinks) -> LiveNode:
+    """An instance of a loaded subgraph."""
     live = LiveNode(node.id, node, None, inner)
     live.inputs = [LiveInput(slot.name, slot.type) for slot in inner.inputs]
     live.outputs = [LiveOutput(slot.name, slot.type) for slot in inner.outputs]
-    merge_slots(live, node.inputs, links)
-    del live.inputs[len(inner.inputs) :]
-    for slot, one in enumerate(live.inputs):
-        one.widget = None
+    place_links(live, links.placed)
+    realign(live, node.inputs, links.named)
+    for slot in range(len(live.inputs)):
         promote(live, slot)
     _apply_values(live)
     inner.instances.append(live)

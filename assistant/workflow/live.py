@@ -16,7 +16,7 @@ from .graph import ROOT, Graph, Scope
 from .inputs import DYNAMIC_COMBO
 from .instances import instance_node, migrate_promotions
 from .live_nodes import LiveInput, LiveLink, LiveNode
-from .loading import known_node, prompt_node, unknown_node
+from .loading import FileLinks, known_node, prompt_node, unknown_node
 from .node_definitions import NodeDefinitions
 from .page_values import UNSET
 from .parts import SUBGRAPH_INPUT, SUBGRAPH_OUTPUT, Link, Node, PromptNode
@@ -148,29 +148,18 @@ class LiveGraph:
     def _load_node(
         self, node: Node, links: list[Link], made: dict[str, LiveLink], same: dict[str, str]
     ) -> LiveNode:
-        own = {link.id: link for link in links}
+        own = {link.id for link in links}
         named: list[LiveLink | None] = []
         for slot in node.inputs:
             id_ = same.get(slot.link, slot.link) if slot.link is not None else None
             named.append(made[id_] if id_ is not None and id_ in own else None)
+        found = FileLinks([(link.target_slot, made[link.id]) for link in links], named)
         inner = self.subgraphs.get(node.type)
         if inner is not None:
-            live = instance_node(node, inner, named)
-        elif node.type in self.definitions:
-            live = known_node(node, self.definitions[node.type], named)
-        else:
-            live = unknown_node(node, named)
-        for slot, link in zip(node.inputs, named, strict=True):
-            # Inputs that came with the values of dynamic combos get their links now.
-            one = live.input(slot.name) if link is not None else None
-            if one is not None and one.link is None:
-                one.link = link
-        taken = {link.id for link in named if link is not None}
-        for id_, link in own.items():
-            if id_ not in taken and link.target_slot < len(live.inputs):
-                one = live.inputs[link.target_slot]
-                one.link = one.link or made[id_]
-        return live
+            return instance_node(node, inner, found)
+        if node.type in self.definitions:
+            return known_node(node, self.definitions[node.type], found)
+        return unknown_node(node, found)
 
     def _load_prompt(self, live: LiveScope) -> None:
         links = {
