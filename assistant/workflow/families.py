@@ -44,7 +44,7 @@ def _flux1(name: str, pattern: str, template: str) -> Family:
 
 
 def _flux2(name: str, pattern: str, kin: str, template: str, distilled: bool) -> Family:
-    return Family(name, pattern, kin, template, distilled, ("flux2",), r"flux_?2")
+    return Family(name, pattern, kin, template, distilled, ("flux2",), _FLUX2_VAE)
 
 
 def _qwen(name: str, pattern: str, template: str) -> Family:
@@ -66,6 +66,7 @@ def _own(name: str, pattern: str, template: str, *types: str, distilled: bool = 
     return Family(name, pattern, kin, template, distilled, types)
 
 
+_FLUX2_VAE = r"flux_?2|full_encoder_small_decoder"
 _ABOUT_ONE = (MEGAPIXEL // 2, 2 * MEGAPIXEL)
 _SDXL_AREA = (1536 * 640, 1024 * 1024)
 """The trained sizes that the note of `sdxl_simple_example` lists."""
@@ -78,7 +79,7 @@ FAMILIES: tuple[Family, ...] = (
     Family("Stable Diffusion 3.5", r"sd_?3[._]5", "sd3.5", "sd3.5_simple_example", area=_ABOUT_ONE),
     Family("Stable Video Diffusion", r"^svd", "svd", "txt_to_image_to_video"),
     # Flux
-    _flux1("Flux.1 schnell", r"flux\.?1?_schnell", "flux_schnell"),
+    _flux1("Flux.1 schnell", r"flux\.?1?_schnell", "flux_schnell_full_text_to_image"),
     _flux1("Flux.1 Kontext", r"flux.*kontext", "flux_kontext_dev_basic"),
     _flux1("Flux.1 Fill", r"flux\.?1?_fill", "flux_fill_inpaint_example"),
     _flux1("Flux.1 Krea", r"flux\.?1?_krea", "flux1_krea_dev"),
@@ -189,7 +190,7 @@ FAMILIES: tuple[Family, ...] = (
     _own("MiniMax H3", r"minimax_h3|fasth3", "video_minimax_h3_t2v", "minimax"),
     # Sound
     _own("MiniMax Music 3", r"minimax_music", "audio_minimax_music_3", "minimax"),
-    _own("ACE-Step 1.5 Turbo", r"ace_?step_?v?1\.5(_xl)?_turbo", "audio_ace_step_1_5_checkpoint",
+    _own("ACE-Step 1.5 Turbo", r"ace_?step_?v?1\.5(_xl)?_turbo", "audio_ace_step_1_5_split",
          "ace", distilled=True),
     _own("ACE-Step 1.5", r"ace_?step_?v?1\.5", "audio_ace_step1_5_xl_base", "ace"),
     _own("ACE-Step", r"ace_?step", "audio_ace_step_1_t2a_song"),

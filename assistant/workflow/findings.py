@@ -89,7 +89,7 @@ def wrong_encoder_type(flow: Flow, analysis: Analysis) -> Iterator[Finding]:
         family = one.model.family if one.model else None
         if family is None or not family.encoder_types:
             continue
-        for loader in _encoders(flow, one):
+        for loader in encoders(flow, one):
             type_ = flow.value(loader, "type")
             if isinstance(type_, str) and type_ not in family.encoder_types:
                 right = " or ".join(family.encoder_types)
@@ -102,7 +102,7 @@ def wrong_encoder_type(flow: Flow, analysis: Analysis) -> Iterator[Finding]:
 def vae_of_another_family(flow: Flow, analysis: Analysis) -> Iterator[Finding]:
     """A sampler's result that is decoded by a VAE whose name tells another family."""
     for decoder in flow.distances:
-        sampling = _sampled_before(flow, analysis, decoder)
+        sampling = sampled_before(flow, analysis, decoder)
         family = sampling.model.family if sampling and sampling.model else None
         if family is None or not family.vae:
             continue
@@ -129,7 +129,7 @@ def _noise(sampling: Sampling) -> str:
     return named[1] if named else ""
 
 
-def _encoders(flow: Flow, sampling: Sampling) -> Iterator[str]:
+def encoders(flow: Flow, sampling: Sampling) -> Iterator[str]:
     """The loaders of the text encoders whose conditioning a sampler gets."""
     conditioning = [sampling.address]
     conditioning += flow.before(sampling.address, "GUIDER", "CONDITIONING")
@@ -140,7 +140,7 @@ def _encoders(flow: Flow, sampling: Sampling) -> Iterator[str]:
                     yield loader
 
 
-def _sampled_before(flow: Flow, analysis: Analysis, decoder: str) -> Sampling | None:
+def sampled_before(flow: Flow, analysis: Analysis, decoder: str) -> Sampling | None:
     """The sampler whose latent a node with a VAE gets; the nearest."""
     if not any(flow.linked(decoder, "VAE")) or any(flow.linked(decoder, "IMAGE")):
         return None

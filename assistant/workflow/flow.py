@@ -23,6 +23,14 @@ RESOLUTION = "ResolutionSelector"
 DEEPEST = 50
 """Links that are followed for one value: more than any template has, so that a cycle ends."""
 ANY = "*"
+USUAL_NAMES = {
+    "positive": "CONDITIONING",
+    "negative": "CONDITIONING",
+    "samples": "LATENT",
+    "latent_image": "LATENT",
+    "pixels": "IMAGE",
+}
+"""What inputs of these names take; others are called by their types, such as `model`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,7 +107,7 @@ class Flow:
             if found is None:
                 continue
             kind = self.kind(found)
-            if kind in kinds or (kind == ANY and name.upper() in kinds):
+            if (USUAL_NAMES.get(name, name.upper()) if kind == ANY else kind) in kinds:
                 yield name, found
 
     def value(self, address: str, name: str) -> Any:

@@ -9,7 +9,16 @@ from typing import Any
 
 import pytest
 from plugin.bench.workflow_questions import held, questions, score
-from plugin.bench.workflow_raw import Placed, Raw, Scope, placed, subgraphs, widgets
+from plugin.bench.workflow_raw import (
+    Placed,
+    Raw,
+    Scope,
+    is_widget,
+    placed,
+    specs,
+    subgraphs,
+    widgets,
+)
 from plugin.preview.catalog import load_catalog
 from plugin.preview.templates import templates_folder
 
@@ -26,14 +35,15 @@ def load(template: str) -> Raw:
 
 
 def named_values(node: Placed) -> dict[str, Any]:
-    """The values of a node by name, or by number where the reader is not sure of the names."""
+    """The values of a node by name; where that is not sure, by the definition's first names."""
     values = node.node.get("widgets_values") or []
-    known = widgets(node.node, catalog().get(node.type) or {}) if node.type in catalog() else None
+    definition = catalog().get(node.type)
+    known = widgets(node.node, definition) if definition else None
     if known:
         return {one.name: values[one.place] for one in known}
-    names = [str(slot["name"]) for slot in node.node.get("inputs") or [] if slot.get("widget")]
-    if names and len(names) == len(values):
-        return dict(zip(names, values, strict=True))
+    names = [name for name, spec in specs(definition or {}).items() if is_widget(spec)]
+    if names and isinstance(values, list):
+        return dict(zip(names, values, strict=False))
     return {f"value{number}": value for number, value in enumerate(values)}
 
 
