@@ -5,7 +5,6 @@ from __future__ import annotations
 import copy
 
 import pytest
-
 from plugin.assistant.workflow.analysis import analyse
 from plugin.assistant.workflow.node_definitions import NO_DEFINITIONS
 from plugin.tests.workflow.prompts_of_templates import (

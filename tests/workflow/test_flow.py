@@ -89,7 +89,11 @@ def test_an_input_of_a_usual_name_tells_what_an_unknown_node_gives() -> None:
 
 def test_values_that_look_like_links_and_nodes_of_a_wrong_form_are_no_links() -> None:
     read = Flow(
-        {"1": "no node", "2": {"inputs": [1]}, "3": node("KSampler", seed=["7", 0], cfg=["2", "x"])},
+        {
+            "1": "no node",
+            "2": {"inputs": [1]},
+            "3": node("KSampler", seed=["7", 0], cfg=["2", "x"]),
+        },
         definitions(),
     )
     assert read.link("3", "seed") is None
