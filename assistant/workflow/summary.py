@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import re
+
+from ..messages.fences import quoted
 from .analysis import Analysis, Sampling
 
 PLURAL = {
@@ -19,6 +22,9 @@ FROM = {
     "3D model": "a 3D model",
 }
 LONGEST_LIST = 8
+LONGEST_NAME = 120
+"""Characters of a name of a file or sampler. Such names are anybody's words."""
+USUAL = re.compile(r"[\w./\\:+-]+", re.ASCII)
 
 
 def sentence(found: Analysis) -> str:
@@ -64,7 +70,7 @@ def details(found: Analysis) -> list[str]:
     lines = [_sampler_line(one) for one in found.samplers]
     loras = {one.address: one for sampling in found.samplers for one in sampling.loras}
     lines += [
-        f"LoRA {one.address}: {one.file}"
+        f"LoRA {_name(one.address)}: {_name(one.file)}"
         + (f" at {_number(one.strength)}" if one.strength is not None else "")
         for one in loras.values()
     ]
@@ -79,21 +85,27 @@ def details(found: Analysis) -> list[str]:
 
 def _sampler_line(one: Sampling) -> str:
     said = [
-        one.model.file if one.model else "",
+        _name(one.model.file) if one.model else "",
         f"{_number(one.steps)} steps" if one.steps is not None else "",
         f"CFG {_number(one.cfg)}" if one.cfg is not None else "",
-        " ".join(part for part in (one.sampler, one.scheduler) if part),
+        " ".join(_name(part) for part in (one.sampler, one.scheduler) if part),
         f"denoise {_number(one.denoise)}" if one.denoise not in (None, 1.0) else "",
         f"{one.size[0]} × {one.size[1]}" if one.size else "",
         f"{one.frames} frames" if one.frames and one.frames > 1 else "",
     ]
-    return f"Sampler {one.address}: {', '.join(part for part in said if part)}"
+    return f"Sampler {_name(one.address)}: {', '.join(part for part in said if part)}"
 
 
 def _some(addresses: tuple[str, ...]) -> str:
-    shown = ", ".join(addresses[:LONGEST_LIST])
+    shown = ", ".join(_name(one) for one in addresses[:LONGEST_LIST])
     more = len(addresses) - LONGEST_LIST
     return f"{shown} and {more} more" if more > 0 else shown
+
+
+def _name(text: str) -> str:
+    """A name as it is where it has usual characters only, else as a JSON string."""
+    shown = text if len(text) <= LONGEST_NAME else f"{text[:LONGEST_NAME]}…"
+    return shown if USUAL.fullmatch(shown) else quoted(shown)
 
 
 def _number(value: float | None) -> str:
