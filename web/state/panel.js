@@ -13,6 +13,7 @@ import { createDrafts } from "./drafts.js";
 import { createPresence } from "./presence.js";
 import { createProviders } from "./provider-actions.js";
 import { createStore } from "./store.js";
+import { createWorkflowSentence } from "./workflow-sentence.js";
 
 /** @typedef {import("../types.js").Attachment} Attachment */
 /** @typedef {import("../types.js").Gate} Gate */
@@ -71,6 +72,7 @@ export function createPanel(services) {
       unreachable: false,
       welcomed: storage.get("welcomed") !== null,
       workflow: services.summary(),
+      sentence: "",
       editing: null,
       field: "name",
       prefill: null,
@@ -97,6 +99,20 @@ export function createPanel(services) {
       chat.wake();
       if (store.get().page === "chats") chats.openList();
     },
+  });
+
+  let shown = false;
+  const sentence = createWorkflowSentence({
+    summarise: api.workflowSummary,
+    workflow: services.workflow,
+    later: services.later,
+    wanted() {
+      const { chat: open, page, health, workflow } = store.get();
+      const answers = health?.provider && !health.provider.demo;
+      const empty = page === "chat" && !open.messages.length;
+      return Boolean(shown && answers && empty && workflow?.nodes);
+    },
+    changed: (text) => store.set({ sentence: text }),
   });
 
   function watch() {
@@ -150,6 +166,7 @@ export function createPanel(services) {
     watching = watch();
     storage.set("chat", known ? id : null);
     store.set({ chat: chat.get(), workflow: services.summary() });
+    sentence.update();
     return chat.load();
   }
 
@@ -198,6 +215,7 @@ export function createPanel(services) {
   async function refreshHealth() {
     try {
       store.set({ health: await api.health(), gate: null, unreachable: false });
+      sentence.update();
     } catch (error) {
       if (!(error instanceof NetworkError)) {
         healthRefused(error);
@@ -287,9 +305,16 @@ export function createPanel(services) {
     showPage: (page) => showPage(page === store.get().page ? "chat" : page),
 
     /** @param {boolean} visible whether the panel is visible to the user */
-    setShown: presence.show,
+    setShown(visible) {
+      shown = visible;
+      presence.show(visible);
+      sentence.update();
+    },
 
-    refreshWorkflow: () => store.set({ workflow: services.summary() }),
+    refreshWorkflow() {
+      store.set({ workflow: services.summary() });
+      sentence.update();
+    },
 
     /** @param {string} token @returns {Promise<boolean>} whether the server accepted it */
     async unlock(token) {
