@@ -8,6 +8,7 @@ in other widgets than it was saved with, and the same happens here.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from .dynamic_inputs import add_inputs, grow_connected, set_widget
@@ -15,6 +16,7 @@ from .inputs import ANY, Input
 from .live_nodes import LiveInput, LiveLink, LiveNode, LiveOutput
 from .node_definitions import NodeDefinition
 from .parts import NOTES, Node, PromptNode, Slot
+from .slot_links import place_links, realign, realign_group_children
 from .widgets import CONTROL, CONTROL_MODES, Widget, added_inputs, added_widgets, make_unique
 
 
@@ -35,18 +37,39 @@ def live_outputs(node: Node, definition: NodeDefinition | None) -> list[LiveOutp
     return found
 
 
-def known_node(
-    node: Node, definition: NodeDefinition, links: Sequence[LiveLink | None]
-) -> LiveNode:
-    """A node of a known type. `links` are those of the file's inputs, by their places."""
+@dataclass(frozen=True)
+class FileLinks:
+    """The links to one node: by the place that each link names, and by the file's inputs."""
+
+    placed: Sequence[tuple[int, LiveLink]]
+    named: Sequence[LiveLink | None]
+    """For each input of the file the link that it names; `None` where that is no link of it."""
+
+    def by_name(self, node: Node) -> list[tuple[str, LiveLink | None]]:
+        """The names of the file's inputs with the links that they name."""
+        return list(zip([slot.name for slot in node.inputs], self.named, strict=True))
+
+
+def known_node(node: Node, definition: NodeDefinition, links: FileLinks) -> LiveNode:
+    """A node of a known type."""
     live = LiveNode(node.id, node, definition, outputs=live_outputs(node, definition))
     added = added_inputs(definition)
     add_inputs(live, [*definition.inputs, *added])
     live.own_widgets.extend(added_widgets(definition.type))
     make_unique(live.own_widgets)
-    merged = merge_slots(live, node.inputs, links)
-    grow_connected(live, merged)
-    values = migrated(node, definition, added, live.own_widgets)
+    named = merge_slots(live, node.inputs, links.named)
+    merged = list(zip([one.name for one in live.inputs], named, strict=True))
+    place_links(live, links.placed)
+    grow_connected(live, named)
+    realign_group_children(live, merged)
+    _restore_values(live, migrated(node, definition, added, live.own_widgets))
+    make_unique(live.own_widgets)
+    realign(live, links.by_name(node))
+    return live
+
+
+def _restore_values(live: LiveNode, values: Sequence[tuple[int, Any]]) -> None:
+    """Give the widgets the file's values, by place; those that it has by name by their names."""
     position = 0
     for widget in _growing(live.own_widgets):
         if not widget.in_file:
@@ -55,13 +78,11 @@ def known_node(
             widget.place, value = values[position]
             set_widget(live, widget, value)
         position += 1
-    if isinstance(node.raw.get("widgets_values"), Mapping):
-        for name, value in node.named_values.items():
+    if isinstance(live.node.raw.get("widgets_values"), Mapping):
+        for name, value in live.node.named_values.items():
             named = live.widget(name)
             if named is not None:
                 set_widget(live, named, value)
-    make_unique(live.own_widgets)
-    return live
 
 
 def _growing(widgets: list[Widget]) -> Iterator[Widget]:
@@ -73,23 +94,25 @@ def _growing(widgets: list[Widget]) -> Iterator[Widget]:
 
 
 def merge_slots(
-    live: LiveNode, slots: Sequence[Slot], links: Sequence[LiveLink | None]
+    live: LiveNode, slots: Sequence[Slot], named: Sequence[LiveLink | None]
 ) -> list[LiveLink | None]:
-    """Give the node's inputs the links of the file's inputs, by name; the file's others come last.
+    """Add the file's inputs that the node has not behind those that it has.
 
-    Returns the links by the places of the merged inputs.
+    Returns the links that the file's inputs name, by the places of the node's inputs.
     """
     in_file = {slot.name: index for index, slot in enumerate(slots)}
     defined = {one.name for one in live.inputs}
+    found: list[LiveLink | None] = []
     for one in live.inputs:
         index = in_file.get(one.name)
+        found.append(named[index] if index is not None else None)
         if index is not None:
-            one.link = links[index]
             one.widget = one.widget or slots[index].widget
-    for slot, link in zip(slots, links, strict=True):
+    for slot, link in zip(slots, named, strict=True):
         if slot.name not in defined:
-            live.inputs.append(LiveInput(slot.name, slot.type, slot.widget, link=link))
-    return [one.link for one in live.inputs]
+            live.inputs.append(LiveInput(slot.name, slot.type, slot.widget))
+            found.append(link)
+    return found
 
 
 def migrated(
@@ -123,15 +146,16 @@ def migrated(
     return [pair for pair, force in zip(aligned, forced, strict=True) if not force]
 
 
-def unknown_node(node: Node, links: Sequence[LiveLink | None]) -> LiveNode:
+def unknown_node(node: Node, links: FileLinks) -> LiveNode:
     """A node whose definition is not known, with what its file says of names.
 
     The values of its widgets have names where the file gives them: as an object, or by the inputs
     that belong to widgets. A value without a name is `value_0`, `value_1`, … and not for a prompt.
     """
     live = LiveNode(node.id, node, None, outputs=live_outputs(node, None))
-    for slot, link in zip(node.inputs, links, strict=True):
-        live.inputs.append(LiveInput(slot.name, slot.type, slot.widget, link=link))
+    live.inputs.extend(LiveInput(slot.name, slot.type, slot.widget) for slot in node.inputs)
+    place_links(live, links.placed)
+    realign(live, links.by_name(node))
     live.own_widgets.extend(_unknown_widgets(node))
     return live
 
@@ -139,14 +163,18 @@ def unknown_node(node: Node, links: Sequence[LiveLink | None]) -> LiveNode:
 def _unknown_widgets(node: Node) -> list[Widget]:
     if node.type in NOTES:
         return [Widget("text", "STRING", value, place=0) for value in node.values[:1]]
+    found: list[Widget]
     listed = isinstance(node.raw.get("widgets_values"), list)
     if node.named_values and (not listed or len(node.named_values) == len(node.values)):
-        return [
-            Widget(name, "", value, place=index if listed else None)
-            for index, (name, value) in enumerate(node.named_values.items())
-        ]
+        found = []
+        for index, (name, value) in enumerate(node.named_values.items()):
+            control = name.startswith(CONTROL) and value in CONTROL_MODES
+            kind = "control" if control else ""
+            place = index if listed else None
+            found.append(Widget(name, kind, value, place=place, in_prompt=not control))
+        return found
     names = [slot.widget for slot in node.inputs if slot.widget is not None]
-    found: list[Widget] = []
+    found = []
     position = 0
     for place, value in enumerate(node.values):
         before = found[-1].name if found else ""

@@ -149,6 +149,8 @@ def _load_3d(name: str, spec: Input, taken: Sequence[Widget]) -> list[Widget]:
             ("clear", "clear"),
         ):
             made.append(Widget(label, "button", value))
+    if name == "viewport_state":
+        return [Widget(name, "preview", deepcopy(VIEWPORT), spec)]
     return [*made, Widget(name, "preview", "", spec)]
 
 
@@ -168,6 +170,32 @@ def _audio_player(name: str, spec: Input, _: Sequence[Widget]) -> list[Widget]:
 def _resolution_preview(name: str, spec: Input, _: Sequence[Widget]) -> list[Widget]:
     return [Widget(name, "preview", None, spec, in_file=False, in_prompt=False)]
 
+
+VIEWPORT = {
+    "image": "",
+    "mask": "",
+    "normal": "",
+    "camera_info": {
+        "position": {"x": 10, "y": 10, "z": 10.000000000000002},
+        "target": {"x": 0, "y": 0, "z": 0},
+        "zoom": 1,
+        "cameraType": "perspective",
+        "quaternion": {
+            "x": -0.2798481423331213,
+            "y": 0.3647051996310008,
+            "z": 0.11591689595929511,
+            "w": 0.8804762392171493,
+        },
+        "fov": 35,
+        "aspect": 1,
+        "near": 0.01,
+        "far": 10000,
+        "frustum": {"left": -5, "right": 5, "top": 5, "bottom": -5},
+    },
+    "recording": "",
+    "model_3d_info": [],
+}
+"""What a view of a 3D model says before anybody turned it; measured in the front end."""
 
 _MAKERS = {
     "INT": _integer,
@@ -275,11 +303,14 @@ def make_unique(widgets: Sequence[Widget]) -> None:
     """Rename the later widgets of one name to `name#1`, `name#2`, as the front end does."""
     taken = {widget.name for widget in widgets}
     used: set[str] = set()
+    numbers: dict[str, int] = {}
     for widget in widgets:
-        if widget.name in used:
-            number = 1
-            while f"{widget.name}#{number}" in taken:
+        name = widget.name
+        if name in used:
+            number = numbers.get(name, 1)
+            while f"{name}#{number}" in taken:
                 number += 1
-            widget.name = f"{widget.name}#{number}"
+            numbers[name] = number
+            widget.name = f"{name}#{number}"
             taken.add(widget.name)
         used.add(widget.name)
