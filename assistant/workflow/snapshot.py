@@ -6,8 +6,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from ..errors import NotAWorkflow
+from .graph import Graph
+from .parse import parse_workflow
+
 NO_WORKFLOW = "No workflow is open on the canvas, or it could not be read."
-"""What a tool answers where there is no graph to read."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,6 +22,13 @@ class Snapshot:
     revision: int = 0
     graph: Mapping[str, Any] | None = None
     selection: tuple[str, ...] = ()
+
+
+def graph_of(snapshot: Snapshot) -> Graph:
+    """The graph of the open workflow. Raises `NotAWorkflow` where none is open or it is none."""
+    if snapshot.graph is None:
+        raise NotAWorkflow(NO_WORKFLOW)
+    return parse_workflow(snapshot.graph)
 
 
 def count_nodes(snapshot: Snapshot) -> int | None:
