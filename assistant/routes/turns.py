@@ -22,7 +22,7 @@ from ..messages.parts import Message
 from ..messages.ui import message_from_ui, messages_from_ui
 from ..turn.turn_request import TurnRequest
 from ..validation import Flag, OpenBody, Query, schema_named
-from ..workflow.view import Snapshot
+from ..workflow.snapshot import Snapshot
 from .answers import answer, nothing
 from .route import Request, Route
 from .streams import stream_turn

@@ -10,7 +10,7 @@ from ..comfy_port import ComfyPort
 from ..errors import ToolError
 from ..messages.changes import Change
 from ..messages.prompt import ToolCall
-from ..workflow.view import Snapshot
+from ..workflow.snapshot import Snapshot
 from .parameters import NO_PARAMETERS, OF_RUN, Parameters, parameters_for
 from .ports import ChatHistory, Skills
 

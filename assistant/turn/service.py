@@ -28,7 +28,7 @@ from ..messages.outside import approval_id
 from ..tools.tool import ToolContext
 from ..tools.toolset import Toolset
 from ..user_context.skills import SkillLibrary
-from ..workflow.view import Snapshot
+from ..workflow.snapshot import Snapshot
 from .compaction import Compacting, Compaction, Progress
 from .conversation import Conversation
 from .conversations import Conversations

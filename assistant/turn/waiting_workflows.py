@@ -5,7 +5,7 @@ They are in memory only: after a restart a turn goes on without the workflow tha
 
 from __future__ import annotations
 
-from ..workflow.view import Snapshot
+from ..workflow.snapshot import Snapshot
 
 MOST_WORKFLOWS = 40
 """Of all chats. Beyond it the oldest workflow of a queued message is dropped, then that of a

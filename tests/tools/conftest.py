@@ -12,7 +12,7 @@ from plugin.assistant.tools.tool import ToolContext
 from plugin.assistant.tools.toolset import standard_toolset
 from plugin.assistant.user_context.skills import SkillLibrary
 from plugin.assistant.user_context.sources import SourceCache
-from plugin.assistant.workflow.view import Snapshot
+from plugin.assistant.workflow.snapshot import Snapshot
 
 SYSTEM = Path(__file__).resolve().parent.parent.parent / "system_context"
 Graph = Mapping[str, Any] | None

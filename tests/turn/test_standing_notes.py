@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from plugin.assistant.context.tokens import text_tokens
 from plugin.assistant.turn.standing_notes import MOST_TOKENS, reminder_line, workflow_line
 from plugin.assistant.user_context.skills import SkillSummary
-from plugin.assistant.workflow.view import Snapshot
+from plugin.assistant.workflow.snapshot import Snapshot
 from plugin.tests.chatting import Chatting, Stream, chatting
 from plugin.tests.providers import Script, tool_call
 
