@@ -3,6 +3,7 @@
     AssistantError                 base class; `message` is one sentence for the user
     +-- InvalidRequest             400: the request has a wrong form; `where` is the wrong field
     +-- Refused                    401/403/413/415/429: the request is not allowed
+    +-- NotAWorkflow               422: what was to be read as a workflow is none
     +-- NotFound                   404: the thing does not exist
     +-- Conflict                   409: the thing exists already, or its state does not allow this
     +-- NotLoaded                  503: the assistant's modules could not be loaded
@@ -72,6 +73,13 @@ class Refused(AssistantError):
         self.status = status
         self.extra = dict(extra or {})
         self.retry_after = retry_after
+
+
+class NotAWorkflow(AssistantError):
+    """A file or a message's graph that is no workflow, or one too large to be worked with."""
+
+    code = "not_a_workflow"
+    status = 422
 
 
 class NotFound(AssistantError):
