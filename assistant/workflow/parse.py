@@ -13,24 +13,22 @@ from dataclasses import replace
 from typing import Any
 
 from ..errors import NotAWorkflow
-from .graph import (
-    ROOT,
-    Graph,
+from .graph import ROOT, Graph, Scope
+from .inputs import mapping, sequence
+from .numbering import Numbering
+from .parts import (
     Group,
     Link,
     Node,
     Oddity,
     Part,
     PromptNode,
-    Scope,
     identity,
     is_prompt_link,
     output_slot,
     slot_type,
     text,
 )
-from .inputs import mapping, sequence
-from .numbering import Numbering
 
 DEEPEST_DEFINITIONS = 50
 """Levels of subgraphs that are defined inside of subgraphs; the front end writes none."""

@@ -10,8 +10,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from .graph import ROOT, Graph, Link, Part, Scope
+from .graph import ROOT, Graph, Scope
 from .inputs import mapping
+from .parts import Link, Part
 
 
 def write_workflow(graph: Graph) -> dict[str, Any]:

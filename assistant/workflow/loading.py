@@ -1,0 +1,198 @@
+"""Makes live nodes of a file's nodes.
+
+The front end makes a node from its definition, then gives it what the file has: links by the names
+of inputs, values by their places. So a file that is newer or older than the definition gets values
+in other widgets than it was saved with, and the same happens here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from .dynamic_inputs import add_inputs, grow_connected, set_widget
+from .inputs import ANY, Input
+from .live_nodes import LiveInput, LiveLink, LiveNode, LiveOutput
+from .node_definitions import NodeDefinition
+from .parts import NOTES, Node, PromptNode, Slot
+from .slot_links import place_links, realign, realign_group_children
+from .widgets import CONTROL, CONTROL_MODES, Widget, added_inputs, added_widgets, make_unique
+
+
+def live_outputs(node: Node, definition: NodeDefinition | None) -> list[LiveOutput]:
+    """The outputs of the definition, with the file's types where they follow the inputs."""
+    listed = node.outputs
+    defined = definition.outputs if definition is not None else ()
+    found = []
+    for index in range(max(len(listed), len(defined))):
+        slot = listed[index] if index < len(listed) else None
+        if index >= len(defined):
+            if slot is not None:
+                found.append(LiveOutput(slot.name, slot.type))
+            continue
+        one = defined[index]
+        kind = slot.type if slot is not None and one.type == ANY else one.type
+        found.append(LiveOutput(one.name, kind))
+    return found
+
+
+@dataclass(frozen=True)
+class FileLinks:
+    """The links to one node: by the place that each link names, and by the file's inputs."""
+
+    placed: Sequence[tuple[int, LiveLink]]
+    named: Sequence[LiveLink | None]
+    """For each input of the file the link that it names; `None` where that is no link of it."""
+
+
+def known_node(node: Node, definition: NodeDefinition, links: FileLinks) -> LiveNode:
+    """A node of a known type."""
+    live = LiveNode(node.id, node, definition, outputs=live_outputs(node, definition))
+    added = added_inputs(definition)
+    add_inputs(live, [*definition.inputs, *added])
+    live.own_widgets.extend(added_widgets(definition.type))
+    make_unique(live.own_widgets)
+    named = merge_slots(live, node.inputs, links.named)
+    place_links(live, links.placed)
+    grow_connected(live, named)
+    realign_group_children(live, node.inputs, links.named)
+    _restore_values(live, migrated(node, definition, added, live.own_widgets))
+    make_unique(live.own_widgets)
+    realign(live, node.inputs, links.named)
+    return live
+
+
+def _restore_values(live: LiveNode, values: Sequence[tuple[int, Any]]) -> None:
+    """Give the widgets the file's values, by place; those that it has by name by their names."""
+    position = 0
+    for widget in _growing(live.own_widgets):
+        if not widget.in_file:
+            continue
+        if position < len(values):
+            widget.place, value = values[position]
+            set_widget(live, widget, value)
+        position += 1
+    if isinstance(live.node.raw.get("widgets_values"), Mapping):
+        for name, value in live.node.named_values.items():
+            named = live.widget(name)
+            if named is not None:
+                set_widget(live, named, value)
+
+
+def _growing(widgets: list[Widget]) -> Iterator[Widget]:
+    """The widgets, those included that come behind the current one meanwhile."""
+    index = 0
+    while index < len(widgets):
+        yield widgets[index]
+        index += 1
+
+
+def merge_slots(
+    live: LiveNode, slots: Sequence[Slot], named: Sequence[LiveLink | None]
+) -> list[LiveLink | None]:
+    """Add the file's inputs that the node has not behind those that it has.
+
+    Returns the links that the file's inputs name, by the places of the node's inputs.
+    """
+    in_file = {slot.name: index for index, slot in enumerate(slots)}
+    defined = {one.name for one in live.inputs}
+    found: list[LiveLink | None] = []
+    for one in live.inputs:
+        index = in_file.get(one.name)
+        found.append(named[index] if index is not None else None)
+        if index is not None:
+            one.widget = one.widget or slots[index].widget
+    for slot, link in zip(slots, named, strict=True):
+        if slot.name not in defined:
+            live.inputs.append(LiveInput(slot.name, slot.type, slot.widget))
+            found.append(link)
+    return found
+
+
+def migrated(
+    node: Node, definition: NodeDefinition, added: Sequence[Input], widgets: Sequence[Widget]
+) -> list[tuple[int, Any]]:
+    """The file's values with their places, without those that old front ends wrote for inputs.
+
+    An input with `forceInput` once had a place in the list though it has no widget. The list is
+    only touched where its length says that it was written so.
+    """
+    values = list(enumerate(node.values))
+    required = [one for one in definition.inputs if not one.optional]
+    optional = [one for one in definition.inputs if one.optional]
+    names = {widget.name for widget in widgets}
+    skipped = {widget.name for widget in widgets if not widget.in_file}
+    forced: list[bool] = []
+    for one in [*required, *added, *optional]:
+        force = bool(one.options.get("forceInput"))
+        if (one.name not in names and not force) or one.name in skipped:
+            continue
+        forced.extend([force, False] if one.options.get(CONTROL) else [force])
+    count = sum(widget.in_file for widget in widgets)
+    if True not in forced and len(values) == count:
+        return values
+    compact = [
+        (index, value) for index, value in values if index >= len(widgets) or widgets[index].in_file
+    ]
+    aligned = next((one for one in (compact, values) if len(one) == len(forced)), None)
+    if aligned is None:
+        return values
+    return [pair for pair, force in zip(aligned, forced, strict=True) if not force]
+
+
+def unknown_node(node: Node, links: FileLinks) -> LiveNode:
+    """A node whose definition is not known, with what its file says of names.
+
+    The values of its widgets have names where the file gives them: as an object, or by the inputs
+    that belong to widgets. A value without a name is `value_0`, `value_1`, … and not for a prompt.
+    """
+    live = LiveNode(node.id, node, None, outputs=live_outputs(node, None))
+    live.inputs.extend(LiveInput(slot.name, slot.type, slot.widget) for slot in node.inputs)
+    place_links(live, links.placed)
+    realign(live, node.inputs, links.named)
+    live.own_widgets.extend(_unknown_widgets(node))
+    return live
+
+
+def _unknown_widgets(node: Node) -> list[Widget]:
+    if node.type in NOTES:
+        return [Widget("text", "STRING", value, place=0) for value in node.values[:1]]
+    listed = isinstance(node.raw.get("widgets_values"), list)
+    if node.named_values and (not listed or len(node.named_values) == len(node.values)):
+        return [
+            Widget(name, "", value, place=index if listed else None)
+            for index, (name, value) in enumerate(node.named_values.items())
+        ]
+    names = [slot.widget for slot in node.inputs if slot.widget is not None]
+    found: list[Widget] = []
+    position = 0
+    for place, value in enumerate(node.values):
+        before = found[-1].name if found else ""
+        spare = len(node.values) - place > len(names) - position
+        if spare and "seed" in before and value in CONTROL_MODES:
+            found.append(Widget(CONTROL, "control", value, place=place, in_prompt=False))
+        elif position < len(names):
+            found.append(Widget(names[position], "", value, place=place))
+            position += 1
+        else:
+            found.append(Widget(f"value_{place}", "", value, place=place, in_prompt=False))
+    make_unique(found)
+    return found
+
+
+def prompt_node(
+    node: PromptNode, definition: NodeDefinition | None, links: Mapping[str, LiveLink]
+) -> LiveNode:
+    """A node of an API prompt: its values are its widgets, its links its inputs."""
+    live = LiveNode(node.id, node, definition, outputs=live_outputs(node, definition))
+    values = node.named_values
+    find = definition.input if definition is not None else lambda name, value: None
+    for name, value in values.items():
+        spec = find(name, values.get)
+        live.own_widgets.append(Widget(name, spec.widget_type if spec else "", value, spec))
+    for slot in node.inputs:
+        spec = find(slot.name, values.get)
+        kind = ",".join(spec.types) if spec else ANY
+        live.inputs.append(LiveInput(slot.name, kind, spec=spec, link=links.get(slot.link or "")))
+    return live

@@ -1,0 +1,124 @@
+"""Which input of a live node each link feeds.
+
+A file says it twice: a link names the place of an input, and an input names a link. The front end
+first goes by the places, in a list of inputs that may have others than the file's, then moves each
+link to the input of the name that the file's input has. A link whose input is nowhere stays where
+it is, if no other link comes there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from .dynamic_inputs import grow_behind
+from .live_nodes import LiveLink, LiveNode
+from .parts import Slot
+
+
+def place_links(live: LiveNode, links: Sequence[tuple[int, LiveLink]]) -> None:
+    """Give the inputs their links by place; the first of each place."""
+    for place, link in links:
+        if place >= len(live.inputs):
+            live.loose.append(link)
+        elif live.inputs[place].link is None:
+            live.inputs[place].link = link
+
+
+def realign_group_children(
+    live: LiveNode, slots: Sequence[Slot], links: Sequence[LiveLink | None]
+) -> None:
+    """Before a dynamic combo gets its value: links to the inputs of the file's names.
+
+    Only for a node that has inputs of a dynamic combo among the file's, and not for the inputs of
+    groups that grow.
+    """
+    kept = [
+        (slot, link)
+        for slot, link in zip(slots, links, strict=True)
+        if slot.name.rpartition(".")[0] not in live.autogrow
+    ]
+    groups = {slot.name.rpartition(".")[0] for slot, _ in kept if slot.name.find(".") > 0}
+    if any(widget.name in groups for widget in live.own_widgets):
+        realign(live, [slot for slot, _ in kept], [link for _, link in kept])
+
+
+def realign(live: LiveNode, slots: Sequence[Slot], links: Sequence[LiveLink | None]) -> None:
+    """Move each link to the input with the name of the file's input that names the link.
+
+    A group that grows gets further inputs by that, so it is done again until nothing moves.
+    """
+    names: dict[LiveLink, list[str]] = {}
+    for slot, link in zip(slots, links, strict=True):
+        if link is not None:
+            names.setdefault(link, []).append(slot.name)
+    skipped: set[LiveLink] = set()
+    passes = 0
+    while passes < len(names):
+        places = {link: place for place, link in _placed(live)}
+        known = {*places, *live.loose}
+        moves = _moves(
+            live, {link: names[link] for link in names if link in known}, skipped, places
+        )
+        if not moves:
+            return
+        if _move(live, moves, names, skipped, places):
+            passes += 1
+
+
+def _placed(live: LiveNode) -> list[tuple[int, LiveLink]]:
+    return [(place, one.link) for place, one in enumerate(live.inputs) if one.link is not None]
+
+
+def _moves(
+    live: LiveNode,
+    names: dict[LiveLink, list[str]],
+    skipped: set[LiveLink],
+    places: dict[LiveLink, int],
+) -> dict[LiveLink, int]:
+    """The links that are not where they belong, with the places where they do."""
+    by_name: dict[str, list[int]] = {}
+    for place, one in enumerate(live.inputs):
+        by_name.setdefault(one.name, []).append(place)
+    moves = {}
+    for link, wanted in names.items():
+        right = sorted({place for name in wanted for place in by_name.get(name, ())})
+        if right and link not in skipped and places.get(link) not in right:
+            moves[link] = right[0]
+    return moves
+
+
+def _move(
+    live: LiveNode,
+    moves: dict[LiveLink, int],
+    names: dict[LiveLink, list[str]],
+    skipped: set[LiveLink],
+    places: dict[LiveLink, int],
+) -> bool:
+    """Carry out the moves, unless another link is in the way."""
+    known = {one.name for one in live.inputs}
+    goals = set(moves.values())
+    gone = {
+        link
+        for link, wanted in names.items()
+        if places.get(link) in goals and not known.intersection(wanted)
+    }
+    occupants = {place: link for link, place in places.items()}
+    taking_part = {*moves, *gone}
+    blocked = [
+        link
+        for link, place in moves.items()
+        if (there := occupants.get(place)) is not None and there not in taking_part
+    ]
+    if blocked or len(goals) < len(moves):
+        skipped.update(blocked or moves)
+        return False
+    for one in live.inputs:
+        if one.link in taking_part:
+            one.link = None
+    targets = [(live.inputs[place], link) for link, place in moves.items()]
+    for one, link in targets:
+        one.link = link
+    live.loose = [link for link in live.loose if link not in taking_part]
+    for one, _ in targets:
+        grow_behind(live, one)
+    return True

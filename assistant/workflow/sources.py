@@ -1,0 +1,200 @@
+"""Where an input's value comes from when the graph runs.
+
+Links are followed through reroutes, bypassed nodes, the borders of subgraphs and nodes that link by
+a name, to the output of a node that runs, or to a value. No chain is too long, and a circle has no
+source.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+from .inputs import ANY, connects
+from .live import LiveGraph, LiveScope
+from .live_nodes import LiveInput, LiveNode
+from .parts import BYPASSED, GETTERS, MUTED, REROUTES, SETTERS, SUBGRAPH_INPUT
+
+
+@dataclass(frozen=True)
+class OutputSource:
+    """The output of a node, by its address and the output's place."""
+
+    address: str
+    slot: int
+
+
+@dataclass(frozen=True)
+class ValueSource:
+    """A value that stands at an input of a subgraph's instance, named by address and input."""
+
+    address: str
+    input: str
+    value: Any
+
+
+@dataclass(frozen=True)
+class Position:
+    """A node inside of instances: the scopes and instances around it, the outermost first."""
+
+    scope: LiveScope
+    node: LiveNode
+    around: tuple[LiveNode, ...]
+
+    @property
+    def prefix(self) -> str:
+        return "".join(f"{one.id}:" for one in self.around)
+
+    @property
+    def address(self) -> str:
+        return f"{self.prefix}{self.node.id}"
+
+
+class Sources:
+    """Finds the sources of inputs in one live graph."""
+
+    def __init__(self, live: LiveGraph) -> None:
+        self._live = live
+
+    def position(self, address: str) -> Position | None:
+        """The node with this address, with what is around it."""
+        place = self._live.graph.place(address)
+        if place is None:
+            return None
+        scopes = self._scopes(tuple(one.id for one in place.instances))
+        around = tuple(
+            scope.nodes[one.id] for scope, one in zip(scopes, place.instances, strict=False)
+        )
+        return Position(scopes[-1], scopes[-1].nodes[place.node.id], around)
+
+    def _scopes(self, ids: tuple[str, ...]) -> list[LiveScope]:
+        scopes = [self._live.root]
+        for id_ in ids:
+            inner = scopes[-1].nodes[id_].subgraph
+            if inner is not None:
+                scopes.append(inner)
+        return scopes
+
+    def source(self, at: Position, slot: int) -> OutputSource | ValueSource | None:
+        """What feeds the input at this place of a node; `None` where nothing does."""
+        kind: str | None = None
+        seen: set[tuple[str, bool, int]] = set()
+        entering = True
+        while True:
+            key = (at.address, entering, slot)
+            if key in seen:
+                return None
+            seen.add(key)
+            into = self._into(at, slot, kind) if entering else None
+            step = into if entering else self._out_of(at, slot, kind or ANY)
+            if not isinstance(step, _Step):
+                return step
+            at, slot, entering, kind = step.at, step.slot, step.entering, step.type
+
+    def _into(
+        self, at: Position, slot: int, kind: str | None
+    ) -> OutputSource | ValueSource | _Step | None:
+        """From an input to what its link comes from."""
+        if slot >= len(at.node.inputs):
+            return None
+        one = at.node.inputs[slot]
+        link = one.link
+        if link is None:
+            return None
+        if link.source == SUBGRAPH_INPUT and at.around:
+            return self._leave(at, link.source_slot)
+        node = at.scope.nodes.get(link.source)
+        if node is None:
+            return None
+        source = Position(at.scope, node, at.around)
+        return _Step(source, link.source_slot, False, kind or one.type)
+
+    def _leave(self, at: Position, slot: int) -> ValueSource | _Step | None:
+        """From the inside of an instance to its own input."""
+        instance = at.around[-1]
+        around = at.around[:-1]
+        scope = around[-1].subgraph if around else self._live.root
+        if slot >= len(instance.inputs) or scope is None:
+            return None
+        one = instance.inputs[slot]
+        if one.link is not None:
+            return _Step(Position(scope, instance, around), slot, True, None)
+        if one.promoted is None:
+            return None
+        address = "".join(f"{node.id}:" for node in around) + instance.id
+        return ValueSource(address, one.name, one.promoted.value)
+
+    def _out_of(self, at: Position, slot: int, kind: str) -> OutputSource | _Step | None:
+        """From an output to the node that makes what comes out of it."""
+        node = at.node
+        if node.mode == MUTED:
+            return None
+        if node.mode == BYPASSED:
+            passed = bypass_slot(node, slot, kind)
+            return _Step(at, passed, True, None) if passed is not None else None
+        if node.subgraph is not None:
+            link = node.subgraph.output_links.get(slot)
+            inner = node.subgraph.nodes.get(link.source) if link is not None else None
+            if link is None:
+                return None
+            if inner is None:
+                return None
+            inside = Position(node.subgraph, inner, (*at.around, node))
+            return _Step(inside, link.source_slot, False, kind)
+        if not node.virtual:
+            return OutputSource(at.address, slot)
+        if node.type in REROUTES:
+            return _Step(at, 0, True, kind)
+        if node.type in GETTERS:
+            setter = self._setters.get((at.scope.scope.key, _set_name(node)))
+            return _Step(Position(at.scope, setter, at.around), 0, True, kind) if setter else None
+        return _Step(at, 0, True, kind) if node.type in SETTERS else None
+
+    @cached_property
+    def _setters(self) -> Mapping[tuple[str, str | None], LiveNode]:
+        """The nodes that name a value, by scope and name."""
+        found: dict[tuple[str, str | None], LiveNode] = {}
+        for scope in self._live.scopes():
+            for node in scope.nodes.values():
+                if node.virtual and node.type in SETTERS:
+                    found.setdefault((scope.scope.key, _set_name(node)), node)
+        return found
+
+
+@dataclass(frozen=True)
+class _Step:
+    """On to an input (`entering`) or an output; `type` is what the last input takes."""
+
+    at: Position
+    slot: int
+    entering: bool
+    type: str | None
+
+
+def _set_name(node: LiveNode) -> str | None:
+    name = node.node.values[0] if node.node.values else None
+    return name if isinstance(name, str) else None
+
+
+def bypass_slot(node: LiveNode, slot: int, kind: str) -> int | None:
+    """The input that a bypassed node passes on to an output; `kind` is what is asked for.
+
+    The input at the output's place if its type fits, else the first of exactly that type, else the
+    first that fits.
+    """
+    inputs: list[LiveInput] = node.inputs
+    if kind in (ANY, ""):
+        return (slot if len(inputs) > slot else 0) if inputs else None
+    offered = node.outputs[slot].type if slot < len(node.outputs) else ANY
+
+    def fits(one: LiveInput) -> bool:
+        return connects(one.type, offered) and connects(one.type, kind)
+
+    if slot < len(inputs) and fits(inputs[slot]):
+        return slot
+    exact = next((i for i, one in enumerate(inputs) if one.type == kind), None)
+    if exact is not None:
+        return exact
+    return next((i for i, one in enumerate(inputs) if fits(one)), None)
