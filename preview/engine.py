@@ -47,6 +47,7 @@ CONSTANT: dict[str, Any] = {
     "/global_subgraphs": {},
     "/features": {"supports_preview_metadata": True, "max_upload_size": UPLOAD_LIMIT},
     "/internal/folder_paths": {},
+    **{f"/internal/files/{folder}": [] for folder in ("input", "output", "temp")},
     "/internal/logs/raw": {"entries": [], "size": {"cols": 80, "rows": 24}},
 }
 

@@ -25,7 +25,7 @@ def create_app(root: Path, data: Path, environ: Mapping[str, str]) -> web.Applic
     """The whole preview for the plugin at `root`. Settings, files and chats go to `data`."""
     catalog = load_catalog()
     user_folder = data / "user"
-    app = create_site(root, user_folder / USER, catalog)
+    app = create_site(root, user_folder / USER, data / "files", catalog)
 
     def make() -> Any:
         # Imported when the server starts, as in ComfyUI.

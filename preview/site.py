@@ -11,6 +11,7 @@ from aiohttp import web
 
 from . import engine, frontend, templates
 from .catalog import Catalog
+from .uploads import Uploads
 from .userdata import UserData
 
 BODY_LIMIT = 100 * 1024 * 1024  # bytes, ComfyUI's own default
@@ -55,15 +56,21 @@ async def add_headers(request: web.Request, response: web.StreamResponse) -> Non
         response.headers["Cache-Control"] = frontend.NO_STORE
 
 
-def create_site(plugin_root: Path, user_folder: Path, catalog: Catalog) -> web.Application:
-    """ComfyUI's pages and routes for the plugin at `plugin_root`; files go to `user_folder`."""
+def create_site(
+    plugin_root: Path, user_folder: Path, uploads_folder: Path, catalog: Catalog
+) -> web.Application:
+    """ComfyUI's pages and routes for the plugin at `plugin_root`; settings and saved workflows go
+    to `user_folder`, uploaded files to `uploads_folder`."""
+    uploads = Uploads(uploads_folder)
     site = web.Application(middlewares=[refuse_foreign_pages], client_max_size=BODY_LIMIT)
     site[engine.OPEN_SOCKETS] = set()
     site.on_response_prepare.append(add_headers)
+    site.on_startup.append(uploads.remove_temporary)
     site.on_shutdown.append(engine.close_sockets)
     bare = [
         *engine.routes(catalog.version, catalog.nodes),
         *UserData(user_folder).routes(),
+        *uploads.routes(),
         *templates.routes(),
     ]
     site.add_routes(under_api(bare))

@@ -2,9 +2,14 @@
 
     python scripts/make_catalog.py object_info.json.gz --comfyui-version 0.33.0
 
-Kept: types, inputs in their order, defaults, ranges, choices, outputs, categories, names. Left out:
-descriptions, tooltips, search words, prices, example texts used as defaults, and every usual value,
-which `preview/catalog.py` restores. The same input gives the same bytes.
+Kept: types, inputs, defaults, ranges, choices, outputs, categories, names. Left out: descriptions,
+tooltips, search words, prices, and every usual value, which `preview/catalog.py` restores. The same
+input gives the same bytes.
+
+Keys keep the order of the input. The front end makes widgets in the order of the definition's
+keys, and a saved workflow has their values as a list: in another order the values would go to the
+wrong widgets. Defaults are kept whole, since a workflow that lacks the value gets the default into
+its prompt.
 """
 
 import argparse
@@ -16,15 +21,13 @@ from typing import Any
 from bootstrap import ROOT
 
 CATALOG = ROOT / "preview" / "catalog.json.gz"
-# A longer default is an example text, not a setting.
-LONGEST_DEFAULT = 80  # characters
 # Fields that change how an input behaves. Other fields are descriptions or appearance.
 INPUT_FACTS = frozenset(
     """
     default min max step round options multiselect multiline dynamicPrompts label_on label_off
     control_after_generate forceInput socketless lazy hidden advanced template
     display display_name widgetType component
-    image_upload file_upload audio_upload video_upload image_folder
+    image_upload file_upload audio_upload video_upload image_folder remote
     """.split()
 )
 SECTIONS = ("required", "optional", "hidden")
@@ -43,10 +46,7 @@ NODE_FLAGS = (
 def compact_input(spec: list[Any]) -> list[Any]:
     """One input, `[type or choices, facts]`, reduced to `INPUT_FACTS`."""
     kind, facts = spec[0], spec[1] if len(spec) > 1 else {}
-    kept = {key: compact_fact(key, facts[key]) for key in sorted(facts) if key in INPUT_FACTS}
-    default = kept.get("default")
-    if isinstance(default, str) and len(default) > LONGEST_DEFAULT:
-        kept["default"] = ""
+    kept = {key: compact_fact(key, fact) for key, fact in facts.items() if key in INPUT_FACTS}
     return [kind, kept] if kept else [kind]
 
 
@@ -112,7 +112,7 @@ def main() -> None:
     parser.add_argument("--comfyui-version", required=True, help="the ComfyUI that gave it")
     arguments = parser.parse_args()
     info = read_object_info(arguments.object_info)
-    nodes = {name: compact_node(name, info[name]) for name in sorted(info)}
+    nodes = {name: compact_node(name, node) for name, node in info.items()}
     catalog = {"comfyui": arguments.comfyui_version, "nodes": nodes}
     text = json.dumps(catalog, ensure_ascii=False, separators=(",", ":"))
     CATALOG.write_bytes(gzip.compress(text.encode(), compresslevel=9, mtime=0))

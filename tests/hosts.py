@@ -9,14 +9,17 @@ developer's keys. Everything it stores goes below the given folder.
 
 import asyncio
 import threading
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import Future
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
+from aiohttp import web
+from plugin.preview import frontend
 from plugin.preview.catalog import Catalog
 from plugin.preview.comfyui import PreviewComfyUI
 from plugin.preview.server import create_app, serve
+from plugin.preview.site import create_site
 from plugin.tests.links import link_folder
 
 NO_COMFYUI = PreviewComfyUI(Catalog("", {}))
@@ -34,13 +37,33 @@ def running_preview(environ: Mapping[str, str], folder: Path, port: int = 0) -> 
     `port` 0 chooses a free port; the port of a stopped preview makes this preview its restart.
     """
     root = plugin_without_settings(folder / "plugin")
+    with running_app(lambda: create_app(root, folder / "data", environ), port) as url:
+        yield url
+
+
+@contextmanager
+def running_canvas(catalog: Catalog, folder: Path) -> Iterator[str]:
+    """Serve the stock front end with these node definitions and without our panel and routes."""
+    root = folder / "no-plugin"
+
+    def make() -> web.Application:
+        site = create_site(root, folder / "user", folder / "files", catalog)
+        site.add_routes(frontend.routes(root))
+        return site
+
+    with running_app(make) as url:
+        yield url
+
+
+@contextmanager
+def running_app(make: Callable[[], web.Application], port: int = 0) -> Iterator[str]:
+    """Serve an application in a thread; yields its URL and stops it."""
     ready: Future[int] = Future()
     running: Future[tuple[asyncio.AbstractEventLoop, asyncio.Task[None]]] = Future()
 
     async def run() -> None:
         loop = asyncio.get_running_loop()
-        app = create_app(root, folder / "data", environ)
-        server = loop.create_task(serve(app, "127.0.0.1", port, ready.set_result))
+        server = loop.create_task(serve(make(), "127.0.0.1", port, ready.set_result))
         running.set_result((loop, server))
         with suppress(asyncio.CancelledError):
             await server

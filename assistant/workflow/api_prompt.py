@@ -55,7 +55,7 @@ def live_prompt(live: LiveGraph) -> dict[str, Any]:
             prompt[at.address] = {
                 "inputs": inputs,
                 "class_type": node.type,
-                "_meta": {"title": node.title},
+                "_meta": {"title": node.title, **_package(node)},
             }
     for entry in prompt.values():
         for name in [name for name, value in entry["inputs"].items() if _dangles(value, prompt)]:
@@ -84,6 +84,12 @@ def running(live: LiveGraph) -> Iterator[Position]:
 
 def _positions(scope: LiveScope, around: tuple[LiveNode, ...]) -> Iterator[Position]:
     return (Position(scope, node, around) for node in scope.nodes.values())
+
+
+def _package(node: LiveNode) -> dict[str, str]:
+    """Which package the file says the node is from; ComfyUI does not read it."""
+    said = {name: node.node.properties.get(name) for name in ("cnr_id", "aux_id", "ver")}
+    return {name: value for name, value in said.items() if isinstance(value, str) and value}
 
 
 def _dangles(value: Any, prompt: dict[str, Any]) -> bool:
@@ -127,16 +133,8 @@ def widget_value(live: LiveGraph, node: LiveNode, widget: Widget) -> Any:
     if widget.dynamic_prompt:
         return resolve_choices(value)
     if widget.name == "filename_prefix" and node.type in FILE_NAMES:
-        return replace_references(value, lambda name, other: _named_widget(live, name, other))
+        return replace_references(value, live.named_widget)
     return value
-
-
-def _named_widget(live: LiveGraph, name: str, widget: str) -> Widget | None:
-    """A widget by the name that its node has for this purpose, else by the node's title."""
-    nodes = [node for scope in live.scopes() for node in scope.nodes.values()]
-    named = [one for one in nodes if one.node.properties.get("Node name for S&R") == name]
-    titled = named or [one for one in nodes if one.title == name]
-    return titled[0].widget(widget) if titled else None
 
 
 def resolve_choices(text: str) -> str:

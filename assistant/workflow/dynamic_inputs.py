@@ -74,6 +74,7 @@ def set_dynamic_combo(live: LiveNode, widget: Widget, value: Any) -> None:
     live.own_widgets[:] = [one for one in live.own_widgets if not one.name.startswith(prefix)]
     for name in [name for name in live.autogrow if name.startswith(prefix)]:
         del live.autogrow[name]
+    live.rows = {name for name in live.rows if not name.startswith(prefix)}
     spec = widget.input
     branch = spec.branches.get(value) if spec is not None and isinstance(value, str) else None
     if branch is None:
@@ -140,12 +141,13 @@ def grow_behind(live: LiveNode, one: LiveInput) -> None:
 def _add_row(live: LiveNode, name: str, ordinal: int) -> None:
     """Add a row of inputs; those of the same names that are there are replaced."""
     group = live.autogrow[name]
-    if ordinal >= group.maximum:
+    names = [f"{name}.{group.name(ordinal, spec.name)}" for spec in group.inputs]
+    if ordinal >= group.maximum or live.rows.issuperset(names):
         return
+    live.rows.update(names)
     row = []
-    for spec in group.inputs:
+    for full, spec in zip(names, group.inputs, strict=True):
         optional = spec.optional or ordinal >= group.minimum
-        full = f"{name}.{group.name(ordinal, spec.name)}"
         add_input(live, full, replace(spec, optional=optional))
         row.append(live.inputs.pop())
     for new in row:

@@ -165,6 +165,15 @@ class Graph:
             sizes[key] = size(self.subgraphs[key])
         return size(self.root)
 
+    @cached_property
+    def depth(self) -> int:
+        """How many subgraph instances lie inside each other at most."""
+        depths: dict[str, int] = {}
+        for key in self.leaves_first:
+            depths[key] = 1 + max((depths.get(held, 0) for held in self._held[key]), default=0)
+        used = (node.type for node in self.root.nodes.values())
+        return max((depths.get(key, 0) for key in used), default=0)
+
     def inside(self, node: Node) -> Scope | None:
         """What an instance of a subgraph is replaced by in a prompt; `None` for other nodes."""
         inner = self.subgraph_of(node)

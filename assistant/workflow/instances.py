@@ -46,7 +46,7 @@ def instance_node(node: Node, inner: LiveScope, links: FileLinks) -> LiveNode:
     live.inputs = [LiveInput(slot.name, slot.type) for slot in inner.inputs]
     live.outputs = [LiveOutput(slot.name, slot.type) for slot in inner.outputs]
     place_links(live, links.placed)
-    realign(live, node.inputs, links.named)
+    realign(live, links.by_name(node))
     for slot in range(len(live.inputs)):
         promote(live, slot)
     _apply_values(live)
@@ -55,11 +55,19 @@ def instance_node(node: Node, inner: LiveScope, links: FileLinks) -> LiveNode:
 
 
 def promote(live: LiveNode, slot: int) -> None:
-    """Give an input of an instance the widget that it feeds inside, with that widget's value."""
-    found = next(((one, widget) for one, widget in _fed(live, slot) if widget is not None), None)
-    if found is None or found[1] is None:
+    """Give an input of an instance the widget that it feeds inside, with that widget's value.
+
+    A node of an unknown type has no such widgets in the front end.
+    """
+    fed = [
+        target.widget_of(one)
+        for target, one in _fed_inputs(live, slot)
+        if target.definition is not None or target.subgraph is not None
+    ]
+    source = next((widget for widget in fed if widget is not None), None)
+    if source is None:
         return
-    source, one = found[1], live.inputs[slot]
+    one = live.inputs[slot]
     one.widget = one.name
     one.spec = source.input
     one.promoted = Widget(
@@ -70,12 +78,6 @@ def promote(live: LiveNode, slot: int) -> None:
         choices=source.choices,
         in_file=source.in_file,
     )
-
-
-def _fed(live: LiveNode, slot: int) -> Iterator[tuple[LiveNode, Widget | None]]:
-    """The inner nodes that an input of an instance feeds, with the widget of the fed input."""
-    for target, one in _fed_inputs(live, slot):
-        yield target, target.widget_of(one)
 
 
 def _fed_inputs(live: LiveNode, slot: int) -> Iterator[tuple[LiveNode, LiveInput]]:
@@ -92,9 +94,9 @@ def _apply_values(live: LiveNode) -> None:
         if one.promoted is None:
             continue
         if one.name in kept:
-            one.promoted.assign(kept[one.name])
+            one.promoted.value = kept[one.name]
         elif place < len(values):
-            one.promoted.assign(values[place])
+            one.promoted.value = values[place]
             one.promoted.place = place
         place += 1
 
@@ -222,7 +224,7 @@ def _source_widget(source: LiveNode, name: str) -> Widget | None:
 
 def _set(live: LiveNode, one: LiveInput, promotion: Promotion) -> None:
     if one.promoted is not None and promotion.has_value:
-        one.promoted.assign(promotion.value)
+        one.promoted.value = promotion.value
 
 
 def _create_input(live: LiveNode, promotion: Promotion) -> None:
@@ -237,6 +239,7 @@ def _create_input(live: LiveNode, promotion: Promotion) -> None:
         return
     slot = inner.add_input(promotion.widget, one.type)
     one.link = inner.link_from_outside(slot)
+    inner.forget_targets()
     _grow_instances(inner, slot)
     _set(live, live.inputs[slot], promotion)
 
@@ -256,6 +259,7 @@ def _replace_primitive(live: LiveNode, cohort: Sequence[Promotion]) -> None:
     slot = inner.add_input(base, kind)
     for _, one in targets:
         one.link = inner.link_from_outside(slot)
+    inner.forget_targets()
     _grow_instances(inner, slot)
     first = next((one for one in cohort if one.has_value), None)
     if first is not None:

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from functools import cached_property
 
 from .dynamic_inputs import set_widget
 from .graph import ROOT, Graph, Scope
@@ -21,6 +22,7 @@ from .node_definitions import NodeDefinitions
 from .page_values import UNSET
 from .parts import SUBGRAPH_INPUT, SUBGRAPH_OUTPUT, Link, Node, PromptNode
 from .primitives import apply_primitives, make_primitives
+from .widgets import Widget
 
 
 @dataclass
@@ -49,14 +51,25 @@ class LiveScope:
 
     def targets(self, source: str, slot: int) -> list[tuple[LiveNode, LiveInput]]:
         """The inputs that an output feeds, in the order of their links' ids."""
-        found = [
-            (one.link.id, node, one)
+        return self._targets.get((source, slot), [])
+
+    @cached_property
+    def _targets(self) -> dict[tuple[str, int], list[tuple[LiveNode, LiveInput]]]:
+        found: dict[tuple[str, int], list[tuple[LiveNode, LiveInput]]] = {}
+        linked = [
+            (one.link, node, one)
             for node in self.nodes.values()
             for one in node.inputs
-            if one.link is not None and (one.link.source, one.link.source_slot) == (source, slot)
+            if one.link is not None
         ]
-        found.sort(key=lambda entry: _id_order(entry[0]))
-        return [(node, one) for _, node, one in found]
+        linked.sort(key=lambda entry: _id_order(entry[0].id))
+        for link, node, one in linked:
+            found.setdefault((link.source, link.source_slot), []).append((node, one))
+        return found
+
+    def forget_targets(self) -> None:
+        """Have the targets looked for anew, after a link was changed."""
+        self.__dict__.pop("_targets", None)
 
     def fed_by(self, slot: int) -> Iterator[tuple[LiveNode, LiveInput]]:
         """What an input of the subgraph feeds, in the order that the subgraph lists the links."""
@@ -121,6 +134,22 @@ class LiveGraph:
         for place in self.graph.places():
             yield place.address, self.scope(place.scope.key).nodes[place.node.id]
 
+    def named_widget(self, name: str, widget: str) -> Widget | None:
+        """A widget by the name that its node has for this purpose, else by the node's title."""
+        node = self._named_nodes.get(("name", name)) or self._named_nodes.get(("title", name))
+        return node.widget(widget) if node is not None else None
+
+    @cached_property
+    def _named_nodes(self) -> dict[tuple[str, str], LiveNode]:
+        found: dict[tuple[str, str], LiveNode] = {}
+        for scope in self.scopes():
+            for node in scope.nodes.values():
+                name = node.node.properties.get("Node name for S&R")
+                if isinstance(name, str):
+                    found.setdefault(("name", name), node)
+                found.setdefault(("title", node.title), node)
+        return found
+
     def _load(self, scope: Scope) -> LiveScope:
         live = LiveScope(scope)
         live.inputs = [LiveSlot(slot.name, slot.type) for slot in scope.inputs]
@@ -177,13 +206,14 @@ class LiveGraph:
             for node in scope.nodes.values():
                 if node.definition is not None:
                     _drop_inputs_without_widget(node)
+            scope.forget_targets()
         for scope in self.scopes():
             make_primitives(scope)
         for scope in self.scopes():
             for node in scope.nodes.values():
                 _repair_values(node)
         for scope in self.scopes():
-            apply_primitives(scope)
+            apply_primitives(scope, self.named_widget)
 
 
 def _drop_inputs_without_widget(node: LiveNode) -> None:
@@ -191,10 +221,11 @@ def _drop_inputs_without_widget(node: LiveNode) -> None:
 
     The front end takes them away while it goes through them, which spares the input behind each.
     """
+    names = {widget.name for widget in node.own_widgets}
     index = 0
     while index < len(node.inputs):
         one = node.inputs[index]
-        if one.widget is not None and node.widget(one.widget) is None:
+        if one.widget is not None and one.widget not in names:
             del node.inputs[index]
         index += 1
 

@@ -61,6 +61,8 @@ class LiveNode:
     own_widgets: list[Widget] = field(default_factory=list)
     autogrow: dict[str, Autogrow] = field(default_factory=dict)
     """The groups of inputs that grow, by their full names."""
+    rows: set[str] = field(default_factory=set)
+    """The full names of the inputs that those groups have."""
     loose: list[LiveLink] = field(default_factory=list)
     """Links to the node for which it has no input."""
 

@@ -45,6 +45,10 @@ class FileLinks:
     named: Sequence[LiveLink | None]
     """For each input of the file the link that it names; `None` where that is no link of it."""
 
+    def by_name(self, node: Node) -> list[tuple[str, LiveLink | None]]:
+        """The names of the file's inputs with the links that they name."""
+        return list(zip([slot.name for slot in node.inputs], self.named, strict=True))
+
 
 def known_node(node: Node, definition: NodeDefinition, links: FileLinks) -> LiveNode:
     """A node of a known type."""
@@ -54,12 +58,13 @@ def known_node(node: Node, definition: NodeDefinition, links: FileLinks) -> Live
     live.own_widgets.extend(added_widgets(definition.type))
     make_unique(live.own_widgets)
     named = merge_slots(live, node.inputs, links.named)
+    merged = list(zip([one.name for one in live.inputs], named, strict=True))
     place_links(live, links.placed)
     grow_connected(live, named)
-    realign_group_children(live, node.inputs, links.named)
+    realign_group_children(live, merged)
     _restore_values(live, migrated(node, definition, added, live.own_widgets))
     make_unique(live.own_widgets)
-    realign(live, node.inputs, links.named)
+    realign(live, links.by_name(node))
     return live
 
 
@@ -150,7 +155,7 @@ def unknown_node(node: Node, links: FileLinks) -> LiveNode:
     live = LiveNode(node.id, node, None, outputs=live_outputs(node, None))
     live.inputs.extend(LiveInput(slot.name, slot.type, slot.widget) for slot in node.inputs)
     place_links(live, links.placed)
-    realign(live, node.inputs, links.named)
+    realign(live, links.by_name(node))
     live.own_widgets.extend(_unknown_widgets(node))
     return live
 
@@ -158,14 +163,18 @@ def unknown_node(node: Node, links: FileLinks) -> LiveNode:
 def _unknown_widgets(node: Node) -> list[Widget]:
     if node.type in NOTES:
         return [Widget("text", "STRING", value, place=0) for value in node.values[:1]]
+    found: list[Widget]
     listed = isinstance(node.raw.get("widgets_values"), list)
     if node.named_values and (not listed or len(node.named_values) == len(node.values)):
-        return [
-            Widget(name, "", value, place=index if listed else None)
-            for index, (name, value) in enumerate(node.named_values.items())
-        ]
+        found = []
+        for index, (name, value) in enumerate(node.named_values.items()):
+            control = name.startswith(CONTROL) and value in CONTROL_MODES
+            kind = "control" if control else ""
+            place = index if listed else None
+            found.append(Widget(name, kind, value, place=place, in_prompt=not control))
+        return found
     names = [slot.widget for slot in node.inputs if slot.widget is not None]
-    found: list[Widget] = []
+    found = []
     position = 0
     for place, value in enumerate(node.values):
         before = found[-1].name if found else ""

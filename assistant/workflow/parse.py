@@ -33,6 +33,8 @@ from .parts import (
 DEEPEST_DEFINITIONS = 50
 """Levels of subgraphs that are defined inside of subgraphs; the front end writes none."""
 
+DEEPEST_INSTANCES = 100
+"""Levels of subgraph instances inside each other: the length of the longest address."""
 MOST_NODES = 200_000
 """Nodes of the flattened graph; a few subgraphs inside each other can stand for any number."""
 
@@ -74,6 +76,11 @@ def _parse_ui(document: Mapping[str, Any]) -> Graph:
     numbering = Numbering(document, (id_ for id_ in ids if id_ is not None))
     root = _parse_scope(document, ROOT, subgraphs, numbering, DEEPEST_DEFINITIONS)
     graph = Graph("workflow", root, subgraphs)
+    if graph.depth > DEEPEST_INSTANCES:
+        raise NotAWorkflow(
+            f"The subgraphs of this workflow lie in each other over {DEEPEST_INSTANCES} levels.",
+            code="workflow_too_large",
+        )
     if graph.flat_size > MOST_NODES:
         raise NotAWorkflow(
             f"This workflow has over {MOST_NODES} nodes when its subgraphs are spelled out.",

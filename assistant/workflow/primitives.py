@@ -53,16 +53,19 @@ def make_primitives(scope: LiveScope) -> None:
         node.own_widgets.extend(made)
 
 
-def apply_primitives(scope: LiveScope, replaced: Callable[[str], str] | None = None) -> None:
-    """Write the values of the PrimitiveNodes into the widgets that they feed."""
+def apply_primitives(scope: LiveScope, find: Callable[[str, str], Widget | None]) -> None:
+    """Write the values of the PrimitiveNodes into the widgets that they feed.
+
+    `find` is that of `replace_references`.
+    """
     for node in scope.nodes.values():
         if node.type != PRIMITIVE or node.definition is not None or not node.own_widgets:
             continue
         value = node.own_widgets[0].value
         if value is UNSET:
             continue
-        if replaced is not None and is_truthy(node.node.properties.get(REPLACES_TEXT)):
-            value = replaced(value) if isinstance(value, str) else value
+        if isinstance(value, str) and is_truthy(node.node.properties.get(REPLACES_TEXT)):
+            value = replace_references(value, find)
         for target, one in scope.targets(node.id, 0):
             widget = target.widget_of(one)
             if widget is not None:

@@ -12,7 +12,6 @@ from collections.abc import Sequence
 
 from .dynamic_inputs import grow_behind
 from .live_nodes import LiveLink, LiveNode
-from .parts import Slot
 
 
 def place_links(live: LiveNode, links: Sequence[tuple[int, LiveLink]]) -> None:
@@ -24,33 +23,28 @@ def place_links(live: LiveNode, links: Sequence[tuple[int, LiveLink]]) -> None:
             live.inputs[place].link = link
 
 
-def realign_group_children(
-    live: LiveNode, slots: Sequence[Slot], links: Sequence[LiveLink | None]
-) -> None:
+def realign_group_children(live: LiveNode, named: Sequence[tuple[str, LiveLink | None]]) -> None:
     """Before a dynamic combo gets its value: links to the inputs of the file's names.
 
-    Only for a node that has inputs of a dynamic combo among the file's, and not for the inputs of
-    groups that grow.
+    `named` are the inputs that the node was made with and those that the file adds, each with the
+    link that the file's input of this name names. Groups that grow have no part in this.
     """
-    kept = [
-        (slot, link)
-        for slot, link in zip(slots, links, strict=True)
-        if slot.name.rpartition(".")[0] not in live.autogrow
-    ]
-    groups = {slot.name.rpartition(".")[0] for slot, _ in kept if slot.name.find(".") > 0}
+    kept = [pair for pair in named if pair[0].rpartition(".")[0] not in live.autogrow]
+    groups = {name.rpartition(".")[0] for name, _ in kept if name.find(".") > 0}
     if any(widget.name in groups for widget in live.own_widgets):
-        realign(live, [slot for slot, _ in kept], [link for _, link in kept])
+        realign(live, kept)
 
 
-def realign(live: LiveNode, slots: Sequence[Slot], links: Sequence[LiveLink | None]) -> None:
+def realign(live: LiveNode, named: Sequence[tuple[str, LiveLink | None]]) -> None:
     """Move each link to the input with the name of the file's input that names the link.
 
-    A group that grows gets further inputs by that, so it is done again until nothing moves.
+    `named` are the names of the file's inputs with their links. A group that grows gets further
+    inputs by that, so it is done again until nothing moves.
     """
     names: dict[LiveLink, list[str]] = {}
-    for slot, link in zip(slots, links, strict=True):
+    for name, link in named:
         if link is not None:
-            names.setdefault(link, []).append(slot.name)
+            names.setdefault(link, []).append(name)
     skipped: set[LiveLink] = set()
     passes = 0
     while passes < len(names):

@@ -35,6 +35,9 @@ class ValueSource:
     value: Any
 
 
+Source = OutputSource | ValueSource
+
+
 @dataclass(frozen=True)
 class Position:
     """A node inside of instances: the scopes and instances around it, the outermost first."""
@@ -57,6 +60,7 @@ class Sources:
 
     def __init__(self, live: LiveGraph) -> None:
         self._live = live
+        self._known: dict[_Key, Source | None] = {}
 
     def position(self, address: str) -> Position | None:
         """The node with this address, with what is around it."""
@@ -77,25 +81,26 @@ class Sources:
                 scopes.append(inner)
         return scopes
 
-    def source(self, at: Position, slot: int) -> OutputSource | ValueSource | None:
+    def source(self, at: Position, slot: int) -> Source | None:
         """What feeds the input at this place of a node; `None` where nothing does."""
-        kind: str | None = None
-        seen: set[tuple[str, bool, int]] = set()
-        entering = True
-        while True:
-            key = (at.address, entering, slot)
-            if key in seen:
-                return None
-            seen.add(key)
-            into = self._into(at, slot, kind) if entering else None
-            step = into if entering else self._out_of(at, slot, kind or ANY)
-            if not isinstance(step, _Step):
-                return step
-            at, slot, entering, kind = step.at, step.slot, step.entering, step.type
+        step: _Step | Source | None = _Step(at, slot, True, None)
+        passed: set[_Key] = set()
+        while isinstance(step, _Step):
+            key = (step.at.address, step.entering, step.slot, step.type)
+            if key in passed:
+                step = None
+                break
+            passed.add(key)
+            if key in self._known:
+                step = self._known[key]
+            elif step.entering:
+                step = self._into(step.at, step.slot, step.type)
+            else:
+                step = self._out_of(step.at, step.slot, step.type or ANY)
+        self._known.update(dict.fromkeys(passed, step))
+        return step
 
-    def _into(
-        self, at: Position, slot: int, kind: str | None
-    ) -> OutputSource | ValueSource | _Step | None:
+    def _into(self, at: Position, slot: int, kind: str | None) -> Source | _Step | None:
         """From an input to what its link comes from."""
         if slot >= len(at.node.inputs):
             return None
@@ -171,6 +176,9 @@ class _Step:
     slot: int
     entering: bool
     type: str | None
+
+
+_Key = tuple[str, bool, int, "str | None"]
 
 
 def _set_name(node: LiveNode) -> str | None:

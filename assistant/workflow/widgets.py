@@ -303,11 +303,14 @@ def make_unique(widgets: Sequence[Widget]) -> None:
     """Rename the later widgets of one name to `name#1`, `name#2`, as the front end does."""
     taken = {widget.name for widget in widgets}
     used: set[str] = set()
+    numbers: dict[str, int] = {}
     for widget in widgets:
-        if widget.name in used:
-            number = 1
-            while f"{widget.name}#{number}" in taken:
+        name = widget.name
+        if name in used:
+            number = numbers.get(name, 1)
+            while f"{name}#{number}" in taken:
                 number += 1
-            widget.name = f"{widget.name}#{number}"
+            numbers[name] = number
+            widget.name = f"{name}#{number}"
             taken.add(widget.name)
         used.add(widget.name)

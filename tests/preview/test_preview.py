@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from aiohttp import FormData
 from aiohttp.test_utils import TestClient
 from plugin.preview import frontend
 from plugin.preview.catalog import Catalog, load_catalog
@@ -35,7 +36,7 @@ def plugin_root(tmp_path: Path) -> Path:
 async def client(
     aiohttp_client: AiohttpClient, plugin_root: Path, tmp_path: Path, catalog: Catalog
 ) -> Client:
-    site = create_site(plugin_root, tmp_path / "user", catalog)
+    site = create_site(plugin_root, tmp_path / "user", tmp_path / "files", catalog)
     site.add_routes(frontend.routes(plugin_root))
     return await aiohttp_client(site)
 
@@ -68,11 +69,12 @@ def test_catalog_restores_usual_values(catalog: Catalog) -> None:
         assert len(node["output_is_list"]) == len(node["output"]), name
 
 
-def test_catalog_holds_no_prose(catalog: Catalog) -> None:
+def test_catalog_holds_no_prose_but_defaults(catalog: Catalog) -> None:
     def texts(value: Any) -> list[str]:
         if isinstance(value, dict):
             assert "tooltip" not in value
-            return [text for item in value.values() for text in texts(item)]
+            kept = [item for key, item in value.items() if key != "default"]
+            return [text for item in kept for text in texts(item)]
         if isinstance(value, list):
             return [text for item in value for text in texts(item)]
         return [value] if isinstance(value, str) else []
@@ -85,6 +87,25 @@ def test_catalog_keeps_growing_and_dynamic_inputs(catalog: Catalog) -> None:
     images = catalog.nodes["BatchImagesNode"]["input"]["required"]["images"]
     assert images[0] == "COMFY_AUTOGROW_V3"
     assert images[1]["template"]["input"] == {"required": {"image": ["IMAGE"]}}
+
+
+def test_catalog_keeps_the_order_of_inputs_inside_a_dynamic_combo(catalog: Catalog) -> None:
+    inputs = catalog.nodes["TextGenerate"]["input"]["required"]
+    options = {option["key"]: option["inputs"] for option in inputs["sampling_mode"][1]["options"]}
+    assert list(options["on"]["required"]) == [
+        "temperature",
+        "top_k",
+        "top_p",
+        "min_p",
+        "repetition_penalty",
+        "seed",
+    ]
+
+
+def test_catalog_keeps_a_long_default_whole(catalog: Catalog) -> None:
+    section = catalog.nodes["GeminiImageNode"]["input"]["optional"]
+    assert section["system_prompt"][1]["default"].startswith("You are an expert")
+    assert len(section["system_prompt"][1]["default"]) > 400
 
 
 # The front end and the panel
@@ -181,6 +202,86 @@ async def test_socket_greets_and_answers_feature_flags(client: Client) -> None:
         await socket.send_str("no json")
         await socket.send_json({"type": "feature_flags", "data": {}})
         assert (await socket.receive_json())["type"] == "feature_flags"
+
+
+# Uploads
+
+
+def upload(name: str, content: bytes, **fields: str) -> FormData:
+    form = FormData(fields)
+    form.add_field("image", content, filename=name, content_type="image/png")
+    return form
+
+
+async def test_an_upload_is_stored_below_its_type_and_can_be_seen(client: Client) -> None:
+    sent = upload("scene.png", b"one", subfolder="threed", type="temp")
+    response = await client.post("/api/upload/image", data=sent)
+    assert await response.json() == {"name": "scene.png", "subfolder": "threed", "type": "temp"}
+    seen = await client.get("/api/view?filename=scene.png&subfolder=threed&type=temp")
+    assert (await seen.read(), seen.content_type) == (b"one", "image/png")
+    assert (await client.get("/api/view?filename=scene.png&subfolder=threed")).status == 404
+
+
+async def test_an_upload_never_replaces_another_file_unasked(client: Client) -> None:
+    async def name_of(content: bytes, **fields: str) -> str:
+        sent = upload("a.png", content, **fields)
+        name: str = (await (await client.post("/upload/image", data=sent)).json())["name"]
+        return name
+
+    assert [await name_of(content) for content in (b"1", b"2", b"1")] == [
+        "a.png",
+        "a (1).png",
+        "a.png",
+    ]
+    assert await name_of(b"3", overwrite="true") == "a.png"
+    assert await (await client.get("/view?filename=a.png&type=input")).read() == b"3"
+
+
+@pytest.mark.parametrize(
+    "fields",
+    [
+        {"subfolder": ".."},
+        {"subfolder": "../temp"},
+        {"subfolder": "/etc"},
+        {"subfolder": "a\0"},
+        {"type": ".."},
+        {"type": "models"},
+    ],
+)
+async def test_an_upload_never_leaves_its_folder(
+    client: Client, fields: dict[str, str], tmp_path: Path
+) -> None:
+    before = files_below(tmp_path, deep=True)
+    response = await client.post("/upload/image", data=upload("a.png", b"x", **fields))
+    assert response.status == 400
+    assert (await client.post("/upload/image", data={"type": "input"})).status == 400
+    assert files_below(tmp_path, deep=True) == before
+
+
+async def test_nothing_but_uploads_can_be_viewed(client: Client, tmp_path: Path) -> None:
+    (tmp_path / "files" / "input").mkdir(parents=True)
+    (tmp_path / "files" / "secret.png").write_bytes(b"no")
+    for query in ("type=input&filename=..%2Fsecret.png", "type=.&filename=secret.png"):
+        assert (await client.get(f"/view?{query}")).status == 404
+
+
+async def test_an_upload_that_may_hold_a_script_is_downloaded(client: Client) -> None:
+    for name in ("a.svg", "a.html", "a.unknown"):
+        await client.post("/upload/image", data=upload(name, b"<script>"))
+        seen = await client.get(f"/view?type=input&filename={name}")
+        assert seen.content_type == "application/octet-stream"
+        assert seen.headers["Content-Disposition"] == "attachment"
+
+
+async def test_temporary_files_are_removed_when_the_server_starts(
+    aiohttp_client: AiohttpClient, plugin_root: Path, tmp_path: Path, catalog: Catalog
+) -> None:
+    for name in ("input/kept.png", "temp/threed/old.png"):
+        path = tmp_path / "files" / name
+        path.parent.mkdir(parents=True)
+        path.write_bytes(b"x")
+    await aiohttp_client(create_site(plugin_root, tmp_path / "u", tmp_path / "files", catalog))
+    assert files_below(tmp_path / "files", deep=True) == [tmp_path / "files/input/kept.png"]
 
 
 # Settings and files
