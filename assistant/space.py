@@ -27,6 +27,7 @@ from .sessions.clean_up import CleanUp
 from .sessions.sessions import Sessions
 from .tools.toolset import Toolset
 from .turn.idle.after_turn import AfterTurn
+from .turn.idle.indexing import Indexing
 from .turn.idle.summariser import Summariser
 from .turn.idle.titling import Titling
 from .turn.service import TurnService
@@ -103,7 +104,7 @@ class UserSpace:
         self.archive = Archive(self.chats, added=self.search.index_soon)
         self.trash = Trash(self.database, self.chats, self.search)
         titling = Titling(providers, model, settings, self.chats, self._name)
-        jobs = (AfterTurn((summariser, titling)),)
+        jobs = (AfterTurn((summariser, titling)), Indexing(self.search.index_soon))
         turns = TurnService(services, self.chats, self.skills, jobs, self.search)
         self.sessions = Sessions(turns, self.chats)
         self.clean_up = CleanUp(self.sessions, self.trash)

@@ -18,7 +18,7 @@ from plugin.assistant.messages.parts import Message, TextPart
 from plugin.assistant.routes import body as bodies
 from plugin.assistant.routes.places import Places
 from plugin.assistant.routes.sending import SLICE
-from plugin.tests.chatting import Chatting, chatting
+from plugin.tests.chatting import Chatting, chatting, until
 from plugin.tests.providers import Script
 
 STALLED = {"ASSISTANT_STALLED_SECONDS": "1"}
@@ -50,14 +50,6 @@ async def deaf(
         yield connection
     finally:
         connection.close()
-
-
-async def until(true: Any) -> None:
-    """Waits until `true()`."""
-    end = time.monotonic() + PATIENCE
-    while not true():
-        assert time.monotonic() < end
-        await asyncio.sleep(0.02)
 
 
 async def with_a_large_chat(chat: Chatting, megabytes: int) -> None:

@@ -310,6 +310,7 @@ async def test_a_skill_replaces_the_typed_command_for_the_model_only(chat: Chatt
 
 async def test_where_prompts_are_cached_a_skill_stays_where_it_is(tmp_path: Path) -> None:
     async with chatting(tmp_path, {"LLM_PROMPT_CACHE": "auto"}) as chat:
+        await chat.counted()
         chat.provider.queue("Active", "Still")
         await chat.say("/skill 20_model_sdxl")
         await chat.say("Go on")
