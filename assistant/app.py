@@ -33,6 +33,7 @@ from .llm.client import Client
 from .llm.network import Network
 from .llm.redaction import SHORTEST_SECRET
 from .llm.resolver import Resolver
+from .node_index import NodeIndex
 from .routes.guard import Gate
 from .routes.route import Installation, served
 from .routes.table import ROUTES
@@ -87,6 +88,7 @@ class Assistant:
             network=network,
         )
         self.toolset = standard_toolset()
+        self.node_index = NodeIndex(host.comfyui)
         self._places = Places(settings.max_turns)
         self._spaces: dict[str, UserSpace] = {}
         self._tasks: set[asyncio.Task[None]] = set()
@@ -103,6 +105,7 @@ class Assistant:
             client=self.client,
             secrets=self._secrets,
             problems=lambda: self.problems,
+            node_definitions=self.node_index.current,
             comfyui_version=self.host.comfyui_version,
             preview=self.host.preview,
         )

@@ -440,6 +440,8 @@ export interface PanelState {
   unreachable: boolean;
   welcomed: boolean;
   workflow: WorkflowSummary | null;
+  /** What the open workflow makes, in the server's words; "" where that is not known. */
+  sentence: string;
   /** Name of the provider in the form of the settings page; "" for a new one, null for none. */
   editing: string | null;
   /** The field of the form that gets the focus. */

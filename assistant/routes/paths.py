@@ -50,5 +50,6 @@ PATHS: Final = (
     ("POST", "/assistant/providers/{name}/activate"),
     ("POST", "/assistant/session"),
     ("GET", "/assistant/commands"),
+    ("POST", "/assistant/workflow-summary"),
     ("GET", "/assistant/openapi.json"),
 )

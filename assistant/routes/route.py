@@ -26,6 +26,7 @@ from ..llm.client import Client
 from ..llm.resolver import Resolver
 from ..space import UserSpace
 from ..validation import parsed
+from ..workflow.node_definitions import NodeDefinitions
 from .body import BodyReader
 from .guard import Gate, guarded
 
@@ -40,6 +41,7 @@ class Installation:
     `space_of` gives the space of the user who sends a request, and raises `Refused` for a user that
     ComfyUI does not have. `secrets` are the texts that no export may hold. `problems` returns the
     faults found at the start; a function, since the start ends after the routes are made.
+    `node_definitions` gives the definitions of ComfyUI's nodes.
     """
 
     gate: Gate
@@ -50,6 +52,7 @@ class Installation:
     client: Client
     secrets: Callable[[], frozenset[str]]
     problems: Callable[[], tuple[Problem, ...]]
+    node_definitions: Callable[[], Awaitable[NodeDefinitions]]
     comfyui_version: str | None
     preview: bool
 

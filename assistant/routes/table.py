@@ -26,6 +26,7 @@ from . import (
     statements,
     subscribe,
     turns,
+    workflow_summary,
     workflows,
 )
 from .openapi import document
@@ -53,6 +54,7 @@ ROUTES: Final[tuple[Route, ...]] = (
     *settings.ROUTES,
     *session.ROUTES,
     *slash.ROUTES,
+    *workflow_summary.ROUTES,
     Route("GET", "/assistant/openapi.json", read_open_api, {200: "AnyObject"}),
 )
 

@@ -28,8 +28,7 @@ from ..messages.fences import quoted
 from ..messages.parts import Message
 from ..messages.prompt import PromptMessage
 from ..user_context.skills import Skill, SkillSummary
-from ..workflow.snapshot import Snapshot
-from ..workflow.view import mappings, readable_graph
+from ..workflow.snapshot import Snapshot, count_nodes
 from .conversation import Conversation
 
 MOST_TOKENS: Final = 60
@@ -78,10 +77,9 @@ def workflow_line(workflow: Snapshot) -> str:
     name = quoted(workflow.name[:LONGEST_NAME] or "unnamed")
     if workflow.too_large:
         return f"[Active workflow: {name}, too large to be read]"
-    graph = readable_graph(workflow)
-    if graph is None:
+    nodes = count_nodes(workflow)
+    if nodes is None:
         return ""
-    nodes = len(mappings(graph["nodes"]))
     return f"[Active workflow: {name}, {nodes} {'node' if nodes == 1 else 'nodes'}]"
 
 

@@ -7,9 +7,13 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
+from ..errors import NotAWorkflow
+from .facts import revision
 from .graph import Graph
 from .parse import parse_workflow
-from .revision import revision_of
+
+NO_WORKFLOW = "No workflow is open on the canvas, or it could not be read."
+TOO_LARGE = "The workflow on the canvas is too large to be read: {:.0f} MB, the most is 20 MB."
 
 
 @dataclass(frozen=True)
@@ -36,9 +40,19 @@ class Snapshot:
     @cached_property
     def parsed(self) -> Graph:
         """The graph. Raises NotAWorkflow where there is none to read."""
+        if self.too_large:
+            raise NotAWorkflow(TOO_LARGE.format(self.too_large / 1e6))
+        if self.graph is None:
+            raise NotAWorkflow(NO_WORKFLOW)
         return parse_workflow(self.graph)
 
     @cached_property
     def revision(self) -> str:
         """The revision of the graph. Raises NotAWorkflow."""
-        return revision_of(self.parsed)
+        return revision(self.parsed)
+
+
+def count_nodes(snapshot: Snapshot) -> int | None:
+    """The nodes of the open workflow; None where none is open or it has no list of nodes."""
+    nodes = snapshot.graph.get("nodes") if snapshot.graph else None
+    return sum(isinstance(node, Mapping) for node in nodes) if isinstance(nodes, list) else None

@@ -172,6 +172,7 @@ async def the_installation(checked: Checked, provider: ScriptedProvider) -> None
     await checked.call("GET", "/api/assistant/openapi.json")
     await checked.call("GET", "/api/assistant/health")
     await checked.call("GET", "/api/assistant/commands")
+    await checked.call("POST", "/api/assistant/workflow-summary", {"graph": {"nodes": []}})
     fields = {"base_url": provider.base_url, "model": "scripted", "context_window": 32768}
     await checked.call("PUT", "/api/assistant/providers/Work", {**fields, "api_key": "k"})
     await checked.call("POST", "/api/assistant/providers/Work/activate")

@@ -3,7 +3,7 @@
 from collections.abc import Awaitable, Callable
 from typing import Any
 
-from plugin.assistant.workflow.view import NO_WORKFLOW
+from plugin.assistant.workflow.snapshot import NO_WORKFLOW
 
 Call = Callable[..., Awaitable[Any]]
 

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import copy
 import re
 from collections.abc import Callable
 from typing import Any
 
 import pytest
 from plugin.assistant.errors import NotAWorkflow
+from plugin.assistant.workflow.facts import revision as revision_of
 from plugin.assistant.workflow.parse import parse_workflow
-from plugin.assistant.workflow.revision import revision_of
 from plugin.assistant.workflow.snapshot import Snapshot
 
 Graph = dict[str, Any]
@@ -77,9 +76,6 @@ COUNTS_NOT: dict[str, Callable[[Graph], Any]] = {
     "id of a link": lambda g: (
         g["links"][0].__setitem__(0, 77),
         g["nodes"][1]["inputs"][0].update(link=77),
-    ),
-    "subgraph that nothing uses": lambda g: g["definitions"]["subgraphs"].append(
-        {**copy.deepcopy(inner(g)), "id": "unused"}
     ),
 }
 

@@ -13,6 +13,7 @@ import { createDrafts } from "./drafts.js";
 import { createPresence } from "./presence.js";
 import { createProviders } from "./provider-actions.js";
 import { createStore } from "./store.js";
+import { createWorkflowSentence } from "./workflow-sentence.js";
 
 /** @typedef {import("../types.js").Attachment} Attachment */
 /** @typedef {import("../types.js").Gate} Gate */
@@ -71,13 +72,13 @@ export function createPanel(services) {
       unreachable: false,
       welcomed: storage.get("welcomed") !== null,
       workflow: services.summary(),
+      sentence: "",
       editing: null,
       field: "name",
       prefill: null,
     }),
   );
   let watching = watch();
-  let shown = false;
   const chats = createChatsList(services, store, {
     open: (id) => openChat(id, true),
     current: () => chat.get().id,
@@ -98,6 +99,20 @@ export function createPanel(services) {
       chat.wake();
       if (store.get().page === "chats") chats.openList();
     },
+  });
+
+  let shown = false;
+  const sentence = createWorkflowSentence({
+    summarise: api.workflowSummary,
+    workflow: services.workflow,
+    later: services.later,
+    wanted() {
+      const { chat: open, page, health, workflow } = store.get();
+      const answers = health?.provider && !health.provider.demo;
+      const empty = page === "chat" && !open.messages.length;
+      return Boolean(shown && answers && empty && workflow?.nodes);
+    },
+    changed: (text) => store.set({ sentence: text }),
   });
 
   function watch() {
@@ -151,6 +166,7 @@ export function createPanel(services) {
     watching = watch();
     storage.set("chat", known ? id : null);
     store.set({ chat: chat.get(), workflow: services.summary() });
+    sentence.update();
     return chat.load();
   }
 
@@ -199,6 +215,7 @@ export function createPanel(services) {
   async function refreshHealth() {
     try {
       store.set({ health: await api.health(), gate: null, unreachable: false });
+      sentence.update();
     } catch (error) {
       if (!(error instanceof NetworkError)) {
         healthRefused(error);
@@ -289,14 +306,16 @@ export function createPanel(services) {
 
     /** @param {boolean} visible whether the panel is visible to the user */
     setShown(visible) {
-      presence.show(visible);
       shown = visible;
+      presence.show(visible);
+      sentence.update();
       if (visible) chat.workflowChanged();
     },
 
     /** The open workflow may have changed. */
     refreshWorkflow() {
       store.set({ workflow: services.summary() });
+      sentence.update();
       // While nobody looks and no turn runs, nothing reads it.
       if (shown || chat.works()) chat.workflowChanged();
     },
