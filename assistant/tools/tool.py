@@ -51,6 +51,9 @@ Digest = Callable[[ToolCall, Any], Any]
 (`context.digest`); None: the line has the general content."""
 Changes = Callable[[ToolCall, Any], Iterable[Change]]
 """(call, its result as JSON) -> the changes that a successful call made to the workflow."""
+Shows = Callable[[ToolCall, str], tuple[str, int] | None]
+"""(call, the text of its result) -> the thing that a view shows and how much of it, so that a newer
+view of the same takes its place in later requests; None for any other result."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,6 +85,7 @@ class Tool:
     kept: bool = False
     digest: Digest | None = None
     changes: Changes | None = None
+    shows: Shows | None = None
 
     def __post_init__(self) -> None:
         if self.parameters is OF_RUN:

@@ -139,6 +139,11 @@ class Toolset:
         tool = self._tools.get(call.name)
         return tool.changes(call, value) if tool and tool.changes else ()
 
+    def shows(self, call: ToolCall, text: str) -> tuple[str, int] | None:
+        """What a result shows, and how much of it; None where it is no view."""
+        tool = self._tools.get(call.name)
+        return tool.shows(call, text) if tool and tool.shows else None
+
     def _loader(self, groups: tuple[str, ...]) -> Tool:
         """`loadTools` for these groups."""
 

@@ -21,10 +21,11 @@ from ..chats import ChatGraphs, ChatParams, ChatState, ChatStore, TurnStart
 from ..chats.chat import WAITING_STATES
 from ..chats.search.history_search import HistorySearch
 from ..context.report import Report
-from ..context.tool_facts import ToolFacts
+from ..context.tool_facts import Shown, ToolFacts
 from ..errors import Conflict, InvalidRequest, ProviderError
 from ..messages.origin import without_events
 from ..messages.outside import approval_id
+from ..messages.prompt import ToolCall
 from ..tools.ports import OneWorkflow, Workflows
 from ..tools.tool import ToolContext
 from ..tools.toolset import Toolset
@@ -329,10 +330,16 @@ class TurnService:
 
 def _facts_of(toolset: Toolset) -> ToolFacts:
     """The parts of a toolset that the context uses."""
+
+    def shows(call: ToolCall, text: str) -> Shown | None:
+        found = toolset.shows(call, text)
+        return None if found is None else Shown(*found)
+
     return ToolFacts(
         recall=toolset.recall_name,
         search=toolset.search_name,
         kept=toolset.kept_names,
         digest=toolset.digest,
         changes=toolset.changes,
+        shows=shows,
     )
