@@ -131,6 +131,8 @@ class Assistant:
                 self.client,
                 self.host.comfyui,
                 self._places,
+                self.node_index.current,
+                user,
             )
             self._spaces[user] = space
             if self._loop is not None:
@@ -189,7 +191,7 @@ class Assistant:
 
     async def _scan(self, space: UserSpace) -> None:
         try:
-            nodes = await asyncio.to_thread(self.host.comfyui.node_definitions)
+            nodes = await self.node_index.current()
             folders = await asyncio.to_thread(self.host.comfyui.model_folders)
             await space.scan(len(nodes), tuple(chain.from_iterable(folders.values())))
         except Exception as error:

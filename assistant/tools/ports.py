@@ -7,12 +7,16 @@ implement it.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 from ..workflow.graph import Graph
+from ..workflow.node_definitions import NodeDefinitions
 from ..workflow.snapshot import Snapshot
+
+Definitions = Callable[[], Awaitable[NodeDefinitions]]
+"""Gives ComfyUI's node definitions as they are now. Raises what ComfyUI raises."""
 
 
 class Skills(Protocol):

@@ -12,7 +12,8 @@ from ..messages.changes import Change
 from ..messages.prompt import ToolCall
 from ..workflow.snapshot import Snapshot
 from .parameters import NO_PARAMETERS, OF_RUN, Parameters, parameters_for
-from .ports import ChatHistory, OneWorkflow, Skills, Workflows
+from .ports import ChatHistory, Definitions, OneWorkflow, Skills, Workflows
+from .workflow_library import WorkflowLibrary
 
 Kind = Literal["reads", "edits", "acts"]
 """Reads change nothing; edits can be undone in one step; acts ask the user first."""
@@ -31,13 +32,15 @@ FULL_WINDOW = 16_384
 @dataclass(frozen=True, slots=True)
 class ToolContext:
     """The data that a tool may read while it runs: the user's skills, the turn's workflow and the
-    graphs of its chat, the chat's whole log (None without a log), and ComfyUI (None without a
-    ComfyUI)."""
+    graphs of its chat, the chat's whole log (None without a log), ComfyUI (None without a ComfyUI),
+    its node definitions, and the workflows that can be found by name."""
 
     skills: Skills
     workflows: Workflows = field(default_factory=OneWorkflow)
     history: ChatHistory | None = None
     comfyui: ComfyPort | None = None
+    definitions: Definitions | None = None
+    library: WorkflowLibrary | None = None
 
     @property
     def workflow(self) -> Snapshot:

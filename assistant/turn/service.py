@@ -325,7 +325,15 @@ class TurnService:
         self, workflows: Workflows, conversation: Conversation, chat_id: str | None
     ) -> ToolContext:
         history = ConversationHistory(conversation, self._search, chat_id)
-        return ToolContext(self._skills, workflows, history, self._services.comfyui)
+        services = self._services
+        return ToolContext(
+            self._skills,
+            workflows,
+            history,
+            services.comfyui,
+            services.definitions,
+            services.library,
+        )
 
 
 def _facts_of(toolset: Toolset) -> ToolFacts:
