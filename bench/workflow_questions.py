@@ -33,7 +33,7 @@ MODES = {
     "bypass": r"bypass|skipped|mode\W{1,4}4\b",
     "mute": r"\bmute|disabled|\bnever\b|mode\W{1,4}2\b",
 }
-LABEL = r"(?:\(\"[^\"\n]*\"\))?(?::[\w,*]+)?"
+LABEL = r"(?:\(\"[^\"\n]*\"\)|:[\w,*]+){0,2}"
 """What may stand behind a name: another name for people, and a type."""
 BETWEEN = LABEL + r"[^\w\n]{1,8}(?:(?:from|node|link|input)[^\w\n]{1,3})?"
 """What may stand between a name and its value or its source."""
