@@ -45,6 +45,8 @@ def realign(live: LiveNode, named: Sequence[tuple[str, LiveLink | None]]) -> Non
     for name, link in named:
         if link is not None:
             names.setdefault(link, []).append(name)
+    if not names:
+        return
     skipped: set[LiveLink] = set()
     passes = 0
     while passes < len(names):

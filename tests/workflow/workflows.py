@@ -83,7 +83,7 @@ def widget_socket(name: str, type_: str, link: Any = None) -> dict[str, Any]:
     return socket(name, type_, link, widget={"name": name})
 
 
-def workflow(*nodes: dict[str, Any], links: Any = (), **more: Any) -> dict[str, Any]:
+def workflow(*nodes: Any, links: Any = (), **more: Any) -> dict[str, Any]:
     """A workflow in the UI format 0.4."""
     return {"nodes": list(nodes), "links": list(links), "version": 0.4, **more}
 
