@@ -77,22 +77,21 @@ class _Validation:
 
     def _of_prompt(self, prompt: Mapping[str, Any]) -> Iterator[Problem]:
         check = PromptCheck(prompt, self._definitions, self._values)
-        unknown = [node for node in check.nodes.values() if node.definition is None]
-        for node in unknown:
+        for node in check.unknown:
             yield self._unknown_node(node)
-        if not check.outputs and not unknown:
+        if not check.outputs and not check.unknown:
             yield _no_output(check)
         yield from check.problems()
         yield from self._unknown_inputs(check)
 
     def _asleep(self, whole: Mapping[str, Any], prompt: Mapping[str, Any]) -> Iterator[Problem]:
-        """What is wrong with nodes that do not run. What they lack, they may lack."""
+        """Wrong values and links of nodes that do not run.
+
+        That such a node is not installed or lacks an input is no problem: nobody needs it to run.
+        """
         check = PromptCheck(whole, self._definitions, self._values)
         for address, node in check.nodes.items():
-            if address in prompt:
-                continue
-            if node.definition is None:
-                yield replace(self._unknown_node(node), blocks_run=False)
+            if address in prompt or node.definition is None:
                 continue
             for problem in check.node_problems(node):
                 if problem.code != "missing_input":

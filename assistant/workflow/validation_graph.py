@@ -6,7 +6,7 @@ themselves. They are found once for each scope and told for each of its instance
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 
 from .graph import ROOT, Graph, Scope
@@ -123,7 +123,7 @@ class GraphCheck:
     def _unknown_widgets(self, scope: LiveScope, one: LiveNode) -> Iterator[Problem]:
         if one.subgraph is not None:
             yield from self._unknown_promotions(one, one.subgraph)
-        elif one.definition is not None:
+        elif one.definition is not None and isinstance(one.node.raw.get("widgets_values"), Mapping):
             names = [widget.name for widget in one.widgets]
             for name in one.node.named_values:
                 if name not in names:

@@ -34,6 +34,9 @@ SELF_CHECKED: Final[Mapping[str, frozenset[str]]] = {
 }
 """Inputs whose choices and ranges ComfyUI leaves to the node (`VALIDATE_INPUTS`); ComfyUI 0.33."""
 
+PAGE_INPUTS: Final = frozenset({("SaveGLB", "image"), ("Preview3D", "image")})
+"""Inputs that the front end puts into prompts though no definition has them."""
+
 
 @dataclass(frozen=True)
 class Expected:

@@ -16,7 +16,14 @@ from typing import Any
 from .inputs import ANY, COMBO, MATCH_TYPE, mapping, sequence, split_types
 from .node_definitions import NodeDefinition, NodeDefinitions
 from .validation_cycles import cycles
-from .validation_inputs import DYNAMIC_SLOT, Expected, expected_inputs, is_dynamic, leaves_to_node
+from .validation_inputs import (
+    DYNAMIC_SLOT,
+    PAGE_INPUTS,
+    Expected,
+    expected_inputs,
+    is_dynamic,
+    leaves_to_node,
+)
 from .validation_problems import Fix, Problem, shown
 from .validation_values import ValueChecks
 
@@ -39,7 +46,7 @@ class PromptNodeCheck:
 
 
 class PromptCheck:
-    """Checks one prompt. `runs` are the addresses that ComfyUI gets; others are checked, too."""
+    """Checks one prompt, whose parts may be anything that JSON can hold."""
 
     def __init__(
         self, prompt: Mapping[str, Any], definitions: NodeDefinitions, values: ValueChecks
@@ -81,6 +88,11 @@ class PromptCheck:
         ]
 
     @cached_property
+    def unknown(self) -> list[PromptNodeCheck]:
+        """The nodes of types that are not installed."""
+        return [node for node in self.nodes.values() if node.definition is None]
+
+    @cached_property
     def followed(self) -> Mapping[str, list[tuple[str, str]]]:
         """For each node the links that ComfyUI follows from it: input and source."""
         return {
@@ -103,9 +115,12 @@ class PromptCheck:
 
     @cached_property
     def reached(self) -> frozenset[str]:
-        """The nodes whose inputs ComfyUI checks."""
-        found = set(self.outputs)
-        pending = list(self.outputs)
+        """The nodes whose inputs ComfyUI checks: those that an output needs.
+
+        A node of an unknown type may be an output, so what it needs counts, too.
+        """
+        pending = [*self.outputs, *(one.address for one in self.unknown)]
+        found = set(pending)
         while pending:
             for _, source in self.followed[pending.pop()]:
                 if source not in found:
@@ -121,11 +136,12 @@ class PromptCheck:
         yield from self.cycle_problems()
 
     def node_problems(self, node: PromptNodeCheck) -> Iterator[Problem]:
-        """The problems of one node of a known type."""
+        """The problems of one node of a known type. A node that nothing needs may lack inputs."""
         reached = node.address in self.reached
+        lacks = reached or not self.reached
         for name, expected in node.expected.items():
             if name not in node.inputs:
-                if expected.required:
+                if expected.required and lacks:
                     yield self._missing(node, expected, reached)
                 continue
             value = node.inputs[name]
@@ -272,7 +288,8 @@ class PromptCheck:
                 continue
             open_ = tuple(f"{name}." for name, one in node.expected.items() if not one.checked)
             for name in node.inputs:
-                if name not in node.expected and not (open_ and name.startswith(open_)):
+                known = name in node.expected or (node.type, name) in PAGE_INPUTS
+                if not known and not (open_ and name.startswith(open_)):
                     yield node, name
 
 
