@@ -73,7 +73,7 @@ def _whole_node(words: WorkflowWords, address: str) -> Iterator[str]:
     feeds = [f"{prefix}{target}" for target in _targets(scope, node.id)]
     if feeds:
         yield f"  feeds {', '.join(feeds)}"
-    inner = words.scopes.get(place.node.type) if node.is_instance else None
+    inner = words.scopes.get(node.subgraph) if node.subgraph else None
     for one in inner.nodes.values() if inner is not None else ():
         yield f"  {node_line(placed(one, f'{address}:'), LONGEST_VALUE)}"
 

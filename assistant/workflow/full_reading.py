@@ -105,9 +105,7 @@ def _inputs(scope: _Scope, reader: LineReader) -> None:
 
 
 def _output(scope: _Scope, reader: LineReader) -> None:
-    slot = _slot(reader)
-    _read_sources(reader, slot)
-    scope.outputs.append(slot)
+    scope.outputs.append(_slot(reader))
 
 
 def _stray(scope: _Scope, reader: LineReader) -> None:
@@ -179,7 +177,7 @@ def _is_item(reader: LineReader) -> bool:
     ahead = LineReader(reader.line)
     ahead.position = reader.position + 1
     ahead.value()
-    return ahead.rest.startswith((":", "="))
+    return ahead.rest.startswith((":", "=", "<-"))
 
 
 def _read_mode(reader: LineReader, raw: dict[str, Any]) -> None:
@@ -214,23 +212,19 @@ def _read_item(
         slot = _slot(reader)
         if reader.take("@"):
             slot.raw["widget"] = {"name": reader.word()}
-        _read_sources(reader, slot)
         node.inputs.append(slot)
 
 
 def _slot(reader: LineReader) -> _Slot:
-    name = reader.word()
+    slot = _Slot({"name": reader.word()})
+    while reader.take("<-"):
+        slot.sources.append(_end(reader))
     reader.expect(":")
-    slot = _Slot({"name": name, "type": reader.word()})
+    slot.raw["type"] = reader.word()
     if reader.take("("):
         slot.raw["label"] = reader.value()
         reader.expect(")")
     return slot
-
-
-def _read_sources(reader: LineReader, slot: _Slot) -> None:
-    while reader.take("<-"):
-        slot.sources.append(_end(reader))
 
 
 def _end(reader: LineReader) -> End:

@@ -2,12 +2,12 @@
 
     workflow: 2 nodes
     4 CheckpointLoaderSimple ckpt_name=a.safetensors -> MODEL:MODEL CLIP:CLIP VAE:VAE
-    3 KSampler "My sampler" muted seed=42 steps=20 model:MODEL<-4.MODEL mask:MASK -> LATENT:LATENT
+    3 KSampler "My sampler" muted seed=42 steps=20 model<-4.MODEL:MODEL mask:MASK -> LATENT:LATENT
     group "First pass" [0.0,0.0,800.0,600.0]: 4 3
     subgraph "Upscale" key="9b3c…": 1 node
       in image:IMAGE
       ...
-      out image:IMAGE<-8.IMAGE
+      out image<-8.IMAGE:IMAGE
 
 `full_reading.py` reads it back as a graph with the same facts (`facts.py`). Names of values are for
 the reader: they come from the node definitions, and their order is the file's.
@@ -96,8 +96,7 @@ def _scope_lines(
         for node in notes:
             yield _node_line(graph, scope, node, names, ("text",))
     for slot, links in zip(scope.outputs, output_links(scope), strict=True):
-        fed = (f"<-{source_word(scope, link, listed_outputs)}" for link in links)
-        yield f"out {_slot(slot)}{''.join(fed)}"
+        yield f"out {_slot(slot, _fed(scope, links))}"
     for link in stray_links(scope):
         source = source_word(scope, link, listed_outputs)
         yield f"link {source} to {id_word(link.target)}.{link.target_slot}"
@@ -124,8 +123,7 @@ def _node_line(
     for index, slot in enumerate(node.inputs):
         link = scope.feeding(node, index)
         widget = f"@{word(slot.widget)}" if slot.widget is not None else ""
-        fed = f"<-{source_word(scope, link, listed_outputs)}" if link is not None else ""
-        parts.append(f"{_slot(slot)}{widget}{fed}")
+        parts.append(f"{_slot(slot, _fed(scope, [link] if link is not None else []))}{widget}")
     if node.outputs:
         parts.extend(("->", *map(_slot, node.outputs)))
     return " ".join(parts)
@@ -148,6 +146,10 @@ def _values(node: Node, labels: Sequence[str]) -> Iterator[str]:
         yield "@named" if same else f"@named={value_words(dict(node.named_values))}"
 
 
-def _slot(slot: Slot) -> str:
+def _fed(scope: Scope, links: Sequence[Link]) -> str:
+    return "".join(f"<-{source_word(scope, link, listed_outputs)}" for link in links)
+
+
+def _slot(slot: Slot, fed: str = "") -> str:
     label = f"({quoted(slot.label)})" if slot.label is not None else ""
-    return f"{word(slot.name)}:{word(slot.type)}{label}"
+    return f"{word(slot.name)}{fed}:{word(slot.type)}{label}"

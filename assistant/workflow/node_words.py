@@ -25,7 +25,8 @@ from .words import id_word, slot_word, type_word
 HIDDEN_WIDGETS = frozenset({"button", "preview", "index", "filter"})
 """Types of widgets that hold nothing of the user's."""
 USUAL_CONTROL = "randomize"
-TELLING_CHOICES = frozenset({"sampler_name", "scheduler"})
+TELLING_CHOICES = frozenset({"sampler_name", "scheduler", "resolution", "aspect_ratio", "model"})
+"""Choices that people ask for."""
 
 
 @dataclass(frozen=True)
@@ -39,14 +40,13 @@ class NodeWords:
     mode: int = RUN
     values: Mapping[str, Any] = field(default_factory=dict)
     defaults: frozenset[str] = frozenset()
-    """The names of values that are the definition's defaults."""
-    telling: frozenset[str] = frozenset()
-    """The names of defaults that people ask for: numbers, samplers and schedulers."""
+    """The names of values that are the definition's defaults and not worth a word."""
     sources: Mapping[str, str] = field(default_factory=dict)
     labels: Mapping[str, str] = field(default_factory=dict)
     """What the canvas calls an input, where that is not its name."""
     is_note: bool = False
-    is_instance: bool = False
+    subgraph: str | None = None
+    """The key of the subgraph that an instance stands for."""
 
     @property
     def head(self) -> str:
@@ -156,11 +156,14 @@ def _node_words(
         and widget.value is not UNSET
         and widget.name not in linked
     }
-    usual_ones = [
-        widget
+    usual_values = frozenset(
+        widget.name
         for widget in live.widgets
-        if inner is None and widget.name in values and _is_default(widget, default)
-    ]
+        if inner is None
+        and widget.name in values
+        and _is_default(widget, default)
+        and not _is_telling(widget)
+    )
     slots = inner.scope.inputs if inner is not None else live.node.inputs
     return NodeWords(
         id=live.id,
@@ -168,14 +171,13 @@ def _node_words(
         title=title if title not in usual else None,
         mode=live.mode,
         values=values,
-        defaults=frozenset(widget.name for widget in usual_ones),
-        telling=frozenset(widget.name for widget in usual_ones if _is_telling(widget)),
+        defaults=usual_values,
         sources={
             one.name: _source(scope, one.link) for one in live.inputs if one.link is not None
         },
         labels={slot.name: slot.label for slot in slots if slot.label and slot.label not in (slot.name, slot.name.rpartition(".")[2])},
         is_note=live.type in NOTES,
-        is_instance=inner is not None,
+        subgraph=inner.scope.key if inner is not None else None,
     )
 
 
@@ -214,10 +216,11 @@ def _is_default(widget: Widget, default: Any) -> bool:
 
 
 def _is_telling(widget: Widget) -> bool:
+    """Whether people ask for a value also where it is the default: a number or such a choice."""
     if widget.input is None or widget.input.options.get("advanced"):
         return False
     number = isinstance(widget.value, (int, float)) and not isinstance(widget.value, bool)
-    return number or widget.name in TELLING_CHOICES
+    return number or widget.name.rpartition(".")[2] in TELLING_CHOICES
 
 
 def _flow(scope: LiveScope) -> Iterator[str]:

@@ -1,15 +1,14 @@
 """A workflow as text for a model, in three levels (R31).
 
     outline   which nodes there are, by type
-    normal    one line a node: values that are not the default, and what feeds it
+    normal    one line a node: its values but for most defaults, and what feeds it
     full      all that counts, nothing cut off; can be read back (`full_view.py`)
 
 *Normal* reads so:
 
     workflow "portrait", revision 1a2b3c4d: 2 nodes
     4 CheckpointLoaderSimple ckpt_name=dreamshaper.safetensors
-    3 KSampler "First pass" muted seed=42 cfg=4.5 model<-4.MODEL
-    defaults, left out above: KSampler steps=20 denoise=1.0
+    3 KSampler "First pass" muted seed=42 steps=20 cfg=4.5 sampler_name=euler model<-4.MODEL
 
 A subgraph follows the nodes, once, with the addresses of its instances. Notes stand at the end. A
 long text is cut off, and the number of characters that are left out stands behind it. Names that
@@ -30,13 +29,14 @@ from .parts import RUN
 from .live import LiveGraph
 from .node_definitions import NodeDefinitions
 from .node_words import NodeWords, ScopeWords, WorkflowWords, value_labels, workflow_words
-from .words import clamped, id_word, value_words, word
+from .words import CUT, clamped, id_word, word
 
 Level = Literal["outline", "normal", "full"]
-LONGEST_VALUE = 100
+LONGEST_VALUE = 80
 """Characters of one value in *normal*; a prompt's first sentences say what it is about."""
-LONGEST_NOTE = 40
+LONGEST_NOTE = 30
 """Characters of a note in *normal*."""
+INDENT = " "
 
 
 @dataclass(frozen=True)
@@ -77,45 +77,57 @@ def _outline(words: WorkflowWords) -> Iterator[str]:
             kind = "Note" if node.is_note else node.kind
             by_kind.setdefault(kind, []).append(f"{id_word(node.id)}{mode}")
         if scope.key:
-            yield _scope_head(scope)
+            where = ", ".join(map(id_word, scope.instances)) or "not in use"
+            yield f"subgraph {quoted(scope.name)} ({where}):"
         listed = (f"{kind} {', '.join(ids)}" for kind, ids in by_kind.items())
         yield "; ".join(listed)
         yield from _group_lines(scope)
 
 
 def _normal(words: WorkflowWords) -> Iterator[str]:
-    left_out: dict[str, dict[str, str]] = {}
-    lines: list[str] = []
+    shown: dict[str, str] = {}
+    yield from _scope_lines(words, words.root, "", "", shown)
     for scope in words.scopes.values():
-        indent = ""
-        if scope.key:
-            lines.append(_scope_head(scope))
-            indent = "  "
-        lines.extend(f"{indent}{line}" for line in _scope_lines(scope, left_out))
+        if scope.key and scope.key not in shown:
+            yield f"subgraph {quoted(scope.name)}, not in use:"
+            yield from _scope_lines(words, scope, "", INDENT, shown)
     notes = list(_notes(words))
     if notes:
-        lines.extend(("notes:", *notes))
-    yield from lines
-    if left_out:
-        listed = (f"{kind} {' '.join(values.values())}" for kind, values in left_out.items())
-        yield "defaults, left out above: " + "; ".join(listed)
+        yield from ("notes:", *notes)
 
 
-def _scope_head(scope: ScopeWords) -> str:
-    if not scope.instances:
-        return f"subgraph {quoted(scope.name)}:"
-    inside = ", ".join(f"{id_word(address)}:" for address in scope.instances)
-    return f"subgraph {quoted(scope.name)}, addresses {inside}"
-
-
-def _scope_lines(scope: ScopeWords, left_out: dict[str, dict[str, str]]) -> Iterator[str]:
-    for node in scope.nodes.values():
-        if not node.is_note:
-            _collect_defaults(node, left_out)
-            yield node_line(node, LONGEST_VALUE)
-    for name, source in scope.outputs.items():
-        yield f"out {name}<-{source}"
-    yield from _group_lines(scope)
+def _scope_lines(
+    words: WorkflowWords, scope: ScopeWords, address: str, indent: str, shown: dict[str, str]
+) -> Iterator[str]:
+    """A scope's lines; what is inside of a subgraph follows its first instance. `shown` has the
+    address of that instance for each subgraph so far."""
+    levels = [(scope, address, indent, iter(scope.nodes.values()))]
+    if scope.key:
+        shown[scope.key] = address
+    while levels:
+        scope, address, indent, nodes = levels[-1]
+        for node in nodes:
+            if node.is_note:
+                continue
+            line = f"{indent}{node_line(node, LONGEST_VALUE)}"
+            inner = words.scopes.get(node.subgraph) if node.subgraph else None
+            if inner is None:
+                yield line
+            elif inner.key in shown:
+                yield f"{line} (inside as in {shown[inner.key]})"
+            else:
+                yield line
+                inside = f"{address}{id_word(node.id)}"
+                shown[inner.key] = inside
+                following = (inner, f"{inside}:", f"{indent}{INDENT}", iter(inner.nodes.values()))
+                levels.append(following)
+                break
+        else:
+            for name, source in scope.outputs.items():
+                yield f"{indent}out {name}<-{source}"
+            for line in _group_lines(scope):
+                yield f"{indent}{line}"
+            levels.pop()
 
 
 def _group_lines(scope: ScopeWords) -> Iterator[str]:
@@ -129,28 +141,24 @@ def node_line(node: NodeWords, longest: int | None, defaults: bool = False) -> s
     parts = [node.head]
     for name, value in node.values.items():
         if defaults or not (name in node.defaults or value in ("", None)):
-            shown = clamped(value, longest)
-            parts.append(f"{_labelled(node, name)}={shown}")
-    parts.extend(f"{_labelled(node, name)}<-{source}" for name, source in node.sources.items())
+            parts.append(f"{word(name)}={clamped(value, longest)}{_label(node, name)}")
+    for name, source in node.sources.items():
+        parts.append(f"{word(name)}<-{source}{_label(node, name)}")
     return " ".join(parts)
 
 
-def _labelled(node: NodeWords, name: str) -> str:
+def _label(node: NodeWords, name: str) -> str:
     label = node.labels.get(name)
-    return f"{word(name)}({quoted(label)})" if label is not None else word(name)
-
-
-def _collect_defaults(node: NodeWords, left_out: dict[str, dict[str, str]]) -> None:
-    for name, value in node.values.items():
-        if name in node.telling:
-            values = left_out.setdefault(node.kind, {})
-            values.setdefault(name, f"{word(name)}={value_words(value)}")
+    return f"({quoted(label)})" if label is not None else ""
 
 
 def _notes(words: WorkflowWords) -> Iterator[str]:
+    """The beginning of the first line of each note."""
     for scope in words.scopes.values():
         for node in scope.nodes.values():
             if node.is_note:
-                text = next(iter(node.values.values()), "")
+                text = str(next(iter(node.values.values()), ""))
+                first = text.strip("# *\n").partition("\n")[0][:LONGEST_NOTE].strip()
+                cut = f"{CUT}{len(text) - len(first)}" if len(text) > len(first) else ""
                 prefix = f"{id_word(scope.instances[0])}:" if scope.instances else ""
-                yield f"{prefix}{id_word(node.id)} {clamped(text, LONGEST_NOTE)}"
+                yield f"{prefix}{id_word(node.id)} {quoted(first)}{cut}"
