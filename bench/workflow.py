@@ -16,15 +16,15 @@ runpy.run_path(str(Path(__file__).resolve().parent.parent / "scripts" / "bootstr
 ]()
 
 import argparse  # noqa: E402  the package has its name only now
-import gzip  # noqa: E402
 import json  # noqa: E402
 import sys  # noqa: E402
 from collections.abc import Sequence  # noqa: E402
 from typing import Any  # noqa: E402
 
 from plugin.assistant.workflow.node_definitions import NodeDefinitions  # noqa: E402
-from plugin.bench.workflow_raw import Raw  # noqa: E402
-from plugin.bench.workflow_rows import ROWS, Case, Row, Site  # noqa: E402
+from plugin.bench.workflow_cases import Case, Row, Site  # noqa: E402
+from plugin.bench.workflow_files import read_definitions  # noqa: E402
+from plugin.bench.workflow_rows import ROWS  # noqa: E402
 from plugin.preview.catalog import load_catalog  # noqa: E402
 from plugin.preview.templates import templates_folder  # noqa: E402
 
@@ -46,29 +46,24 @@ def main() -> None:
     sys.stdout.write(table(results) + "\n")
 
 
-def load_templates() -> dict[str, Raw]:
-    """The official workflows by their ids; the package's index files are none."""
+def load_templates() -> dict[str, str]:
+    """The texts of the official workflows by their ids; the package's index files are none."""
     found = {}
     for path in sorted(templates_folder().glob("*.json")):
-        value = json.loads(path.read_text(encoding="utf-8"))
+        text = path.read_text(encoding="utf-8")
+        value = json.loads(text)
         if isinstance(value, dict) and isinstance(value.get("nodes"), list):
-            found[path.stem] = value
+            found[path.stem] = text
     return found
 
 
 def definitions(path: Path | None) -> NodeDefinitions:
-    if path is None:
-        return NodeDefinitions(load_catalog().nodes)
-    content = path.read_bytes()
-    return NodeDefinitions(
-        json.loads(gzip.decompress(content) if path.suffix == ".gz" else content)
-    )
+    return NodeDefinitions(load_catalog().nodes) if path is None else read_definitions(path)
 
 
 def measure(row: Row, site: Site, sample: int) -> dict[str, Any]:
     """One row: what it measures, over how many templates, and its figures."""
-    chosen = list(site.templates.items())[::sample]
-    cases = [Case(name, workflow, site) for name, workflow in chosen]
+    cases = [Case(name, site) for name in list(site.texts)[::sample]]
     return {"row": row.name, "goal": row.goal, **row.measure(cases)}
 
 

@@ -20,6 +20,7 @@ from plugin.bench.workflow_sites import (
     Definitions,
     Site,
     Socket,
+    add_link,
     cut,
     is_plain,
     link_id,
@@ -260,19 +261,30 @@ def _no_output(site: Site, pick: random.Random) -> Defect | None:
 
 
 def _unknown_widget(site: Site, pick: random.Random) -> Defect | None:
-    """An input slot, or a promoted widget of a subgraph instance, that no widget stands behind."""
-    instances = [place for place in site.all.values() if _shows_widgets(site, place)]
-    plain = [place for place in site.real() if place.node.get("inputs")]
-    place = _choose(pick, [*instances, *plain])
-    if place is None:
-        return None
+    """A link into a widget that the node does not have, or a promoted one that is not inside."""
     name = f"strength_{TYPO.lower()}"
-    if place in instances:
+    instances = [place for place in site.all.values() if _shows_widgets(site, place)]
+    if instances and pick.random() < 0.5:
+        place = pick.choice(instances)
         shown = place.node["properties"]["proxyWidgets"]
         shown.append([shown[0][0], name])
-    else:
-        slot = {"name": name, "type": "FLOAT", "widget": {"name": name}, "link": None}
-        place.node["inputs"].append(slot)
+        return Defect("unknown_widget", site.workflow, (place.address,), name)
+    found = []
+    for place in site.real():
+        after = site.downstream(place, into_subgraphs=True)
+        found += [
+            (place, other.node, number, kind)
+            for other in site.siblings(place)
+            for number, kind in site.outputs_of(other)
+            if other.local not in after
+        ]
+    chosen = _choose(pick, found)
+    if chosen is None:
+        return None
+    place, origin, number, kind = chosen
+    slot = {"name": name, "type": kind, "widget": {"name": name}, "link": None}
+    place.node.setdefault("inputs", []).append(slot)
+    add_link(place, slot, NOWHERE, origin, number, kind)
     return Defect("unknown_widget", site.workflow, (place.address,), name)
 
 

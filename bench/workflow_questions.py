@@ -33,8 +33,12 @@ MODES = {
     "bypass": r"bypass|skipped|mode\W{1,4}4\b",
     "mute": r"\bmute|disabled|\bnever\b|mode\W{1,4}2\b",
 }
-BETWEEN = r"[^\w\n]{1,8}(?:(?:from|node|link|input)[^\w\n]{1,3})?"
+LABEL = r"(?:\(\"[^\"\n]*\"\)|:[\w,*]+){0,2}"
+"""What may stand behind a name: another name for people, and a type."""
+BETWEEN = LABEL + r"[^\w\n]{1,8}(?:(?:from|node|link|input)[^\w\n]{1,3})?"
 """What may stand between a name and its value or its source."""
+DEFAULTS = re.compile(r"^\W*(?:\w+\W+)?defaults?\b", re.IGNORECASE)
+"""A line that gives values for all nodes of a type."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,6 +110,7 @@ class _View:
                 for name in known.names:
                     self._of_subgraph.setdefault(name, []).append(address)
         self._owners = [self._owner(line) for line in self.lines]
+        self._defaults = "; ".join(line for line in self.lines if DEFAULTS.search(line))
 
     def holds(self, fact: Raw) -> bool:
         ((kind, body),) = fact.items()
@@ -121,6 +126,8 @@ class _View:
 
     def _owner(self, line: str) -> tuple[str, ...]:
         """The addresses of the nodes whose block begins here: those named first in the line."""
+        if DEFAULTS.search(line):
+            return ()
         head, found = line[:HEAD], list[tuple[int, str]]()
         for address, known in self._known.items():
             if known.place.local not in head:
@@ -140,12 +147,22 @@ class _View:
     def _blocks(self, addresses: Sequence[str]) -> list[str]:
         found = []
         for place, owners in enumerate(self._owners):
-            if any(one in owners for one in addresses):
+            here = [one for one in addresses if one in owners]
+            if here:
                 end = place + 1
                 while end < len(self.lines) and not self._owners[end]:
                     end += 1
-                found.append("\n".join(self.lines[place:end]))
+                block = "\n".join(self.lines[place:end])
+                found.append(f"{block}\n{self._default_values(here[0], block)}")
         return found
+
+    def _default_values(self, address: str, block: str) -> str:
+        """What the line of defaults gives for the node's type and its block does not say."""
+        known = self._known[address]
+        listed = re.search(rf"(?<!\w){re.escape(known.names[0])} ([^;\n]*)", self._defaults)
+        said = re.findall(r"([\w.]+)=(\S+)", listed[1]) if listed else []
+        missing = (one for one in said if not re.search(rf"(?<![\w.]){one[0]}\W", block))
+        return " ".join("=".join(one) for one in missing)
 
     def _value(self, body: Raw) -> bool:
         names = "|".join(re.escape(name) for name in body["name"])

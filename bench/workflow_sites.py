@@ -234,18 +234,22 @@ def cut(socket: Socket) -> None:
 def relink(socket: Socket, origin: Raw, number: int, kind: str) -> None:
     """Makes the input come from output `number` of the node `origin` of the same scope."""
     cut(socket)
-    place, link = socket.place, socket.link
+    add_link(socket.place, socket.slot, socket.link.id, origin, number, kind)
+
+
+def add_link(place: Placed, slot: Raw, id_: int, origin: Raw, number: int, kind: str) -> None:
+    """Adds a link from output `number` of the node `origin` into an input that has none."""
     slots = place.node.get("inputs") or []
-    target = next(number for number, one in enumerate(slots) if one is socket.slot)
+    target = next(place_ for place_, one in enumerate(slots) if one is slot)
     ends = (origin["id"], number, place.node["id"], target)
     names = ("origin_id", "origin_slot", "target_id", "target_slot")
-    new: Any = [link.id, *ends, kind]
+    new: Any = [id_, *ends, kind]
     if place.outer:
-        new = {"id": link.id, **dict(zip(names, ends, strict=True)), "type": kind}
+        new = {"id": id_, **dict(zip(names, ends, strict=True)), "type": kind}
     place.scope.graph["links"].append(new)
-    socket.slot["link"] = link.id
+    slot["link"] = id_
     output = origin["outputs"][number]
-    output["links"] = [*(output.get("links") or []), link.id]
+    output["links"] = [*(output.get("links") or []), id_]
 
 
 def link_id(link: Any) -> Any:
