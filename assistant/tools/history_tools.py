@@ -24,9 +24,7 @@ class HistoryQuery(Arguments):
 
 class Part(Arguments):
     handle: str = Field(description="r12 or r3-40.")
-    path: str | None = Field(
-        default=None, description="Path into a JSON result: nodes.3.inputs."
-    )
+    path: str | None = Field(default=None, description="Path into a JSON result: nodes.3.inputs.")
     start: int = Field(default=0, ge=0, description="First character, to read on.")
 
 
