@@ -6,7 +6,7 @@ ComfyUI's server starts; the preview and tests without ComfyUI never import it.
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from importlib import resources
+from importlib import import_module, resources
 from pathlib import Path
 from typing import Any
 
@@ -144,24 +144,24 @@ def user_of(server: Any, request: web.Request) -> str:
 def template_files() -> dict[str, Path]:
     """The workflow templates of the package that ComfyUI's front end shows, by id."""
     try:
-        from comfyui_workflow_templates import get_asset_path, iter_templates
+        package = import_module("comfyui_workflow_templates")
     except ImportError:
+        return {}
+    if not hasattr(package, "iter_templates"):
         return older_template_files()
     return {
-        str(entry.template_id): Path(get_asset_path(entry.template_id, asset.filename))
-        for entry in iter_templates()
+        str(entry.template_id): Path(package.get_asset_path(entry.template_id, asset.filename))
+        for entry in package.iter_templates()
         for asset in entry.assets
         if asset.filename == f"{entry.template_id}.json"
     }
 
 
 def older_template_files() -> dict[str, Path]:
-    """The templates where the package has them as one folder, or is not installed."""
-    try:
-        folder = resources.files("comfyui_workflow_templates") / "templates"
-    except ModuleNotFoundError:
-        return {}
-    return {path.stem: path for path in sorted(Path(str(folder)).glob("*.json"))}
+    """The templates of a package that has all of them in one folder, with their index."""
+    folder = Path(str(resources.files("comfyui_workflow_templates"))) / "templates"
+    paths = sorted(folder.glob("*.json"))
+    return {path.stem: path for path in paths if not path.stem.startswith("index")}
 
 
 def taken_paths(

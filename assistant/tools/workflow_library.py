@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from difflib import SequenceMatcher
+from itertools import islice
 from pathlib import Path
 from typing import Final
 
@@ -57,7 +58,7 @@ class WorkflowLibrary:
         folder, names = self._folder(), list(self._comfyui.template_files())
         if folder is None:
             return names
-        found = [path for path, _ in zip(folder.rglob(f"*{ENDING}"), range(MOST_FILES))]
+        found = islice(folder.rglob(f"*{ENDING}"), MOST_FILES)
         saved = [path.relative_to(folder).with_suffix("").as_posix() for path in found]
         return [*sorted(saved), *names]
 

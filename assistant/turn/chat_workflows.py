@@ -27,7 +27,7 @@ from .waiting_workflows import WaitingWorkflows
 
 logger = logging.getLogger("comfyui_assistant")
 
-MOST_NEWEST = 16
+MOST_NEWEST = 4
 """Chats whose newest workflow stays in memory; that of other chats is read again on use."""
 
 

@@ -120,8 +120,9 @@ async def test_a_suspended_turn_reads_what_its_panel_changed(chat: Chatting, ben
     chat.provider.queue(LOOK, "A decoder.")
     waiting = (await chat.stored())["messages"][-1]["parts"]
     call = next(part for part in waiting if part.get("approval"))
-    decision = {"ids": [call["toolCallId"]], "approval_ids": [call["approval"]["id"]]}
-    assert (await chat.command(type="approve_tools", **decision)).status == 202
+    seen_question: Any = {"approval_ids": [call["approval"]["id"]]}
+    ids: Any = [call["toolCallId"]]
+    assert (await chat.command(type="approve_tools", ids=ids, **seen_question)).status == 202
     await chat.idle()
     assert "VAEDecode" in seen(chat)
 
