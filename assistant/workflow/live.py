@@ -17,7 +17,14 @@ from .graph import ROOT, Graph, Scope
 from .inputs import DYNAMIC_COMBO
 from .instances import instance_node, migrate_promotions
 from .live_nodes import LiveInput, LiveLink, LiveNode
-from .loading import FileLinks, known_node, prompt_node, unknown_node
+from .loading import (
+    FileLinks,
+    Prototype,
+    known_node,
+    prompt_node,
+    prototype,
+    unknown_node,
+)
 from .node_definitions import NodeDefinitions
 from .page_values import UNSET
 from .parts import SUBGRAPH_INPUT, SUBGRAPH_OUTPUT, Link, Node, PromptNode
@@ -109,6 +116,7 @@ class LiveGraph:
         self.graph = graph
         self.definitions = definitions
         self.subgraphs: dict[str, LiveScope] = {}
+        self._prototypes: dict[str, Prototype] = {}
         for key in graph.leaves_first:
             self.subgraphs[key] = self._load(graph.subgraphs[key])
         self.root = self._load(graph.root)
@@ -187,7 +195,10 @@ class LiveGraph:
         if inner is not None:
             return instance_node(node, inner, found)
         if node.type in self.definitions:
-            return known_node(node, self.definitions[node.type], found)
+            new = self._prototypes.get(node.type)
+            if new is None:
+                new = self._prototypes[node.type] = prototype(self.definitions[node.type])
+            return known_node(node, new, found)
         return unknown_node(node, found)
 
     def _load_prompt(self, live: LiveScope) -> None:

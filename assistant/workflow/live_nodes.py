@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from .live import LiveScope
 
 
-@dataclass(eq=False)
+@dataclass(eq=False, slots=True)
 class LiveLink:
     """A link by where it comes from; the input that it feeds has it as `link`."""
 
@@ -27,7 +27,7 @@ class LiveLink:
     type: str
 
 
-@dataclass(eq=False)
+@dataclass(eq=False, slots=True)
 class LiveInput:
     """An input of a node. `spec` is its definition, where it has one."""
 
@@ -47,7 +47,7 @@ class LiveOutput:
     type: str
 
 
-@dataclass(eq=False)
+@dataclass(eq=False, slots=True)
 class LiveNode:
     """A node of one scope; instances of the scope's subgraph share it."""
 

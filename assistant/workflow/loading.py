@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from .dynamic_inputs import add_inputs, grow_connected, set_widget
-from .inputs import ANY, Input
+from .inputs import ANY, DYNAMIC_COMBO, Input
 from .live_nodes import LiveInput, LiveLink, LiveNode, LiveOutput
 from .node_definitions import NodeDefinition
 from .parts import NOTES, Node, PromptNode, Slot
@@ -50,20 +50,73 @@ class FileLinks:
         return list(zip([slot.name for slot in node.inputs], self.named, strict=True))
 
 
-def known_node(node: Node, definition: NodeDefinition, links: FileLinks) -> LiveNode:
-    """A node of a known type."""
-    live = LiveNode(node.id, node, definition, outputs=live_outputs(node, definition))
+@dataclass(frozen=True)
+class Prototype:
+    """A new node of a type, from which those of a graph are copied: making one takes time."""
+
+    live: LiveNode
+    specs: Sequence[Input]
+    """The definition's inputs and those that the front end adds: required ones, then optional."""
+    count: int
+    """How many values a file lists for it."""
+    forced: bool
+    """Whether an input has no widget though its type has."""
+    places: Mapping[str, int]
+    """The places of the inputs by name."""
+    nested: bool
+    """Whether inputs come and go with the values of dynamic combos."""
+
+    def copy(self, node: Node) -> LiveNode:
+        made = self.live
+        outputs = made.outputs
+        if len(node.outputs) > len(outputs) or any(one.type == ANY for one in outputs):
+            outputs = live_outputs(node, made.definition)
+        return LiveNode(
+            node.id,
+            node,
+            made.definition,
+            inputs=[LiveInput(one.name, one.type, one.widget, one.spec) for one in made.inputs],
+            outputs=outputs,
+            own_widgets=[one.copy() for one in made.own_widgets],
+            autogrow=dict(made.autogrow) if made.autogrow else {},
+            rows=set(made.rows) if made.rows else set(),
+        )
+
+
+def prototype(definition: NodeDefinition) -> Prototype:
+    """A new node of a known type."""
+    raw = {"id": 0, "type": definition.type}
+    live = LiveNode("0", Node("0", raw), definition)
+    live.outputs = live_outputs(live.node, definition)
     added = added_inputs(definition)
     add_inputs(live, [*definition.inputs, *added])
     live.own_widgets.extend(added_widgets(definition.type))
     make_unique(live.own_widgets)
-    named = merge_slots(live, node.inputs, links.named)
-    merged = list(zip([one.name for one in live.inputs], named, strict=True))
+    required = [one for one in definition.inputs if not one.optional]
+    optional = [one for one in definition.inputs if one.optional]
+    specs = [*required, *added, *optional]
+    return Prototype(
+        live,
+        specs,
+        count=sum(widget.in_file for widget in live.own_widgets),
+        forced=any(one.options.get("forceInput") for one in specs),
+        places={one.name: place for place, one in enumerate(live.inputs)},
+        nested=any(spec.type == DYNAMIC_COMBO for spec in specs),
+    )
+
+
+def known_node(node: Node, new: Prototype, links: FileLinks) -> LiveNode:
+    """A node of a known type, given a new one of this type."""
+    live = new.copy(node)
+    named = merge_slots(live, node.inputs, links.named, new.places)
+    merged = list(zip([one.name for one in live.inputs], named, strict=True)) if new.nested else []
     place_links(live, links.placed)
     grow_connected(live, named)
-    realign_group_children(live, merged)
-    _restore_values(live, migrated(node, definition, added, live.own_widgets))
-    make_unique(live.own_widgets)
+    if new.nested:
+        realign_group_children(live, merged)
+    _restore_values(live, migrated(live, new))
+    if new.nested or node.type == "CustomCombo":
+        make_unique(live.own_widgets)
     realign(live, links.by_name(node))
     return live
 
@@ -94,52 +147,51 @@ def _growing(widgets: list[Widget]) -> Iterator[Widget]:
 
 
 def merge_slots(
-    live: LiveNode, slots: Sequence[Slot], named: Sequence[LiveLink | None]
+    live: LiveNode,
+    slots: Sequence[Slot],
+    named: Sequence[LiveLink | None],
+    places: Mapping[str, int],
 ) -> list[LiveLink | None]:
     """Add the file's inputs that the node has not behind those that it has.
 
-    Returns the links that the file's inputs name, by the places of the node's inputs.
+    `places` are those of the inputs that the node has, by name. Returns the links that the file's
+    inputs name, by the places of the node's inputs.
     """
-    in_file = {slot.name: index for index, slot in enumerate(slots)}
-    defined = {one.name for one in live.inputs}
-    found: list[LiveLink | None] = []
-    for one in live.inputs:
-        index = in_file.get(one.name)
-        found.append(named[index] if index is not None else None)
-        if index is not None:
-            one.widget = one.widget or slots[index].widget
+    found: list[LiveLink | None] = [None] * len(live.inputs)
     for slot, link in zip(slots, named, strict=True):
-        if slot.name not in defined:
+        place = places.get(slot.name)
+        if place is None:
             live.inputs.append(LiveInput(slot.name, slot.type, slot.widget))
             found.append(link)
+            continue
+        found[place] = link
+        one = live.inputs[place]
+        if one.widget is None and slot.widget is not None:
+            one.widget = slot.widget
     return found
 
 
-def migrated(
-    node: Node, definition: NodeDefinition, added: Sequence[Input], widgets: Sequence[Widget]
-) -> list[tuple[int, Any]]:
+def migrated(live: LiveNode, new: Prototype) -> list[tuple[int, Any]]:
     """The file's values with their places, without those that old front ends wrote for inputs.
 
     An input with `forceInput` once had a place in the list though it has no widget. The list is
     only touched where its length says that it was written so.
     """
-    values = list(enumerate(node.values))
-    required = [one for one in definition.inputs if not one.optional]
-    optional = [one for one in definition.inputs if one.optional]
+    widgets = live.own_widgets
+    values = list(enumerate(live.node.values))
+    if not values or (not new.forced and len(values) == new.count):
+        return values
     names = {widget.name for widget in widgets}
     skipped = {widget.name for widget in widgets if not widget.in_file}
     forced: list[bool] = []
-    for one in [*required, *added, *optional]:
+    for one in new.specs:
         force = bool(one.options.get("forceInput"))
         if (one.name not in names and not force) or one.name in skipped:
             continue
         forced.extend([force, False] if one.options.get(CONTROL) else [force])
-    count = sum(widget.in_file for widget in widgets)
-    if True not in forced and len(values) == count:
+    if True not in forced and len(values) == new.count:
         return values
-    compact = [
-        (index, value) for index, value in values if index >= len(widgets) or widgets[index].in_file
-    ]
+    compact = [pair for pair in values if pair[0] >= len(widgets) or widgets[pair[0]].in_file]
     aligned = next((one for one in (compact, values) if len(one) == len(forced)), None)
     if aligned is None:
         return values

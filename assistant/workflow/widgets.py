@@ -23,7 +23,7 @@ TEXT = "customtext"
 """The type of a text field of several lines, which holds nothing but texts."""
 
 
-@dataclass
+@dataclass(eq=False, slots=True)
 class Widget:
     """A widget with its value; `value` is `UNSET` where the front end has none."""
 
@@ -46,6 +46,20 @@ class Widget:
     def control(self) -> bool:
         """Whether it says how a seed changes after each run; never part of a prompt."""
         return self.type in ("control", "filter")
+
+    def copy(self) -> Widget:
+        """The same widget for another node."""
+        return Widget(
+            self.name,
+            self.type,
+            deepcopy(self.value) if isinstance(self.value, (list, dict)) else self.value,
+            self.input,
+            self.choices,
+            self.in_file,
+            self.in_prompt,
+            self.place,
+            self.dynamic_prompt,
+        )
 
     def assign(self, value: Any) -> None:
         """Give it a value as the front end's widget takes it."""
