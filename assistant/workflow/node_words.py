@@ -172,10 +172,12 @@ def _node_words(
         mode=live.mode,
         values=values,
         defaults=usual_values,
-        sources={
-            one.name: _source(scope, one.link) for one in live.inputs if one.link is not None
+        sources={one.name: _source(scope, one.link) for one in live.inputs if one.link is not None},
+        labels={
+            slot.name: slot.label
+            for slot in slots
+            if slot.label and slot.label not in (slot.name, slot.name.rpartition(".")[2])
         },
-        labels={slot.name: slot.label for slot in slots if slot.label and slot.label not in (slot.name, slot.name.rpartition(".")[2])},
         is_note=live.type in NOTES,
         subgraph=inner.scope.key if inner is not None else None,
     )
