@@ -8,17 +8,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from functools import cache
 from typing import Any
 
 from ..messages.fences import quoted
 from .full_view import mode_word, subgraph_names
 from .graph import Graph, Scope
-from .parts import NOTES, RUN, SUBGRAPH_INPUT
 from .live import LiveGraph, LiveScope
 from .live_nodes import LiveLink, LiveNode
 from .node_definitions import NodeDefinitions
 from .page_values import UNSET
+from .parts import NOTES, RUN, SUBGRAPH_INPUT
 from .widgets import Widget, make_widgets
 from .words import id_word, slot_word, type_word
 
