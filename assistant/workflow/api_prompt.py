@@ -69,21 +69,23 @@ def running(live: LiveGraph) -> Iterator[Position]:
     A muted or bypassed instance takes along what is in it. Inside of another subgraph it does not:
     the front end mutes its inner nodes, too, when somebody mutes it there.
     """
-    pending = [_positions(live.root, ())]
+    pending: list[Iterator[Position]] = [
+        (Position(live.root, node) for node in live.root.nodes.values())
+    ]
     while pending:
         for at in pending[-1]:
             runs = at.node.mode not in (MUTED, BYPASSED)
             if runs:
                 yield at
             if at.node.subgraph is not None and (runs or at.around):
-                pending.append(_positions(at.node.subgraph, (*at.around, at.node)))
+                pending.append(_inside(at, at.node.subgraph))
                 break
         else:
             pending.pop()
 
 
-def _positions(scope: LiveScope, around: tuple[LiveNode, ...]) -> Iterator[Position]:
-    return (Position(scope, node, around) for node in scope.nodes.values())
+def _inside(at: Position, scope: LiveScope) -> Iterator[Position]:
+    return (at.inside(scope, node) for node in scope.nodes.values())
 
 
 def _package(node: LiveNode) -> dict[str, str]:

@@ -55,8 +55,12 @@ class Prototype:
     """A new node of a type, from which those of a graph are copied: making one takes time."""
 
     live: LiveNode
-    added: Sequence[Input]
-    """The inputs that the front end adds to the definition."""
+    specs: Sequence[Input]
+    """The definition's inputs and those that the front end adds: required ones, then optional."""
+    count: int
+    """How many values a file lists for it."""
+    forced: bool
+    """Whether an input has no widget though its type has."""
     places: Mapping[str, int]
     """The places of the inputs by name."""
     nested: bool
@@ -88,9 +92,17 @@ def prototype(definition: NodeDefinition) -> Prototype:
     add_inputs(live, [*definition.inputs, *added])
     live.own_widgets.extend(added_widgets(definition.type))
     make_unique(live.own_widgets)
-    places = {one.name: place for place, one in enumerate(live.inputs)}
-    nested = any(spec.type == DYNAMIC_COMBO for spec in definition.inputs)
-    return Prototype(live, added, places, nested)
+    required = [one for one in definition.inputs if not one.optional]
+    optional = [one for one in definition.inputs if one.optional]
+    specs = [*required, *added, *optional]
+    return Prototype(
+        live,
+        specs,
+        count=sum(widget.in_file for widget in live.own_widgets),
+        forced=any(one.options.get("forceInput") for one in specs),
+        places={one.name: place for place, one in enumerate(live.inputs)},
+        nested=any(spec.type == DYNAMIC_COMBO for spec in specs),
+    )
 
 
 def known_node(node: Node, new: Prototype, links: FileLinks) -> LiveNode:
@@ -102,7 +114,7 @@ def known_node(node: Node, new: Prototype, links: FileLinks) -> LiveNode:
     grow_connected(live, named)
     if new.nested:
         realign_group_children(live, merged)
-    _restore_values(live, migrated(live, new.added))
+    _restore_values(live, migrated(live, new))
     if new.nested or node.type == "CustomCombo":
         make_unique(live.own_widgets)
     realign(live, links.by_name(node))
@@ -159,31 +171,25 @@ def merge_slots(
     return found
 
 
-def migrated(live: LiveNode, added: Sequence[Input]) -> list[tuple[int, Any]]:
+def migrated(live: LiveNode, new: Prototype) -> list[tuple[int, Any]]:
     """The file's values with their places, without those that old front ends wrote for inputs.
 
     An input with `forceInput` once had a place in the list though it has no widget. The list is
     only touched where its length says that it was written so.
     """
-    widgets, definition = live.own_widgets, live.definition
+    widgets = live.own_widgets
     values = list(enumerate(live.node.values))
-    if definition is None or not values:
-        return values
-    required = [one for one in definition.inputs if not one.optional]
-    optional = [one for one in definition.inputs if one.optional]
-    specs = [*required, *added, *optional]
-    count = sum(widget.in_file for widget in widgets)
-    if len(values) == count and not any(one.options.get("forceInput") for one in specs):
+    if not values or (not new.forced and len(values) == new.count):
         return values
     names = {widget.name for widget in widgets}
     skipped = {widget.name for widget in widgets if not widget.in_file}
     forced: list[bool] = []
-    for one in specs:
+    for one in new.specs:
         force = bool(one.options.get("forceInput"))
         if (one.name not in names and not force) or one.name in skipped:
             continue
         forced.extend([force, False] if one.options.get(CONTROL) else [force])
-    if True not in forced and len(values) == count:
+    if True not in forced and len(values) == new.count:
         return values
     compact = [pair for pair in values if pair[0] >= len(widgets) or widgets[pair[0]].in_file]
     aligned = next((one for one in (compact, values) if len(one) == len(forced)), None)

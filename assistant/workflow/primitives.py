@@ -14,6 +14,7 @@ from .dynamic_inputs import set_widget
 from .inputs import COMBO, WIDGET_TYPES, Input
 from .page_values import UNSET, is_truthy, page_text
 from .parts import PRIMITIVE
+from .rounding import kept_number
 from .widgets import CONTROL, CONTROL_MODES, Widget, make_widgets
 
 if TYPE_CHECKING:
@@ -69,7 +70,7 @@ def apply_primitives(scope: LiveScope, find: Callable[[str, str], Widget | None]
         for target, one in scope.targets(node.id, 0):
             widget = target.widget_of(one)
             if widget is not None:
-                set_widget(target, widget, value)
+                set_widget(target, widget, kept_number(target, widget, value))
 
 
 def replace_references(text: str, find: Callable[[str, str], Widget | None]) -> str:

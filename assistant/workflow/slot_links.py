@@ -45,7 +45,8 @@ def realign(live: LiveNode, named: Sequence[tuple[str, LiveLink | None]]) -> Non
     for name, link in named:
         if link is not None:
             names.setdefault(link, []).append(name)
-    if not names:
+    placed = {one.link: one.name for one in live.inputs if one.link is not None}
+    if all(placed.get(link) == name for name, link in named if link is not None):
         return
     skipped: set[LiveLink] = set()
     passes = 0

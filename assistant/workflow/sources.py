@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, NamedTuple
 
 from .inputs import ANY, connects
 from .live import LiveGraph, LiveScope
@@ -38,21 +38,32 @@ class ValueSource:
 Source = OutputSource | ValueSource
 
 
-@dataclass(frozen=True)
-class Position:
+class Position(NamedTuple):
     """A node inside of instances: the scopes and instances around it, the outermost first."""
 
     scope: LiveScope
     node: LiveNode
-    around: tuple[LiveNode, ...]
-
-    @property
-    def prefix(self) -> str:
-        return "".join(f"{one.id}:" for one in self.around)
+    around: tuple[LiveNode, ...] = ()
+    prefix: str = ""
+    """The ids of the instances around it, each with a colon."""
 
     @property
     def address(self) -> str:
-        return f"{self.prefix}{self.node.id}"
+        return self.prefix + self.node.id
+
+    def beside(self, node: LiveNode) -> Position:
+        """Another node of the same scope."""
+        return Position(self.scope, node, self.around, self.prefix)
+
+    def inside(self, scope: LiveScope, node: LiveNode) -> Position:
+        """A node inside of this instance."""
+        return Position(scope, node, (*self.around, self.node), f"{self.address}:")
+
+    def outside(self, scope: LiveScope) -> Position:
+        """The innermost instance around this node; `scope` is the one that it is in."""
+        *around, instance = self.around
+        prefix = self.prefix[: -len(instance.id) - 1]
+        return Position(scope, instance, tuple(around), prefix)
 
 
 class Sources:
@@ -71,7 +82,8 @@ class Sources:
         around = tuple(
             scope.nodes[one.id] for scope, one in zip(scopes, place.instances, strict=False)
         )
-        return Position(scopes[-1], scopes[-1].nodes[place.node.id], around)
+        prefix = "".join(f"{one.id}:" for one in around)
+        return Position(scopes[-1], scopes[-1].nodes[place.node.id], around, prefix)
 
     def _scopes(self, ids: tuple[str, ...]) -> list[LiveScope]:
         scopes = [self._live.root]
@@ -113,23 +125,23 @@ class Sources:
         node = at.scope.nodes.get(link.source)
         if node is None:
             return None
-        source = Position(at.scope, node, at.around)
-        return _Step(source, link.source_slot, False, kind or one.type)
+        return _Step(at.beside(node), link.source_slot, False, kind or one.type)
 
     def _leave(self, at: Position, slot: int) -> ValueSource | _Step | None:
         """From the inside of an instance to its own input."""
-        instance = at.around[-1]
         around = at.around[:-1]
         scope = around[-1].subgraph if around else self._live.root
-        if slot >= len(instance.inputs) or scope is None:
+        if scope is None:
             return None
-        one = instance.inputs[slot]
+        outer = at.outside(scope)
+        if slot >= len(outer.node.inputs):
+            return None
+        one = outer.node.inputs[slot]
         if one.link is not None:
-            return _Step(Position(scope, instance, around), slot, True, None)
+            return _Step(outer, slot, True, None)
         if one.promoted is None:
             return None
-        address = "".join(f"{node.id}:" for node in around) + instance.id
-        return ValueSource(address, one.name, one.promoted.value)
+        return ValueSource(outer.address, one.name, one.promoted.value)
 
     def _out_of(self, at: Position, slot: int, kind: str) -> OutputSource | _Step | None:
         """From an output to the node that makes what comes out of it."""
@@ -142,19 +154,16 @@ class Sources:
         if node.subgraph is not None:
             link = node.subgraph.output_links.get(slot)
             inner = node.subgraph.nodes.get(link.source) if link is not None else None
-            if link is None:
+            if link is None or inner is None:
                 return None
-            if inner is None:
-                return None
-            inside = Position(node.subgraph, inner, (*at.around, node))
-            return _Step(inside, link.source_slot, False, kind)
+            return _Step(at.inside(node.subgraph, inner), link.source_slot, False, kind)
         if not node.virtual:
             return OutputSource(at.address, slot)
         if node.type in REROUTES:
             return _Step(at, 0, True, kind)
         if node.type in GETTERS:
             setter = self._setters.get((at.scope.scope.key, _set_name(node)))
-            return _Step(Position(at.scope, setter, at.around), 0, True, kind) if setter else None
+            return _Step(at.beside(setter), 0, True, kind) if setter else None
         return _Step(at, 0, True, kind) if node.type in SETTERS else None
 
     @cached_property
@@ -168,8 +177,7 @@ class Sources:
         return found
 
 
-@dataclass(frozen=True)
-class _Step:
+class _Step(NamedTuple):
     """On to an input (`entering`) or an output; `type` is what the last input takes."""
 
     at: Position

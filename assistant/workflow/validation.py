@@ -20,7 +20,7 @@ from .live import LiveGraph
 from .node_definitions import NodeDefinitions
 from .validation_graph import GraphCheck, awake
 from .validation_names import Nearest
-from .validation_packages import COMFYUI, Package, own_package
+from .validation_packages import COMFYUI, RENAMED, Package, own_package
 from .validation_problems import NO_VALUE, Fix, Problem, shown, worst_first
 from .validation_prompt import PromptCheck, PromptNodeCheck
 from .validation_sources import file_sources
@@ -113,6 +113,12 @@ class _Validation:
         if not node.type:
             message = "The node does not say its type."
             return Problem(node.address, "", "unknown_node", message, None, blocks_run=True)
+        renamed = RENAMED.get(node.type)
+        if renamed is not None and renamed in self._definitions:
+            message = (
+                f"The node type {shown(node.type)} is old; ComfyUI takes {shown(renamed)} for it."
+            )
+            return Problem(node.address, "", "unknown_node", message, _package_fix(None, renamed))
         properties = mapping(place.node.properties) if place is not None else {}
         near = self._nearest.name(node.type, self._types)
         package = own_package(properties) or self._packages.get(node.type)

@@ -72,6 +72,8 @@ INPUT_FILES: Final = frozenset({
     ("LoadTrainingDataset", "folder_name"), ("LoadImageOutput", "image"),
 })  # fmt: skip
 """Inputs that list the user's own files without an option that says so."""
+LISTED_FOLDERS: Final = {"Load3D": "3d", "Load3DAdvanced": "3d"}
+"""The folder in ComfyUI's input folder that a node lists, where it is not that folder itself."""
 _NUMBER = re.compile(r"_?\d+$")
 _ANNOTATION = re.compile(r" \[(input|output|temp)\]$")
 
@@ -109,13 +111,14 @@ def plain_file(value: str) -> tuple[str, str]:
     return (value[: found.start()], found[1]) if found else (value, "input")
 
 
-def beyond_the_list(value: Any) -> bool:
-    """Whether an input file may exist though no list has it.
+def beyond_the_list(type_: str, value: Any) -> bool:
+    """Whether an input file may exist though the list of choices does not have it.
 
-    ComfyUI lists what lies in its input folder itself; its nodes read from folders in it and from
-    the folders of outputs, too.
+    Nodes that load pictures and the like list one folder, and read from any folder in ComfyUI's
+    input folder and from the folders of outputs, too. An empty name is that folder itself.
     """
     if not isinstance(value, str):
         return False
-    name, folder = plain_file(value)
-    return folder != "input" or "/" in name or "\\" in name
+    name, folder = plain_file(value.replace("\\", "/"))
+    inside = name.rpartition("/")[0]
+    return folder != "input" or not name or inside != LISTED_FOLDERS.get(type_, "")

@@ -11,6 +11,14 @@ from .inputs import mapping, sequence
 
 COMFYUI: Final = "comfy-core"
 """The name that the front end writes for ComfyUI's own nodes."""
+RENAMED: Final = {
+    "T2IAdapterLoader": "ControlNetLoader",
+    "Load3DAnimation": "Load3D",
+    "Preview3DAnimation": "Preview3D",
+    "SDV_img2vid_Conditioning": "SVD_img2vid_Conditioning",
+    "ConditioningAverage ": "ConditioningAverage",
+}
+"""Types that ComfyUI (0.33) no longer has and itself replaces before it looks at a prompt."""
 REGISTRY: Final = "https://registry.comfy.org/nodes/"
 _NAME = re.compile(r"[\w.-]{1,100}(/[\w.-]{1,100})?")
 

@@ -79,7 +79,7 @@ class ValueChecks:
             return None
         kind = listed_files(type_, expected.name, one, wrong[0])
         if kind == "file":
-            return self._missing_file(expected, wrong[0], choices)
+            return self._missing_file(type_, expected, wrong[0])
         if kind == "model":
             return self._missing_model(type_, expected, wrong[0], choices)
         return self._not_a_choice(expected, wrong[0], choices, refused)
@@ -100,18 +100,18 @@ class ValueChecks:
             near = same[0]
         return Fix(f"Choose {shown(near)}.", near)
 
-    def _missing_file(self, expected: Expected, value: Any, choices: Any) -> Finding | None:
-        """An input file. What lies beyond the list may be there: said, but not as blocking."""
+    def _missing_file(self, type_: str, expected: Expected, value: Any) -> Finding | None:
+        """An input file that no list has. Where it may be there all the same, it blocks nothing."""
+        choices = expected.input.choices or ()
         if isinstance(value, str) and plain_file(value) in [(str(one), "input") for one in choices]:
             return None
         near = self._nearest.name(value, choices)
-        fix = (
-            Fix(f"Choose {shown(near)}, or add the file to ComfyUI's input folder.", near)
-            if near is not None
-            else Fix("Choose another file, or add this one to ComfyUI's input folder.")
-        )
-        if beyond_the_list(value):
-            message = f"{shown(value)} lies where ComfyUI lists no files: it may be missing."
+        fix = Fix("Choose another file, or add this one to ComfyUI's input folder.")
+        if near is not None:
+            text = f"Choose {shown(near)}, or add the file to ComfyUI's input folder."
+            fix = Fix(text, near)
+        if leaves_to_node(type_, expected.name) and beyond_the_list(type_, value):
+            message = f"{shown(value)} is in none of the lists of files: it may be missing."
             return Finding("missing_file", message, fix, refused=False)
         return Finding("missing_file", f"The file {shown(value)} is not there.", fix, refused=True)
 
