@@ -86,13 +86,22 @@ class Site:
                 link = self.links(place.scope).get(slot.get("link"))
                 if slot.get("link") is not None and not (promoted and self._is_shown(place, link)):
                     driven.add(slot.get("name"))
+            slots = {slot.get("name") for slot in place.node.get("inputs") or []}
             for widget in raw.widgets(place.node, self.definitions[place.type]) or []:
-                if widget.name not in driven:
+                # Without a slot in the file the front end gives a dynamic widget its default.
+                counts = "." not in widget.name or widget.name in slots
+                if counts and widget.name not in driven:
                     yield place, widget
 
     def _is_shown(self, place: Placed, link: Link | None) -> bool:
-        """Whether the link comes from an input of the subgraph that nothing outside feeds."""
+        """Whether the link comes from an input of the subgraph that nothing outside feeds.
+
+        Where it leads to several nodes, the value of one of them counts for all.
+        """
         if link is None or link.origin != raw.INPUT_SIDE:
+            return False
+        same = [one for one in self.links(place.scope).values() if one.origin == raw.INPUT_SIDE]
+        if [one.origin_slot for one in same].count(link.origin_slot) > 1:
             return False
         name = (place.scope.graph.get("inputs") or [])[link.origin_slot]["name"]
         slots = place.outer[-1].get("inputs") or []
