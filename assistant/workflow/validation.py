@@ -29,6 +29,8 @@ from .write import write_workflow
 
 LARGEST: Final = 200_000
 """Nodes with all subgraphs spelled out. Nested instances can make millions of a small file."""
+LIKE_A_TYPE: Final = 0.75
+"""How like an installed type has to be to be named: names of nodes share many words."""
 NO_PACKAGES: Final[Mapping[str, Package]] = MappingProxyType({})
 
 
@@ -120,7 +122,7 @@ class _Validation:
             )
             return Problem(node.address, "", "unknown_node", message, _package_fix(None, renamed))
         properties = mapping(place.node.properties) if place is not None else {}
-        near = self._nearest.name(node.type, self._types)
+        near = self._nearest.name(node.type, self._types, LIKE_A_TYPE)
         package = own_package(properties) or self._packages.get(node.type)
         message = f"The node type {shown(node.type)} is not installed."
         fix = _package_fix(package, near)
@@ -128,17 +130,17 @@ class _Validation:
 
 
 def _package_fix(package: Package | None, near: str | None) -> Fix | None:
-    instead = f"use {shown(near)} instead" if near is not None else ""
+    nearest = f"The nearest installed type is {shown(near)}." if near is not None else ""
     value = near if near is not None else NO_VALUE
     if package is None:
-        return Fix(f"{instead[0].upper()}{instead[1:]}.", value) if instead else None
+        return Fix(nearest, value) if nearest else None
     if package.name == COMFYUI:
         seen = f" (it was used with {shown(package.version)})" if package.version else ""
-        text = f"Update ComfyUI, whose own node it is{seen}"
+        text = f"Update ComfyUI, whose own node it is{seen}."
     else:
-        text = f"Install the package {shown(package.name)}"
-    return Fix(f"{text}, or {instead}." if instead else f"{text}.", value, package.name,
-               address=package.address)  # fmt: skip
+        text = f"Install the package {shown(package.name)}."
+    text = f"{text} {nearest}".strip()
+    return Fix(text, value, package.name, address=package.address)
 
 
 def _no_output(check: PromptCheck) -> Problem:

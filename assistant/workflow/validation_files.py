@@ -78,14 +78,17 @@ _NUMBER = re.compile(r"_?\d+$")
 _ANNOTATION = re.compile(r" \[(input|output|temp)\]$")
 
 
-def listed_files(type_: str, name: str, one: Input, value: Any = None) -> Kind | None:
-    """What an input's choices are files of; `None` where they are no files. See the rule above."""
+def listed_files(type_: str, name: str, one: Input, listed: Kind | None, value: Any) -> Kind | None:
+    """What an input's choices are files of; `None` where they are no files. See the rule above.
+
+    `listed` is `files_by_ending` of the choices.
+    """
     plain = name.rpartition(".")[2]
     if one.lists_files or (type_, plain) in INPUT_FILES:
         return "file"
     if model_folder(type_, name) is not None:
         return "model"
-    return files_by_ending(one.choices or ()) or files_by_ending((value,))
+    return listed or files_by_ending((value,))
 
 
 def model_folder(type_: str, name: str) -> str | None:

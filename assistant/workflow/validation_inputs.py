@@ -7,7 +7,7 @@ given.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -34,6 +34,8 @@ SELF_CHECKED: Final[Mapping[str, frozenset[str]]] = {
 }
 """Inputs whose choices and ranges ComfyUI leaves to the node (`VALIDATE_INPUTS`); ComfyUI 0.33."""
 
+MOST_REQUIRED: Final = 1000
+"""Rows that a group can be said to need; ComfyUI's own groups need at most two."""
 PAGE_INPUTS: Final = frozenset({("SaveGLB", "image"), ("Preview3D", "image")})
 """Inputs that the front end puts into prompts though no definition has them."""
 
@@ -97,21 +99,13 @@ def _grown(one: Input, name: str, given: Mapping[str, Any]) -> Iterator[Expected
     if grow is None or not grow.inputs:
         return
     template = grow.inputs[0]
-    required = set() if template.optional else set(_row_names(range(grow.minimum), grow))
+    must = 0 if template.optional else min(grow.minimum, grow.maximum, MOST_REQUIRED)
+    required = dict.fromkeys(grow.name(row, template.name) for row in range(must))
     given_rows = [full[len(name) + 1 :] for full in given if full.startswith(f"{name}.")]
-    for row in dict.fromkeys([*sorted(required, key=_natural), *given_rows]):
+    for row in dict.fromkeys([*required, *given_rows]):
         inner = grow.input(row)
         if inner is not None:
             yield Expected(f"{name}.{row}", inner, row in required)
-
-
-def _row_names(rows: Iterable[int], grow: Any) -> list[str]:
-    names = (grow.name(row, grow.inputs[0].name) for row in rows if row < grow.maximum)
-    return [name for name in names if name]
-
-
-def _natural(name: str) -> tuple[int, str]:
-    return len(name), name
 
 
 def _chosen(one: Input, name: str, given: Mapping[str, Any]) -> Iterator[Expected]:

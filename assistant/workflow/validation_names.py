@@ -13,7 +13,7 @@ from typing import Any
 
 LIKE_ENOUGH = 0.6
 """The least likeness of a name that is worth naming, from 0 to 1: difflib's own default."""
-COMPARISONS = 40_000
+COMPARISONS = 20_000
 """Names that one validation compares: below a second in all."""
 LONGEST_NAME = 200
 """Characters of a name that are compared."""
@@ -30,23 +30,27 @@ class Nearest:
         self._plain: dict[str, str] = {}
         self._kept: list[Sequence[Any]] = []
 
-    def name(self, wrong: Any, names: Sequence[Any]) -> str | None:
+    def name(
+        self, wrong: Any, names: Sequence[Any], like_enough: float = LIKE_ENOUGH
+    ) -> str | None:
         """The name that is most like `wrong`; `None` where none is like it.
 
         The same file in another folder, or written with the other slash, comes before likeness.
+        `names` has to stay as it is while this object is used.
         """
         if not isinstance(wrong, str) or not wrong:
             return None
         key = (wrong, id(names))
         if key not in self._found:
             self._kept.append(names)  # so that no other list gets its id
-            self._found[key] = self._search(wrong, [one for one in names if isinstance(one, str)])
+            self._found[key] = self._search(wrong, names, like_enough)
         return self._found[key]
 
-    def _search(self, wrong: str, names: list[str]) -> str | None:
-        if self._left < len(names):
+    def _search(self, wrong: str, listed: Sequence[Any], like_enough: float) -> str | None:
+        if self._left < len(listed):
             return None
-        self._left -= len(names)
+        self._left -= len(listed)
+        names = [one for one in listed if isinstance(one, str)]
         file = _file_name(wrong)
         slashed = wrong.replace("\\", "/").casefold()
         for same in (
@@ -56,12 +60,12 @@ class Nearest:
             found = next((name for name in names if same(name)), None)
             if found is not None:
                 return found
-        return self._likest(wrong, names)
+        return self._likest(wrong, names, like_enough)
 
-    def _likest(self, wrong: str, names: list[str]) -> str | None:
+    def _likest(self, wrong: str, names: list[str], like_enough: float) -> str | None:
         matcher = SequenceMatcher(autojunk=False)
         matcher.set_seq2(self._comparable(wrong))
-        best, found = LIKE_ENOUGH, None
+        best, found = like_enough, None
         for name in names:
             matcher.set_seq1(self._comparable(name))
             if matcher.real_quick_ratio() < best or matcher.quick_ratio() < best:

@@ -6,12 +6,20 @@ makes a whole number of "20" and of 20.7, and *true* of the text "false".
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from math import isfinite
 from typing import Any, Final
 
 from .inputs import ANY, COMBO, DYNAMIC_COMBO, Input, mapping, sequence
-from .validation_files import beyond_the_list, listed_files, model_folder, plain_file
+from .validation_files import (
+    beyond_the_list,
+    files_by_ending,
+    listed_files,
+    model_folder,
+    plain_file,
+)
 from .validation_inputs import Expected, leaves_to_node
 from .validation_names import Nearest
 from .validation_problems import NO_VALUE, Code, Fix, listed, shown
@@ -37,12 +45,43 @@ class Finding:
     refused: bool
 
 
+class Choices:
+    """A list of choices with an index, since lists of files are long."""
+
+    def __init__(self, values: Sequence[Any]) -> None:
+        self.values = values
+        self._texts = frozenset(one for one in values if isinstance(one, str))
+        self.files = files_by_ending(values)
+        """What the choices are files of, as far as their endings tell."""
+
+    def __contains__(self, value: object) -> bool:
+        """As ComfyUI decides it: by equality, so that 1, 1.0 and *true* are one choice."""
+        if isinstance(value, str):
+            return value in self._texts
+        try:
+            return value in self.values
+        except RecursionError:
+            return False
+
+    @cached_property
+    def by_text(self) -> Mapping[str, Any]:
+        return {str(one): one for one in reversed(self.values)}
+
+
 class ValueChecks:
     """Checks values; one object for one validation, since it remembers nearest names."""
 
     def __init__(self, nearest: Nearest, sources: dict[str, Source]) -> None:
         self._nearest = nearest
         self._sources = sources
+        self._choices: dict[int, Choices] = {}
+
+    def _indexed(self, values: Sequence[Any]) -> Choices:
+        """The index of a list. Each holds its list, so that no other list gets that identity."""
+        found = self._choices.get(id(values))
+        if found is None:
+            found = self._choices[id(values)] = Choices(values)
+        return found
 
     def check(self, type_: str, expected: Expected, value: Any) -> Finding | None:
         """The first thing that is wrong with a value that is no link; `type_` is the node's."""
@@ -50,8 +89,8 @@ class ValueChecks:
         value = mapping(value).get("__value__", value)
         if one.type == DYNAMIC_COMBO:
             keys = [mapping(option).get("key") for option in sequence(one.options.get("options"))]
-            if keys and not _among(value, keys):
-                return self._not_a_choice(expected, value, keys, refused=False)
+            if keys and value not in keys:
+                return self._not_a_choice(expected, value, Choices(keys), refused=False)
             return None
         taken = one.type.strip()
         wrong = _wrong_kind(expected.name, one, value)
@@ -72,40 +111,44 @@ class ValueChecks:
         self, type_: str, expected: Expected, value: Any, refused: bool
     ) -> Finding | None:
         one = expected.input
-        choices = one.choices or ()
+        choices = self._indexed(one.choices or ())
         several = bool(one.options.get("multiselect")) and isinstance(value, list)
-        wrong = [part for part in (value if several else [value]) if not _among(part, choices)]
+        wrong = [part for part in (value if several else [value]) if part not in choices]
         if not wrong:
             return None
-        kind = listed_files(type_, expected.name, one, wrong[0])
+        kind = listed_files(type_, expected.name, one, choices.files, wrong[0])
         if kind == "file":
-            return self._missing_file(type_, expected, wrong[0])
+            return self._missing_file(type_, expected, wrong[0], choices)
         if kind == "model":
             return self._missing_model(type_, expected, wrong[0], choices)
         return self._not_a_choice(expected, wrong[0], choices, refused)
 
-    def _not_a_choice(self, expected: Expected, value: Any, choices: Any, refused: bool) -> Finding:
+    def _not_a_choice(
+        self, expected: Expected, value: Any, choices: Choices, refused: bool
+    ) -> Finding:
         fix = self._choice(expected.input, value, choices)
         message = f"{shown(value)} is not among the choices of {shown(expected.name)}."
         return Finding("not_a_choice", message, fix, refused)
 
-    def _choice(self, one: Input, value: Any, choices: Any) -> Fix:
-        """The nearest choice, else the same one of another type, else the default or the first."""
-        near = self._nearest.name(value, choices)
+    def _choice(self, one: Input, value: Any, choices: Choices) -> Fix:
+        """The same choice of another type, else the nearest, else the default or the first."""
+        plain = isinstance(value, (str, int, float)) and shown(value).strip('"')
+        near = choices.by_text.get(plain) if plain else None
         if near is None:
-            same = [choice for choice in choices if str(choice) == str(value)[:100]]
-            if not same:
-                default = one.default if _among(one.default, choices) else choices[0]
-                return Fix(f"Choose one of {listed(choices)}.", default)
-            near = same[0]
-        return Fix(f"Choose {shown(near)}.", near)
+            near = self._nearest.name(value, choices.values)
+        if near is not None:
+            return Fix(f"Choose {shown(near)}.", near)
+        default = one.default if one.default in choices else choices.values[0]
+        return Fix(f"Choose one of {listed(choices.values)}.", default)
 
-    def _missing_file(self, type_: str, expected: Expected, value: Any) -> Finding | None:
+    def _missing_file(
+        self, type_: str, expected: Expected, value: Any, choices: Choices
+    ) -> Finding | None:
         """An input file that no list has. Where it may be there all the same, it blocks nothing."""
-        choices = expected.input.choices or ()
-        if isinstance(value, str) and plain_file(value) in [(str(one), "input") for one in choices]:
+        name, folder = plain_file(value) if isinstance(value, str) else ("", "")
+        if folder == "input" and name in choices:
             return None
-        near = self._nearest.name(value, choices)
+        near = self._nearest.name(value, choices.values)
         fix = Fix("Choose another file, or add this one to ComfyUI's input folder.")
         if near is not None:
             text = f"Choose {shown(near)}, or add the file to ComfyUI's input folder."
@@ -115,8 +158,10 @@ class ValueChecks:
             return Finding("missing_file", message, fix, refused=False)
         return Finding("missing_file", f"The file {shown(value)} is not there.", fix, refused=True)
 
-    def _missing_model(self, type_: str, expected: Expected, value: Any, choices: Any) -> Finding:
-        near = self._nearest.name(value, choices)
+    def _missing_model(
+        self, type_: str, expected: Expected, value: Any, choices: Choices
+    ) -> Finding:
+        near = self._nearest.name(value, choices.values)
         file = str(value).replace("\\", "/").rpartition("/")[2]
         source = self._sources.get(file.lower())
         folder = (source.folder if source else None) or model_folder(type_, expected.name)
@@ -140,14 +185,6 @@ class ValueChecks:
         )
         message = f"The model {shown(value)} of {shown(expected.name)} is not installed."
         return Finding("missing_model", message, fix, refused=True)
-
-
-def _among(value: Any, choices: Any) -> bool:
-    """As ComfyUI decides it: by equality, so that 1, 1.0 and *true* are one choice."""
-    try:
-        return value in choices
-    except (TypeError, ValueError, RecursionError):
-        return False
 
 
 def _converted(type_: str, value: Any) -> Any:
