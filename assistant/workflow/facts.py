@@ -75,7 +75,8 @@ def _arrives(scope: Scope, link: Link) -> bool:
     if link.target == SUBGRAPH_OUTPUT and scope.key:
         return link.target_slot < len(scope.outputs)
     node = scope.nodes.get(link.target)
-    return node is not None and scope.feeding(node, link.target_slot) is link
+    listed = node is not None and link.target_slot < len(node.inputs)
+    return node is not None and listed and scope.feeding(node, link.target_slot) is link
 
 
 def _scope_facts(scope: Scope) -> Facts:

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
-from typing import Any
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, cast
 
 from .full_view import MODES
 from .graph import Graph
-from .parts import SUBGRAPH_INPUT, SUBGRAPH_OUTPUT
 from .parse import parse_workflow
+from .parts import SUBGRAPH_INPUT, SUBGRAPH_OUTPUT, Oddity, Part
 from .words import LineReader
 
 _MODE = re.compile(r" mode\((-?\d+)\)(?= |$)")
@@ -41,12 +41,12 @@ class _Scope:
     nodes: dict[str, _Node] = field(default_factory=dict)
     strays: list[tuple[End, str, int]] = field(default_factory=list)
     groups: list[dict[str, Any]] = field(default_factory=list)
-    oddities: list[tuple[str, Any]] = field(default_factory=list)
+    oddities: list[Oddity] = field(default_factory=list)
 
 
 def read_full_view(text: str) -> Graph:
     """The graph of a full view. Raises `ValueError` with the number of a line that is none."""
-    head, *lines = text.splitlines()
+    head, *lines = text.splitlines() or [""]
     prompt = head.startswith("prompt:")
     if not prompt and not head.startswith("workflow:"):
         raise ValueError("line 1 is not the first line of a full view")
@@ -63,10 +63,18 @@ def read_full_view(text: str) -> Graph:
         except ValueError as error:
             raise ValueError(f"line {number} is no line of a full view: {error}") from error
     if prompt:
-        return parse_workflow(_prompt(scopes[0]))
+        return _with_oddities(parse_workflow(_prompt(scopes[0])), scopes)
     document = _ui(scopes[0])
-    document["definitions"]["subgraphs"][:0] = [_ui(inner) for inner in scopes[1:]]
-    return parse_workflow(document)
+    document["definitions"] = {"subgraphs": [_ui(inner) for inner in scopes[1:]]}
+    return _with_oddities(parse_workflow(document), scopes)
+
+
+def _with_oddities(graph: Graph, scopes: Sequence[_Scope]) -> Graph:
+    """The graph with what its file held beside nodes, links and groups."""
+    root = replace(graph.root, oddities=tuple(scopes[0].oddities))
+    inner = {one.key: tuple(one.oddities) for one in scopes[1:]}
+    subgraphs = {key: replace(scope, oddities=inner[key]) for key, scope in graph.subgraphs.items()}
+    return replace(graph, root=root, subgraphs=subgraphs)
 
 
 def _key(line: str) -> tuple[str, str]:
@@ -124,7 +132,7 @@ def _group(scope: _Scope, reader: LineReader) -> None:
 def _oddity(scope: _Scope, reader: LineReader) -> None:
     part = reader.word()
     reader.expect(" ")
-    scope.oddities.append((part, reader.value()))
+    scope.oddities.append(Oddity(cast(Part, part), len(scope.oddities), "", reader.value()))
 
 
 _LINES: Mapping[str, Callable[[_Scope, LineReader], None]] = {
@@ -273,16 +281,12 @@ def _ui(scope: _Scope) -> dict[str, Any]:
             add(source, SUBGRAPH_OUTPUT, place, slot.raw["type"])
     for source, target, place in scope.strays:
         add(source, target, place, "*")
-    odd: dict[str, list[Any]] = {}
-    for part, raw in scope.oddities:
-        odd.setdefault(part, []).append(raw)
     return {
         "id": scope.key,
         "name": scope.name,
-        "nodes": nodes + odd.get("node", []),
-        "links": [*links, *odd.get("link", [])],
-        "groups": scope.groups + odd.get("group", []),
-        "definitions": {"subgraphs": odd.get("subgraph", [])},
+        "nodes": nodes,
+        "links": links,
+        "groups": scope.groups,
         "inputs": [slot.raw for slot in scope.inputs],
         "outputs": [slot.raw for slot in scope.outputs],
     }
@@ -302,6 +306,4 @@ def _prompt(scope: _Scope) -> dict[str, Any]:
         if "title" in node.raw:
             made["_meta"] = {"title": node.raw["title"]}
         prompt[id_] = made
-    for _, raw in scope.oddities:
-        prompt[f"odd {len(prompt)}"] = raw
     return prompt

@@ -8,17 +8,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from functools import cache
 from typing import Any
 
 from ..messages.fences import quoted
 from .full_view import mode_word, subgraph_names
 from .graph import Graph, Scope
-from .parts import NOTES, RUN, SUBGRAPH_INPUT
 from .live import LiveGraph, LiveScope
 from .live_nodes import LiveLink, LiveNode
 from .node_definitions import NodeDefinitions
 from .page_values import UNSET
+from .parts import NOTES, RUN, SUBGRAPH_INPUT
 from .widgets import Widget, make_widgets
 from .words import id_word, slot_word, type_word
 
@@ -172,10 +171,12 @@ def _node_words(
         mode=live.mode,
         values=values,
         defaults=usual_values,
-        sources={
-            one.name: _source(scope, one.link) for one in live.inputs if one.link is not None
+        sources={one.name: _source(scope, one.link) for one in live.inputs if one.link is not None},
+        labels={
+            slot.name: slot.label
+            for slot in slots
+            if slot.label and slot.label not in (slot.name, slot.name.rpartition(".")[2])
         },
-        labels={slot.name: slot.label for slot in slots if slot.label and slot.label not in (slot.name, slot.name.rpartition(".")[2])},
         is_note=live.type in NOTES,
         subgraph=inner.scope.key if inner is not None else None,
     )

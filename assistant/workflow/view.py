@@ -17,18 +17,18 @@ could be read as something else are JSON strings (`words.py`).
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import Any, Literal
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Literal
 
 from ..messages.fences import quoted
 from .facts import revision
 from .full_view import counted, full_lines, mode_word
 from .graph import Graph
-from .parts import RUN
 from .live import LiveGraph
 from .node_definitions import NodeDefinitions
 from .node_words import NodeWords, ScopeWords, WorkflowWords, value_labels, workflow_words
+from .parts import RUN
 from .words import CUT, clamped, id_word, word
 
 Level = Literal["outline", "normal", "full"]
@@ -79,8 +79,8 @@ def _outline(words: WorkflowWords) -> Iterator[str]:
         if scope.key:
             where = ", ".join(map(id_word, scope.instances)) or "not in use"
             yield f"subgraph {quoted(scope.name)} ({where}):"
-        listed = (f"{kind} {', '.join(ids)}" for kind, ids in by_kind.items())
-        yield "; ".join(listed)
+        if by_kind:
+            yield "; ".join(f"{kind} {', '.join(ids)}" for kind, ids in by_kind.items())
         yield from _group_lines(scope)
 
 
