@@ -252,7 +252,6 @@ ROWS: tuple[Row, ...] = (
         partial(view_size, "normal"),
     ),
     Row("size of full", "", partial(view_size, "full")),
-    Row("answers in outline", "", partial(held_answers, "outline")),
     Row("answers in normal", "95 %", partial(held_answers, "normal")),
     Row("answers in full", "", partial(held_answers, "full")),
     Row("clean templates", "99 %", clean_templates),
