@@ -30,6 +30,33 @@ def disobeys(prompt: Mapping[str, Any], definitions: Mapping[str, Any]) -> set[P
     return found
 
 
+def lost_links(workflow: raw.Raw, definitions: Mapping[str, Any]) -> set[Place]:
+    """The links into widgets that the definitions do not have, as address and input.
+
+    The front end drops such a link, so that the prompt does not show it.
+    """
+    found: set[Place] = set()
+    for place in raw.placed(workflow):
+        definition = definitions.get(place.type)
+        if definition is None:
+            continue
+        names = set(_all_names(raw.specs(definition)))
+        for slot in place.node.get("inputs") or []:
+            if slot.get("widget") and slot.get("link") is not None and slot["name"] not in names:
+                found.add((place.address, slot["name"]))
+    return found
+
+
+def _all_names(inputs: Mapping[str, list[Any]], before: str = "") -> Iterator[str]:
+    """The names of all inputs, those of each option of a dynamic combo included."""
+    for name, spec in inputs.items():
+        yield f"{before}{name}"
+        for option in raw.options(spec).get("options") or []:
+            if isinstance(option, Mapping):
+                nested = raw.specs({"input": option.get("inputs") or {}})
+                yield from _all_names(nested, f"{before}{name}.")
+
+
 def unknown_types(prompt: Mapping[str, Any], definitions: Mapping[str, Any]) -> set[str]:
     return {node.get("class_type") for node in prompt.values()} - definitions.keys()
 

@@ -21,7 +21,7 @@ from plugin.assistant.workflow.view import Level, view
 from plugin.assistant.workflow.write import write_workflow
 from plugin.bench.workflow_cases import Case, Row, counted, minified, problems
 from plugin.bench.workflow_defects import INJECTORS, inject
-from plugin.bench.workflow_obeys import disobeys, unknown_types
+from plugin.bench.workflow_obeys import disobeys, lost_links, unknown_types
 from plugin.bench.workflow_questions import score
 from plugin.bench.workflow_raw import Raw
 from plugin.bench.workflow_script import script
@@ -112,7 +112,7 @@ def held_answers(level: Level, cases: Sequence[Case]) -> dict[str, Any]:
 
 
 def clean_templates(cases: Sequence[Case]) -> dict[str, Any]:
-    """No problem but missing files, where the front end's own prompt obeys the definitions."""
+    """No problem but missing files, where values and links obey the definitions."""
     obeying = [case for case in cases if not _unknown(case) and not _disobeys(case)]
     found = {case.name: _serious(case) for case in obeying}
     result = counted([name for name, some in found.items() if some], len(obeying))
@@ -120,7 +120,8 @@ def clean_templates(cases: Sequence[Case]) -> dict[str, Any]:
 
 
 def _disobeys(case: Case) -> set[tuple[str, str]]:
-    return disobeys(case.recorded or case.prompt, case.site.raw)
+    values = disobeys(case.recorded or case.prompt, case.site.raw)
+    return values | lost_links(case.workflow, case.site.raw)
 
 
 def _serious(case: Case) -> list[Raw]:
@@ -129,7 +130,7 @@ def _serious(case: Case) -> list[Raw]:
 
 
 def named_shifts(cases: Sequence[Case]) -> dict[str, Any]:
-    """The values that the front end shifted into wrong widgets, each named by the validator."""
+    """The values and links of newer templates that do not fit, each named by the validator."""
     named = Counter[bool]()
     missing = []
     for case in cases:
@@ -251,11 +252,10 @@ ROWS: tuple[Row, ...] = (
         partial(view_size, "normal"),
     ),
     Row("size of full", "", partial(view_size, "full")),
-    Row("answers in outline", "", partial(held_answers, "outline")),
     Row("answers in normal", "95 %", partial(held_answers, "normal")),
     Row("answers in full", "", partial(held_answers, "full")),
     Row("clean templates", "99 %", clean_templates),
-    Row("shifted values named", "all", named_shifts),
+    Row("what does not fit is named", "all", named_shifts),
     Row("defects found", "99 %", found_defects),
     Row("families known", "", known_families),
     Row("tasks said", "", said_tasks),

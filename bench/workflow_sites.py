@@ -86,13 +86,20 @@ class Site:
                 link = self.links(place.scope).get(slot.get("link"))
                 if slot.get("link") is not None and not (promoted and self._is_shown(place, link)):
                     driven.add(slot.get("name"))
-            for widget in raw.widgets(place.node, self.definitions[place.type]) or []:
-                if widget.name not in driven:
+            known = raw.widgets(place.node, self.definitions[place.type]) or []
+            for widget in known:
+                if widget.name not in driven and _is_read(place, widget, known):
                     yield place, widget
 
     def _is_shown(self, place: Placed, link: Link | None) -> bool:
-        """Whether the link comes from an input of the subgraph that nothing outside feeds."""
+        """Whether the link comes from an input of the subgraph that nothing outside feeds.
+
+        Where it leads to several nodes, the value of one of them counts for all.
+        """
         if link is None or link.origin != raw.INPUT_SIDE:
+            return False
+        same = [one for one in self.links(place.scope).values() if one.origin == raw.INPUT_SIDE]
+        if [one.origin_slot for one in same].count(link.origin_slot) > 1:
             return False
         name = (place.scope.graph.get("inputs") or [])[link.origin_slot]["name"]
         slots = place.outer[-1].get("inputs") or []
@@ -208,6 +215,21 @@ def _socket(definition: Raw, name: str) -> tuple[list[Any], bool] | None:
     least = int(template.get("min") or 0)
     names = template.get("names") or [f"{template['prefix']}{number}" for number in range(least)]
     return own, group in raw.required(definition) and member in names[:least]
+
+
+def _is_read(place: Placed, widget: Widget, known: list[Widget]) -> bool:
+    """Whether the front end surely gives a dynamic widget the value of the file.
+
+    It reads values for the widgets of a new node; those of another option than the first are made
+    while it reads, and have their value only where the file has a slot for them.
+    """
+    group, dot, _ = widget.name.rpartition(".")
+    if not dot or any(one.get("name") == widget.name for one in place.node.get("inputs") or []):
+        return True
+    chosen = next((one for one in known if one.name == group), None)
+    options = raw.options(chosen.spec).get("options") if chosen else None
+    value = place.node["widgets_values"][chosen.place] if chosen else None
+    return bool(options) and options[0].get("key") == value
 
 
 def _promoted(place: Placed) -> set[str]:

@@ -12,12 +12,14 @@ from dataclasses import dataclass
 from typing import Any
 
 from .families import Family, family_of
-from .flow import Flow, Source
+from .flow import DEEPEST, Flow, Source
 from .node_definitions import NodeDefinition
 
 MODEL_KINDS = ("MODEL", "GUIDER")
 LATENT_KINDS = ("LATENT", "NOISE")
 FILE = re.compile(r"\.(safetensors|ckpt|pth?|bin|gguf|sft)$", re.IGNORECASE)
+MOST_SAMPLERS = 50
+"""Samplers that an analysis looks at; the largest template has 16."""
 MADE = {
     "IMAGE": "image",
     "MASK": "image",
@@ -135,8 +137,9 @@ def _without_notes(flow: Flow, addresses: set[str] | frozenset[str]) -> tuple[st
 def _samplers(flow: Flow) -> list[str]:
     """Nodes that turn a latent into another by a model; those that feed no other one first."""
     found = [address for address in flow.distances if _samples(flow, address)]
-    earlier = set[str]().union(*(flow.ancestors(address) for address in found))
-    return sorted(found, key=lambda address: (address in earlier, flow.distances[address]))
+    earlier = flow.ancestors(*found)
+    found.sort(key=lambda address: (address in earlier, flow.distances[address]))
+    return found[:MOST_SAMPLERS]
 
 
 def _samples(flow: Flow, address: str) -> bool:
@@ -253,11 +256,11 @@ def _latent(flow: Flow, sampler: str) -> tuple[tuple[int, int] | None, int | Non
     of one that was enlarged or cut otherwise is not known.
     """
     link: Source | None = flow.source(sampler, "latent_image")
-    seen: set[str] = set()
     factor: int | None = 1
-    while link is not None and link.address not in seen:
+    for _ in range(DEEPEST):
+        if link is None:
+            break
         address = link.address
-        seen.add(address)
         if {"width", "height"} <= flow.inputs(address).keys():
             frames = flow.number(address, "length")
             size = _size(flow, address, factor)

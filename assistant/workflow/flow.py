@@ -51,6 +51,8 @@ class Flow:
             str(address): node for address, node in prompt.items() if isinstance(node, Mapping)
         }
         self.definitions = definitions
+        self._constants: dict[Source, Any] = {}
+        self._depth = 0
 
     def type(self, address: str) -> str:
         return str(self.nodes[address].get("class_type") or "")
@@ -116,21 +118,34 @@ class Flow:
         found = self._as_link(given)
         return given if found is None else self.constant(found)
 
-    def constant(self, source: Source, depth: int = 0) -> Any:
-        """The value of an output whose nodes only pass on or compute constants; else None."""
+    def constant(self, source: Source) -> Any:
+        """The value of an output whose nodes only pass on or compute constants; else None.
+
+        Each is worked out once. Values that depend on themselves, or over more than `DEEPEST`
+        steps on others, have none.
+        """
+        if source not in self._constants and self._depth < DEEPEST:
+            self._constants[source] = None
+            self._depth += 1
+            try:
+                self._constants[source] = self._constant(source)
+            finally:
+                self._depth -= 1
+        return self._constants.get(source)
+
+    def _constant(self, source: Source) -> Any:
         found = self.through(source)
-        if found is None or depth > DEEPEST:
+        if found is None:
             return None
-        type_, inputs = self.type(found.address), self.inputs(found.address)
+        type_ = self.type(found.address)
 
         def value(name: str) -> Any:
-            link = self._as_link(inputs.get(name))
-            return inputs.get(name) if link is None else self.constant(link, depth + 1)
+            return self.value(found.address, name)
 
         if type_.startswith("Primitive"):
             return value("value")
         if type_ == MATH:
-            return _as_output(self._computed(inputs, value), found.number)
+            return _as_output(self._computed(self.inputs(found.address), value), found.number)
         if type_ == RESOLUTION:
             return _resolution(value, found.number)
         return None
@@ -192,10 +207,10 @@ class Flow:
                     waiting.append(found.address)
                     yield found.address
 
-    def ancestors(self, address: str) -> set[str]:
-        """All running nodes that this one needs, itself left out."""
+    def ancestors(self, *addresses: str) -> set[str]:
+        """All running nodes that one of these needs."""
         seen: set[str] = set()
-        waiting = [address]
+        waiting = list(addresses)
         while waiting:
             here = waiting.pop()
             for name in self._running_inputs(here):
@@ -203,7 +218,7 @@ class Flow:
                 if link is not None and link.address not in seen:
                     seen.add(link.address)
                     waiting.append(link.address)
-        return seen - {address}
+        return seen
 
     def _as_link(self, value: Any) -> Source | None:
         if not isinstance(value, (list, tuple)) or len(value) != 2:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from itertools import islice
 
 from ..messages.fences import quoted
 from .analysis import Analysis, Sampling
@@ -67,13 +68,16 @@ def _with(found: Analysis) -> str:
 
 def details(found: Analysis) -> list[str]:
     """The rest in lines: samplers, LoRAs, outputs, what is off and what nothing needs."""
-    lines = [_sampler_line(one) for one in found.samplers]
+    lines = [_sampler_line(one) for one in found.samplers[:LONGEST_LIST]]
     loras = {one.address: one for sampling in found.samplers for one in sampling.loras}
     lines += [
         f"LoRA {_name(one.address)}: {_name(one.file)}"
         + (f" at {_number(one.strength)}" if one.strength is not None else "")
-        for one in loras.values()
+        for one in islice(loras.values(), LONGEST_LIST)
     ]
+    more = len(found.samplers) + len(loras) - len(lines)
+    if more:
+        lines.append(f"{more} more samplers and LoRAs")
     if found.outputs:
         lines.append(f"The result comes out at {_some(found.outputs)}.")
     if found.off:

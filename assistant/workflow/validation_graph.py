@@ -123,11 +123,22 @@ class GraphCheck:
     def _unknown_widgets(self, scope: LiveScope, one: LiveNode) -> Iterator[Problem]:
         if one.subgraph is not None:
             yield from self._unknown_promotions(one, one.subgraph)
-        elif one.definition is not None and isinstance(one.node.raw.get("widgets_values"), Mapping):
+            return
+        if one.definition is not None:
+            yield from self._lost_links(one)
+        if one.definition is not None and isinstance(one.node.raw.get("widgets_values"), Mapping):
             names = [widget.name for widget in one.widgets]
             for name in one.node.named_values:
                 if name not in names:
                     yield self._unknown(name, names)
+
+    def _lost_links(self, one: LiveNode) -> Iterator[Problem]:
+        """Links into widgets that the node does not have: the page drops them without a word."""
+        names = [widget.name for widget in one.widgets]
+        known = {*names, *(slot.name for slot in one.inputs)}
+        for slot in one.node.inputs:
+            if slot.link is not None and slot.widget is not None and slot.name not in known:
+                yield self._unknown(slot.name, names, ", which a link leads to")
 
     def _unknown_promotions(self, instance: LiveNode, inside: LiveScope) -> Iterator[Problem]:
         """Widgets that a subgraph's instance promotes though nothing inside has them."""

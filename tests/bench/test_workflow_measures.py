@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from plugin.bench.workflow_obeys import disobeys, unknown_types
+from plugin.bench.workflow_obeys import disobeys, lost_links, unknown_types
 from plugin.bench.workflow_script import script
 
 RESIZE = {
@@ -78,6 +78,15 @@ def test_values_that_the_definitions_do_not_allow_are_named(
     values: dict[str, Any], wrong: set[str]
 ) -> None:
     assert disobeys(prompt(**values), DEFINITIONS) == {("2", name) for name in wrong}
+
+
+def test_a_link_into_a_widget_that_is_not_there_is_named() -> None:
+    known = {"name": "steps", "widget": {"name": "steps"}, "link": 1}
+    nested = {"name": "resize.width", "widget": {"name": "resize.width"}, "link": 2}
+    lost = {"name": "stpes", "widget": {"name": "stpes"}, "link": 3}
+    free = {"name": "other", "widget": {"name": "other"}, "link": None}
+    nodes = [{"id": 2, "type": "Sample", "inputs": [known, nested, lost, free]}]
+    assert lost_links({"nodes": nodes}, DEFINITIONS) == {("2", "stpes")}
 
 
 def test_types_that_are_not_installed_are_named() -> None:

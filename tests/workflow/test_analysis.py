@@ -3,10 +3,16 @@
 from __future__ import annotations
 
 import copy
+from typing import Any
 
 import pytest
-from plugin.assistant.workflow.analysis import analyse
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from plugin.assistant.workflow.analysis import MOST_SAMPLERS, analyse
+from plugin.assistant.workflow.findings import findings
+from plugin.assistant.workflow.flow import Flow
 from plugin.assistant.workflow.node_definitions import NO_DEFINITIONS
+from plugin.assistant.workflow.summary import details, sentence
 from plugin.tests.workflow.prompts_of_templates import (
     definitions,
     template_analysis,
@@ -128,3 +134,53 @@ def test_values_of_wrong_kinds_are_left_out() -> None:
     assert main is not None
     assert (main.steps, main.cfg, main.sampler, main.scheduler) == (None,) * 4
     assert (main.size, main.model) == (None, None)
+
+
+def test_a_chain_of_thousands_of_samplers_is_cut_short() -> None:
+    prompt = {
+        str(number): {
+            "class_type": "KSampler",
+            "inputs": {"latent_image": [str(number - 1), 0], "model": ["m", 0], "steps": number},
+        }
+        for number in range(1, 3_000)
+    }
+    prompt["m"] = {"class_type": "UNETLoader", "inputs": {"unet_name": "z_image_turbo.safetensors"}}
+    prompt["d"] = {"class_type": "VAEDecode", "inputs": {"samples": ["2999", 0]}}
+    prompt["o"] = {"class_type": "SaveImage", "inputs": {"images": ["d", 0]}}
+    found = analyse(prompt, definitions())
+    assert found.main is not None and found.main.address == "2999"
+    assert len(found.samplers) == MOST_SAMPLERS
+
+
+VALUES = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=8),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=5), inner),
+    max_leaves=4,
+)
+LINKS = st.tuples(st.sampled_from("1234"), st.integers(-1, 4)).map(list)
+NAMES = st.sampled_from(
+    "model lora_name strength_model unet_name steps cfg latent_image samples width height length "
+    "switch on_true on_false value expression values.a images vae clip positive type "
+    "aspect_ratio megapixels multiple".split()
+)
+NODES = st.fixed_dictionaries(
+    {
+        "class_type": st.sampled_from(
+            "KSampler SaveImage VAEDecode LoraLoader UNETLoader VAELoader EmptyLatentImage "
+            "CLIPTextEncode CLIPLoader ComfySwitchNode ComfyMathExpression ResolutionSelector "
+            "PrimitiveInt NotInstalled".split()
+        )
+        | VALUES,
+        "inputs": st.dictionaries(NAMES, LINKS | VALUES, max_size=8) | VALUES,
+    }
+)
+
+
+@settings(deadline=None, max_examples=300)
+@given(st.dictionaries(st.sampled_from("1234"), NODES | VALUES, min_size=1))
+def test_any_prompt_has_an_analysis(prompt: dict[str, Any]) -> None:
+    found = analyse(prompt, definitions())
+    odd = findings(Flow(prompt, definitions()), found)
+    assert all(one.node in prompt for one in odd)
+    assert isinstance(sentence(found), str)
+    assert all("\n" not in line for line in details(found))

@@ -74,7 +74,7 @@ def test_links_in_a_circle_end() -> None:
     assert read.source("3", "model") is None
     assert read.value("3", "steps") is None
     assert read.kind(Source("1", 0)) == "*"
-    assert read.ancestors("3") == {"1", "2"}
+    assert read.ancestors("3") == {"1", "2", "3"}
     assert read.distances["3"] == 1
 
 
@@ -100,3 +100,33 @@ def test_values_that_look_like_links_and_nodes_of_a_wrong_form_are_no_links() ->
     assert read.link("3", "cfg") is None
     assert read.value("3", "seed") == ["7", 0]
     assert read.inputs("2") == {}
+
+
+def test_numbers_that_are_used_twice_at_each_step_are_computed_once() -> None:
+    links = {"n0": node("PrimitiveInt", value=1)}
+    for step in range(1, 45):
+        before = [str(step - 1), 0 if step == 1 else 1]
+        values = {"values.a": before, "values.b": before}
+        links[f"n{step}"] = node("ComfyMathExpression", expression="a + b - 1", **values)
+    links["n99"] = node("EmptyLatentImage", width=["44", 1])
+    assert flow(**links).number("99", "width") == 1
+
+
+def test_a_chain_of_switches_that_decide_each_other_ends() -> None:
+    links = {"n0": node("PrimitiveBoolean", value=True)}
+    for step in range(1, 3_000):
+        links[f"n{step}"] = node(
+            "ComfySwitchNode", switch=[str(step - 1), 0], on_false=["0", 0], on_true=["0", 0]
+        )
+    links["n5000"] = node("EmptyLatentImage", width=["2999", 0])
+    assert flow(**links).number("5000", "width") is None
+
+
+def test_switches_that_decide_each_other_in_a_circle_have_no_state() -> None:
+    read = flow(
+        n1=node("ComfySwitchNode", switch=["2", 0], on_false=["3", 0], on_true=["3", 0]),
+        n2=node("ComfySwitchNode", switch=["1", 0], on_false=["3", 0], on_true=["3", 0]),
+        n3=node("PrimitiveInt", value=7),
+        n4=node("EmptyLatentImage", width=["1", 0]),
+    )
+    assert read.number("4", "width") is None

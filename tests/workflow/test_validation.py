@@ -340,6 +340,20 @@ def test_a_promoted_widget_that_is_not_there_is_named() -> None:
     assert named["hieght"]["value"] == "height"
 
 
+def test_a_link_into_a_widget_that_is_not_there_is_named() -> None:
+    number = node(1, "PrimitiveInt", outputs=[socket("INT", "INT")], widgets_values=[512, "fixed"])
+    lost = socket("hieght", "INT", 7, widget={"name": "hieght"})
+    scaled = node(2, "ImageScale", inputs=[socket("image", "IMAGE"), lost])
+    whole = workflow(number, scaled, links=[[7, 1, 0, 2, 1, "INT"]])
+    named = [one for one in found(whole) if one["code"] == "unknown_widget"]
+    assert [(one["node"], one["input"], one["fix"]["value"]) for one in named] == [
+        ("2", "hieght", "height")
+    ]
+    unlinked = socket("hieght", "INT", widget={"name": "hieght"})
+    scaled = node(2, "ImageScale", inputs=[socket("image", "IMAGE"), unlinked])
+    assert "unknown_widget" not in {one["code"] for one in found(workflow(scaled))}
+
+
 def test_a_subgraph_that_holds_itself_is_a_cycle() -> None:
     whole = with_subgraphs(workflow(node(57, "s")), subgraph("s", node(8, "s")))
     assert ("57", "", "cycle", True) in short(whole)
