@@ -1,10 +1,9 @@
 """The model sees the canvas as it is: with each question, and while it answers."""
 
+import pytest
 from plugin.tests.e2e.panel import Panel
 from plugin.tests.e2e.provider import ProviderThread, new_wait
 from plugin.tests.providers import Script, tool_call
-
-import pytest
 
 pytestmark = pytest.mark.e2e
 
@@ -18,10 +17,10 @@ SET_STEPS = """(steps) => {
     ;(tracker.captureCanvasState ?? tracker.checkState).call(tracker)
 }"""
 KEPT = """async () => {
-    const id = JSON.parse(JSON.stringify(localStorage))['comfyui-assistant.chat']
-    const answer = await fetch(`/api/chats/${id}/workflows`)
-    return (await answer.json()).workflows
+    const [chat] = (await (await fetch('/api/chats?limit=1')).json()).chats
+    return (await (await fetch(`/api/chats/${chat.id}/workflows`)).json()).workflows
 }"""
+"""The graphs that are kept of the chat that was used last."""
 
 
 def read(provider: ProviderThread) -> str:
