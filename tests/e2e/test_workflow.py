@@ -21,6 +21,9 @@ KEPT = """async () => {
     return (await (await fetch(`/api/chats/${chat.id}/workflows`)).json()).workflows
 }"""
 """The graphs that are kept of the chat that was used last."""
+UNTIL_KEPT = f"""async (count) => {{
+    while ((await ({KEPT})()).length < count) await new Promise(requestAnimationFrame)
+}}"""
 
 
 def read(provider: ProviderThread) -> str:
@@ -49,7 +52,7 @@ def test_a_change_on_the_canvas_is_seen_with_the_next_question_and_during_an_ans
     panel.ask("Look once more")
     provider.reached(rest)
     panel.evaluate(SET_STEPS, 23)
-    panel.page.wait_for_function(f"async () => (await ({KEPT})()).length >= 3")
+    panel.evaluate(UNTIL_KEPT, 3)
     provider.release(rest)
     panel.idle()
     assert "steps=23" in read(provider)
