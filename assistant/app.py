@@ -131,6 +131,7 @@ class Assistant:
                 self.client,
                 self.host.comfyui,
                 self._places,
+                self.node_index.current,
             )
             self._spaces[user] = space
             if self._loop is not None:

@@ -25,6 +25,7 @@ from .errors import StoreError
 from .prompts.composition import SystemPrompts
 from .sessions.clean_up import CleanUp
 from .sessions.sessions import Sessions
+from .tools.tool import no_definitions
 from .tools.toolset import Toolset
 from .turn.idle.after_turn import AfterTurn
 from .turn.idle.summariser import Summariser
@@ -32,7 +33,7 @@ from .turn.idle.titling import Titling
 from .turn.service import TurnService
 from .turn.slash.replies import SlashReplies
 from .turn.turn_places import Places
-from .turn.turn_services import Model, Providers, Services
+from .turn.turn_services import Definitions, Model, Providers, Services
 from .user_context.environment_summary import refresh_environment
 from .user_context.rules import UserContextStore
 from .user_context.skills import SkillLibrary
@@ -59,6 +60,7 @@ class UserSpace:
         model: Model,
         comfyui: ComfyPort,
         places: Places,
+        node_definitions: Definitions = no_definitions,
     ) -> None:
         self.folder = folder
         self.database = SqliteDatabase(folder / DATABASE)
@@ -99,6 +101,7 @@ class UserSpace:
             replies.to,
             comfyui=comfyui,
             places=places,
+            node_definitions=node_definitions,
         )
         self.archive = Archive(self.chats, added=self.search.index_soon)
         self.trash = Trash(self.database, self.chats, self.search)

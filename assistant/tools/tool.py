@@ -10,6 +10,7 @@ from ..comfy_port import ComfyPort
 from ..errors import ToolError
 from ..messages.changes import Change
 from ..messages.prompt import ToolCall
+from ..workflow.node_definitions import NO_DEFINITIONS, NodeDefinitions
 from ..workflow.snapshot import Snapshot
 from .parameters import NO_PARAMETERS, OF_RUN, Parameters, parameters_for
 from .ports import ChatHistory, Skills
@@ -28,15 +29,22 @@ FULL_WINDOW = 16_384
 """Tokens of the model's window from which a tool is offered (docs/contracts/workflow-tools.md)."""
 
 
+async def no_definitions() -> NodeDefinitions:
+    """The node definitions of a tool that runs without a ComfyUI."""
+    return NO_DEFINITIONS
+
+
 @dataclass(frozen=True, slots=True)
 class ToolContext:
     """The data that a tool may read while it runs: the user's skills, the turn's workflow, the
-    chat's whole log (None without a log), and ComfyUI (None without a ComfyUI)."""
+    chat's whole log (None without a log), ComfyUI (None without a ComfyUI), and the definitions of
+    its nodes."""
 
     skills: Skills
     workflow: Snapshot = field(default_factory=Snapshot)
     history: ChatHistory | None = None
     comfyui: ComfyPort | None = None
+    node_definitions: Callable[[], Awaitable[NodeDefinitions]] = no_definitions
 
 
 Run = Callable[[Any, ToolContext], Awaitable[Any]]

@@ -321,7 +321,10 @@ class TurnService:
         self, workflow: Snapshot, conversation: Conversation, chat_id: str | None
     ) -> ToolContext:
         history = ConversationHistory(conversation, self._search, chat_id)
-        return ToolContext(self._skills, workflow, history, self._services.comfyui)
+        services = self._services
+        return ToolContext(
+            self._skills, workflow, history, services.comfyui, services.node_definitions
+        )
 
 
 def _facts_of(toolset: Toolset) -> ToolFacts:

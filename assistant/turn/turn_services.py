@@ -16,8 +16,10 @@ from ..llm.provider import Provider
 from ..llm.request import LLMRequest
 from ..llm.stream_events import Event
 from ..messages.parts import Message
+from ..tools.tool import no_definitions
 from ..tools.toolset import Toolset
 from ..user_context.skills import Skill, SkillSummary
+from ..workflow.node_definitions import NodeDefinitions
 from .compaction import Compaction, Progress
 from .slash.slash_commands import Slash
 from .turn_places import Places
@@ -85,6 +87,8 @@ Answer = Callable[[Slash, str | None, Sequence[Message]], Awaitable[Reply]]
 """Answers a slash command of a chat (None: of no chat) with these messages, the command last."""
 
 
+Definitions = Callable[[], Awaitable[NodeDefinitions]]
+"""The definitions of ComfyUI's nodes, kept while they stay the same."""
 UNBOUNDED = 1_000_000
 """Turns at a time where nobody sets a limit."""
 
@@ -106,6 +110,7 @@ class Services:
     calibrations: dict[str, Calibration] = field(default_factory=dict)
     alternating: set[str] = field(default_factory=set)
     comfyui: ComfyPort | None = None
+    node_definitions: Definitions = no_definitions
     places: Places = field(default_factory=lambda: Places(UNBOUNDED))
 
 
