@@ -4,9 +4,9 @@
 
 `lines` is the product's: one line a node. `code` writes each node as a call whose result has a
 name, as ComfyScript does. `blocks` has a block per node with one line for each value and each link,
-as in YAML. All have the same nodes, values, defaults left out and cuts, so
-that the form alone differs. Shown are medians over the templates: share of the file's characters and of the minified API
-prompt's, estimated tokens, and of 60 questions those whose answers the form holds.
+as in YAML. All have the same nodes, values, defaults left out and cuts, so that the form alone
+differs. Shown are medians over the templates: share of the file's characters and of the minified
+API prompt's, estimated tokens, and of 60 questions those whose answers the form holds.
 """
 
 import runpy

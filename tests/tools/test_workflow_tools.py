@@ -10,7 +10,7 @@ from plugin.assistant.workflow.snapshot import NO_WORKFLOW
 
 Call = Callable[..., Awaitable[Any]]
 SAMPLER = {"id": 3, "type": "KSampler", "title": "First pass"}
-LONG = {"id": 6, "type": "Text", "inputs": [], "widgets_values": ["cat " * 200]}
+LONG: dict[str, Any] = {"id": 6, "type": "Text", "inputs": [], "widgets_values": ["cat " * 200]}
 GRAPH: dict[str, Any] = {"nodes": [SAMPLER, LONG], "links": []}
 
 
