@@ -35,7 +35,8 @@ from plugin.bench.measures import percentile  # noqa: E402
 
 AT_ONCE = 50
 CHUNKS = 1_000
-SIZES = (24, 1_000)
+STORED = ((24, "And now?"), (1_000, "And now?"), (1_000, "Which name for the tidal canyon?"))
+"""Messages of a chat, and what is asked in it. Earlier messages are searched for the last."""
 HOST_LIBRARIES = (
     "import aiohttp, aiohttp.web, sqlalchemy, sqlalchemy.ext.asyncio, sqlalchemy.orm, pydantic,"
     " PIL.Image, alembic, alembic.command, alembic.config"
@@ -59,7 +60,7 @@ ENVIRONMENT = {
     "PYTHONPYCACHEPREFIX": str(ROOT / ".cache" / "bench" / "bytecode"),
 }
 """Of the started processes: as after the first start of an installation, modules are compiled."""
-QUIET_SECONDS = 0.3
+QUIET_SECONDS = 1.5
 """Between two turns: what the assistant does after an answer is not the next turn's time."""
 
 
@@ -115,7 +116,9 @@ async def measured(rounds: int) -> dict[str, Any]:
                 bare = openai.AsyncOpenAI(base_url=f"{provider}/v1", api_key="none", max_retries=0)
                 driver = Driver(http, bare)
                 await driver.warm_up()
-                results["stored"] = [await driver.stored(size, rounds) for size in SIZES]
+                results["stored"] = [
+                    await driver.stored(size, question, rounds) for size, question in STORED
+                ]
                 results["unstored"] = await driver.unstored(rounds)
                 results["at_once"] = await driver.at_once(max(3, rounds // 8))
                 results["chunks"] = await driver.chunks(max(3, rounds // 8))
@@ -152,7 +155,7 @@ class Driver:
             await self.turn({"message": message("Hi")})
             await self.ask("Hi")
 
-    async def stored(self, size: int, rounds: int) -> dict[str, float]:
+    async def stored(self, size: int, question: str, rounds: int) -> dict[str, Any]:
         """Milliseconds from a request to the model's server, for chats of `size` messages."""
         ours, bare = [], []
         chat = ""
@@ -161,14 +164,14 @@ class Driver:
                 chat = await self._chat_of(size)
             await asyncio.sleep(QUIET_SECONDS)
             sent = time.monotonic_ns()
-            text, *_ = await self.turn({"id": chat, "message": message("And now?")})
+            text, *_ = await self.turn({"id": chat, "message": message(question)})
             late = (int(text.split()[0]) - sent) / 1e6
             sent = time.monotonic_ns()
-            text, *_ = await self.ask("And now?")
+            text, *_ = await self.ask(question)
             if number >= 3:
                 ours.append(late)
                 bare.append((int(text.split()[0]) - sent) / 1e6)
-        return {"messages": size, **_compared(ours, bare)}
+        return {"messages": size, "question": question, **_compared(ours, bare)}
 
     async def unstored(self, rounds: int) -> dict[str, float]:
         """Milliseconds of a whole turn of one word that is not stored."""
@@ -288,7 +291,10 @@ def markdown(results: dict[str, Any]) -> str:
             f" longest stall | {row['first_ms']:.0f} ms | | stall {row['stall_ms']:.0f} ms | |"
         )
     for row in results["stored"]:
-        name = f"request to the model's server, stored chat of {row['messages']:,} messages"
+        name = (
+            f"request to the model's server, stored chat of {row['messages']:,} messages,"
+            f' "{row["question"]}"'
+        )
         lines.append(_row(name, row))
     lines.append(_row("whole turn of one word, not stored", results["unstored"]))
     lines.append(_row(f"first chunk of {AT_ONCE} turns at once", at_once))

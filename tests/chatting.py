@@ -8,9 +8,10 @@ async with chatting(tmp_path) as chat:
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
 import json
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -21,6 +22,7 @@ from aiohttp.test_utils import TestClient, TestServer
 from plugin.assistant.app import Assistant, Host, create_assistant
 from plugin.assistant.messages.fold import fold
 from plugin.assistant.messages.parts import Message
+from plugin.assistant.user_context.environment_summary import load_environment_summary
 from plugin.tests.hosts import NO_COMFYUI
 from plugin.tests.links import link_folder
 from plugin.tests.providers import ScriptedProvider
@@ -110,6 +112,20 @@ class Chatting:
         turn = self.assistant.space_of("default").sessions.running(chat)
         if turn is not None:
             await turn.finished()
+
+    async def counted(self) -> None:
+        """Waits for the count of packages, which the system message has from then on."""
+        folder = self.assistant.space_of("default").folder
+        await until(lambda: bool(load_environment_summary(folder)))
+
+
+async def until(is_true: Callable[[], bool]) -> None:
+    """Waits for what a background task does; at most ten seconds."""
+    for _ in range(1000):
+        if is_true():
+            return
+        await asyncio.sleep(0.01)
+    raise AssertionError("it did not happen in ten seconds")
 
 
 async def read_stream(response: aiohttp.ClientResponse) -> Stream:

@@ -77,7 +77,7 @@ def recalls(conversation: Conversation, query: str, most_tokens: int) -> bool:
     """Whether to search for the user's message: recall is on, the message may need earlier ones,
     and requests leave messages out, or soon will. The caller has prepared the context."""
     telling = _telling(query)
-    if not most_tokens or not telling:
+    if not most_tokens or not telling or (len(telling) == 1 and telling <= FILLERS):
         return False
     if need_of(query) is Need.NAMES and len(telling) < LEAST_WORDS and not _names(telling):
         return False

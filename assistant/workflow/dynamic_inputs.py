@@ -61,7 +61,7 @@ def set_widget(live: LiveNode, widget: Widget, value: Any) -> None:
     widget.assign(value)
     if widget.type == "option" and widget is live.own_widgets[-1] and value:
         # The front end keeps an empty line at the end of a list of one's own choices.
-        number = sum(one.type == "option" for one in live.own_widgets) + 1
+        number = len(live.own_widgets) - 1
         live.own_widgets.append(Widget(f"option{number}", "option", ""))
 
 

@@ -130,7 +130,12 @@ def migrate_promotions(live: LiveNode, renamed: Mapping[str, str]) -> None:
     promotions = _promotions(live, renamed)
     if promotions is None:
         return
-    plans = [_plan(live, promotion) for promotion in promotions]
+    standing: dict[tuple[str, str], LiveInput] = {}
+    for slot, one in enumerate(live.inputs):
+        source = next(_sources(live, slot), None)
+        if source is not None:
+            standing.setdefault(source, one)
+    plans = [_plan(live, promotion, standing) for promotion in promotions]
     primitives: dict[str, list[Promotion]] = {}
     for promotion, plan in zip(promotions, plans, strict=True):
         if isinstance(plan, LiveInput):
@@ -194,13 +199,17 @@ def _sources(live: LiveNode, slot: int) -> Iterator[tuple[str, str]]:
                 yield target.id, widget.name
 
 
-def _plan(live: LiveNode, promotion: Promotion) -> LiveInput | str:
-    """The input that promotes the widget already, or what is to be done."""
-    wanted = (promotion.node, promotion.widget)
-    for slot, one in enumerate(live.inputs):
-        if next(_sources(live, slot), None) == wanted:
-            same = [other for other in live.inputs if other.name == one.name]
-            return one if len(same) == 1 else "nothing"
+def _plan(
+    live: LiveNode, promotion: Promotion, standing: Mapping[tuple[str, str], LiveInput]
+) -> LiveInput | str:
+    """The input that promotes the widget already, or what is to be done.
+
+    `standing` are the instance's inputs by the inner node and widget that they stand for.
+    """
+    one = standing.get((promotion.node, promotion.widget))
+    if one is not None:
+        same = [other for other in live.inputs if other.name == one.name]
+        return one if len(same) == 1 else "nothing"
     inner = live.subgraph
     source = inner.nodes.get(promotion.node) if inner is not None else None
     if source is None or inner is None:
@@ -238,8 +247,7 @@ def _create_input(live: LiveNode, promotion: Promotion) -> None:
     if one is None:
         return
     slot = inner.add_input(promotion.widget, one.type)
-    one.link = inner.link_from_outside(slot)
-    inner.forget_targets()
+    inner.feed_from_outside(source, one, slot)
     _grow_instances(inner, slot)
     _set(live, live.inputs[slot], promotion)
 
@@ -257,9 +265,8 @@ def _replace_primitive(live: LiveNode, cohort: Sequence[Promotion]) -> None:
     title = primitive.node.title
     base = title if title and title != PRIMITIVE else cohort[0].widget
     slot = inner.add_input(base, kind)
-    for _, one in targets:
-        one.link = inner.link_from_outside(slot)
-    inner.forget_targets()
+    for node, one in list(targets):
+        inner.feed_from_outside(node, one, slot)
     _grow_instances(inner, slot)
     first = next((one for one in cohort if one.has_value), None)
     if first is not None:

@@ -75,8 +75,16 @@ class LiveScope:
         return found
 
     def forget_targets(self) -> None:
-        """Have the targets looked for anew, after a link was changed."""
+        """Have the targets looked for anew, after links were taken away."""
         self.__dict__.pop("_targets", None)
+
+    def feed_from_outside(self, node: LiveNode, one: LiveInput, slot: int) -> None:
+        """Have an input fed by an input of the subgraph instead of what feeds it."""
+        if one.link is not None:
+            before = self._targets.get((one.link.source, one.link.source_slot), [])
+            before[:] = [target for target in before if target[1] is not one]
+        one.link = LiveLink("", SUBGRAPH_INPUT, slot, self.inputs[slot].type)
+        self._targets.setdefault((SUBGRAPH_INPUT, slot), []).append((node, one))
 
     def fed_by(self, slot: int) -> Iterator[tuple[LiveNode, LiveInput]]:
         """What an input of the subgraph feeds, in the order that the subgraph lists the links."""
@@ -92,16 +100,19 @@ class LiveScope:
 
     def add_input(self, name: str, type_: str) -> int:
         """A new last input; its name gets a number where it is taken."""
-        taken = {slot.name for slot in self.inputs}
-        unique, number = name, 0
+        taken = self._input_names
+        unique = name
         while unique in taken:
-            number += 1
-            unique = f"{name}_{number}"
+            taken[name] += 1
+            unique = f"{name}_{taken[name] - 1}"
+        taken[unique] = 1
         self.inputs.append(LiveSlot(unique, type_))
         return len(self.inputs) - 1
 
-    def link_from_outside(self, slot: int) -> LiveLink:
-        return LiveLink("", SUBGRAPH_INPUT, slot, self.inputs[slot].type)
+    @cached_property
+    def _input_names(self) -> dict[str, int]:
+        """The names of the inputs, each with the number that a further one of it begins with."""
+        return {slot.name: 1 for slot in self.inputs}
 
 
 def _id_order(id_: str) -> tuple[int, int, str]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from decimal import ROUND_HALF_UP, Decimal, localcontext
-from typing import Any
+from typing import Any, TypeGuard
 
 from .inputs import Input
 from .live_nodes import LiveNode
@@ -81,7 +81,7 @@ def _option(node: LiveNode, spec: Input, name: str, otherwise: float) -> float:
     return float(value) if _is_number(value) else otherwise
 
 
-def _is_number(value: Any) -> bool:
+def _is_number(value: Any) -> TypeGuard[int | float]:
     numeric = isinstance(value, (int, float)) and not isinstance(value, bool)
     return numeric and abs(value) < 1e300
 

@@ -73,14 +73,14 @@ def _moves(
     places: dict[LiveLink, int],
 ) -> dict[LiveLink, int]:
     """The links that are not where they belong, with the places where they do."""
-    by_name: dict[str, list[int]] = {}
+    by_name: dict[str, dict[int, None]] = {}
     for place, one in enumerate(live.inputs):
-        by_name.setdefault(one.name, []).append(place)
+        by_name.setdefault(one.name, {})[place] = None
     moves = {}
     for link, wanted in names.items():
-        right = sorted({place for name in wanted for place in by_name.get(name, ())})
-        if right and link not in skipped and places.get(link) not in right:
-            moves[link] = right[0]
+        right = [by_name[name] for name in wanted if name in by_name]
+        if right and link not in skipped and not any(places.get(link) in some for some in right):
+            moves[link] = min(next(iter(some)) for some in right)
     return moves
 
 

@@ -7,11 +7,13 @@ import logging
 import pytest
 from plugin.assistant.chats import Branches, ChatStore
 from plugin.assistant.chats.search import history_search, row_indexing, search_index
+from plugin.assistant.chats.search.found_pieces import PieceQuery
 from plugin.assistant.chats.search.history_search import HistorySearch
 from plugin.assistant.database.sqlite import SqliteDatabase
 from plugin.assistant.database.sqlite import transaction as sqlite_transaction
 from plugin.assistant.errors import InvalidRequest, NotFound, StoreError
 from plugin.assistant.messages.parts import FilePart, Message, StepStart, TextPart, ToolPart
+from plugin.assistant.search.words import query_terms
 from sqlalchemy import Connection, text
 
 from .examples import answer, user
@@ -85,6 +87,21 @@ async def test_the_question_itself_can_be_left_out(
     first, *_ = await history.search("c", "okapi seed", 1, before_row=3)
     assert first.row == 1
     assert all(passage.row < 3 for passage in first.neighbours)
+
+
+async def test_a_search_before_a_question_waits_only_for_the_rows_before_it(
+    store: ChatStore, database: SqliteDatabase
+) -> None:
+    history = HistorySearch(database)
+    await told(store, "c", "A red barn", "Fine")
+    wanted = PieceQuery("c", query_terms("barn"), 5, before="q")
+    assert (await history.pieces(wanted))[0].message_id == "m0"
+    known = await database.read(lambda c: search_index.state(c, "c"))
+    await store.append("c", user("q", "Which barn?"))
+    assert (await history.pieces(wanted))[0].message_id == "m0"
+    assert await database.read(lambda c: search_index.state(c, "c")) == known
+    await history.pieces(PieceQuery("c", query_terms("barn"), 5))
+    assert await database.read(lambda c: search_index.state(c, "c")) != known
 
 
 async def test_left_branches_are_searched(store: ChatStore, history: HistorySearch) -> None:

@@ -18,7 +18,7 @@ from plugin.assistant.messages.parts import Message, TextPart
 from plugin.assistant.routes import body as bodies
 from plugin.assistant.routes.places import Places
 from plugin.assistant.routes.sending import SLICE
-from plugin.tests.chatting import Chatting, chatting
+from plugin.tests.chatting import Chatting, chatting, until
 from plugin.tests.providers import Script
 
 STALLED = {"ASSISTANT_STALLED_SECONDS": "1"}
@@ -50,14 +50,6 @@ async def deaf(
         yield connection
     finally:
         connection.close()
-
-
-async def until(true: Any) -> None:
-    """Waits until `true()`."""
-    end = time.monotonic() + PATIENCE
-    while not true():
-        assert time.monotonic() < end
-        await asyncio.sleep(0.02)
 
 
 async def with_a_large_chat(chat: Chatting, megabytes: int) -> None:
@@ -128,7 +120,7 @@ async def test_a_page_that_nobody_reads_is_kept_in_slices_only(tmp_path: Path, p
         await with_a_large_chat(chat, 6)
         places = chat.assistant.gate._large_answers
         async with deaf(chat, "GET", path):
-            await until(lambda: places._taken)
+            await until(lambda: bool(places._taken))
             waiting = 0
             while places._taken:
                 [connection] = places._taken

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 from plugin.assistant.sessions.live_chat import LiveChat
 from plugin.assistant.turn import turn_places as places
-from plugin.tests.chatting import Chatting, chatting
+from plugin.tests.chatting import Chatting, chatting, until
 from plugin.tests.providers import Script, tool_call
 
 ASYNC = {"Prefer": "respond-async"}
@@ -46,14 +46,6 @@ def live(chat: Chatting, identity: str = "c1") -> LiveChat:
     session = chat.assistant.space_of("default").sessions.known(identity)
     assert session is not None
     return session.live
-
-
-async def until(done: Callable[[], bool]) -> None:
-    for _ in range(500):
-        if done():
-            return
-        await asyncio.sleep(0.02)
-    raise AssertionError("it did not come to that")
 
 
 async def answered(chat: Chatting, count: int) -> None:

@@ -25,7 +25,7 @@ def test_a_schema_is_plain_and_refuses_further_fields() -> None:
 
 
 def test_a_tool_without_arguments_has_an_empty_object_for_a_schema() -> None:
-    parameters = tool("getWorkflowInfo").schema()["function"]["parameters"]
+    parameters = tool("listSystemSkills").schema()["function"]["parameters"]
     assert parameters == {"type": "object", "properties": {}, "additionalProperties": False}
 
 
@@ -35,7 +35,7 @@ def test_a_tool_without_arguments_has_an_empty_object_for_a_schema() -> None:
         ("getUserSkill", {}, "slug: Field required"),
         ("getUserSkill", {"slug": 7}, "slug: Input should be a valid string"),
         ("getUserSkill", {"slug": "a", "more": 1}, "more: Extra inputs are not permitted"),
-        ("getWorkflowInfo", {"level": "all"}, "level: Extra inputs are not permitted"),
+        ("listSystemSkills", {"level": "all"}, "level: Extra inputs are not permitted"),
         (SKILL, {"name": "a"}, "description: Field required; instructions: Field required"),
     ],
 )

@@ -12,6 +12,7 @@ import aiohttp
 import pytest
 from plugin.assistant.context.projections import Covered
 from plugin.assistant.context.summary.text import MARKER
+from plugin.assistant.turn.idle import after_turn
 from plugin.assistant.turn.idle.after_turn import AfterTurn
 from plugin.tests.chatting import Chatting, Stream, chatting
 from plugin.tests.providers import Script, failure
@@ -33,6 +34,11 @@ BY_LIMIT: Mapping[str, Mapping[str, str]] = {
         "LLM_SUMMARY_MAX_TOKENS": "7000",
     },
 }
+
+
+@pytest.fixture(autouse=True)
+def _no_pause(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(after_turn, "SECONDS", 0.0)
 
 
 def said(chat: Chatting, number: int = -1) -> str:
@@ -70,9 +76,9 @@ async def talk(chat: Chatting, turns: int, first: int = 0) -> Stream:
 
 async def settled(chat: Chatting) -> None:
     """Waits until what is due after a turn has been cut; a model may still be asked."""
-    (after_turn,) = chat.assistant.space_of("default").sessions._turns._idle_jobs
-    assert isinstance(after_turn, AfterTurn)
-    await asyncio.gather(*after_turn._scheduler._tasks.values())
+    cuts_after_turns, *_ = chat.assistant.space_of("default").sessions._turns._idle_jobs
+    assert isinstance(cuts_after_turns, AfterTurn)
+    await asyncio.gather(*cuts_after_turns._scheduler._tasks.values())
 
 
 async def until_cut(chat: Chatting) -> Stream:

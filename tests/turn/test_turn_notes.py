@@ -23,7 +23,7 @@ LONG = "and so on " * 700
 
 
 async def long_chat(chat: Chatting, more: str = "") -> None:
-    chat.provider.queue("Hello.", SECRET)
+    chat.provider.queue("Hello, what now?", SECRET)
     await chat.say("Hi.")
     await chat.say("What colour did it get?")
     for number in range(14):
@@ -102,7 +102,9 @@ async def test_days_stand_in_the_transcript(chat: Chatting) -> None:
     assert re.search(r"====\n\[20\d\d-\d\d-\d\d\]\n\w+: ", recalled(chat)[0])
 
 
-@pytest.mark.parametrize("text", ["xylophone?", "Make the lighthouse brighter.", "Thanks!"])
+@pytest.mark.parametrize(
+    "text", ["xylophone?", "Make the lighthouse brighter.", "Thanks!", "And now?"]
+)
 async def test_nothing_is_recalled_where_nothing_is_asked_for(chat: Chatting, text: str) -> None:
     chat.provider.queue("Fine.")
     await chat.say(text)

@@ -11,7 +11,8 @@ from plugin.assistant.workflow.api_prompt import api_prompt, resolve_choices
 from plugin.assistant.workflow.node_definitions import NodeDefinitions
 from plugin.assistant.workflow.page_values import page_value
 from plugin.assistant.workflow.parse import parse_workflow
-from plugin.tests.workflow.strategies import GRAPHS
+from plugin.preview.catalog import load_catalog
+from plugin.tests.workflow.strategies import GRAPHS, UNHURRIED
 from plugin.tests.workflow.workflows import (
     all_types_known,
     definitions,
@@ -42,6 +43,9 @@ KNOWN = {
     "List": {"input": {"required": {"points": ["POINTS"], "c": ["CURVE"], "l": ["COLORS"]}}},
     "SaveImage": {"input": {"required": {"filename_prefix": ["STRING"]}}},
 }
+
+
+DEFINED = load_catalog().nodes
 
 
 def prompt(document: Any, known: Mapping[str, Any] = KNOWN) -> dict[str, Any]:
@@ -91,6 +95,42 @@ def test_the_prompts_of_all_templates_of_known_nodes_are_the_front_ends() -> Non
             if found:
                 different[name] = found
     assert different == {}
+
+
+def test_the_new_schema_has_the_same_prompt() -> None:
+    for name in sample()[::6]:
+        document = template(name)
+        names = ("id", "origin_id", "origin_slot", "target_id", "target_slot", "type")
+        links = [dict(zip(names, link, strict=False)) for link in document["links"]]
+        state = {"lastNodeId": document["last_node_id"]}
+        newer = {**document, "version": 1, "links": links, "state": state}
+        del newer["last_node_id"]
+        assert prompt(newer, DEFINED) == prompt(document, DEFINED), name
+
+
+def wide(count: int) -> dict[str, dict[str, Any]]:
+    """Workflows of many parts at one place."""
+    numbers = range(1, count)
+    picture = node(count, "Source")
+    rows = [socket("images.image5", "IMAGE", link=i) for i in numbers]
+    odd = [widget_socket("a", "INT", link=i) for i in numbers]
+    links = [[i, count, 0, 0, i - 1, "IMAGE"] for i in numbers]
+    shown = {"proxyWidgets": [[str(i), "steps"] for i in numbers]}
+    samplers = [node(i, "KSampler") for i in numbers]
+    return {
+        "rows": workflow(node(0, "BatchImagesNode", inputs=rows), picture, links=links),
+        "inputs": workflow(node(0, "Odd", inputs=odd), picture, links=links),
+        "one input": workflow(node(0, "Sink", inputs=[socket("image")]), picture, links=links),
+        "choices": workflow(node(0, "CustomCombo", widgets_values=["a", 0, *map(str, numbers)])),
+        "promoted": with_subgraphs(
+            workflow(node(0, "s", properties=shown)), subgraph("s", *samplers)
+        ),
+    }
+
+
+@pytest.mark.parametrize("shape", list(wide(2)))
+def test_thousands_of_parts_at_one_place_make_a_prompt(shape: str) -> None:
+    assert prompt(wide(3_000)[shape], DEFINED)
 
 
 def chain(middle: dict[str, Any], *links: list[Any]) -> dict[str, Any]:
@@ -301,6 +341,7 @@ def test_a_prompt_stays_what_it_is() -> None:
     assert json.dumps(prompt(document)) == json.dumps(document)
 
 
+@UNHURRIED
 @given(GRAPHS)
 def test_whatever_lies_in_a_workflow_it_has_a_prompt(document: Any) -> None:
     if isinstance(document.get("nodes"), list):
@@ -308,6 +349,7 @@ def test_whatever_lies_in_a_workflow_it_has_a_prompt(document: Any) -> None:
             assert isinstance(entry["class_type"], str)
 
 
+@UNHURRIED
 @given(st.text(alphabet="{}|\\/*ab\n"))
 def test_any_text_is_resolved(text: str) -> None:
     assert isinstance(resolve_choices(text), str)

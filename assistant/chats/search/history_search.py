@@ -5,8 +5,8 @@
     hits = await search.find_words("low sun", 10)                      for a person
 
 The whole log is searched, branches included, but for events. Rows are indexed by the search that
-first needs them, or before by `index_soon`: some at a time, so that turns go on meanwhile. A search
-waits for its index for a bounded time and then finds what is indexed so far. Where there
+first needs them, mostly before by `index_soon`: some at a time, so that turns go on meanwhile. A
+search waits for its index for a bounded time and then finds what is indexed so far. Where there
 can be no index (a database without an index of terms, a full disk) a search reads all rows: slower,
 with the same hits. A query is plain text; no character in it is an operator, and no query is an
 error.
@@ -59,6 +59,10 @@ Find = Callable[[Transaction, bool], tuple[FoundT, ...]]
 """Finds hits in a transaction, in the index (True) or in all rows."""
 
 
+def _no_row(_: Transaction) -> None:
+    return None
+
+
 class HistorySearch:
     """Search over the chats in one database and, while its file fails, over the chats in
     memory too (`failover`). For one event loop; raises StoreError."""
@@ -106,9 +110,12 @@ class HistorySearch:
         def find(transaction: Transaction, indexed: bool) -> tuple[FoundPiece, ...]:
             return _find_pieces(transaction, wanted, indexed)
 
+        def before_row(transaction: Transaction) -> int | None:
+            return row_of(transaction, wanted)
+
         held = self._failover.held if self._failover is not None else frozenset()
         place = self._unsaved if self._unsaved is not None and identity in held else self
-        return await place._search(identity, find)
+        return await place._search(identity, find, before_row)
 
     async def find_words(self, query: str, k: int = 10) -> tuple[WordHit, ...]:
         """Up to `k` messages in all chats that hold all words of the query, the best first
@@ -136,11 +143,17 @@ class HistorySearch:
         except StoreError:
             return []
 
-    async def _search(self, chat_id: str | None, find: Find[FoundT]) -> tuple[FoundT, ...]:
-        """What `find` returns for a chat, or for all (None), with an index or without."""
+    async def _search(
+        self,
+        chat_id: str | None,
+        find: Find[FoundT],
+        before_row: Callable[[Transaction], int | None] = _no_row,
+    ) -> tuple[FoundT, ...]:
+        """What `find` returns for a chat, or for all (None), with an index or without. It looks for
+        nothing from `before_row` on, so these rows need no index."""
 
         def look(transaction: Transaction) -> tuple[FoundT, ...] | None:
-            if row_indexing.behind(transaction, chat_id):
+            if row_indexing.behind(transaction, chat_id, before_row(transaction)):
                 return None
             return find(transaction, True)
 
@@ -159,9 +172,10 @@ class HistorySearch:
                 await self._drop_index(error)
         return await self._database.read(lambda c: find(c, False))
 
-    def index_soon(self) -> None:
-        """Index what is not indexed, in the background, such as a long chat that was imported."""
-        self._start(None)
+    def index_soon(self, chat_id: str | None = None) -> None:
+        """Index what is not indexed of a chat, or of all (None), in the background: the messages of
+        a turn that has ended, a long chat that was imported."""
+        self._start(chat_id)
 
     async def close(self) -> None:
         """Stop indexing; the next search goes on with it."""

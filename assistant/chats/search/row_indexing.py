@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, Final
 
-from sqlalchemy import Select, bindparam, exists, func, select
+from sqlalchemy import BindParameter, Select, bindparam, exists, func, select
 
 from ...database import Statement, Transaction
 from ...errors import StoreError
@@ -41,9 +41,10 @@ _UNREADABLE: Final = (
 """What a damaged text of a row raises."""
 
 
-def _behind_query() -> Select[Any]:
+def _behind_query(last: int | BindParameter[int]) -> Select[Any]:
+    """The chats with rows up to `last` that are not indexed."""
     newest = select(func.max(messages.c.row)).where(
-        messages.c.chat_id == chats.c.id, messages.c.role != EVENT, messages.c.row.between(1, MOST)
+        messages.c.chat_id == chats.c.id, messages.c.role != EVENT, messages.c.row.between(1, last)
     )
     known = search_index.indexed_chats
     return (
@@ -56,16 +57,21 @@ def _behind_query() -> Select[Any]:
     )
 
 
-_BEHIND: Final = Statement(_behind_query())
-_IS_BEHIND: Final = Statement(_behind_query().where(chats.c.id == bindparam("chat")))
+_BEHIND: Final = Statement(_behind_query(MOST))
+_IS_BEHIND: Final = Statement(
+    _behind_query(bindparam("last")).where(chats.c.id == bindparam("chat"))
+)
 
 
-def behind(transaction: Transaction, chat_id: str | None) -> list[str]:
-    """The chats, or this chat, with rows that are not indexed."""
+def behind(
+    transaction: Transaction, chat_id: str | None, before_row: int | None = None
+) -> list[str]:
+    """The chats, or this chat, with rows (this chat: before `before_row`) that are not indexed."""
     if chat_id is None:
         found = transaction.rows(_BEHIND)
     else:
-        found = transaction.rows(_IS_BEHIND, chat=chat_id)
+        last = MOST if before_row is None else before_row - 1
+        found = transaction.rows(_IS_BEHIND, chat=chat_id, last=last)
     return [identity for (identity,) in found]
 
 

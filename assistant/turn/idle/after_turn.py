@@ -15,6 +15,7 @@ import asyncio
 import logging
 from collections.abc import Awaitable, Callable, Sequence
 from functools import partial
+from typing import Final
 
 from ...errors import AssistantError
 from ..compaction import Progress, reason_of
@@ -23,6 +24,9 @@ from .job import IdleChat, IdleJob
 from .scheduler import IdleScheduler
 
 logger = logging.getLogger("comfyui_assistant")
+
+SECONDS: Final = 0.5
+"""The pause after a turn: of many turns at once, those that wait go first."""
 
 
 class AfterTurn:
@@ -35,7 +39,7 @@ class AfterTurn:
         sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
     ) -> None:
         self._jobs = tuple(jobs)
-        self._scheduler = IdleScheduler("A cut after a turn", 0.0, sleep)
+        self._scheduler = IdleScheduler("A cut after a turn", SECONDS, sleep)
 
     def begin(self, chat: IdleChat) -> None:
         self._scheduler.begin(chat.chat_id, partial(self._work, chat))
