@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from importlib import resources
 from typing import Any
 
-from plugin.assistant.workflow.loading import unknown_node
+from plugin.assistant.workflow.loading import FileLinks, unknown_node
 from plugin.assistant.workflow.parts import Node
 
 TEMPLATES_PACKAGE = "comfyui_workflow_templates_json"
@@ -169,8 +169,8 @@ def _named(node: dict[str, Any]) -> dict[str, Any]:
         named = dict(zip(core, values, strict=False))
     else:
         read = Node(str(node["id"]), node)
-        widgets = unknown_node(read, [None] * len(read.inputs)).own_widgets
-        named = {widget.name: widget.value for widget in widgets}
+        links = FileLinks((), [None] * len(read.inputs))
+        named = {one.name: one.value for one in unknown_node(read, links).own_widgets}
     return {
         name: value[:LONGEST_TEXT] if isinstance(value, str) else value
         for name, value in named.items()

@@ -57,10 +57,10 @@ def view(
         return "\n".join(lines)
     words = workflow_words(graph, definitions)
     lines = _outline(words) if level == "outline" else _normal(words)
-    return "\n".join([*_head(words, opened), *lines])
+    return "\n".join([*head_lines(words, opened), *lines])
 
 
-def _head(words: WorkflowWords, opened: Opened) -> Iterator[str]:
+def head_lines(words: WorkflowWords, opened: Opened) -> Iterator[str]:
     kind = "API prompt" if words.graph.format == "prompt" else "workflow"
     name = f" {quoted(opened.name)}" if opened.name else ""
     count = counted(len(words.graph.root.nodes), "node")
@@ -81,7 +81,7 @@ def _outline(words: WorkflowWords) -> Iterator[str]:
             yield f"subgraph {quoted(scope.name)} ({where}):"
         if by_kind:
             yield "; ".join(f"{kind} {', '.join(ids)}" for kind, ids in by_kind.items())
-        yield from _group_lines(scope)
+        yield from group_lines(scope)
 
 
 def _normal(words: WorkflowWords) -> Iterator[str]:
@@ -91,7 +91,7 @@ def _normal(words: WorkflowWords) -> Iterator[str]:
         if scope.key and scope.key not in shown:
             yield f"subgraph {quoted(scope.name)}, not in use:"
             yield from _scope_lines(words, scope, "", INDENT, shown)
-    notes = list(_notes(words))
+    notes = list(note_lines(words))
     if notes:
         yield from ("notes:", *notes)
 
@@ -125,12 +125,12 @@ def _scope_lines(
         else:
             for name, source in scope.outputs.items():
                 yield f"{indent}out {name}<-{source}"
-            for line in _group_lines(scope):
+            for line in group_lines(scope):
                 yield f"{indent}{line}"
             levels.pop()
 
 
-def _group_lines(scope: ScopeWords) -> Iterator[str]:
+def group_lines(scope: ScopeWords) -> Iterator[str]:
     for title, members in scope.groups:
         if members:
             yield f"group {quoted(title)}: {', '.join(map(id_word, members))}"
@@ -152,7 +152,7 @@ def _label(node: NodeWords, name: str) -> str:
     return f"({quoted(label)})" if label is not None else ""
 
 
-def _notes(words: WorkflowWords) -> Iterator[str]:
+def note_lines(words: WorkflowWords) -> Iterator[str]:
     """The beginning of the first line of each note."""
     for scope in words.scopes.values():
         for node in scope.nodes.values():

