@@ -33,6 +33,7 @@ from .llm.client import Client
 from .llm.network import Network
 from .llm.redaction import SHORTEST_SECRET
 from .llm.resolver import Resolver
+from .node_index import NodeIndex
 from .routes.guard import Gate
 from .routes.route import Installation, served
 from .routes.table import ROUTES
@@ -89,6 +90,7 @@ class Assistant:
             network=network,
         )
         self.toolset = standard_toolset()
+        self.node_index = NodeIndex(host.comfyui)
         self._places = Places(settings.max_turns)
         self._spaces: dict[str, UserSpace] = {}
         # The users whose data are being deleted.
@@ -108,6 +110,7 @@ class Assistant:
             secrets=self._secrets,
             empty_data=self.empty_data,
             problems=lambda: self.problems,
+            node_definitions=self.node_index.current,
             comfyui_version=self.host.comfyui_version,
             preview=self.host.preview,
         )
@@ -141,6 +144,8 @@ class Assistant:
                 self.client,
                 self.host.comfyui,
                 self._places,
+                self.node_index.current,
+                user,
             )
             self._spaces[user] = space
             if self._loop is not None:
@@ -235,7 +240,7 @@ class Assistant:
 
     async def _scan(self, space: UserSpace) -> None:
         try:
-            nodes = await asyncio.to_thread(self.host.comfyui.node_definitions)
+            nodes = await self.node_index.current()
             folders = await asyncio.to_thread(self.host.comfyui.model_folders)
             await space.scan(len(nodes), tuple(chain.from_iterable(folders.values())))
         except Exception as error:

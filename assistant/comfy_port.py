@@ -34,7 +34,7 @@ class Run:
 
 
 class ComfyPort(Protocol):
-    """The nodes, models, runs and log of a ComfyUI."""
+    """The nodes, models, runs, log, saved workflows and templates of a ComfyUI."""
 
     def node_definitions(self) -> Mapping[str, Any]:
         """All node definitions by type, in the shape of `/object_info`."""
@@ -54,3 +54,11 @@ class ComfyPort(Protocol):
 
     def log(self) -> Sequence[str] | None:
         """The lines that ComfyUI keeps of its log, oldest first; None where it keeps none."""
+
+    def workflows_folder(self, user: str) -> Path | None:
+        """The folder with the workflows that a ComfyUI user saved, which may not exist yet; None
+        for an id that has no folder."""
+
+    def template_files(self) -> Mapping[str, Path]:
+        """The file of each workflow template by the template's id; empty where the package of
+        templates is not installed."""

@@ -6,6 +6,7 @@ ComfyUI's server starts; the preview and tests without ComfyUI never import it.
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from importlib import import_module, resources
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +21,8 @@ USER_FOLDER = "assistant"
 # An older ComfyUI has no system user folders; its routes do not serve a folder of this name either.
 OLDER_USER_FOLDER = "__assistant"
 CHAT_PATH = "/chat"
+WORKFLOWS = "workflows"
+"""The folder below a user's folder in which the front end saves workflows."""
 NO_MODEL_FOLDERS = frozenset({"configs", "custom_nodes"})
 # Fields of a node's definition; for each field the attribute of the node's class, and a default.
 OLDER_NODE_FACTS = {
@@ -71,6 +74,17 @@ class ComfyUI:
     def log(self) -> Sequence[str] | None:
         kept = self.logger.get_logs() if self.logger is not None else None
         return None if kept is None else "".join(str(entry["m"]) for entry in kept).splitlines()
+
+    def workflows_folder(self, user: str) -> Path | None:
+        # An older ComfyUI has no system users, whose folders its routes do not serve.
+        of_user = getattr(self.folder_paths, "get_public_user_directory", None)
+        if of_user is None:
+            return Path(self.folder_paths.get_user_directory()) / user / WORKFLOWS
+        folder = of_user(user)
+        return None if folder is None else Path(folder) / WORKFLOWS
+
+    def template_files(self) -> Mapping[str, Path]:
+        return template_files()
 
 
 def _end(entry: Mapping[str, Any]) -> RunState:
@@ -125,6 +139,29 @@ def user_of(server: Any, request: web.Request) -> str:
             code="unknown_user",
             status=401,
         ) from error
+
+
+def template_files() -> dict[str, Path]:
+    """The workflow templates of the package that ComfyUI's front end shows, by id."""
+    try:
+        package = import_module("comfyui_workflow_templates")
+    except ImportError:
+        return {}
+    if not hasattr(package, "iter_templates"):
+        return older_template_files()
+    return {
+        str(entry.template_id): Path(package.get_asset_path(entry.template_id, asset.filename))
+        for entry in package.iter_templates()
+        for asset in entry.assets
+        if asset.filename == f"{entry.template_id}.json"
+    }
+
+
+def older_template_files() -> dict[str, Path]:
+    """The templates of a package that has all of them in one folder, with their index."""
+    folder = Path(str(resources.files("comfyui_workflow_templates"))) / "templates"
+    paths = sorted(folder.glob("*.json"))
+    return {path.stem: path for path in paths if not path.stem.startswith("index")}
 
 
 def taken_paths(

@@ -25,7 +25,9 @@ from .errors import StoreError
 from .prompts.composition import SystemPrompts
 from .sessions.clean_up import CleanUp
 from .sessions.sessions import Sessions
+from .tools.ports import Definitions
 from .tools.toolset import Toolset
+from .tools.workflow_library import WorkflowLibrary
 from .turn.idle.after_turn import AfterTurn
 from .turn.idle.indexing import Indexing
 from .turn.idle.summariser import Summariser
@@ -49,7 +51,8 @@ PRIVATE = ("environment", "skills")
 
 
 class UserSpace:
-    """One user's parts, built on the first request of that user."""
+    """One user's parts, built on the first request of that user. `user` is ComfyUI's id, whose
+    saved workflows tools may read; `definitions` are those of ComfyUI's nodes."""
 
     def __init__(
         self,
@@ -62,6 +65,8 @@ class UserSpace:
         model: Model,
         comfyui: ComfyPort,
         places: Places,
+        definitions: Definitions | None = None,
+        user: str = "",
     ) -> None:
         self.folder = folder
         self.database = SqliteDatabase(folder / DATABASE)
@@ -102,6 +107,8 @@ class UserSpace:
             replies.to,
             comfyui=comfyui,
             places=places,
+            definitions=definitions,
+            library=WorkflowLibrary(comfyui, user),
         )
         self.archive = Archive(self.chats, added=self.search.index_soon)
         self.trash = Trash(self.database, self.chats, self.search)

@@ -13,7 +13,8 @@ from dataclasses import dataclass, field
 from importlib import resources
 from typing import Any
 
-from plugin.assistant.workflow.view import widget_values
+from plugin.assistant.workflow.loading import FileLinks, unknown_node
+from plugin.assistant.workflow.parts import Node
 
 TEMPLATES_PACKAGE = "comfyui_workflow_templates_json"
 FEWEST_NODES, MOST_NODES = 9, 24
@@ -167,7 +168,9 @@ def _named(node: dict[str, Any]) -> dict[str, Any]:
     if core and isinstance(values, list):
         named = dict(zip(core, values, strict=False))
     else:
-        named = dict(widget_values(node))
+        read = Node(str(node["id"]), node)
+        links = FileLinks((), [None] * len(read.inputs))
+        named = {one.name: one.value for one in unknown_node(read, links).own_widgets}
     return {
         name: value[:LONGEST_TEXT] if isinstance(value, str) else value
         for name, value in named.items()

@@ -8,13 +8,16 @@ from typing import Any
 from ..assistant.comfy_port import Queue, Run
 from .catalog import Catalog
 from .engine import MODEL_FOLDERS
+from .templates import templates_folder
 
 
 @dataclass(frozen=True)
 class PreviewComfyUI:
-    """Implements `comfy_port.ComfyPort`: no model files, an empty queue, no log."""
+    """Implements `comfy_port.ComfyPort`: no model files, an empty queue, no log. `user_folder` is
+    that of the one user; None where nothing is saved."""
 
     catalog: Catalog
+    user_folder: Path | None = None
 
     def node_definitions(self) -> Mapping[str, Any]:
         return self.catalog.nodes
@@ -33,3 +36,14 @@ class PreviewComfyUI:
 
     def log(self) -> Sequence[str] | None:
         return None
+
+    def workflows_folder(self, user: str) -> Path | None:
+        return None if self.user_folder is None else self.user_folder / "workflows"
+
+    def template_files(self) -> Mapping[str, Path]:
+        try:
+            folder = templates_folder()
+        except ModuleNotFoundError:
+            return {}
+        paths = sorted(folder.glob("*.json"))
+        return {path.stem: path for path in paths if not path.stem.startswith("index")}

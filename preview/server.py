@@ -35,7 +35,7 @@ def create_app(root: Path, data: Path, environ: Mapping[str, str]) -> web.Applic
             root=root,
             user_directory=user_folder / ASSISTANT_FOLDER,
             user_of=lambda request: USER,
-            comfyui=PreviewComfyUI(catalog),
+            comfyui=PreviewComfyUI(catalog, user_folder / USER),
             comfyui_version=catalog.version,
             preview=True,
         )

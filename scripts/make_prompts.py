@@ -30,12 +30,13 @@ from plugin.preview.catalog import Catalog, load_catalog  # noqa: E402
 from plugin.tests.browsers import running_browser  # noqa: E402
 from plugin.tests.hosts import running_canvas  # noqa: E402
 from plugin.tests.prompts import (  # noqa: E402
+    PROMPTS,
     prompt_page,
+    recorded_prompts,
     template_ids,
     template_text,
 )
 
-PROMPTS = ROOT / "tests" / "workflow" / "data" / "prompts.json.gz"
 PACKAGES = ("comfyui-frontend-package", "comfyui-workflow-templates-json")
 SHOWN = 20  # differences of one template that are printed
 
@@ -69,7 +70,7 @@ def differences(expected: Any, found: Any, place: str = "") -> Iterator[str]:
 
 
 def compare(identities: list[str]) -> int:
-    expected = json.loads(gzip.decompress(PROMPTS.read_bytes()))["prompts"]
+    expected = recorded_prompts()
     equal = 0
     for identity, found in outcomes(load_catalog(), identities):
         differing = list(differences(expected[identity], found))

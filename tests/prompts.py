@@ -8,11 +8,13 @@ front end computes while it makes a prompt has fixed values: of `{a|b}` the firs
 point in time for dates and names of uploads.
 """
 
+import gzip
 import json
 import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import datetime, timezone
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +22,7 @@ from playwright.sync_api import Browser, Error, Page
 from plugin.preview.templates import templates_folder
 from plugin.tests.browsers import BOOT_LIMIT, CANVAS_READY, WINDOW
 
+PROMPTS = Path(__file__).resolve().parent / "workflow" / "data" / "prompts.json.gz"
 TIME = datetime(2026, 1, 2, 3, 4, 5, tzinfo=timezone.utc)
 LIMIT = 120_000  # milliseconds for one workflow on a busy machine
 RELOAD_AFTER = 20  # workflows: each opens a tab that stays open, and costs memory and time
@@ -96,3 +99,11 @@ def template_ids() -> list[str]:
 def template_text(identity: str) -> str:
     path: Path = templates_folder() / f"{identity}.json"
     return path.read_text(encoding="utf-8")
+
+
+@cache
+def recorded_prompts() -> dict[str, Any]:
+    """The outcome for each template, from the file that `scripts/make_prompts.py` makes."""
+    recorded: dict[str, Any] = json.loads(gzip.decompress(PROMPTS.read_bytes()))
+    prompts: dict[str, Any] = recorded["prompts"]
+    return prompts

@@ -1,7 +1,8 @@
 """The port to ComfyUI: the same contract for ComfyUI itself and for the preview."""
 
+import sys
 from pathlib import Path
-from types import SimpleNamespace
+from types import ModuleType, SimpleNamespace
 from typing import Any
 
 import pytest
@@ -120,3 +121,35 @@ def test_a_run_that_ended_is_in_the_history(run_id: str, state: Any) -> None:
 def test_a_comfyui_that_keeps_no_log_has_none() -> None:
     port = comfyui()
     assert ComfyUI(port.server, port.folder_paths, port.nodes, None).log() is None
+
+
+# Workflows by name
+
+
+def test_a_user_has_a_folder_of_saved_workflows(tmp_path: Path) -> None:
+    of_preview = PreviewComfyUI(Catalog("", {}), tmp_path / "default").workflows_folder("default")
+    assert of_preview == tmp_path / "default" / "workflows"
+    assert preview().workflows_folder("default") is None
+    older = SimpleNamespace(get_user_directory=lambda: str(tmp_path))
+    newer = SimpleNamespace(
+        get_public_user_directory=lambda user: None if user[:2] == "__" else str(tmp_path / user)
+    )
+    for folder_paths in (older, newer):
+        port = ComfyUI(None, folder_paths, None, None)
+        assert port.workflows_folder("anna") == tmp_path / "anna" / "workflows"
+    assert ComfyUI(None, newer, None, None).workflows_folder("__assistant") is None
+
+
+def test_templates_are_files_by_id(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of the preview's package, and of ComfyUI's own, which a newer version lists by functions."""
+    of_preview = preview().template_files()
+    name = "image_z_image_turbo"
+    assert of_preview[name].name == f"{name}.json" and "index" not in of_preview
+    assets = [SimpleNamespace(filename="flux.json"), SimpleNamespace(filename="flux-1.webp")]
+    package: Any = ModuleType("comfyui_workflow_templates")
+    package.iter_templates = lambda: [SimpleNamespace(template_id="flux", assets=assets)]
+    package.get_asset_path = lambda identity, name: str(tmp_path / identity / name)
+    monkeypatch.setitem(sys.modules, package.__name__, package)
+    assert comfyui().template_files() == {"flux": tmp_path / "flux" / "flux.json"}
+    monkeypatch.setitem(sys.modules, package.__name__, None)
+    assert comfyui().template_files() == {}

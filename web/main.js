@@ -16,8 +16,8 @@ import { createPanelTools } from "./services/panel-tools.js";
 import { createPause, later } from "./services/pause.js";
 import { createPromptNode } from "./services/prompt-node.js";
 import { createPanelStorage, newId } from "./services/storage.js";
-import { createWorkflowReader } from "./services/workflow.js";
 import { pendingApprovals } from "./state/messages.js";
+import { createWorkflowIds, createWorkflowReader } from "./services/workflow.js";
 import { createPanel } from "./state/panel.js";
 import { t } from "./strings.js";
 import { OPEN_KEYS } from "./views/isolation.js";
@@ -46,13 +46,14 @@ function openPanel() {
   const tabStorage = createPanelStorage(host.user(), () => sessionStorage);
   const clientId = claimClientId(tabStorage, window, newId);
   const pause = createPause();
-  const workflow = createWorkflowReader(host);
+  const workflow = createWorkflowReader(host, createWorkflowIds(tabStorage, window, newId));
   const made = createPanel({
     api: createApi(host.fetch, clientId),
     clientId,
     tools: createPanelTools(),
     storage: createPanelStorage(host.user(), () => localStorage),
     workflow: workflow.snapshot,
+    workflowName: workflow.name,
     summary: workflow.summary,
     wait: pause.wait,
     wake: pause.wake,

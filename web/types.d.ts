@@ -347,9 +347,10 @@ export interface CommandEntry {
 export interface WorkflowSnapshot {
   id: string;
   name: string;
-  revision: number;
+  /** null: it is not sent, since its JSON has `too_large` bytes. */
   graph: unknown;
   selection: (number | string)[];
+  too_large?: number;
 }
 
 /** Facts about the open workflow, shown in an empty chat. */
@@ -483,6 +484,8 @@ export interface PanelState {
   unreachable: boolean;
   welcomed: boolean;
   workflow: WorkflowSummary | null;
+  /** What the open workflow makes, in the server's words; "" where that is not known. */
+  sentence: string;
   /** The chat on the page "share"; `file` is null until the server has made it. */
   share: { id: string; withWorkflow: boolean; file: SharedFile | null; failed: string } | null;
   /** Whether each answer shows its tokens (`/tokens on`). */

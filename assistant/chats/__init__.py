@@ -12,8 +12,10 @@ from .chat import (
     WorkflowName,
 )
 from .failover.failover import Saving
+from .graphs import ChatGraphs
 from .identity import chat_id
 from .log.branches import Branches
+from .log.graph_rows import KeptGraph
 from .queue import ChatQueue, Queued
 from .reconcile import Append, Branch, Import, Intention, Regenerate, Resume, edited, reconcile
 from .store import ChatStore
@@ -28,6 +30,7 @@ __all__ = [
     "BranchPoint",
     "Branches",
     "Chat",
+    "ChatGraphs",
     "ChatParams",
     "ChatQueue",
     "ChatState",
@@ -35,6 +38,7 @@ __all__ = [
     "ChatSummary",
     "Import",
     "Intention",
+    "KeptGraph",
     "Parent",
     "Queued",
     "Regenerate",

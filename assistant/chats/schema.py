@@ -30,7 +30,7 @@ from sqlalchemy import (
 from ..database import StoreTables, Transaction, migrate
 from .migrations import VERSIONS
 
-SCHEMA_VERSION = 4
+SCHEMA_VERSION = 5
 """Of these tables; `migrations` has a step to each version."""
 
 metadata = MetaData()
@@ -151,6 +151,25 @@ projections = Table(
     Column("body", Text, nullable=False),
 )
 """The other projections of a chat's context; its rows are overwritten."""
+
+workflows = Table(
+    "workflows",
+    metadata,
+    Column("chat_id", String, ForeignKey("chats.id"), primary_key=True),
+    # The panel's id of the workflow, and the revision of its graph (assistant/workflow/revision).
+    Column("workflow_id", String, primary_key=True),
+    Column("revision", String, primary_key=True),
+    # Grows by one within the chat: the graph that came last has the largest number.
+    Column("number", Integer, nullable=False),
+    Column("name", Text, nullable=False),
+    # The user message that the graph came with; null for a change of the canvas between two.
+    Column("message_id", String),
+    Column("created", String, nullable=False),
+    Column("nodes", Integer, nullable=False),
+    # The graph's JSON, compressed, as base64.
+    Column("graph", Text, nullable=False),
+)
+"""The graphs that the workflows of a chat had: the last ones of each."""
 
 
 TABLES = StoreTables("chats", metadata, SCHEMA_VERSION, VERSIONS)

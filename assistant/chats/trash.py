@@ -46,6 +46,7 @@ REMOVED_FROM: Final = (
     schema.queue,
     schema.cuts,
     schema.projections,
+    schema.workflows,
 )
 """All tables with rows of a chat, but for `chats`, which the others refer to, and `attachments`,
 whose files are removed with them."""

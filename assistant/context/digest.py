@@ -30,14 +30,19 @@ _FAILED_TEXT = re.compile(r"\s*(error|exception|traceback|failed)\b", re.IGNOREC
 
 
 def digest(
-    call: ToolCall, result: PromptMessage, handle: str = "", facts: ToolFacts = NO_FACTS
+    call: ToolCall,
+    result: PromptMessage,
+    handle: str = "",
+    facts: ToolFacts = NO_FACTS,
+    note: str = OMITTED_NOTE,
 ) -> str:
-    """The line as a JSON object; `_omitted` marks it for the model and for tests."""
+    """The line as a JSON object; `_omitted` marks it for the model and for tests. `note` says why
+    the result is not there."""
     value = result_value(result.text)
     failed = has_failed(result, value)
     line: dict[str, Any] = {
         "_omitted": True,
-        "note": OMITTED_NOTE,
+        "note": note,
         "tool": call.name,
         "outcome": "failed" if failed else "ok",
     }

@@ -193,6 +193,8 @@ def masked(
     `unmasked`."""
     shape = _Shape(log.last_user or 0, end, frozenset(unmasked), limits, reducer)
     reduced = shape.of(draft.whole)
+    if not limits.cached:
+        reduced = reducer.superseded.lined(reduced, draft.whole)
     return without_repeats(replace(draft, reduced=reduced, tail=reduced), reducer)
 
 

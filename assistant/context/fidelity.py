@@ -28,6 +28,7 @@ from .digest import digest
 from .handles import row_handle
 from .log import Group
 from .repeats import Repeats
+from .superseded import Superseded
 from .tokens import TextTokens, text_tokens
 
 IMAGE_NOTE = "[An image was here.]"
@@ -64,6 +65,7 @@ class GroupReducer:
     def __init__(self, limits: FidelityLimits) -> None:
         self.limits = limits
         self.repeats = Repeats(limits.repeat_chars)
+        self.superseded = Superseded()
         self._reduced: dict[tuple[int, int, Fidelity, str], Group] = {}
         self._levelled: dict[tuple[int, int, int, int], PromptMessage] = {}
 
@@ -148,6 +150,7 @@ class GroupReducer:
         self._reduced = {key: g for key, g in self._reduced.items() if key[1] > before}
         self._levelled = {key: m for key, m in self._levelled.items() if key[0] >= before}
         self.repeats.forget(before)
+        self.superseded.forget(before)
 
     def _reduce(self, group: Group, fidelity: Fidelity) -> Group:
         if not group.is_round:

@@ -15,6 +15,19 @@ def _no_digest(call: ToolCall, value: Any) -> Any:
     return None
 
 
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """What the result of a read shows: `what` names the thing, and a view with a larger `rank`
+    shows more of it."""
+
+    what: str
+    rank: int = 0
+
+
+def _shows_nothing(call: ToolCall, text: str) -> Shown | None:
+    return None
+
+
 def _no_changes(call: ToolCall, value: Any) -> Iterable[Change]:
     return ()
 
@@ -28,6 +41,8 @@ class ToolFacts:
     Both functions get a call and its result, as JSON where it is JSON, else as text. `digest`
     returns the content of the line that replaces the result in later requests, None for the general
     content. `changes` returns the changes that a successful call made to the workflow, in order.
+    `shows` gets a call and the text of its result, and returns what a view shows, so that a newer
+    view of the same takes its place; None for any other result.
     """
 
     recall: str = ""
@@ -35,6 +50,7 @@ class ToolFacts:
     kept: frozenset[str] = frozenset()
     digest: Callable[[ToolCall, Any], Any] = _no_digest
     changes: Callable[[ToolCall, Any], Iterable[Change]] = _no_changes
+    shows: Callable[[ToolCall, str], Shown | None] = _shows_nothing
 
 
 NO_FACTS = ToolFacts()

@@ -47,6 +47,7 @@ TAGS: Final[Mapping[str, str]] = {
     "library": "chats",
     "export": "chats",
     "share": "chats",
+    "workflows": "chats",
     "skills": "knowledge",
     "statements": "knowledge",
     "user_data": "knowledge",

@@ -26,6 +26,8 @@ PATHS: Final = (
     ("GET", "/chats"),
     ("GET", "/chats/{id}"),
     ("GET", "/chats/{id}/context"),
+    ("GET", "/chats/{id}/workflows"),
+    ("GET", "/chats/{id}/workflows/{revision}"),
     ("POST", "/chats/{id}/commands"),
     ("GET", "/system-context/skills"),
     ("GET", "/system-context/skills/{slug}"),
@@ -53,5 +55,6 @@ PATHS: Final = (
     ("POST", "/assistant/data/delete"),
     ("POST", "/assistant/session"),
     ("GET", "/assistant/commands"),
+    ("POST", "/assistant/workflow-summary"),
     ("GET", "/assistant/openapi.json"),
 )

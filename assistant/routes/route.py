@@ -27,6 +27,7 @@ from ..llm.resolver import Resolver
 from ..space import UserSpace
 from ..user_data.usage import Usage
 from ..validation import parsed
+from ..workflow.node_definitions import NodeDefinitions
 from .body import BodyReader
 from .guard import Gate, guarded
 
@@ -42,6 +43,7 @@ class Installation:
     ComfyUI does not have. `secrets` are the texts that no export may hold. `empty_data` deletes
     all data of the user who sends a request. `problems` returns the
     faults found at the start; a function, since the start ends after the routes are made.
+    `node_definitions` gives the definitions of ComfyUI's nodes.
     """
 
     gate: Gate
@@ -53,6 +55,7 @@ class Installation:
     secrets: Callable[[], frozenset[str]]
     empty_data: Callable[[web.Request, int], Awaitable[Usage]]
     problems: Callable[[], tuple[Problem, ...]]
+    node_definitions: Callable[[], Awaitable[NodeDefinitions]]
     comfyui_version: str | None
     preview: bool
 

@@ -28,6 +28,8 @@ from . import (
     subscribe,
     turns,
     user_data,
+    workflow_summary,
+    workflows,
 )
 from .openapi import document
 from .route import PlainRequest, Route
@@ -48,6 +50,7 @@ ROUTES: Final[tuple[Route, ...]] = (
     *share.ROUTES,
     *subscribe.ROUTES,
     *chats.ROUTES,
+    *workflows.ROUTES,
     *commands.ROUTES,
     *skills.ROUTES,
     *statements.ROUTES,
@@ -55,6 +58,7 @@ ROUTES: Final[tuple[Route, ...]] = (
     *user_data.ROUTES,
     *session.ROUTES,
     *slash.ROUTES,
+    *workflow_summary.ROUTES,
     Route("GET", "/assistant/openapi.json", read_open_api, {200: "AnyObject"}),
 )
 

@@ -21,8 +21,8 @@ from ..messages.outside import from_outside
 from ..messages.parts import Message
 from ..messages.ui import message_from_ui, messages_from_ui
 from ..turn.turn_request import TurnRequest
-from ..validation import Flag, OpenBody, Query, schema_named
-from ..workflow.view import Snapshot
+from ..validation import Flag, OpenBody, Query, Whole, schema_named
+from ..workflow.snapshot import Snapshot
 from .answers import answer, nothing
 from .route import Request, Route
 from .streams import stream_turn
@@ -56,11 +56,13 @@ OneMessage = Annotated[
 class Workflow(OpenBody):
     """The workflow that is open in the panel. Tools read it."""
 
-    id: str | None = None
+    id: str | None = Field(None, description="The same as long as the workflow is open.")
     name: str | None = None
-    revision: Any = None
     graph: dict[str, Any] | None = Field(None, description="ComfyUI's own JSON of the canvas.")
     selection: list[Any] | None = Field(None, description="Ids of nodes.")
+    too_large: Annotated[Whole, Field(ge=0)] | None = Field(
+        None, description="The bytes of a graph that is over 20 MB; `graph` is null then."
+    )
 
 
 class DebugQuery(Query):
@@ -168,7 +170,7 @@ def snapshot_of(workflow: Workflow | None) -> Snapshot:
     return Snapshot(
         id=(workflow.id or "")[:LONGEST_ID],
         name=(workflow.name or "")[:LONGEST_NAME],
-        revision=workflow.revision if isinstance(workflow.revision, int) else 0,
         graph=workflow.graph,
         selection=tuple(str(node) for node in selected if isinstance(node, (str, int))),
+        too_large=(workflow.too_large or 0) if workflow.graph is None else 0,
     )

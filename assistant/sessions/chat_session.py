@@ -27,7 +27,7 @@ from typing import Any, TypeVar
 from ..chats import Chat, ChatState
 from ..chats.chat_json import entry_json
 from ..chats.identity import new_chat_id
-from ..errors import Conflict, NotFound, StoreError
+from ..errors import Conflict, InvalidRequest, NotFound, StoreError
 from ..messages.parts import Message
 from ..turn.decisions import Decision, ToolResult
 from ..turn.stream import StopReason, TurnStream
@@ -249,6 +249,8 @@ class ChatSession:
                 await self._set_draft(command.text or None)
             case commands.ClearDraft():
                 await self._set_draft(None)
+            case commands.SetWorkflow():
+                await self._set_workflow(sender)
             case commands.CancelQueued():
                 await self._queue.cancel(command.id)
             case commands.ResumeQueue():
@@ -273,6 +275,11 @@ class ChatSession:
     async def _set_draft(self, draft: str | None) -> None:
         await self._services.store.set_draft(self.id, draft)
         self.live.set_draft(draft)
+
+    async def _set_workflow(self, sender: Sender) -> None:
+        if not sender.workflow.is_open:
+            raise InvalidRequest("expected the graph, or how large it is", where="workflow")
+        await self._services.turns.set_workflow(self.id, sender.workflow, sender.client_id)
 
     async def _abort(self) -> None:
         if self._compaction is not None:

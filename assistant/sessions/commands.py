@@ -205,6 +205,15 @@ class ResumeQueue:
 
 
 @dataclass(frozen=True, slots=True)
+class SetWorkflow:
+    """The workflow that is open in the panel has changed: `workflow` is what tools read from now
+    on. While a turn runs, only for the panel that started it, with the same workflow; else from the
+    next turn on. Begins nothing."""
+
+    type: Literal["set_workflow"] = "set_workflow"
+
+
+@dataclass(frozen=True, slots=True)
 class TakeOver:
     """Give the tool calls of a panel that is gone to the panel `client_id`."""
 
@@ -230,6 +239,7 @@ Command = (
     | ToolResult
     | CancelQueued
     | ResumeQueue
+    | SetWorkflow
     | TakeOver
 )
 
@@ -323,6 +333,7 @@ CommandJson = Annotated[
     | ToolResultCommand
     | CancelQueued
     | ResumeQueue
+    | SetWorkflow
     | TakeOver,
     Field(discriminator="type"),
 ]

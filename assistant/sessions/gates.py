@@ -2,7 +2,7 @@
 
 In a busy chat user messages wait. A chat that waits for decisions takes decisions only, a chat that
 waits for a panel takes results only. Aborts are always taken, and so are commands that touch no
-message: drafts, parameters, the queue.
+message: drafts, parameters, the queue, the open workflow.
 """
 
 from __future__ import annotations
@@ -43,6 +43,7 @@ _TABLE: Final[Mapping[str, tuple[Verdict, ...]]] = {
     "clear_draft": (_R, _R, _R, _R, _R, _R, _R, _R),
     "cancel_queued": (_R, _R, _R, _R, _R, _R, _R, _R),
     "resume_queue": (_R, _R, _R, _R, _R, _R, _R, _R),
+    "set_workflow": (_R, _R, _R, _R, _R, _R, _R, _R),
 }
 
 GATES: Final[Mapping[tuple[str, ChatState], Verdict]] = MappingProxyType(

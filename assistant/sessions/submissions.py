@@ -20,7 +20,7 @@ from ..messages.origin import without_events
 from ..messages.parts import Message
 from ..turn.slash.skill_command import has_content
 from ..turn.turn_request import TurnRequest
-from ..workflow.view import Snapshot
+from ..workflow.snapshot import Snapshot
 from . import commands
 from .chat_turns import ChatTurns
 from .live_chat import LiveChat

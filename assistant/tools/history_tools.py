@@ -23,11 +23,9 @@ class HistoryQuery(Arguments):
 
 
 class Part(Arguments):
-    handle: str = Field(description="Such as r12 or r3-40.")
-    path: str | None = Field(
-        default=None, description="JSON path into a JSON result, such as nodes.3.inputs."
-    )
-    start: int = Field(default=0, ge=0, description="First character, to read on in a long text.")
+    handle: str = Field(description="r12 or r3-40.")
+    path: str | None = Field(default=None, description="Path into a JSON result: nodes.3.inputs.")
+    start: int = Field(default=0, ge=0, description="First character, to read on.")
 
 
 async def _search(arguments: HistoryQuery, context: ToolContext) -> Any:
@@ -81,8 +79,8 @@ HISTORY_TOOLS = (
         name=RECALL_RESULT,
         title="Looked something up again",
         description=(
-            "Gives back, word for word, what a handle stands for: an earlier tool result that was "
-            "shortened, or messages that a summary replaced."
+            "Gives back, word for word, what a handle stands for: a result that was shortened, or "
+            "messages that a summary replaced."
         ),
         kind="reads",
         run=_recall,

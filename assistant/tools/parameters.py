@@ -35,7 +35,7 @@ class NoArguments(Arguments):
 
 def parameters_of(model: type[Arguments]) -> Parameters:
     """Schema and parse of a pydantic model."""
-    schema = _without_titles(model.model_json_schema())
+    schema = _shortened(model.model_json_schema())
     schema.pop("description", None)
     schema.setdefault("properties", {})
 
@@ -61,15 +61,23 @@ def parameters_for(run: Callable[..., Any]) -> Parameters:
     return NO_PARAMETERS
 
 
-def _without_titles(schema: Any) -> Any:
-    """The schema without pydantic's titles, which cost tokens and say nothing."""
+def _shortened(schema: Any) -> Any:
+    """The schema without what costs tokens and says little: pydantic's titles, empty defaults, null
+    beside the type of an argument that may be missing, and that other arguments are refused, which
+    the refusal itself says."""
     if isinstance(schema, dict):
-        return {
-            name: _without_titles(value)
+        kept = {
+            name: _shortened(value)
             for name, value in schema.items()
             if not (name == "title" and isinstance(value, str))
+            and not (name == "default" and value in (None, "", []))
+            and not (name == "additionalProperties" and value is False)
         }
-    return [_without_titles(item) for item in schema] if isinstance(schema, list) else schema
+        if "default" in schema and schema["default"] is None and len(kept.get("anyOf", ())) == 2:
+            [*types] = (one for one in kept.pop("anyOf") if one != {"type": "null"})
+            return {**types[0], **kept}
+        return kept
+    return [_shortened(item) for item in schema] if isinstance(schema, list) else schema
 
 
 NO_PARAMETERS = parameters_of(NoArguments)

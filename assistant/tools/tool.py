@@ -10,9 +10,10 @@ from ..comfy_port import ComfyPort
 from ..errors import ToolError
 from ..messages.changes import Change
 from ..messages.prompt import ToolCall
-from ..workflow.view import Snapshot
+from ..workflow.snapshot import Snapshot
 from .parameters import NO_PARAMETERS, OF_RUN, Parameters, parameters_for
-from .ports import ChatHistory, Skills
+from .ports import ChatHistory, Definitions, OneWorkflow, Skills, Workflows
+from .workflow_library import WorkflowLibrary
 
 Kind = Literal["reads", "edits", "acts"]
 """Reads change nothing; edits can be undone in one step; acts ask the user first."""
@@ -30,13 +31,21 @@ FULL_WINDOW = 16_384
 
 @dataclass(frozen=True, slots=True)
 class ToolContext:
-    """The data that a tool may read while it runs: the user's skills, the turn's workflow, the
-    chat's whole log (None without a log), and ComfyUI (None without a ComfyUI)."""
+    """The data that a tool may read while it runs: the user's skills, the turn's workflow and the
+    graphs of its chat, the chat's whole log (None without a log), ComfyUI (None without a ComfyUI),
+    its node definitions, and the workflows that can be found by name."""
 
     skills: Skills
-    workflow: Snapshot = field(default_factory=Snapshot)
+    workflows: Workflows = field(default_factory=OneWorkflow)
     history: ChatHistory | None = None
     comfyui: ComfyPort | None = None
+    definitions: Definitions | None = None
+    library: WorkflowLibrary | None = None
+
+    @property
+    def workflow(self) -> Snapshot:
+        """The turn's workflow in its newest state."""
+        return self.workflows.current
 
 
 Run = Callable[[Any, ToolContext], Awaitable[Any]]
@@ -45,6 +54,9 @@ Digest = Callable[[ToolCall, Any], Any]
 (`context.digest`); None: the line has the general content."""
 Changes = Callable[[ToolCall, Any], Iterable[Change]]
 """(call, its result as JSON) -> the changes that a successful call made to the workflow."""
+Shows = Callable[[ToolCall, str], tuple[str, int] | None]
+"""(call, the text of its result) -> the thing that a view shows and how much of it, so that a newer
+view of the same takes its place in later requests; None for any other result."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,6 +88,7 @@ class Tool:
     kept: bool = False
     digest: Digest | None = None
     changes: Changes | None = None
+    shows: Shows | None = None
 
     def __post_init__(self) -> None:
         if self.parameters is OF_RUN:

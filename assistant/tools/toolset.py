@@ -27,13 +27,13 @@ from .workflow_tools import WORKFLOW_TOOLS
 
 LOAD_TOOLS = "loadTools"
 GROUPS = {
-    "lookup": "looks things up",
+    "lookup": "looks up",
     "edit": "edits the workflow",
     "run": "runs workflows and follows runs",
     "memory": "keeps and finds memories",
     "tasks": "starts and plans tasks",
     "supply": "gets models and packages",
-    "skills": "lists, reads and saves skills",
+    "skills": "reads and saves skills",
 }
 """Each group of tools, and its purpose."""
 EVERY_KIND: frozenset[Kind] = frozenset(("reads", "edits", "acts"))
@@ -139,6 +139,11 @@ class Toolset:
         tool = self._tools.get(call.name)
         return tool.changes(call, value) if tool and tool.changes else ()
 
+    def shows(self, call: ToolCall, text: str) -> tuple[str, int] | None:
+        """What a result shows, and how much of it; None where it is no view."""
+        tool = self._tools.get(call.name)
+        return tool.shows(call, text) if tool and tool.shows else None
+
     def _loader(self, groups: tuple[str, ...]) -> Tool:
         """`loadTools` for these groups."""
 
@@ -156,12 +161,11 @@ class Toolset:
             "type": "object",
             "properties": {"group": {"type": "string", "enum": list(groups)}},
             "required": ["group"],
-            "additionalProperties": False,
         }
         return Tool(
             name=LOAD_TOOLS,
             title="Loaded more tools",
-            description=f"Adds a group of tools for the rest of this turn: {about}.",
+            description=f"Adds a group of tools for this turn: {about}.",
             kind="reads",
             parameters=Parameters(schema, parse),
             run=load,

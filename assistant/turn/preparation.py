@@ -25,7 +25,7 @@ from ..llm.request import LLMRequest
 from ..messages.parts import Message
 from ..tools.toolset import Listing, Toolset
 from ..user_context.skills import Skill, SkillSummary
-from ..workflow.view import Snapshot
+from ..workflow.snapshot import Snapshot
 from .conversation import Conversation
 from .loaded_tools import loaded_before, schemas_of
 from .skills_in_use import skills_in_use

@@ -40,6 +40,10 @@ CUT = {"user": "aborted", "shutdown": "cut"}
 FAILED = "The answer ended with an error before this call could run."
 INTERNAL = "Something went wrong inside the assistant; ComfyUI's log says what."
 _STEP_LIMIT = "Stopped after {} steps (LLM_MAX_STEPS). Say that I should continue, and I go on."
+_TOO_LARGE = (
+    "The open workflow is too large to be read ({:.0f} MB; up to 20 MB can be), so this answer is "
+    "given without it."
+)
 _NOT_SAVED = "This answer could not be saved: {}"
 
 
@@ -109,6 +113,8 @@ class TurnRunner:
         suspension = await self._go_on()
         if suspension:
             return self._suspend(suspension)
+        if (size := self._turn.tools.workflow.too_large) and not self._opening.answer.parts:
+            self._emit(chunks.notice("workflow_too_large", _TOO_LARGE.format(size / 1e6)))
         preparation, first = await self._prepare_first()
         provider = preparation.provider
         self._emit(chunks.message_metadata({"model": provider.model, "provider": provider.name}))

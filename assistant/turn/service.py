@@ -17,18 +17,21 @@ import uuid
 from collections.abc import Callable, Sequence
 from functools import partial
 
-from ..chats import ChatParams, ChatState, ChatStore, TurnStart
+from ..chats import ChatGraphs, ChatParams, ChatState, ChatStore, TurnStart
 from ..chats.chat import WAITING_STATES
 from ..chats.search.history_search import HistorySearch
 from ..context.report import Report
-from ..context.tool_facts import ToolFacts
+from ..context.tool_facts import Shown, ToolFacts
 from ..errors import Conflict, InvalidRequest, ProviderError
 from ..messages.origin import without_events
 from ..messages.outside import approval_id
+from ..messages.prompt import ToolCall
+from ..tools.ports import OneWorkflow, Workflows
 from ..tools.tool import ToolContext
 from ..tools.toolset import Toolset
 from ..user_context.skills import SkillLibrary
-from ..workflow.view import Snapshot
+from ..workflow.snapshot import Snapshot
+from .chat_workflows import Brought, ChatWorkflows, TurnWorkflow
 from .compaction import Compacting, Compaction, Progress
 from .conversation import Conversation
 from .conversations import Conversations
@@ -43,7 +46,6 @@ from .stream import TurnStream
 from .turn import Turn, TurnObserver
 from .turn_request import TurnRequest
 from .turn_services import Services, provider_for
-from .waiting_workflows import WaitingWorkflows
 
 logger = logging.getLogger("comfyui_assistant")
 
@@ -87,7 +89,7 @@ class TurnService:
         self._newest: dict[str, Turn] = {}
         self._compacting: dict[str, Compacting] = {}
         self.watcher = ContextWatcher()
-        self._workflows = WaitingWorkflows()
+        self._workflows = ChatWorkflows(ChatGraphs(store), store.now)
         self._questions = OpenQuestions()
 
     async def start(
@@ -137,7 +139,7 @@ class TurnService:
         self._services.places.check()
         opening = await open_stateless(request, self._skills, self._new_id(), self._questions)
         conversation = self._conversations.stateless()
-        tools = self._tool_context(request.workflow, conversation, None)
+        tools = self._tool_context(OneWorkflow(request.workflow), conversation, None)
         turn = Turn(
             opening,
             TurnStream(opening.answer),
@@ -200,11 +202,15 @@ class TurnService:
 
     def keep_workflow(self, chat_id: str, message_id: str, workflow: Snapshot) -> None:
         """Keeps the workflow of a queued message for its turn."""
-        self._workflows.keep(chat_id, message_id, workflow)
+        self._workflows.keep_queued(chat_id, message_id, workflow)
+
+    async def set_workflow(self, chat_id: str, workflow: Snapshot, client_id: str | None) -> None:
+        """The workflow that is open in a panel changed. Raises StoreError."""
+        await self._workflows.changed(chat_id, workflow, client_id)
 
     def forget_workflow(self, chat_id: str, message_id: str | None = None) -> None:
         """Drops the workflow of a queued message, or of the suspended turn."""
-        self._workflows.take(chat_id, message_id)
+        self._workflows.forget_waiting(chat_id, message_id)
 
     def forget(self, chat_id: str) -> None:
         """Drops all that is in memory of a deleted chat."""
@@ -239,12 +245,11 @@ class TurnService:
         )
         opening = begun_as(opening, begun)
         await observer.began(opening, begun)
-        queued = Snapshot()
-        if opening.from_queue is not None:
-            queued = self._workflows.take(chat_id, opening.from_queue)
-        suspended = self._workflows.take(chat_id)
-        known = (one for one in (workflow, queued, suspended) if one.graph is not None)
-        tools = self._tool_context(next(known, Snapshot()), conversation, chat_id)
+        client_id = opening.answer.metadata.get("client_id")
+        asked = opening.history[-1].id if opening.history else None
+        brought = Brought(workflow, asked, client_id, opening.from_queue)
+        workflows = await self._workflows.begin(chat_id, brought)
+        tools = self._tool_context(workflows, conversation, chat_id)
         stream = TurnStream(opening.answer, chat_id, observer.chunk)
         allowed = frozenset(begun.chat.allowed_tools)
         question = partial(approval_id, opening.answer.id)
@@ -261,18 +266,17 @@ class TurnService:
             partial(self._show, chat_id),
         )
         self._newest[chat_id] = turn
-        stream.start(self._run(turn, chat_id))
+        stream.start(self._run(turn, chat_id, workflows))
         return turn
 
-    async def _run(self, turn: Turn, chat_id: str) -> None:
+    async def _run(self, turn: Turn, chat_id: str, workflow: TurnWorkflow) -> None:
         recorder = Recorder(self._store, chat_id, self._services.clock)
         state: ChatState = "error"
         try:
             state = await TurnRunner(self._services, turn, recorder).run()
         except Exception:
             logger.exception("A turn could not be ended as it should")
-        if state in WAITING_STATES:
-            self._workflows.keep(chat_id, None, turn.tools.workflow)
+        await self._workflows.end(chat_id, workflow, waits=state in WAITING_STATES)
         try:
             await turn.observer.ended(turn, state, recorder.chat)
             await self._conversations.keep(chat_id, turn.conversation)
@@ -318,18 +322,32 @@ class TurnService:
             job.stop(chat_id)
 
     def _tool_context(
-        self, workflow: Snapshot, conversation: Conversation, chat_id: str | None
+        self, workflows: Workflows, conversation: Conversation, chat_id: str | None
     ) -> ToolContext:
         history = ConversationHistory(conversation, self._search, chat_id)
-        return ToolContext(self._skills, workflow, history, self._services.comfyui)
+        services = self._services
+        return ToolContext(
+            self._skills,
+            workflows,
+            history,
+            services.comfyui,
+            services.definitions,
+            services.library,
+        )
 
 
 def _facts_of(toolset: Toolset) -> ToolFacts:
     """The parts of a toolset that the context uses."""
+
+    def shows(call: ToolCall, text: str) -> Shown | None:
+        found = toolset.shows(call, text)
+        return None if found is None else Shown(*found)
+
     return ToolFacts(
         recall=toolset.recall_name,
         search=toolset.search_name,
         kept=toolset.kept_names,
         digest=toolset.digest,
         changes=toolset.changes,
+        shows=shows,
     )

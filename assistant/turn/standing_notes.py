@@ -28,7 +28,7 @@ from ..messages.fences import quoted
 from ..messages.parts import Message
 from ..messages.prompt import PromptMessage
 from ..user_context.skills import Skill, SkillSummary
-from ..workflow.view import Snapshot, mappings, readable_graph
+from ..workflow.snapshot import Snapshot, count_nodes
 from .conversation import Conversation
 
 MOST_TOKENS: Final = 60
@@ -74,11 +74,12 @@ def add_standing_notes(
 
 def workflow_line(workflow: Snapshot) -> str:
     """The line about the workflow that came with a turn; empty where none came."""
-    graph = readable_graph(workflow)
-    if graph is None:
-        return ""
-    nodes = len(mappings(graph["nodes"]))
     name = quoted(workflow.name[:LONGEST_NAME] or "unnamed")
+    if workflow.too_large:
+        return f"[Active workflow: {name}, too large to be read]"
+    nodes = count_nodes(workflow)
+    if nodes is None:
+        return ""
     return f"[Active workflow: {name}, {nodes} {'node' if nodes == 1 else 'nodes'}]"
 
 

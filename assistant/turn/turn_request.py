@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 
 from ..chats.reconcile import SUBMIT
 from ..messages.parts import Message
-from ..workflow.view import Snapshot
+from ..workflow.snapshot import Snapshot
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,7 +17,9 @@ from ..llm.provider import Provider
 from ..llm.request import LLMRequest
 from ..llm.stream_events import Event
 from ..messages.parts import Message
+from ..tools.ports import Definitions
 from ..tools.toolset import Toolset
+from ..tools.workflow_library import WorkflowLibrary
 from ..user_context.skills import Skill, SkillSummary
 from .compaction import Compaction, Progress
 from .slash.slash_commands import Slash
@@ -96,7 +98,8 @@ UNBOUNDED = 1_000_000
 class Services:
     """Built once for each ComfyUI user; `places` are those of all users. `clock` gives seconds.
     `calibrations` holds by model how far token estimates were off, `alternating` the models that
-    refuse two messages of one role in a row; both are learned from answers."""
+    refuse two messages of one role in a row; both are learned from answers. `definitions` are those
+    of ComfyUI's nodes, `library` has the user's saved workflows and the templates."""
 
     providers: Providers
     model: Model
@@ -110,6 +113,8 @@ class Services:
     alternating: set[str] = field(default_factory=set)
     comfyui: ComfyPort | None = None
     places: Places = field(default_factory=lambda: Places(UNBOUNDED))
+    definitions: Definitions | None = None
+    library: WorkflowLibrary | None = None
 
 
 async def provider_for(providers: Providers, params: ChatParams) -> Provider:

@@ -1,11 +1,12 @@
 """The workflows of turns that wait: for their place in the queue, or for a decision.
 
-They are in memory only: after a restart a turn goes on without the workflow that it began with.
+They are in memory only: after a restart a turn goes on with the newest graph of its chat that was
+kept (`chat_workflows`).
 """
 
 from __future__ import annotations
 
-from ..workflow.view import Snapshot
+from ..workflow.snapshot import Snapshot
 
 MOST_WORKFLOWS = 40
 """Of all chats. Beyond it the oldest workflow of a queued message is dropped, then that of a
@@ -32,6 +33,10 @@ class WaitingWorkflows:
             oldest = next(iter(self._workflows))
             queued = (key for key in self._workflows if key[1] is not None)
             del self._workflows[next(queued, oldest)]
+
+    def get(self, chat_id: str) -> Snapshot:
+        """The workflow of the suspended turn; an empty one where none is kept."""
+        return self._workflows.get((chat_id, None), Snapshot())
 
     def take(self, chat_id: str, message_id: str | None = None) -> Snapshot:
         """Removes the workflow and returns it; an empty one where none is kept."""

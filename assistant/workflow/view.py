@@ -1,252 +1,164 @@
-"""A UI-format workflow as compact text: nodes, links and values, one line a node (R31, first form).
+"""A workflow as text for a model, in three levels (R31).
 
-    workflow "z-image turbo": 3 nodes, 2 links
-    #3 KSampler "Sampler" [muted] seed=42 control=randomize steps=20; model<-#4.MODEL
-    ...
+    outline   which nodes there are, by type
+    normal    one line a node: its values but for most defaults, and what feeds it
+    full      all that counts, nothing cut off; can be read back (`full_view.py`)
 
-A link reads `input<-#node.OUTPUT`. Subgraphs follow the nodes, each under its name. A graph that is
-no workflow gives a sentence that says so, never an exception: the graph comes from a client. Other
-code that reads a graph does so by `readable_graph`, `mappings`, `subgraphs` and `widget_values`.
+*Normal* reads so:
 
-Names in a graph are anybody's. A name that could end its line or look like a value or a link of
-the view stands there as a JSON string (`_name`).
+    workflow "portrait", revision 1a2b3c4d: 2 nodes
+    4 CheckpointLoaderSimple ckpt_name=dreamshaper.safetensors
+    3 KSampler "First pass" muted seed=42 steps=20 cfg=4.5 sampler_name=euler model<-4.MODEL
+
+A subgraph follows the nodes, once, with the addresses of its instances. Notes stand at the end. A
+long text is cut off, and the number of characters that are left out stands behind it. Names that
+could be read as something else are JSON strings (`words.py`).
 """
 
 from __future__ import annotations
 
-import json
-import re
-from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any
+from typing import Literal
 
-from ..messages.fences import escaped, quoted
+from ..messages.fences import quoted
+from .facts import revision
+from .full_view import counted, full_lines, mode_word
+from .graph import Graph
+from .live import LiveGraph
+from .node_definitions import NodeDefinitions
+from .node_words import NodeWords, ScopeWords, WorkflowWords, value_labels, workflow_words
+from .parts import RUN
+from .words import CUT, clamped, id_word, word
 
-MODES = {2: "muted", 4: "bypassed"}
-"""LiteGraph's node modes that change what runs; 0 is the normal one."""
-SEED_CONTROLS = frozenset(("fixed", "increment", "decrement", "randomize"))
-"""Values of the unnamed widget that follows a seed."""
-LONGEST_VALUE = 300
-"""Characters of one widget value; most prompt texts are shorter."""
-NO_WORKFLOW = "No workflow is open on the canvas, or it could not be read."
-"""What a tool answers where there is no graph to read."""
-LONGEST_LABEL = 200
-"""Characters of a name: of a type, a slot, a widget."""
-_PLAIN_NAME = re.compile(r"[^\W_](?:[\w :.()|+*/@&',!?~-]*[\w.)+*!?-])?|[\w*?.-]+")
-"""Letters and digits of any script, and what names of nodes usually have. Quotation marks, `#`,
-`=`, `;`, `<`, `>` and brackets are what the view is written with."""
-NOTES = frozenset(("Note", "MarkdownNote"))
+Level = Literal["outline", "normal", "full"]
+LONGEST_VALUE = 80
+"""Characters of one value in *normal*; a prompt's first sentences say what it is about."""
+LONGEST_NOTE = 30
+"""Characters of a note in *normal*."""
+INDENT = " "
 
 
-@dataclass(frozen=True, slots=True)
-class Snapshot:
-    """The workflow on the canvas as the panel sent it with a turn."""
+@dataclass(frozen=True)
+class Opened:
+    """What is known of an open workflow beside its graph."""
 
-    id: str = ""
     name: str = ""
-    revision: int = 0
-    graph: Mapping[str, Any] | None = None
     selection: tuple[str, ...] = ()
 
 
-def readable_graph(snapshot: Snapshot) -> Mapping[str, Any] | None:
-    """The graph of the open workflow; None where none is open or it has no list of nodes."""
-    graph = snapshot.graph
-    return graph if graph and isinstance(graph.get("nodes"), list) else None
-
-
-def view(snapshot: Snapshot) -> str:
-    """The compact text of a snapshot."""
-    graph = readable_graph(snapshot)
-    if graph is None:
-        return NO_WORKFLOW
-    nodes = mappings(graph["nodes"])
-    name = _value(snapshot.name or "unnamed")
-    links = _links(graph.get("links"))
-    lines = [f"workflow {name}: {len(nodes)} nodes, {len(links)} links"]
-    if snapshot.selection:
-        lines.append(
-            "selected by the user: " + ", ".join(_node(item) for item in snapshot.selection)
-        )
-    definitions = subgraphs(graph)
-    names = _distinct_names(definitions)
-    lines.extend(_node_lines(nodes, links, names))
-    for subgraph in definitions:
-        inner = mappings(subgraph.get("nodes"))
-        lines.append(f"subgraph {_quoted(names[subgraph['id']])}: {len(inner)} nodes")
-        lines.extend("  " + line for line in _subgraph_lines(subgraph, inner, names))
-    return "\n".join(lines)
-
-
-@dataclass(frozen=True, slots=True)
-class _Link:
-    source: str
-    source_slot: int
-    target: str
-    target_slot: int
-
-
-def _links(links: Any) -> dict[Any, _Link]:
-    """Links by id, from either form: lists of six (0.4) or objects (1.0, subgraphs)."""
-    found: dict[Any, _Link] = {}
-    for link in links if isinstance(links, list) else ():
-        if isinstance(link, Sequence) and not isinstance(link, str) and len(link) >= 5:
-            identity, source, source_slot, target, target_slot = link[:5]
-        elif isinstance(link, Mapping):
-            identity, source, source_slot = (
-                link.get("id"),
-                link.get("origin_id"),
-                link.get("origin_slot"),
-            )
-            target, target_slot = link.get("target_id"), link.get("target_slot")
-        else:
-            continue
-        if isinstance(source_slot, int) and isinstance(target_slot, int):
-            found[str(identity)] = _Link(str(source), source_slot, str(target), target_slot)
-    return found
-
-
-def subgraphs(graph: Mapping[str, Any]) -> list[Mapping[str, Any]]:
-    """The definitions of subgraphs that a graph holds; what has no id is left out."""
-    definitions = graph.get("definitions")
-    listed = definitions.get("subgraphs") if isinstance(definitions, Mapping) else None
-    return [item for item in mappings(listed) if isinstance(item.get("id"), str)]
-
-
-def _distinct_names(definitions: list[Mapping[str, Any]]) -> dict[str, str]:
-    """The name of each subgraph by its id; the second of one name gets a number."""
-    names: dict[str, str] = {}
-    counts: Counter[str] = Counter()
-    for subgraph in definitions:
-        name = str(subgraph.get("name") or "subgraph")
-        counts[name] += 1
-        names[subgraph["id"]] = name if counts[name] == 1 else f"{name} ({counts[name]})"
-    return names
-
-
-def _subgraph_lines(
-    subgraph: Mapping[str, Any], nodes: list[Mapping[str, Any]], names: Mapping[str, str]
-) -> Iterator[str]:
-    outputs = {"-10": _slot_names(subgraph.get("inputs"))}
-    links = _links(subgraph.get("links"))
-    yield from _node_lines(nodes, links, names, outputs)
-    for link in links.values():
-        if link.target == "-20":
-            slots = _slot_names(subgraph.get("outputs"))
-            source = _source(link, {str(node.get("id")): node for node in nodes}, outputs)
-            yield f"output {_slot(slots, link.target_slot)}<-{source}"
-
-
-def _node_lines(
-    nodes: list[Mapping[str, Any]],
-    links: Mapping[Any, _Link],
-    names: Mapping[str, str],
-    outputs: Mapping[str, list[str]] | None = None,
-) -> Iterator[str]:
-    by_id = {str(node.get("id")): node for node in nodes}
-    for node in sorted(nodes, key=_order):
-        kind = str(node.get("type") or "unknown")
-        parts = [_node(node.get("id")), _name(names.get(kind, kind))]
-        if kind in names:
-            parts.append("(subgraph)")
-        title = node.get("title")
-        if isinstance(title, str) and title and title not in (kind, names.get(kind)):
-            parts.append(_value(title))
-        mode = node.get("mode")
-        if isinstance(mode, int) and mode in MODES:
-            parts.append(f"[{MODES[mode]}]")
-        parts.extend(f"{_name(name)}={_value(value)}" for name, value in widget_values(node))
-        wires = [
-            f"{_name(slot.get('name', '?'))}<-"
-            f"{_source(links[str(slot['link'])], by_id, outputs or {})}"
-            for slot in mappings(node.get("inputs"))
-            if slot.get("link") is not None and str(slot["link"]) in links
-        ]
-        line = " ".join(parts)
-        yield f"{line}; {', '.join(wires)}" if wires else line
-
-
-def widget_values(node: Mapping[str, Any]) -> list[tuple[str, Any]]:
-    """The node's widget values by name, in the order of the node.
-
-    Names come from the input slots of the widgets. The unnamed value after a seed is `control`;
-    any other unnamed value is `value_<n>`.
-    """
-    values = node.get("widgets_values")
-    if isinstance(values, Mapping):
-        return [(str(name), value) for name, value in values.items()]
-    if not isinstance(values, list):
-        return []
-    if str(node.get("type")) in NOTES:
-        return [("text", value) for value in values[:1]]
-    names = [
-        str(slot["widget"].get("name", slot.get("name")))
-        for slot in mappings(node.get("inputs"))
-        if isinstance(slot.get("widget"), Mapping)
-    ]
-    named: list[tuple[str, Any]] = []
-    position = 0
-    for index, value in enumerate(values):
-        previous = named[-1][0] if named else ""
-        spare = len(values) - index > len(names) - position
-        control = isinstance(value, str) and value in SEED_CONTROLS
-        if spare and "seed" in previous and control:
-            named.append(("control", value))
-        elif position < len(names):
-            named.append((names[position], value))
-            position += 1
-        elif value not in (None, ""):
-            named.append((f"value_{index}", value))
-    return named
-
-
-def _source(
-    link: _Link, by_id: Mapping[str, Mapping[str, Any]], outputs: Mapping[str, list[str]]
+def view(
+    graph: Graph, definitions: NodeDefinitions, level: Level = "normal", opened: Opened = Opened()
 ) -> str:
-    if link.source in outputs:
-        return f"input.{_slot(outputs[link.source], link.source_slot)}"
-    node = by_id.get(link.source)
-    slots = _slot_names(node.get("outputs")) if node else []
-    return f"{_node(link.source)}.{_slot(slots, link.source_slot)}"
+    """The text of a workflow in a level."""
+    if level == "full":
+        live = LiveGraph(graph, definitions)
+        lines = full_lines(graph, lambda scope, node: value_labels(live, scope.key, node.id))
+        return "\n".join(lines)
+    words = workflow_words(graph, definitions)
+    lines = _outline(words) if level == "outline" else _normal(words)
+    return "\n".join([*head_lines(words, opened), *lines])
 
 
-def _slot_names(slots: Any) -> list[str]:
-    return [str(slot.get("name") or slot.get("type") or "?") for slot in mappings(slots)]
+def head_lines(words: WorkflowWords, opened: Opened) -> Iterator[str]:
+    kind = "API prompt" if words.graph.format == "prompt" else "workflow"
+    name = f" {quoted(opened.name)}" if opened.name else ""
+    count = counted(len(words.graph.root.nodes), "node")
+    yield f"{kind}{name}, revision {revision(words.graph)}: {count}"
+    if opened.selection:
+        yield "selected by the user: " + ", ".join(map(id_word, opened.selection))
 
 
-def _slot(names: Sequence[str], index: int) -> str:
-    return _name(names[index] if 0 <= index < len(names) else str(index))
+def _outline(words: WorkflowWords) -> Iterator[str]:
+    for scope in words.scopes.values():
+        by_kind: dict[str, list[str]] = {}
+        for node in scope.nodes.values():
+            mode = "" if node.mode == RUN else f" {mode_word(node.mode)}"
+            kind = "Note" if node.is_note else node.kind
+            by_kind.setdefault(kind, []).append(f"{id_word(node.id)}{mode}")
+        if scope.key:
+            where = ", ".join(map(id_word, scope.instances)) or "not in use"
+            yield f"subgraph {quoted(scope.name)} ({where}):"
+        if by_kind:
+            yield "; ".join(f"{kind} {', '.join(ids)}" for kind, ids in by_kind.items())
+        yield from group_lines(scope)
 
 
-def _node(identity: Any) -> str:
-    return f"#{_name(str(identity))}"
+def _normal(words: WorkflowWords) -> Iterator[str]:
+    shown: dict[str, str] = {}
+    yield from _scope_lines(words, words.root, "", "", shown)
+    for scope in words.scopes.values():
+        if scope.key and scope.key not in shown:
+            yield f"subgraph {quoted(scope.name)}, not in use:"
+            yield from _scope_lines(words, scope, "", INDENT, shown)
+    notes = list(note_lines(words))
+    if notes:
+        yield from ("notes:", *notes)
 
 
-def _name(value: Any) -> str:
-    """A name as it is where it looks like one, else as a JSON string on one line."""
-    name = str(value)[:LONGEST_LABEL]
-    return name if _PLAIN_NAME.fullmatch(name) else quoted(name)
+def _scope_lines(
+    words: WorkflowWords, scope: ScopeWords, address: str, indent: str, shown: dict[str, str]
+) -> Iterator[str]:
+    """A scope's lines; what is inside of a subgraph follows its first instance. `shown` has the
+    address of that instance for each subgraph so far."""
+    levels = [(scope, address, indent, iter(scope.nodes.values()))]
+    if scope.key:
+        shown[scope.key] = address
+    while levels:
+        scope, address, indent, nodes = levels[-1]
+        for node in nodes:
+            if node.is_note:
+                continue
+            line = f"{indent}{node_line(node, LONGEST_VALUE)}"
+            inner = words.scopes.get(node.subgraph) if node.subgraph else None
+            if inner is None:
+                yield line
+            elif inner.key in shown:
+                yield f"{line} (inside as in {shown[inner.key]})"
+            else:
+                yield line
+                inside = f"{address}{id_word(node.id)}"
+                shown[inner.key] = inside
+                following = (inner, f"{inside}:", f"{indent}{INDENT}", iter(inner.nodes.values()))
+                levels.append(following)
+                break
+        else:
+            for name, source in scope.outputs.items():
+                yield f"{indent}out {name}<-{source}"
+            for line in group_lines(scope):
+                yield f"{indent}{line}"
+            levels.pop()
 
 
-def _quoted(name: str) -> str:
-    return quoted(name[:LONGEST_LABEL])
+def group_lines(scope: ScopeWords) -> Iterator[str]:
+    for title, members in scope.groups:
+        if members:
+            yield f"group {quoted(title)}: {', '.join(map(id_word, members))}"
 
 
-def _value(value: Any) -> str:
-    text = escaped(json.dumps(value, ensure_ascii=False, default=str))
-    if len(text) <= LONGEST_VALUE:
-        return text
-    return f"{text[:LONGEST_VALUE]}... ({len(text)} characters)"
+def node_line(node: NodeWords, longest: int | None, defaults: bool = False) -> str:
+    """A node in one line; with `longest` None nothing is cut off, with `defaults` all is said."""
+    parts = [node.head]
+    for name, value in node.values.items():
+        if defaults or not (name in node.defaults or value in ("", None)):
+            parts.append(f"{word(name)}={clamped(value, longest)}{_label(node, name)}")
+    for name, source in node.sources.items():
+        parts.append(f"{word(name)}<-{source}{_label(node, name)}")
+    return " ".join(parts)
 
 
-def _order(node: Mapping[str, Any]) -> tuple[int, str]:
-    order = node.get("order")
-    return (order if isinstance(order, int) else 0, str(node.get("id")))
+def _label(node: NodeWords, name: str) -> str:
+    label = node.labels.get(name)
+    return f"({quoted(label)})" if label is not None else ""
 
 
-def mappings(items: Any) -> list[Mapping[str, Any]]:
-    """The items of a list that are objects, such as its nodes; none where there is no list."""
-    if not isinstance(items, list):
-        return []
-    return [item for item in items if isinstance(item, Mapping)]
+def note_lines(words: WorkflowWords) -> Iterator[str]:
+    """The beginning of the first line of each note."""
+    for scope in words.scopes.values():
+        for node in scope.nodes.values():
+            if node.is_note:
+                text = str(next(iter(node.values.values()), ""))
+                first = text.strip("# *\n").partition("\n")[0][:LONGEST_NOTE].strip()
+                cut = f"{CUT}{len(text) - len(first)}" if len(text) > len(first) else ""
+                prefix = f"{id_word(scope.instances[0])}:" if scope.instances else ""
+                yield f"{prefix}{id_word(node.id)} {quoted(first)}{cut}"

@@ -27,8 +27,8 @@ from .template_facts import Facts, Link, merge, template_facts
 
 CANVAS_ONLY = frozenset({"Note", "MarkdownNote", "Reroute", "PrimitiveNode"})
 TOOLS = frozenset(
-    "getWorkflowInfo listSystemSkills getSystemSkill listUserSkills getUserSkill "
-    "createUserSkill history_search recall_result".split()
+    "getWorkflowInfo validateWorkflow compareWorkflows listSystemSkills getSystemSkill "
+    "listUserSkills getUserSkill createUserSkill history_search recall_result".split()
 )
 # Terms of ComfyUI's file formats, folders, widgets and options that no definition holds.
 WORDS = frozenset(

@@ -16,9 +16,11 @@ from pathlib import Path
 import pytest
 from plugin.assistant.chats import (
     Branches,
+    ChatGraphs,
     ChatParams,
     ChatQueue,
     ChatStore,
+    KeptGraph,
     Queued,
     TurnStart,
     WorkflowName,
@@ -103,6 +105,7 @@ async def make(path: Path) -> None:
         await ChatQueue(store).enqueue(chat_id, entry)
         cuts = Projections(cuts=(Covered(0, 2, "hash"),))
         await store.keep_projections(chat_id, cuts)
+        await ChatGraphs(store).keep(chat_id, graph("11111111"), {"nodes": []})
     await Branches(store).branch("b", "a1", "branched")
     large = user("p1", "See", image())
     await store.import_messages("pictures", (large,))
@@ -118,6 +121,10 @@ async def make(path: Path) -> None:
         )
         connection.execute("INSERT INTO attachments_gone VALUES (?)", ["0" * 64])
         connection.commit()
+
+
+def graph(revision: str) -> KeptGraph:
+    return KeptGraph("w", revision, "Portrait", "u1", NOW, nodes=3)
 
 
 def image() -> FilePart:
@@ -174,6 +181,7 @@ async def others_work(path: Path) -> None:
         ChatQueue(store),
         Branches(store),
     )
+    graphs = ChatGraphs(store)
     trash = Trash(database, store, search)
     try:
         await rules.open()
@@ -207,6 +215,10 @@ async def others_work(path: Path) -> None:
             assert len((await Archive(store).read(chat_id)).rows) == length + 1
             assert len(await queue.queue(chat_id)) == 1
             await store.projections(chat_id)
+            await graphs.keep(chat_id, graph("22222222"), {"nodes": [1]})
+            revisions = [kept.revision for kept in await graphs.list(chat_id)]
+            assert revisions == ["22222222", "11111111"]
+            assert await graphs.read(chat_id, "11111111") == b'{"nodes":[]}'
         assert len((await pages.around(store, "c", "a1", 3)).messages) == 3
         # A turn.
         asked = (user("u9", "Tell me"),)
@@ -256,6 +268,10 @@ async def damaged_chat_answers(path: Path) -> None:
             Archive(store).read("b"),
             ChatQueue(store).queue("b"),
             store.projections("b"),
+            ChatGraphs(store).list("b"),
+            ChatGraphs(store).newest("b"),
+            ChatGraphs(store).read("b", "11111111"),
+            ChatGraphs(store).keep("b", graph("33333333"), {}),
             pages.around(store, "b", "a1", 3),
             search.search("b", "walrus"),
             search.find_words("walrus"),
@@ -319,6 +335,7 @@ KNOWN = [
     ("running", "body"),
     ("running", "parent_row"),
     ("queue", "message"),
+    ("workflows", "graph"),
     ("projections", "body"),
     ("user_rules", "text"),
     ("search_entries", "row_number"),

@@ -42,7 +42,27 @@ ALTER TABLE chats ADD COLUMN deleted VARCHAR;
 PRAGMA user_version = 3;
 """
 )
-OLDER = {1: VERSION_1, 2: VERSION_2, 3: VERSION_3}
+VERSION_4 = (
+    VERSION_3
+    + """
+ALTER TABLE chats ADD COLUMN unread BOOLEAN NOT NULL DEFAULT 0;
+ALTER TABLE chats ADD COLUMN params TEXT NOT NULL DEFAULT '{}';
+ALTER TABLE chats ADD COLUMN draft TEXT;
+ALTER TABLE chats ADD COLUMN branched_from TEXT;
+CREATE INDEX messages_by_branch ON messages (chat_id, run_parent) WHERE "row" = run_start;
+CREATE TABLE queue (chat_id VARCHAR NOT NULL REFERENCES chats (id), id VARCHAR NOT NULL,
+    number INTEGER NOT NULL, type VARCHAR NOT NULL, priority BOOLEAN NOT NULL,
+    created VARCHAR NOT NULL, message TEXT, details TEXT NOT NULL, PRIMARY KEY (chat_id, id));
+ALTER TABLE running ADD COLUMN owner TEXT;
+ALTER TABLE running ADD COLUMN beat VARCHAR;
+CREATE TABLE attachments (chat_id VARCHAR NOT NULL REFERENCES chats (id),
+    sha256 VARCHAR NOT NULL, PRIMARY KEY (chat_id, sha256));
+CREATE INDEX attachments_by_content ON attachments (sha256);
+CREATE TABLE attachments_gone (sha256 VARCHAR NOT NULL PRIMARY KEY);
+PRAGMA user_version = 4;
+"""
+)
+OLDER = {1: VERSION_1, 2: VERSION_2, 3: VERSION_3, 4: VERSION_4}
 
 
 @pytest.fixture

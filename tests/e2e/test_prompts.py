@@ -3,19 +3,14 @@
 `scripts/make_prompts.py --compare` does the same with all official templates.
 """
 
-import gzip
-import json
 from collections.abc import Iterator
-from pathlib import Path
-from typing import Any
 
 import pytest
 from playwright.sync_api import Browser
 from plugin.preview.catalog import load_catalog
 from plugin.tests.hosts import running_canvas
-from plugin.tests.prompts import PromptPage, prompt_page, template_text
+from plugin.tests.prompts import PromptPage, prompt_page, recorded_prompts, template_text
 
-PROMPTS = Path(__file__).resolve().parent.parent / "workflow" / "data" / "prompts.json.gz"
 SAMPLE = (
     "image_z_image_turbo",
     "image_krea2_turbo_t2i",
@@ -41,12 +36,6 @@ SAMPLE = (
 
 
 @pytest.fixture(scope="module")
-def expected() -> dict[str, Any]:
-    found: dict[str, Any] = json.loads(gzip.decompress(PROMPTS.read_bytes()))["prompts"]
-    return found
-
-
-@pytest.fixture(scope="module")
 def page(browser: Browser, tmp_path_factory: pytest.TempPathFactory) -> Iterator[PromptPage]:
     with (
         running_canvas(load_catalog(), tmp_path_factory.mktemp("canvas")) as url,
@@ -56,7 +45,6 @@ def page(browser: Browser, tmp_path_factory: pytest.TempPathFactory) -> Iterator
 
 
 @pytest.mark.parametrize("identity", SAMPLE)
-def test_a_template_has_the_prompt_of_the_full_definitions(
-    page: PromptPage, expected: dict[str, Any], identity: str
-) -> None:
-    assert {"output": page.prompt(template_text(identity))} == expected[identity]
+def test_a_template_has_the_prompt_of_the_full_definitions(page: PromptPage, identity: str) -> None:
+    expected = recorded_prompts()[identity]["output"]
+    assert page.prompt(template_text(identity)) == expected

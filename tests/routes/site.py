@@ -19,6 +19,7 @@ from pathlib import Path
 from aiohttp import web
 from aiohttp.test_utils import TestClient, TestServer
 from plugin.assistant.app import Assistant, Host
+from plugin.assistant.comfy_port import ComfyPort
 from plugin.assistant.config import Settings
 from plugin.assistant.errors import Problem
 from plugin.assistant.llm.client import Client as ModelClient
@@ -47,7 +48,7 @@ class Site:
         """Every route as method and path, its variables filled with 1."""
         for route in self.assistant.routes():
             path = "/api" + route.path
-            for variable in ("slug", "id", "key", "name"):
+            for variable in ("slug", "id", "key", "name", "revision"):
                 path = path.replace("{" + variable + "}", "1")
             assert "{" not in path, path
             yield route.method, path
@@ -70,12 +71,13 @@ async def site(
     local: bool = True,
     root: Path = ROOT,
     problems: tuple[Problem, ...] = (),
+    comfyui: ComfyPort = NO_COMFYUI,
 ) -> AsyncIterator[Site]:
     host = Host(
         root=root,
         user_directory=folder,
         user_of=lambda request: USER,
-        comfyui=NO_COMFYUI,
+        comfyui=comfyui,
         comfyui_version="0.33.0",
         preview=True,
     )

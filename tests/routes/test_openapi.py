@@ -111,6 +111,7 @@ FIELDS: dict[str, set[str]] = {
     "tool_result": {"tool_call_id", "output", "error"},
     "cancel_queued": {"id"},
     "resume_queue": set(),
+    "set_workflow": set(),
     "take_over": set(),
 }
 
@@ -173,6 +174,7 @@ async def the_installation(checked: Checked, provider: ScriptedProvider) -> None
     await checked.call("GET", "/api/assistant/openapi.json")
     await checked.call("GET", "/api/assistant/health")
     await checked.call("GET", "/api/assistant/commands")
+    await checked.call("POST", "/api/assistant/workflow-summary", {"graph": {"nodes": []}})
     fields = {"base_url": provider.base_url, "model": "scripted", "context_window": 32768}
     await checked.call("PUT", "/api/assistant/providers/Work", {**fields, "api_key": "k"})
     await checked.call("POST", "/api/assistant/providers/Work/activate")
@@ -273,6 +275,10 @@ async def the_commands(checked: Checked, chat: Chatting, reader: Reader) -> None
     await command(checked, type="set_params", params={"temperature": 0.5, "model": None})
     await command(checked, type="set_draft", text="half a")
     await command(checked, type="clear_draft")
+    graph = {"nodes": [{"id": 3, "type": "KSampler"}], "links": []}
+    await command(checked, type="set_workflow", workflow={"id": "w", "name": "W", "graph": graph})
+    (kept,) = (await checked.call("GET", "/api/chats/c/workflows?limit=2"))["workflows"]
+    await checked.call("GET", f"/api/chats/c/workflows/{kept['revision']}")
     first, answered = shown["messages"][0], shown["messages"][1]
     await command(checked, type="branch_from_chat", message_id=first["id"])
     trajectory = await checked.call("GET", "/api/chats/c/export?format=trajectory")

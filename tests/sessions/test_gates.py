@@ -16,6 +16,7 @@ RUNS_WHILE_BUSY = {
     "set_params",
     "cancel_queued",
     "resume_queue",
+    "set_workflow",
 }
 RUNS_WHILE_PAUSED = RUNS_WHILE_BUSY | {"approve_tools", "reject_tools"}
 RUNS_WHILE_A_PANEL_WORKS = RUNS_WHILE_BUSY | {"tool_result", "take_over"}

@@ -4,15 +4,22 @@ assert await call_tool("getWorkflowInfo", {}, graph) == "…"
 """
 
 from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 import pytest
+from plugin.assistant.tools.ports import OneWorkflow
 from plugin.assistant.tools.tool import ToolContext
 from plugin.assistant.tools.toolset import standard_toolset
+from plugin.assistant.tools.workflow_library import WorkflowLibrary
 from plugin.assistant.user_context.skills import SkillLibrary
 from plugin.assistant.user_context.sources import SourceCache
-from plugin.assistant.workflow.view import Snapshot
+from plugin.assistant.workflow.node_definitions import NodeDefinitions
+from plugin.assistant.workflow.parse import parse_workflow
+from plugin.assistant.workflow.snapshot import Snapshot
+from plugin.preview.catalog import Catalog, load_catalog
+from plugin.preview.comfyui import PreviewComfyUI
 
 SYSTEM = Path(__file__).resolve().parent.parent.parent / "system_context"
 Graph = Mapping[str, Any] | None
@@ -37,26 +44,54 @@ def broken_graph(request: pytest.FixtureRequest) -> Any:
     return request.param
 
 
-@pytest.fixture
-def tool_context(tmp_path: Path) -> Callable[[Graph], ToolContext]:
-    """The context in which a workflow named "mine" is open, with the product's guides, without
-    skills of the user, a chat or ComfyUI. All contexts of a test share the user's skills."""
-    skills = SkillLibrary(SYSTEM, tmp_path, SourceCache())
+@dataclass(frozen=True)
+class KnownGraphs:
+    """The turn's workflow, and the graphs of a chat by revision (`tools.ports.Workflows`)."""
 
-    def build(graph: Graph) -> ToolContext:
-        return ToolContext(skills, Snapshot(name="mine", graph=graph))
+    current: Snapshot
+    graphs: Mapping[str, Any] = field(default_factory=dict)
+    keeps: bool = True
+
+    async def kept(self, revision: str) -> Any:
+        found = self.graphs.get(revision)
+        return None if found is None else parse_workflow(found)
+
+
+@pytest.fixture(scope="session")
+def definitions() -> NodeDefinitions:
+    """The node definitions of the preview."""
+    return NodeDefinitions(load_catalog().nodes)
+
+
+@pytest.fixture
+def tool_context(tmp_path: Path, definitions: NodeDefinitions) -> Callable[..., ToolContext]:
+    """The context in which a workflow named "mine" is open, with the product's guides and the
+    preview's nodes and templates, without skills of the user. Further fields of `ToolContext` may
+    be given. All contexts of a test share the user's skills, and the saved workflows in the folder
+    `workflows` of the test's own folder."""
+    skills = SkillLibrary(SYSTEM, tmp_path, SourceCache())
+    library = WorkflowLibrary(PreviewComfyUI(Catalog("", {}), tmp_path), "default")
+
+    async def known() -> NodeDefinitions:
+        return definitions
+
+    def build(graph: Graph, **more: Any) -> ToolContext:
+        one = OneWorkflow(Snapshot(name="mine", graph=graph))
+        return ToolContext(
+            skills, **{"workflows": one, "definitions": known, "library": library, **more}
+        )
 
     return build
 
 
 @pytest.fixture
-def call_tool(tool_context: Callable[[Graph], ToolContext]) -> Callable[..., Awaitable[Any]]:
+def call_tool(tool_context: Callable[..., ToolContext]) -> Callable[..., Awaitable[Any]]:
     """The result of one of the product's tools, called by its name with arguments as JSON."""
 
-    async def call(name: str, arguments: Any, graph: Graph = None) -> Any:
+    async def call(name: str, arguments: Any, graph: Graph = None, **more: Any) -> Any:
         toolset = standard_toolset()
         tool = toolset.get(name)
         assert tool is not None, f"standard_toolset has no tool {name!r}"
-        return await toolset.call(tool, arguments, tool_context(graph))
+        return await toolset.call(tool, arguments, tool_context(graph, **more))
 
     return call

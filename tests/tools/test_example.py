@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from plugin.assistant.tools.tool import Tool, ToolContext
 from plugin.assistant.tools.toolset import Toolset
-from plugin.assistant.workflow.view import NO_WORKFLOW
+from plugin.assistant.workflow.snapshot import NO_WORKFLOW
 
 CONTRIBUTING = Path(__file__).resolve().parents[2] / "CONTRIBUTING.md"
 BLOCK = re.compile(r"^ *```python\n(.*?)^ *```$", re.MULTILINE | re.DOTALL)
@@ -47,4 +47,5 @@ async def test_the_example_finds_notes(example: Tool, tool_context: Context) -> 
 async def test_the_example_survives_a_broken_graph(
     example: Tool, tool_context: Context, broken_graph: Any
 ) -> None:
-    assert await call(example, tool_context(broken_graph)) in (NO_WORKFLOW, {"notes": []})
+    found = await call(example, tool_context(broken_graph))
+    assert found == {"notes": []} or "no workflow" in found

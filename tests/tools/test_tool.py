@@ -16,17 +16,26 @@ def tool(name: str) -> Tool:
     return found
 
 
-def test_a_schema_is_plain_and_refuses_further_fields() -> None:
+def test_a_schema_is_plain() -> None:
     parameters = tool(SKILL).schema()["function"]["parameters"]
     assert parameters["required"] == ["name", "description", "instructions"]
-    assert parameters["additionalProperties"] is False
+    assert "additionalProperties" not in parameters
     assert "title" not in parameters
     assert all("title" not in field for field in parameters["properties"].values())
 
 
 def test_a_tool_without_arguments_has_an_empty_object_for_a_schema() -> None:
-    parameters = tool("getWorkflowInfo").schema()["function"]["parameters"]
-    assert parameters == {"type": "object", "properties": {}, "additionalProperties": False}
+    parameters = tool("listUserSkills").schema()["function"]["parameters"]
+    assert parameters == {"type": "object", "properties": {}}
+
+
+def test_a_schema_has_nothing_that_says_nothing() -> None:
+    """Empty defaults, and null beside the type of an argument that may be missing. Arguments that
+    the schema does not have are refused all the same."""
+    properties = tool("recall_result").schema()["function"]["parameters"]["properties"]
+    assert properties["path"]["type"] == "string"
+    assert "default" not in properties["path"] and properties["start"]["default"] == 0
+    assert tool("recall_result").parse({"handle": "r1", "path": None}).path is None
 
 
 @pytest.mark.parametrize(
@@ -35,7 +44,7 @@ def test_a_tool_without_arguments_has_an_empty_object_for_a_schema() -> None:
         ("getUserSkill", {}, "slug: Field required"),
         ("getUserSkill", {"slug": 7}, "slug: Input should be a valid string"),
         ("getUserSkill", {"slug": "a", "more": 1}, "more: Extra inputs are not permitted"),
-        ("getWorkflowInfo", {"level": "all"}, "level: Extra inputs are not permitted"),
+        ("listUserSkills", {"level": "all"}, "level: Extra inputs are not permitted"),
         (SKILL, {"name": "a"}, "description: Field required; instructions: Field required"),
     ],
 )

@@ -373,7 +373,8 @@ async def test_nothing_of_a_turn_is_held_when_it_has_ended(chat: Chatting) -> No
     assert session is not None
     assert session.quiet
     assert not sessions._turns._stateless
-    assert len(sessions._turns._workflows) == 0
+    workflows = sessions._turns._workflows
+    assert not len(workflows._waiting) and not workflows._running and not workflows._keeping
 
 
 async def test_many_readers_come_and_go(chat: Chatting) -> None:

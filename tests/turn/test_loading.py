@@ -12,6 +12,7 @@ from plugin.tests.providers import Script, tool_call
 
 SMALLEST = ["getWorkflowInfo", "recall_result", "loadTools"]
 SKILLS = ["listUserSkills", "getUserSkill", "listSystemSkills", "getSystemSkill", "createUserSkill"]
+LOOKUP = ["validateWorkflow", "compareWorkflows", "history_search"]
 LOAD = tool_call("loadTools", {"group": "skills"}, id="l1")
 
 
@@ -54,11 +55,11 @@ async def test_with_cached_prompts_a_group_stays_for_the_rest_of_the_chat(tmp_pa
         lookup = tool_call("loadTools", {"group": "lookup"}, id="l2")
         chat.provider.queue(Script([lookup]), Script([LOAD]), "Done.")
         await chat.say("Load more")
-        assert offered(chat) == SMALLEST + SKILLS + ["history_search"]
+        assert offered(chat) == SMALLEST + SKILLS + LOOKUP
     async with chatting(tmp_path, environ) as chat:  # the restart
         chat.provider.queue("Fine.")
         await chat.post({"id": "c1", "message": {**chat.user("Thanks"), "id": "u9"}})
-        assert offered(chat) == SMALLEST + SKILLS + ["history_search"]
+        assert offered(chat) == SMALLEST + SKILLS + LOOKUP
 
 
 async def test_where_schemas_fill_the_window_the_group_used_least_recently_goes(
@@ -69,9 +70,9 @@ async def test_where_schemas_fill_the_window_the_group_used_least_recently_goes(
         lookup = tool_call("loadTools", {"group": "lookup"}, id="l2")
         chat.provider.queue(Script([LOAD]), Script([lookup]), "Done.", "Fine.")
         await chat.say("Load all")
-        assert offered(chat) == SMALLEST + SKILLS + ["history_search"]
+        assert offered(chat) == SMALLEST + SKILLS + LOOKUP
         await chat.say("Thanks")
-        assert offered(chat) == [*SMALLEST, "history_search"]
+        assert offered(chat) == SMALLEST + LOOKUP
 
 
 async def test_a_call_of_a_tool_that_is_not_loaded_runs_and_loads_its_group(

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from plugin.assistant.context.tokens import text_tokens
 from plugin.assistant.turn.standing_notes import MOST_TOKENS, reminder_line, workflow_line
 from plugin.assistant.user_context.skills import SkillSummary
-from plugin.assistant.workflow.view import Snapshot
+from plugin.assistant.workflow.snapshot import Snapshot
 from plugin.tests.chatting import Chatting, Stream, chatting
 from plugin.tests.providers import Script, tool_call
 
@@ -57,13 +57,15 @@ async def test_the_workflow_of_the_turn_is_named_before_the_message(tmp_path: Pa
         assert parts["workflow"]["tokens"] > 0
 
 
-async def test_it_stays_for_the_turn_and_leaves_with_it(tmp_path: Path) -> None:
+async def test_it_stands_before_the_message_of_the_turn_alone(tmp_path: Path) -> None:
+    """Also before a message that brings no workflow: the chat's newest is read then."""
     async with chatting(tmp_path) as chat:
         chat.provider.queue(Script([tool_call("listUserSkills")]), "Fine.")
         await chat.say("Hello", workflow=workflow())
         assert contents(chat)[:2] == contents(chat, -2) == [LINE, "Hello"]
         await answered(chat, "And now?")
-        assert LINE not in contents(chat)
+        assert contents(chat)[-2:] == [LINE, "And now?"]
+        assert contents(chat).count(LINE) == 1
 
 
 async def test_without_a_workflow_there_is_no_line(tmp_path: Path) -> None:

@@ -308,7 +308,7 @@ async def test_the_workflow_of_a_waiting_turn_is_there_when_it_goes_on(
     chat.provider.queue(Script([tool_call("getWorkflowInfo")]), "A KSampler.")
     await chat.command(type="approve_tools", ids=["e1"])
     await answer(chat)
-    assert "#3 KSampler" in results(chat)[-1]
+    assert "\n3 KSampler" in results(chat)[-1]
 
 
 async def test_a_call_is_addressed_to_the_panel_that_asked(chat: Chatting, bench: Bench) -> None:

@@ -6,7 +6,7 @@ import asyncio
 from typing import Any
 
 from plugin.assistant.turn.waiting_workflows import MOST_WORKFLOWS, WaitingWorkflows
-from plugin.assistant.workflow.view import Snapshot
+from plugin.assistant.workflow.snapshot import Snapshot
 from plugin.tests.chatting import Chatting
 from plugin.tests.providers import Script, tool_call
 from plugin.tests.turn.tools import Bench

@@ -87,8 +87,12 @@ test("a new chat is created with its first message, which carries the workflow",
   assert.deepEqual(server.asked("createChat"), [["c", { id: "w", name: "flux" }]]);
   const [[, command]] = server.asked("command");
   assert.deepEqual(
-    [command.type, command.message.parts, command.workflow.revision],
-    ["user_message", [{ type: "text", text: "Hi" }], 3],
+    [command.type, command.message.parts, command.workflow],
+    [
+      "user_message",
+      [{ type: "text", text: "Hi" }],
+      { id: "w", name: "flux", graph: {}, selection: [] },
+    ],
   );
   assert.deepEqual(command.message.metadata.workflow, { id: "w", name: "flux" });
   assert.deepEqual(texts(chat), ["Hi"]);
@@ -109,7 +113,7 @@ test("a message is shown before the server has it", async () => {
 test("a message is sent without a workflow if none is open", async () => {
   const { chat, server, commands } = await openChat(
     {},
-    { known: false, more: { workflow: () => undefined } },
+    { known: false, more: { workflow: () => undefined, workflowName: () => undefined } },
   );
   await chat.send("Hi", []);
   assert.equal(commands()[0].workflow, undefined);

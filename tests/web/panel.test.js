@@ -28,8 +28,9 @@ after(() => opened.forEach((close) => close()));
  * @param {Record<string, (...given: any[]) => any>} [routes]
  * @param {Record<string, string>} [kept]
  * @param {Record<string, unknown>} [first] fields of the first snapshot of every chat
+ * @param {Record<string, unknown>} [more] services in place of the usual ones
  */
-function open(routes = {}, kept = {}, first = {}) {
+function open(routes = {}, kept = {}, first = {}, more = {}) {
   const events = fakeEvents(first);
   const feed = fakeEvents({ chats: [] });
   const server = fakeServer({
@@ -58,10 +59,12 @@ function open(routes = {}, kept = {}, first = {}) {
     services(server.api, {
       storage,
       workflow: () => undefined,
+      workflowName: () => undefined,
       summary: () => null,
       wake: () => undefined,
       later,
       download: () => undefined,
+      ...more,
     }),
   );
   opened.push(() => {
@@ -438,4 +441,92 @@ test("a key of the environment is not copied, the form asks for the key", async 
     [panel.get().page, panel.get().field, panel.get().prefill?.model],
     ["settings", "key", "b"],
   );
+});
+
+/** A panel on a canvas whose workflow the test changes. @param {() => unknown} summarise */
+function openOnCanvas(summarise) {
+  const canvas = { id: "w", nodes: 3, graph: { nodes: [1] } };
+  const canvasServices = {
+    workflow: () => ({ id: canvas.id, name: "", revision: 1, graph: canvas.graph, selection: [] }),
+    summary: () => ({ ...canvas, name: "", missingNodes: 0, missingModels: 0, generates: true }),
+  };
+  const health = () => ({ ...HEALTH, provider: { name: "Ollama", demo: false } });
+  return { canvas, ...open({ health, workflowSummary: summarise }, {}, {}, canvasServices) };
+}
+
+const settled = () => new Promise((resolve) => setImmediate(resolve));
+
+test("an empty chat asks once what the open workflow makes, and again when it changed", async () => {
+  const { panel, canvas, rest, server } = openOnCanvas(() => "This makes pictures.");
+  await panel.start();
+  panel.setShown(true);
+  panel.refreshWorkflow();
+  rest();
+  await settled();
+  assert.equal(panel.get().sentence, "This makes pictures.");
+  panel.refreshWorkflow();
+  rest();
+  await settled();
+  assert.equal(server.asked("workflowSummary").length, 1);
+  canvas.graph = { nodes: [1, 2] };
+  panel.refreshWorkflow();
+  rest();
+  await settled();
+  assert.deepEqual(server.asked("workflowSummary").at(-1), [{ nodes: [1, 2] }]);
+});
+
+test("nothing is asked while the panel is hidden, or about a workflow of megabytes", async () => {
+  const { panel, canvas, rest, server } = openOnCanvas(() => "This makes pictures.");
+  await panel.start();
+  rest();
+  panel.setShown(true);
+  canvas.graph = { nodes: [1], ...{ text: "x".repeat(2_000_001) } };
+  rest();
+  await settled();
+  assert.deepEqual(server.asked("workflowSummary"), []);
+  assert.equal(panel.get().sentence, "");
+});
+
+test("a chat with messages asks nothing", async () => {
+  const { panel, rest, server } = openOnCanvas(() => "This makes pictures.");
+  await panel.start();
+  panel.setShown(true);
+  await panel.send("Hi", []);
+  rest();
+  await settled();
+  assert.deepEqual(server.asked("workflowSummary"), []);
+});
+
+test("a server that cannot say it leaves the empty chat as it is", async () => {
+  const { panel, rest } = openOnCanvas(() => {
+    throw new NetworkError("refused");
+  });
+  await panel.start();
+  panel.setShown(true);
+  rest();
+  await settled();
+  assert.deepEqual([panel.get().sentence, panel.get().toast], ["", null]);
+});
+
+test("the sentence of another workflow is taken away while the server is asked", async () => {
+  /** @type {((said: string) => void)[]} */
+  const waiting = [];
+  const { panel, canvas, rest } = openOnCanvas(
+    () => new Promise((resolve) => void waiting.push(resolve)),
+  );
+  await panel.start();
+  panel.setShown(true);
+  rest();
+  await settled();
+  waiting[0]("This makes pictures.");
+  await settled();
+  assert.equal(panel.get().sentence, "This makes pictures.");
+  Object.assign(canvas, { id: "v", graph: { nodes: [] } });
+  panel.refreshWorkflow();
+  rest();
+  await settled();
+  assert.equal(panel.get().sentence, "");
+  waiting[1]("This makes videos.");
+  await settled();
+  assert.equal(panel.get().sentence, "This makes videos.");
 });

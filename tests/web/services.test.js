@@ -8,7 +8,12 @@ import { createHost } from "../../web/services/host.js";
 import { createPanelTools } from "../../web/services/panel-tools.js";
 import { createPause } from "../../web/services/pause.js";
 import { createPanelStorage, newId } from "../../web/services/storage.js";
-import { createWorkflowReader } from "../../web/services/workflow.js";
+import {
+  createWorkflowIds,
+  createWorkflowReader,
+  fingerprint,
+  MOST_BYTES,
+} from "../../web/services/workflow.js";
 import { gateOf } from "../../web/state/panel.js";
 
 test("stored values last as long as the page where the browser blocks its storage", () => {
@@ -193,36 +198,96 @@ test("wake ends a wait", async () => {
 
 /** @param {any[]} nodes @param {any} [more] */
 function reader(nodes, more = {}) {
-  /** @type {(() => void)[]} */
-  const listeners = [];
   const app = {
     rootGraph: { id: "g", nodes, serialize: () => ({ nodes: nodes.length }) },
     canvas: { selected_nodes: { 5: {}, "7:2": {} } },
     extensionManager: { workflow: { activeWorkflow: { filename: "flux.json", key: "k" } } },
     ...more,
   };
-  const api = {
-    addEventListener: (/** @type {string} */ _name, /** @type {() => void} */ listener) => {
-      listeners.push(listener);
-    },
-  };
-  return {
-    read: createWorkflowReader(createHost(app, api)),
-    change: () => listeners.forEach((each) => each()),
-  };
+  return createWorkflowReader(createHost(app, {}), (_open, path) => `id of ${path}`);
 }
 
-test("a workflow snapshot has graph, selection and a revision that counts changes", () => {
-  const { read, change } = reader([{ type: "KSampler" }]);
+test("a workflow snapshot has id, name, graph and selection", () => {
+  const read = reader([{ type: "KSampler" }]);
   assert.deepEqual(read.snapshot(), {
-    id: "k",
+    id: "id of k",
     name: "flux",
-    revision: 1,
     graph: { nodes: 1 },
     selection: [5, "7:2"],
   });
-  change();
-  assert.equal(read.snapshot()?.revision, 2);
+  assert.deepEqual(read.name(), { id: "id of k", name: "flux" });
+});
+
+test("a graph over 20 MB is not sent, only how large it is", () => {
+  const text = "é".repeat(MOST_BYTES / 2);
+  const rootGraph = { id: "g", serialize: () => ({ text }) };
+  const snapshot = reader([], { rootGraph }).snapshot();
+  assert.equal(snapshot?.graph, null);
+  assert.equal(snapshot?.too_large, MOST_BYTES + '{"text":""}'.length);
+});
+
+/** The stored values of a tab, and the page's events. */
+function tab() {
+  /** @type {Map<string, string>} */
+  const values = new Map();
+  const storage = {
+    get: (/** @type {string} */ name) => values.get(name) ?? null,
+    set: (/** @type {string} */ name, /** @type {string | null} */ value) =>
+      value === null ? void values.delete(name) : void values.set(name, value),
+  };
+  let made = 0;
+  const load = () => {
+    const page = new EventTarget();
+    const idOf = createWorkflowIds(storage, page, () => `new${(made += 1)}`);
+    return { idOf, leave: () => page.dispatchEvent(new Event("pagehide")) };
+  };
+  return { values, load };
+}
+
+test("an open workflow keeps its id through rename and save; a copy gets a new one", () => {
+  const { idOf } = tab().load();
+  const open = {};
+  assert.equal(idOf(open, "a.json"), "new1");
+  assert.equal(idOf(open, "b.json"), "new1");
+  assert.equal(idOf(new Proxy(open, { get: (_, name) => (name === "__v_raw" ? open : 0) }), "b.json"), "new1");
+  assert.equal(idOf({}, "a (copy).json"), "new2");
+});
+
+test("a file that is opened anew gets a new id", () => {
+  const { idOf } = tab().load();
+  assert.equal(idOf({}, "a.json"), "new1");
+  assert.equal(idOf({}, "a.json"), "new2");
+});
+
+test("a reload keeps the ids of open workflows, once each; a duplicated tab gets new ones", () => {
+  const { values, load } = tab();
+  const first = load();
+  assert.equal(first.idOf({}, "a.json"), "new1");
+  assert.equal(values.size, 0);
+  first.leave();
+  const { idOf } = load();
+  assert.equal(values.size, 0);
+  assert.equal(idOf({}, "a.json"), "new1");
+  assert.equal(idOf({}, "a.json"), "new2");
+});
+
+test("damaged stored ids are passed over", () => {
+  const { values, load } = tab();
+  values.set("workflows", "{oops");
+  assert.equal(load().idOf({}, "a.json"), "new1");
+});
+
+test("the fingerprint of a graph has what counts, not where it lies", () => {
+  const graph = (/** @type {any} */ more) => ({
+    nodes: [{ id: 1, type: "KSampler", mode: 0, widgets_values: [20], pos: [0, 0], ...more }],
+    links: [],
+  });
+  const mark = fingerprint(graph({}));
+  assert.equal(fingerprint({ ...graph({ pos: [9, 9] }), extra: { ds: { scale: 2 } } }), mark);
+  for (const more of [{ id: 2 }, { type: "X" }, { mode: 4 }, { widgets_values: [21] }, { title: "T" }]) {
+    assert.notEqual(fingerprint(graph(more)), mark);
+  }
+  assert.notEqual(fingerprint({ ...graph({}), links: [[1, 1, 0, 2, 0, "MODEL"]] }), mark);
 });
 
 test("without a graph, or if reading it fails, there is no snapshot and no summary", () => {
@@ -235,14 +300,15 @@ test("without a graph, or if reading it fails, there is no snapshot and no summa
     },
   };
   for (const rootGraph of [null, broken]) {
-    const { read } = reader([], { rootGraph });
+    const read = reader([], { rootGraph });
     assert.equal(read.snapshot(), undefined);
+    if (!rootGraph) assert.equal(read.name(), undefined);
     assert.equal(read.summary(), null);
   }
 });
 
 test("models named by a template that no list offers are missing", () => {
-  const { read } = reader([
+  const read = reader([
     {
       type: "UNETLoader",
       properties: { models: [{ name: "a.safetensors" }, { name: "b.safetensors" }] },
@@ -251,7 +317,7 @@ test("models named by a template that no list offers are missing", () => {
     { type: "KSampler" },
   ]);
   assert.deepEqual(read.summary(), {
-    id: "k",
+    id: "id of k",
     name: "flux",
     nodes: 2,
     missingNodes: 0,

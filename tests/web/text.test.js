@@ -520,12 +520,16 @@ test("the welcome says which model answers and where messages are sent", () => {
 
 test("the first prompts depend on the open workflow", () => {
   const open = { name: "flux", nodes: 10, missingNodes: 0, missingModels: 2, generates: true };
-  assert.match(whatISee(open, false), /^I can see flux: 10 nodes, 2 missing models\.$/);
+  assert.match(whatISee(open, false, ""), /^I can see flux: 10 nodes, 2 missing models\.$/);
+  assert.equal(
+    whatISee({ ...open, missingModels: 0 }, false, "This makes pictures."),
+    "I can see flux: 10 nodes. This makes pictures.",
+  );
   assert.match(firstPrompts(open, false)[0].text, /models are missing/);
   assert.match(firstPrompts({ ...open, missingModels: 0 }, false)[0].text, /Explain/);
   assert.match(firstPrompts(null, false)[0].text, /first picture/);
-  assert.equal(whatISee({ ...open, nodes: 0 }, false), "The canvas is empty.");
-  assert.match(whatISee(open, true), /cannot look/);
+  assert.equal(whatISee({ ...open, nodes: 0 }, false, "This makes pictures."), "The canvas is empty.");
+  assert.match(whatISee(open, true, "This makes pictures."), /cannot look/);
   for (const workflow of [open, { ...open, missingNodes: 1 }, null]) {
     assert.equal(firstPrompts(workflow, false).length, 3);
   }

@@ -1,236 +1,237 @@
-"""The compact view of a workflow: complete for official templates, and without an exception for any
-other JSON."""
+"""The view of a workflow: small, complete in what people ask for, and safe whatever a file says."""
 
 import json
 import re
-from collections.abc import Iterator, Mapping
+import statistics
+from collections.abc import Mapping
 from functools import cache
-from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
-from plugin.assistant.workflow.view import LONGEST_VALUE, Snapshot, view, widget_values
-from plugin.scripts.knowledge.template_facts import installed_templates
+from plugin.assistant.workflow.graph import Graph
+from plugin.assistant.workflow.node_definitions import NO_DEFINITIONS, NodeDefinitions
+from plugin.assistant.workflow.parse import parse_workflow
+from plugin.assistant.workflow.view import LONGEST_VALUE, Level, Opened, view
+from plugin.bench.workflow_questions import score
+from plugin.preview.catalog import load_catalog
+from plugin.tests.prompts import recorded_prompts, template_ids, template_text
 
-MOST_OF_THE_FILE = 0.15
-"""The most that a view may have of its template's characters, on average; the measured share was
-0.12."""
+MOST_NORMAL, MOST_OUTLINE = 0.07, 0.02
+"""Of the file's characters, in the median over templates."""
+MOST_OF_PROMPT = 0.5
+"""Of the characters of the minified API prompt."""
+FEWEST_ANSWERS = 0.95
 
 
 @cache
-def templates() -> tuple[tuple[str, Mapping[str, Any], int], ...]:
-    """Name, workflow and file size in characters of each official template."""
-    found = []
-    for path in sorted(Path(installed_templates()).glob("*.json")):
-        text = path.read_text(encoding="utf-8")
-        graph = json.loads(text)
-        if isinstance(graph, dict) and isinstance(graph.get("nodes"), list):
-            found.append((path.stem, graph, len(text)))
-    return tuple(found)
+def definitions() -> NodeDefinitions:
+    return NodeDefinitions(load_catalog().nodes)
 
 
-def scopes(graph: Mapping[str, Any]) -> Iterator[tuple[str, Mapping[str, Any]]]:
-    """The workflow and its subgraphs, each with what its lines are indented by."""
-    yield "", graph
-    for subgraph in (graph.get("definitions") or {}).get("subgraphs") or []:
-        yield "  ", subgraph
+@cache
+def sample() -> tuple[str, ...]:
+    """60 templates from all of them; `bench/workflow.py` takes all."""
+    ids = template_ids()
+    return tuple(ids[:: len(ids) // 60][:60])
 
 
-def workflow(*nodes: Mapping[str, Any], links: Any = ()) -> Snapshot:
-    return Snapshot(name="mine", graph={"nodes": list(nodes), "links": list(links)})
+def template(identity: str) -> Graph:
+    return parse_workflow(json.loads(template_text(identity)))
 
 
-def test_there_are_many_templates_and_some_with_subgraphs() -> None:
-    assert len(templates()) > 500
-    assert sum(len(list(scopes(graph))) > 1 for _, graph, _ in templates()) > 50
+def shown(*nodes: Mapping[str, Any], links: Any = (), level: Level = "normal", **more: Any) -> str:
+    graph = parse_workflow({"nodes": list(nodes), "links": list(links), **more})
+    return view(graph, definitions(), level).partition("\n")[2]
 
 
-def test_every_node_of_every_template_is_there_with_its_type() -> None:
-    for name, graph, _ in templates():
-        shown = view(Snapshot(name=name, graph=graph)).splitlines()
-        subgraphs = {item["id"] for _, item in scopes(graph) if item is not graph}
-        for indent, scope in scopes(graph):
-            for node in scope["nodes"]:
-                own = [line for line in shown if line.startswith(f"{indent}#{node['id']} ")]
-                assert own, f"{name}: node {node['id']} is missing"
-                if node["type"] in subgraphs:
-                    assert any("(subgraph)" in line for line in own), f"{name}: {node['id']}"
-                else:
-                    assert any(node["type"] in line for line in own), f"{name}: {node['id']}"
+def sampler(**more: Any) -> dict[str, Any]:
+    values = [42, "fixed", 20, 8.0, "euler", "normal", 1.0]
+    return {"id": 3, "type": "KSampler", "widgets_values": values, **more}
 
 
-def test_every_link_of_every_template_is_there() -> None:
-    for name, graph, _ in templates():
-        shown = view(Snapshot(name=name, graph=graph))
-        wired = sum(
-            slot.get("link") is not None
-            for _, scope in scopes(graph)
-            for node in scope["nodes"]
-            for slot in node.get("inputs") or []
-        )
-        outputs = sum(
-            link["target_id"] == -20
-            for _, scope in scopes(graph)
-            if scope is not graph
-            for link in scope["links"]
-        )
-        assert shown.count("<-") >= wired + outputs, name
-
-
-def test_the_view_is_a_small_part_of_the_file() -> None:
+@pytest.mark.parametrize(("level", "most"), [("normal", MOST_NORMAL), ("outline", MOST_OUTLINE)])
+def test_a_level_is_a_small_part_of_the_file(level: Level, most: float) -> None:
     shares = [
-        len(view(Snapshot(name=name, graph=graph))) / size for name, graph, size in templates()
+        len(view(template(identity), definitions(), level)) / len(template_text(identity))
+        for identity in sample()
     ]
-    assert sum(shares) / len(shares) < MOST_OF_THE_FILE
+    assert statistics.median(shares) <= most
 
 
-def test_values_have_their_names_and_a_seed_its_control() -> None:
-    node = {
-        "id": 3,
-        "type": "KSampler",
-        "inputs": [
-            {"name": "model", "link": None},
-            {"name": "seed", "widget": {"name": "seed"}},
-            {"name": "steps", "widget": {"name": "steps"}},
-        ],
-        "widgets_values": [42, "randomize", 20],
-    }
-    assert widget_values(node) == [("seed", 42), ("control", "randomize"), ("steps", 20)]
+def test_normal_is_at_most_half_of_the_minified_prompt() -> None:
+    prompts = recorded_prompts()
+    shares = []
+    for identity in sample():
+        prompt = json.dumps(prompts[identity]["output"], ensure_ascii=False, separators=(",", ":"))
+        shares.append(len(view(template(identity), definitions())) / len(prompt))
+    assert statistics.median(shares) <= MOST_OF_PROMPT
 
 
-def test_a_value_that_only_looks_like_a_control_keeps_its_own_name() -> None:
-    node = {
-        "id": 3,
-        "type": "X",
-        "inputs": [
-            {"name": "seed", "widget": {"name": "seed"}},
-            {"name": "mode", "widget": {"name": "mode"}},
-        ],
-        "widgets_values": [42, "fixed"],
-    }
-    assert widget_values(node) == [("seed", 42), ("mode", "fixed")]
+def test_normal_holds_the_answers_to_what_people_ask() -> None:
+    held, missing = score(
+        lambda identity: json.loads(template_text(identity)),
+        lambda workflow: view(parse_workflow(workflow), definitions()),
+    )
+    assert len(held) >= FEWEST_ANSWERS * (len(held) + len(missing)), missing
 
 
-def test_links_titles_modes_and_the_selection_are_shown() -> None:
-    loader = {"id": 1, "type": "Loader", "outputs": [{"name": "MODEL"}], "order": 0}
-    sampler = {
-        "id": 2,
-        "type": "KSampler",
-        "title": "Second pass",
-        "mode": 4,
-        "inputs": [{"name": "model", "link": 7}],
-        "order": 1,
-    }
-    graph = {"nodes": [sampler, loader], "links": [[7, 1, 0, 2, 0, "MODEL"]]}
-    assert view(Snapshot(name="mine", graph=graph, selection=("2",))).splitlines() == [
-        'workflow "mine": 2 nodes, 1 links',
-        "selected by the user: #2",
-        "#1 Loader",
-        '#2 KSampler "Second pass" [bypassed]; model<-#1.MODEL',
+def test_every_node_of_every_level_is_there() -> None:
+    for identity in sample():
+        graph = template(identity)
+        texts = {level: view(graph, definitions(), level) for level in ("normal", "outline")}
+        for scope in graph.scopes():
+            for node in scope.nodes.values():
+                address = re.compile(rf"(?<![\w.]){re.escape(node.id)}(?![\w.])")
+                for level, text in texts.items():
+                    assert address.search(text), (identity, level, node.id)
+
+
+def test_a_node_is_one_line_with_its_values_and_what_feeds_it() -> None:
+    loader = {"id": 4, "type": "CheckpointLoaderSimple", "widgets_values": ["a.safetensors"]}
+    fed = sampler(
+        title="First pass", mode=4, inputs=[{"name": "model", "type": "MODEL", "link": 1}]
+    )
+    assert shown(loader, fed, links=[[1, 4, 0, 3, 0, "MODEL"]]).splitlines() == [
+        "4 CheckpointLoaderSimple ckpt_name=a.safetensors",
+        '3 KSampler "First pass" bypassed seed=42 control_after_generate=fixed steps=20 cfg=8'
+        " sampler_name=euler scheduler=normal denoise=1 model<-4.MODEL",
     ]
+
+
+def test_an_output_without_a_choice_needs_no_name() -> None:
+    decode = {"id": 8, "type": "VAEDecode"}
+    save = {"id": 9, "type": "PreviewImage", "inputs": [{"name": "images", "link": 1}]}
+    assert "9 PreviewImage images<-8" in shown(decode, save, links=[[1, 8, 0, 9, 0, "IMAGE"]])
+
+
+def test_a_default_is_left_out_of_normal_but_for_what_people_ask_for() -> None:
+    node = {"id": 1, "type": "UNETLoader", "widgets_values": ["a.safetensors", "default"]}
+    assert shown(node) == "1 UNETLoader unet_name=a.safetensors"
+    assert "weight_dtype=default" in shown(node, level="full")
+    assert "steps=20" in shown(sampler())
+
+
+def test_a_value_that_a_link_replaces_is_not_shown() -> None:
+    number = {"id": 1, "type": "PrimitiveInt", "widgets_values": [30, "fixed"]}
+    fed = sampler(inputs=[{"name": "steps", "type": "INT", "link": 1, "widget": {"name": "steps"}}])
+    text = shown(number, fed, links=[[1, 1, 0, 3, 0, "INT"]])
+    assert "steps<-1" in text and "steps=20" not in text
+
+
+def test_a_value_of_a_slider_has_no_long_tail() -> None:
+    node = {
+        "id": 1,
+        "type": "LoraLoaderModelOnly",
+        "widgets_values": ["a.safetensors", 0.8500000000000001],
+    }
+    assert "strength_model=0.85" in shown(node).split()
+
+
+def test_a_long_text_is_cut_and_says_how_much_is_left_out() -> None:
+    node = {"id": 1, "type": "CLIPTextEncode", "widgets_values": ["x" * 5_000]}
+    assert f'{"x" * LONGEST_VALUE}"…+{5_000 - LONGEST_VALUE}' in shown(node)
+    assert "x" * 5_000 in shown(node, level="full")
+
+
+def test_notes_stand_apart_with_the_beginning_of_their_first_line() -> None:
+    note = {"id": 1, "type": "MarkdownNote", "widgets_values": ["## Read me\n\nUse a cat."]}
+    lines = shown(note, sampler()).splitlines()
+    assert lines[-2:] == ["notes:", '1 "Read me"…+15']
+
+
+def subgraph_workflow(*instances: int) -> dict[str, Any]:
+    inner = {
+        "id": "key",
+        "name": "Decode",
+        "nodes": [{"id": 8, "type": "VAEDecode", "outputs": [{"name": "IMAGE", "type": "IMAGE"}]}],
+        "links": [{"id": 1, "origin_id": 8, "origin_slot": 0, "target_id": -20, "target_slot": 0}],
+        "outputs": [{"name": "image", "type": "IMAGE", "linkIds": [1]}],
+    }
+    nodes = [{"id": one, "type": "key"} for one in instances]
+    return {"nodes": nodes, "links": [], "definitions": {"subgraphs": [inner]}}
+
+
+def test_a_subgraph_is_shown_once_below_its_first_instance() -> None:
+    text = view(parse_workflow(subgraph_workflow(57, 60)), definitions())
+    assert text.splitlines()[1:] == [
+        '57 subgraph "Decode"',
+        " 8 VAEDecode",
+        " out image<-8",
+        '60 subgraph "Decode" (inside as in 57)',
+    ]
+
+
+def test_a_subgraph_without_an_instance_is_said_to_be_unused() -> None:
+    text = view(parse_workflow(subgraph_workflow()), definitions())
+    assert 'subgraph "Decode", not in use:' in text and "VAEDecode" in text
 
 
 def test_two_subgraphs_of_one_name_stay_apart() -> None:
-    inner: list[dict[str, Any]] = [
-        {"id": name, "name": "Upscale", "nodes": [], "links": []} for name in ("a", "b")
-    ]
-    nodes = [{"id": 1, "type": "a"}, {"id": 2, "type": "b"}]
-    graph = {"nodes": nodes, "links": [], "definitions": {"subgraphs": inner}}
-    shown = view(Snapshot(name="mine", graph=graph))
-    assert "#1 Upscale (subgraph)" in shown
-    assert "#2 Upscale (2) (subgraph)" in shown
-    assert 'subgraph "Upscale (2)": 0 nodes' in shown
+    inner = [{"id": name, "name": "Upscale", "nodes": [], "links": []} for name in ("a", "b")]
+    text = shown({"id": 1, "type": "a"}, {"id": 2, "type": "b"}, definitions={"subgraphs": inner})
+    assert '1 subgraph "Upscale"' in text and '2 subgraph "Upscale (2)"' in text
 
 
-def test_a_long_value_is_cut_and_says_how_long_it_is() -> None:
-    note = {"id": 1, "type": "Note", "widgets_values": ["x" * 5_000]}
-    shown = view(workflow(note))
-    assert len(shown) < LONGEST_VALUE + 200
-    assert "(5002 characters)" in shown
+def test_a_subgraph_that_holds_itself_is_shown_without_an_end() -> None:
+    inner = {"id": "a", "name": "Ring", "nodes": [{"id": 1, "type": "a"}], "links": []}
+    workflow = {"nodes": [{"id": 5, "type": "a"}], "links": []}
+    graph = parse_workflow({**workflow, "definitions": {"subgraphs": [inner]}})
+    for level in ("outline", "normal", "full"):
+        assert "Ring" in view(graph, definitions(), level)  # type: ignore[arg-type]
 
 
-@pytest.mark.parametrize("graph", [None, {}, {"nodes": None}, {"3": {"class_type": "KSampler"}}])
-def test_without_a_workflow_it_says_so(graph: Any) -> None:
-    assert view(Snapshot(graph=graph)).startswith("No workflow is open")
+def test_the_head_names_workflow_revision_and_selection() -> None:
+    graph = parse_workflow({"nodes": [sampler()], "links": []})
+    first, second = view(graph, definitions(), opened=Opened("mine", ("3",))).splitlines()[:2]
+    assert re.fullmatch('workflow "mine", revision [0-9a-f]{8}: 1 node', first)
+    assert second == "selected by the user: 3"
 
 
-def test_a_name_with_line_breaks_stays_on_its_line() -> None:
-    assert len(view(Snapshot(name='a"\nb', graph={"nodes": []})).splitlines()) == 1
+def test_an_api_prompt_has_a_view_too() -> None:
+    prompt = {
+        "4": {"class_type": "CheckpointLoaderSimple", "inputs": {"ckpt_name": "a.safetensors"}},
+        "3": {"class_type": "KSampler", "inputs": {"model": ["4", 0], "steps": 30}},
+    }
+    text = view(parse_workflow(prompt), definitions())
+    assert text.startswith("API prompt, revision ")
+    assert "3 KSampler steps=30 model<-4.MODEL" in text
 
 
-JSON = st.recursive(
-    st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=9),
-    lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.text(max_size=4), inner),
-    max_leaves=8,
-)
-IDS = st.integers(-20, 3) | JSON
-SLOTS = st.lists(
-    JSON | st.fixed_dictionaries({}, optional={"name": JSON, "link": IDS, "widget": JSON}),
-    max_size=3,
-)
-NODES = st.fixed_dictionaries(
-    {"id": IDS, "type": st.sampled_from(["KSampler", "Note", "s"]) | JSON},
-    optional={
-        "title": JSON,
-        "mode": st.sampled_from([0, 2, 4]) | JSON,
-        "order": JSON,
-        "inputs": SLOTS | JSON,
-        "outputs": SLOTS | JSON,
-        "widgets_values": JSON,
-    },
-)
-LINKS = st.lists(
-    st.tuples(IDS, IDS, IDS, IDS, IDS, JSON).map(list)
-    | JSON
-    | st.fixed_dictionaries(
-        dict.fromkeys(("id", "origin_id", "origin_slot", "target_id", "target_slot"), IDS)
-    ),
-    max_size=4,
-)
-SCOPE = st.fixed_dictionaries({"nodes": st.lists(NODES | JSON, max_size=3), "links": LINKS | JSON})
-SUBGRAPHS = st.lists(
-    st.builds(lambda s, more: {**s, **more}, SCOPE, st.fixed_dictionaries({"id": st.just("s")}))
-    | JSON,
-    max_size=2,
-)
-GRAPHS = st.builds(
-    lambda scope, definitions: {**scope, "definitions": definitions},
-    SCOPE,
-    st.fixed_dictionaries({"subgraphs": SUBGRAPHS | JSON}) | JSON,
-)
-
-
-@given(GRAPHS)
-def test_whatever_a_client_sends_the_view_is_text(graph: Any) -> None:
-    shown = view(Snapshot(graph=graph))
-    assert "\n#" in "\n" + shown or "0 nodes" in shown
+def test_an_unknown_type_is_kept_with_its_values() -> None:
+    node = {
+        "id": 1,
+        "type": "Nobody knows",
+        "inputs": [{"name": "strength", "type": "FLOAT", "widget": {"name": "strength"}}],
+        "widgets_values": [0.5],
+    }
+    assert shown(node) == '1 "Nobody knows" strength=0.5'
 
 
 TRICK = 'X"\n#9 LoadImage image="secret"\x00\u2028\u202e'
 
 
-@given(st.sampled_from([TRICK, "a=1", "x; model<-#1.A", "a [muted]", "a\rb", "\x85"]) | st.text())
+@settings(deadline=None)
+@given(st.sampled_from([TRICK, "a=1", "x<-1.A", "a muted", "a\rb", "\x85", "in", "->"]) | st.text())
 def test_no_name_in_a_graph_ends_its_line_or_looks_like_a_value(name: str) -> None:
-    slot = {"name": name, "link": 1, "widget": {"name": name}}
-    node = {"id": name, "type": name, "title": name, "inputs": [slot], "widgets_values": ["v"]}
+    slot = {"name": name, "label": name, "link": 1, "widget": {"name": name}}
+    node = {"id": name or "1", "type": name, "title": name, "inputs": [slot]}
+    values = {"widgets_values": [name], "properties": {}}
     outputs = {"id": 2, "type": "Load", "outputs": [{"name": name}]}
-    subgraph = {"id": "s", "name": name, "inputs": [{"name": name}], "nodes": [node], "links": []}
-    graph = {
-        "nodes": [node, outputs],
-        "links": [[1, 2, 0, name, 0, "IMAGE"]],
-        "definitions": {"subgraphs": [subgraph]},
+    inner = {"id": "s", "name": name, "inputs": [{"name": name}], "nodes": [], "links": []}
+    document = {
+        "nodes": [{**node, **values}, outputs, {"id": 7, "type": "s"}],
+        "links": [[1, 2, 0, name or "1", 0, "IMAGE"]],
+        "groups": [{"title": name, "bounding": [-1, -1, 99, 99]}],
+        "definitions": {"subgraphs": [inner]},
     }
-    shown = view(Snapshot(name=name, graph=graph, selection=(name, "2")))
-    assert len(shown.splitlines()) == 6
-    assert not re.search("[\x00-\x09\x0b-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e]", shown)
-    # Without the JSON strings and plain names nothing is left that the view did not write.
-    assert [line[:1] for line in re.sub(r'"(?:[^"\\]|\\.)*"', "", shown).splitlines()] == list(
-        "ws##s "
-    )
-
-
-def test_usual_names_of_nodes_stand_as_they_are() -> None:
-    for name in ("KSampler", "CLIP Text Encode (Prompt)", "easy kSampler", "Image Resize+", "節點"):
-        assert f"#1 {name}" in view(workflow({"id": 1, "type": name}))
+    graph = parse_workflow(document)
+    for level in ("outline", "normal", "full"):
+        text = view(graph, NO_DEFINITIONS, level, Opened(name, (name,)))  # type: ignore[arg-type]
+        assert len(text.splitlines()) == text.count("\n") + 1
+        assert not re.search("[\x00-\x09\x0b-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e]", text)
+        # Without the JSON strings nothing is left that the view did not write itself.
+        left = re.sub(r'"(?:[^"\\]|\\.)*"', '""', text)
+        assert re.fullmatch(r'[\w\s"…+.:;,=<>@()*/|\\\[\]-]*', left), left
+        assert len(name) < 5 or not re.search(r"[\s=<\"]", name) or name not in left

@@ -187,6 +187,9 @@ export function createApi(fetch, clientId) {
       (await (await send("POST", "/chats/import", { format, content })).json()).id,
     /** @returns {Promise<CommandEntry[]>} */
     commands: async () => (await get("/assistant/commands")).commands,
+    /** @param {Record<string, any>} graph @returns {Promise<string>} "" for nothing to say */
+    workflowSummary: async (graph) =>
+      (await (await send("POST", "/assistant/workflow-summary", { graph })).json()).summary,
 
     /** @returns {Promise<import("../types.js").UserData>} */
     userData: () => get("/assistant/data"),

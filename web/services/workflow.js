@@ -1,10 +1,11 @@
 // @ts-check
 /**
- * Reads the open workflow: the snapshot that is sent with a turn, and the summary for an empty
- * chat. Never changes the canvas and never throws.
+ * Reads the open workflow: its id, the snapshot that is sent with a message, and the summary for an
+ * empty chat. Never changes the canvas and never throws.
  */
 
 /** @typedef {import("./host.js").Host} Host */
+/** @typedef {import("../types.js").WorkflowName} WorkflowName */
 /** @typedef {import("../types.js").WorkflowSnapshot} WorkflowSnapshot */
 /** @typedef {import("../types.js").WorkflowSummary} WorkflowSummary */
 
@@ -12,29 +13,118 @@
 const FRONTEND_TYPES = new Set(["Note", "MarkdownNote", "Reroute", "PrimitiveNode"]);
 const SAMPLER = /sampler/i;
 
-/** @param {Host} host */
-export function createWorkflowReader(host) {
-  let revision = 1;
-  host.onGraphChanged(() => {
-    revision += 1;
-  });
+/** Bytes of a graph's JSON beyond which the graph is not sent with a message. */
+export const MOST_BYTES = 20_000_000;
+/** Name of the stored value that carries the workflows' ids over a reload. */
+const KEY = "workflows";
 
+/**
+ * The ids of open workflows: made once for each object of the host's that stands for an open
+ * workflow, and kept through rename and save. A copy, or a file that is opened anew, is another
+ * object. A reload of the page keeps the ids, which are stored from `pagehide` to the next load, as
+ * the panel's own id is.
+ * @param {import("./storage.js").PanelStorage} storage backed by `sessionStorage`
+ * @param {Pick<EventTarget, "addEventListener">} page the window
+ * @param {() => string} makeId
+ */
+export function createWorkflowIds(storage, page, makeId) {
+  /** @type {WeakMap<object, string>} */
+  const ids = new WeakMap();
+  /** The newest object of each path. @type {Map<string, WeakRef<object>>} */
+  const byPath = new Map();
+  /** @type {Record<string, string>} ids of before the reload, by path; each is given once */
+  let before = {};
+  try {
+    before = JSON.parse(storage.get(KEY) ?? "{}");
+  } catch {
+    // A damaged value: the workflows get new ids.
+  }
+  storage.set(KEY, null);
+  page.addEventListener("pagehide", () => storage.set(KEY, JSON.stringify(kept())));
+  page.addEventListener("pageshow", () => storage.set(KEY, null));
+
+  function kept() {
+    /** @type {Record<string, string>} */
+    const found = {};
+    for (const [path, ref] of byPath) {
+      const id = ids.get(ref.deref() ?? {});
+      if (id) found[path] = id;
+    }
+    return found;
+  }
+
+  /** @param {any} open @param {string} path @returns {string} */
+  return function idOf(open, path) {
+    // The front end hands out the object itself, or Vue's proxy of it.
+    const object = open.__v_raw ?? open;
+    let id = ids.get(object);
+    if (!id) {
+      id = Object.hasOwn(before, path) ? before[path] : makeId();
+      delete before[path];
+      ids.set(object, id);
+    }
+    byPath.set(path, new WeakRef(object));
+    return id;
+  };
+}
+
+/**
+ * What counts in a graph, as a text: equal texts mean that nothing is to be sent. Places, sizes and
+ * the view are left out, but for those inside subgraphs.
+ * @param {any} graph ComfyUI's JSON
+ * @returns {string}
+ */
+export function fingerprint(graph) {
+  const nodes = (graph.nodes ?? []).map((/** @type {any} */ node) => [
+    node.id,
+    node.type,
+    node.mode,
+    node.title,
+    node.widgets_values,
+    node.properties?.proxyWidgets,
+  ]);
+  return JSON.stringify([nodes, graph.links, graph.definitions]);
+}
+
+/** @param {unknown} value @returns {number} bytes of its JSON */
+export function jsonBytes(value) {
+  return new Blob([JSON.stringify(value)]).size;
+}
+
+/**
+ * @param {Host} host
+ * @param {(open: any, path: string) => string} idOf
+ */
+export function createWorkflowReader(host, idOf) {
   /** @param {any} graph */
   const nameAndId = (graph) => {
     const open = host.activeWorkflow();
     const name = String(open?.filename ?? "").replace(/\.json$/i, "");
-    return { id: String(open?.key ?? open?.path ?? graph?.id ?? name), name };
+    const path = String(open?.key ?? open?.path ?? graph?.id ?? name);
+    return { id: idOf(open ?? graph, path), name };
   };
 
   return {
+    /** @returns {WorkflowName | undefined} undefined if there is no graph, or it has no name */
+    name() {
+      try {
+        const graph = host.graph();
+        const open = graph && nameAndId(graph);
+        return open?.name ? open : undefined;
+      } catch {
+        return undefined;
+      }
+    },
+
     /** @returns {WorkflowSnapshot | undefined} undefined if there is no graph */
     snapshot() {
       try {
-        const graph = host.graph();
-        if (!graph) return undefined;
-        const { id, name } = nameAndId(graph);
-        const selection = host.selection().map(nodeId);
-        return { id, name, revision, graph: graph.serialize(), selection };
+        const root = host.graph();
+        if (!root) return undefined;
+        const graph = root.serialize();
+        const open = { ...nameAndId(root), selection: host.selection().map(nodeId) };
+        const bytes = jsonBytes(graph);
+        return bytes > MOST_BYTES ? { ...open, graph: null, too_large: bytes } : { ...open, graph };
       } catch {
         return undefined;
       }

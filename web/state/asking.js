@@ -25,11 +25,12 @@ import * as list from "./messages.js";
  * @param {object} chat
  * @param {import("./chat-stream.js").ChatStream} chat.stream
  * @param {ReturnType<typeof import("./delivery.js").createDelivery>} chat.delivery
+ * @param {ReturnType<typeof import("./canvas-news.js").createCanvasNews>} chat.canvas
  * @param {() => Local} chat.local
  * @param {(changes: Partial<Local>) => void} chat.set
  * @param {() => ChatState} chat.get
  */
-export function createAsking(services, id, { stream, delivery, local, set, get }) {
+export function createAsking(services, id, { stream, delivery, canvas, local, set, get }) {
   const { api, outbox } = services;
   const { inOrder } = delivery;
   /** @type {{command: Command, outgoing: Outgoing | null} | null} the command that failed last */
@@ -66,7 +67,9 @@ export function createAsking(services, id, { stream, delivery, local, set, get }
     if (!outgoing?.cut || !stream.shows(outgoing.cut)) stream.toLatest();
     set({ failure: null, outgoing: shown, sent, sending: local().sending + 1 });
     try {
-      await delivery.send({ ...command, workflow: services.workflow() }, outgoing);
+      const workflow = services.workflow();
+      await delivery.send({ ...command, workflow }, outgoing);
+      canvas.sent(workflow);
       accepted = true;
       if (current) {
         outbox.remove(current);
@@ -175,11 +178,8 @@ export function createAsking(services, id, { stream, delivery, local, set, get }
      * @returns {Promise<boolean>} false: refused, the caller gives the text back to the user
      */
     async send(text, files, replaces) {
-      const open = services.workflow();
-      const metadata = {
-        created: services.now().toISOString(),
-        ...(open?.name ? { workflow: { id: open.id, name: open.name } } : {}),
-      };
+      const workflow = services.workflowName();
+      const metadata = { created: services.now().toISOString(), ...(workflow ? { workflow } : {}) };
       const message = list.userMessage(services.newId(), text, files, metadata);
       outbox.add({ chat: id, known: local().known, message, ...(replaces ? { replaces } : {}) });
       set({ waiting: [...local().waiting, message] });

@@ -7,6 +7,7 @@
 
 import { ApiError } from "../services/api.js";
 import { createAsking } from "./asking.js";
+import { createCanvasNews } from "./canvas-news.js";
 import { createChatStream, PAGE } from "./chat-stream.js";
 import { chatState, works } from "./chat-state.js";
 import { createDelivery } from "./delivery.js";
@@ -30,6 +31,9 @@ import { createStore } from "./store.js";
  * @property {import("../services/panel-tools.js").PanelTools} tools
  * @property {import("./outbox.js").Outbox} outbox
  * @property {() => import("../types.js").WorkflowSnapshot | undefined} workflow
+ * @property {() => import("../types.js").WorkflowName | undefined} workflowName
+ * @property {(run: () => void, milliseconds: number) => () => void} later returns the cancel
+ *   function
  * @property {(milliseconds: number) => Promise<void>} wait ends early when the network is back
  * @property {(draw: () => void) => void} frame calls `draw` before the next frame
  * @property {() => Date} now
@@ -95,7 +99,17 @@ export function createChat(services, id, { known = false, report = null, hooks =
     lost: () => set({ lost: true }),
   });
   const { inOrder } = delivery;
-  const asking = createAsking(services, id, { stream, delivery, local: () => local, set, get: store.get });
+  const canvas = createCanvasNews(services.workflow, services.later, (workflow) =>
+    inOrder(() => api.command(id, { type: "set_workflow", workflow })),
+  );
+  const asking = createAsking(services, id, {
+    stream,
+    delivery,
+    canvas,
+    local: () => local,
+    set,
+    get: store.get,
+  });
   /** The draft that this panel sent last; null: the server's draft counts. @type {string | null} */
   let draft = null;
   let drawing = false;
@@ -304,7 +318,13 @@ export function createChat(services, id, { known = false, report = null, hooks =
 
     dismissFailure: () => set({ failure: null }),
 
+    /** The open workflow may have changed: the server is told soon. */
+    workflowChanged: () => local.known && canvas.changed(),
+
     /** Closes the connection for good: another chat is open. The turn continues on the server. */
-    leave: stream.leave.bind(stream),
+    leave() {
+      canvas.stop();
+      stream.leave();
+    },
   };
 }

@@ -31,9 +31,7 @@ export function createDelivery(services, id, stream, chat) {
   /** Creates a new chat on the server before its first command. */
   async function makeKnown() {
     if (!chat.isKnown()) {
-      const open = services.workflow();
-      const workflow = open?.name ? { id: open.id, name: open.name } : undefined;
-      await api.createChat(id, workflow).catch((error) => {
+      await api.createChat(id, services.workflowName()).catch((error) => {
         if (!(error instanceof ApiError && error.code === "chat_exists")) throw error;
       });
       chat.known();

@@ -17,6 +17,7 @@ import { createProviders } from "./provider-actions.js";
 import { createShare } from "./share.js";
 import { createStore } from "./store.js";
 import { createUserData } from "./user-data.js";
+import { createWorkflowSentence } from "./workflow-sentence.js";
 
 /** @typedef {import("../types.js").Attachment} Attachment */
 /** @typedef {import("../types.js").Gate} Gate */
@@ -83,6 +84,7 @@ export function createPanel(services) {
       unreachable: false,
       welcomed: storage.get("welcomed") !== null,
       workflow: services.summary(),
+      sentence: "",
       share: null,
       tokens: storage.get(TOKENS) !== null,
       editing: null,
@@ -112,6 +114,20 @@ export function createPanel(services) {
       chat.wake();
       if (store.get().page === "chats") chats.openList();
     },
+  });
+
+  let shown = false;
+  const sentence = createWorkflowSentence({
+    summarise: api.workflowSummary,
+    workflow: services.workflow,
+    later: services.later,
+    wanted() {
+      const { chat: open, page, health, workflow } = store.get();
+      const answers = health?.provider && !health.provider.demo;
+      const empty = page === "chat" && !open.messages.length;
+      return Boolean(shown && answers && empty && workflow?.nodes);
+    },
+    changed: (text) => store.set({ sentence: text }),
   });
 
   function watch() {
@@ -165,6 +181,7 @@ export function createPanel(services) {
     watching = watch();
     storage.set("chat", known || outbox.of(id).length ? id : null);
     store.set({ chat: chat.get(), workflow: services.summary() });
+    sentence.update();
     return chat.load();
   }
 
@@ -226,6 +243,7 @@ export function createPanel(services) {
   async function refreshHealth() {
     try {
       store.set({ health: await api.health(), gate: null, unreachable: false });
+      sentence.update();
     } catch (error) {
       if (!(error instanceof NetworkError)) {
         healthRefused(error);
@@ -338,9 +356,20 @@ export function createPanel(services) {
     showPage: (page) => showPage(page === store.get().page ? "chat" : page),
 
     /** @param {boolean} visible whether the panel is visible to the user */
-    setShown: presence.show,
+    setShown(visible) {
+      shown = visible;
+      presence.show(visible);
+      sentence.update();
+      if (visible) chat.workflowChanged();
+    },
 
-    refreshWorkflow: () => store.set({ workflow: services.summary() }),
+    /** The open workflow may have changed. */
+    refreshWorkflow() {
+      store.set({ workflow: services.summary() });
+      sentence.update();
+      // While nobody looks and no turn runs, nothing reads it.
+      if (shown || chat.works()) chat.workflowChanged();
+    },
 
     /** @param {string} token @returns {Promise<boolean>} whether the server accepted it */
     async unlock(token) {

@@ -17,8 +17,13 @@ export function whoAnswers({ name: full, model, local, demo, base_url: url }) {
     : t("first.remote", { model, name, host: hostOf(url) || name });
 }
 
-/** @param {WorkflowSummary | null} workflow @param {boolean} demo @returns {string} */
-export function whatISee(workflow, demo) {
+/**
+ * @param {WorkflowSummary | null} workflow
+ * @param {boolean} demo
+ * @param {string} sentence what the workflow makes; "" where that is not known
+ * @returns {string}
+ */
+export function whatISee(workflow, demo, sentence) {
   if (demo) return t("empty.blind");
   if (!workflow || workflow.nodes === 0) return t("empty.canvas");
   const nodes = tn("empty.nodes", workflow.nodes, { count: number(workflow.nodes) });
@@ -27,9 +32,10 @@ export function whatISee(workflow, demo) {
     workflow.missingNodes > 0 && tn("empty.missingNodes", workflow.missingNodes),
     workflow.missingModels > 0 && tn("empty.missingModels", workflow.missingModels),
   ].filter(Boolean);
-  return missing.length
+  const sees = missing.length
     ? t("empty.seesMissing", { name, nodes, missing: missing.join(", ") })
     : t("empty.sees", { name, nodes });
+  return sentence ? `${sees} ${sentence}` : sees;
 }
 
 /**

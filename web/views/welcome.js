@@ -34,8 +34,8 @@ export function createWelcome(actions) {
   return {
     element,
     /** @param {PanelState} state */
-    update({ health, workflow, welcomed }) {
-      const next = JSON.stringify([health, workflow, welcomed]);
+    update({ health, workflow, sentence, welcomed }) {
+      const next = JSON.stringify([health, workflow, sentence, welcomed]);
       if (next === drawn) return;
       drawn = next;
       if (!health) {
@@ -47,7 +47,7 @@ export function createWelcome(actions) {
       const content = !provider
         ? noProvider(actions)
         : welcomed
-          ? prompts(provider, workflow, actions)
+          ? prompts(provider, workflow, sentence, actions)
           : found(provider, actions);
       element.replaceChildren(
         ...present([
@@ -138,12 +138,13 @@ const noProvider = (actions) => [
 /**
  * @param {HealthProvider} provider
  * @param {PanelState["workflow"]} workflow
+ * @param {string} sentence
  * @param {WelcomeActions} actions
  */
-function prompts(provider, workflow, actions) {
+function prompts(provider, workflow, sentence, actions) {
   return [
     h("h3", { class: "ca-welcome__title" }, t("empty.title")),
-    h("p", { class: "ca-quiet" }, whatISee(workflow, provider.demo)),
+    h("p", { class: "ca-quiet" }, whatISee(workflow, provider.demo, sentence)),
     h(
       "div",
       { class: "ca-prompts" },

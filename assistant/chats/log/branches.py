@@ -27,7 +27,7 @@ from ..chat import BranchPoint, Chat, Versions
 from ..identity import chat_id as check_chat_id
 from ..reconcile import state_after
 from ..transactions import ChatTransactions
-from . import chat_log, paths, versions
+from . import chat_log, graph_rows, paths, versions
 
 BRANCH_TITLE: Final = "{} (branch)"
 APPROVED: Final = '"approval-responded"'
@@ -134,8 +134,9 @@ class Branches:
         return await self._move(chat_id, move)
 
     async def branch(self, chat_id: str, message_id: str, new_id: str) -> Chat:
-        """A new chat with copies of the messages up to this message; its list of allowed tools is
-        empty, and a call that was approved and has not run is asked about again. Raises Conflict
+        """A new chat with copies of the messages up to this message, and of the graphs that its
+        messages may name; its list of allowed tools is empty, and a call that was approved and has
+        not run is asked about again. Raises Conflict
         when there is a chat `new_id`."""
 
         check_chat_id(new_id)
@@ -153,6 +154,7 @@ class Branches:
             copied = chat_log.copy_rows(transaction, chat.id, ranges, new_id, None)
             chat_log.change_rows(transaction, new_id, APPROVED, asked_again)
             chat_rows.set_head(transaction, new_id, copied.rows[-1], copied.chars, now)
+            graph_rows.copy(transaction, chat_id, new_id)
             _set_state(transaction, new_id)
             return chat_rows.require(transaction, new_id)
 

@@ -1,0 +1,211 @@
+"""The workflows of chats: which one a turn's tools read, and the graphs that are kept of them.
+
+    workflow = await workflows.begin("c1", request.workflow, ...)     a turn begins
+    await workflows.changed("c1", snapshot, "panel-1")                the command `set_workflow`
+
+A turn reads the workflow that came with its message. Without one it reads the newest of its chat,
+which after a restart is the last graph that was kept. While a turn runs or waits, only the panel
+that started it, with the same workflow, changes what its tools read; what other panels send counts
+from the next turn.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import logging
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import datetime
+
+from ..chats import ChatGraphs, KeptGraph
+from ..errors import AssistantError, NotAWorkflow, NotFound
+from ..workflow.graph import Graph
+from ..workflow.parse import read_workflow
+from ..workflow.snapshot import Snapshot
+from .waiting_workflows import WaitingWorkflows
+
+logger = logging.getLogger("comfyui_assistant")
+
+MOST_NEWEST = 4
+"""Chats whose newest workflow stays in memory; that of other chats is read again on use."""
+
+
+class TurnWorkflow:
+    """The workflow that the tools of one turn of a chat read (`tools.ports.Workflows`).
+    `message_id` is the user message that the turn answers, `client_id` the panel that started it.
+    """
+
+    def __init__(
+        self,
+        workflows: ChatWorkflows,
+        chat_id: str,
+        snapshot: Snapshot,
+        message_id: str | None,
+        client_id: str | None,
+    ) -> None:
+        self._workflows = workflows
+        self._chat_id = chat_id
+        self._client_id = client_id
+        self.message_id = message_id
+        self.current = snapshot
+
+    keeps = True
+
+    def is_of(self, snapshot: Snapshot, client_id: str | None) -> bool:
+        """Whether this panel and this workflow may change what the turn's tools read."""
+        return _same(self.current, self._client_id, snapshot, client_id)
+
+    async def kept(self, revision: str) -> Graph | None:
+        """A graph of the chat; None where it is not kept (any more)."""
+        return await self._workflows.kept(self._chat_id, revision)
+
+
+@dataclass(frozen=True, slots=True)
+class Brought:
+    """What a turn begins with: the workflow of its request, the id of the message that it answers,
+    the panel that started it, and the id of its entry in the chat's queue, if it has one."""
+
+    workflow: Snapshot
+    message_id: str | None
+    client_id: str | None
+    from_queue: str | None = None
+
+
+class ChatWorkflows:
+    """For one event loop, and the chats of one ComfyUI user. `graphs` is where they are kept,
+    `now` gives UTC times."""
+
+    def __init__(self, graphs: ChatGraphs, now: Callable[[], datetime]) -> None:
+        self._graphs = graphs
+        self._now = now
+        self._waiting = WaitingWorkflows()
+        self._waiting_for: dict[str, str | None] = {}
+        self._running: dict[str, TurnWorkflow] = {}
+        self._newest: dict[str, Snapshot] = {}
+        self._keeping: dict[str, asyncio.Task[None]] = {}
+
+    async def begin(self, chat_id: str, brought: Brought) -> TurnWorkflow:
+        """The workflow of a turn that begins, or goes on after it was suspended. What came with its
+        message is kept meanwhile."""
+        queued = Snapshot()
+        if brought.from_queue is not None:
+            queued = self._waiting.take(chat_id, brought.from_queue)
+        suspended = self._waiting.take(chat_id)
+        self._waiting_for.pop(chat_id, None)
+        own = next((one for one in (brought.workflow, queued) if one.is_open), None)
+        snapshot = own or (suspended if suspended.is_open else await self._newest_of(chat_id))
+        turn = TurnWorkflow(self, chat_id, snapshot, brought.message_id, brought.client_id)
+        self._running[chat_id] = turn
+        if own is not None:
+            self._note(chat_id, own)
+            self._keeping[chat_id] = asyncio.get_running_loop().create_task(
+                self._keep(chat_id, own, brought.message_id)
+            )
+        return turn
+
+    async def end(self, chat_id: str, turn: TurnWorkflow, *, waits: bool) -> None:
+        """The turn ended or, if it `waits`, was suspended. Returns when its graph is kept."""
+        if self._running.get(chat_id) is turn:
+            del self._running[chat_id]
+            if waits:
+                self._waiting.keep(chat_id, None, turn.current)
+                self._waiting_for[chat_id] = turn._client_id
+        await self._kept_by_now(chat_id)
+
+    async def changed(self, chat_id: str, snapshot: Snapshot, client_id: str | None) -> None:
+        """The workflow that is open in a panel changed. Raises StoreError."""
+        running, message_id = self._running.get(chat_id), None
+        if running is not None and running.is_of(snapshot, client_id):
+            running.current, message_id = snapshot, running.message_id
+        waiting = self._waiting.get(chat_id)
+        if chat_id in self._waiting_for and _same(
+            waiting, self._waiting_for[chat_id], snapshot, client_id
+        ):
+            self._waiting.keep(chat_id, None, snapshot)
+        self._note(chat_id, snapshot)
+        await self._kept_by_now(chat_id)
+        await self._keep_now(chat_id, snapshot, message_id)
+
+    async def kept(self, chat_id: str, revision: str) -> Graph | None:
+        """A graph of the chat; None where it is not kept (any more). Raises StoreError."""
+        await self._kept_by_now(chat_id)
+        try:
+            content = await self._graphs.read(chat_id, revision)
+            return await asyncio.to_thread(read_workflow, content)
+        except (NotFound, NotAWorkflow):
+            return None
+
+    def keep_queued(self, chat_id: str, message_id: str, workflow: Snapshot) -> None:
+        """Keeps the workflow of a queued message for its turn."""
+        self._waiting.keep(chat_id, message_id, workflow)
+
+    def forget_waiting(self, chat_id: str, message_id: str | None = None) -> None:
+        """Drops the workflow of a queued message, or of the suspended turn."""
+        self._waiting.take(chat_id, message_id)
+        if message_id is None:
+            self._waiting_for.pop(chat_id, None)
+
+    def forget(self, chat_id: str) -> None:
+        """Drops all that is in memory of a deleted chat."""
+        self._waiting.forget(chat_id)
+        self._waiting_for.pop(chat_id, None)
+        self._running.pop(chat_id, None)
+        self._newest.pop(chat_id, None)
+
+    async def _newest_of(self, chat_id: str) -> Snapshot:
+        """The newest workflow of a chat, from memory or else from the store; an empty one where
+        there is none. An answer has begun: it must not end here because the store fails."""
+        known = self._newest.get(chat_id)
+        if known is not None:
+            return known
+        snapshot = Snapshot()
+        try:
+            found = await self._graphs.newest(chat_id)
+        except AssistantError as error:
+            logger.warning("A workflow could not be read: %s", ascii(error.message)[1:-1])
+            return snapshot
+        if found is not None:
+            kept, content = found
+            graph = await asyncio.to_thread(json.loads, content)
+            snapshot = Snapshot(id=kept.workflow_id, name=kept.name, graph=graph)
+        self._note(chat_id, snapshot)
+        return snapshot
+
+    def _note(self, chat_id: str, snapshot: Snapshot) -> None:
+        self._newest.pop(chat_id, None)
+        self._newest[chat_id] = snapshot
+        if len(self._newest) > MOST_NEWEST:
+            del self._newest[next(iter(self._newest))]
+
+    async def _kept_by_now(self, chat_id: str) -> None:
+        keeping = self._keeping.get(chat_id)
+        if keeping is not None:
+            await asyncio.wait((keeping,))
+            if self._keeping.get(chat_id) is keeping:
+                del self._keeping[chat_id]
+
+    async def _keep(self, chat_id: str, snapshot: Snapshot, message_id: str | None) -> None:
+        """A turn goes on without the graph in the store."""
+        try:
+            await self._keep_now(chat_id, snapshot, message_id)
+        except AssistantError as error:
+            logger.warning("A workflow was not kept: %s", ascii(error.message)[1:-1])
+
+    async def _keep_now(self, chat_id: str, snapshot: Snapshot, message_id: str | None) -> None:
+        """Keeps the graph; one that cannot be read as a workflow is passed over."""
+        if snapshot.graph is None:
+            return
+        try:
+            revision = await asyncio.to_thread(lambda: snapshot.revision)
+        except NotAWorkflow:
+            return
+        nodes = len(snapshot.parsed.root.nodes)
+        kept = KeptGraph(snapshot.id, revision, snapshot.name, message_id, self._now(), nodes)
+        await self._graphs.keep(chat_id, kept, snapshot.graph)
+
+
+def _same(workflow: Snapshot, owner: str | None, changed: Snapshot, client_id: str | None) -> bool:
+    """Whether the change is of this workflow, by the panel that owns the turn. A client without an
+    id cannot be told from others."""
+    return owner is not None and owner == client_id and workflow.id == changed.id
