@@ -292,6 +292,31 @@ def test_a_link_of_any_type_fits_and_one_of_several_types_does() -> None:
     assert short(linked(["1", 1], ["1", 1]), known) == [("2", "b", "wrong_type", True)]
 
 
+def test_inputs_that_must_have_one_type_are_held_to_it() -> None:
+    """ComfyUI takes such prompts, so nothing blocks."""
+    latent = {
+        "class_type": "EmptyLatentImage",
+        "inputs": {"width": 512, "height": 512, "batch_size": 1},
+    }
+    switch = {
+        "class_type": "ComfySwitchNode",
+        "inputs": {"switch": True, "on_false": ["1", 0], "on_true": ["1", 0]},
+    }
+    prompt = {"1": PROMPT["1"], "2": switch, "3": PROMPT["3"], "4": latent}
+    assert short(prompt) == []
+    both = deepcopy(prompt)
+    both["2"]["inputs"] = {"switch": True, "on_false": ["4", 0], "on_true": ["4", 0]}
+    assert short(both) == [("3", "images", "wrong_type", False)]
+    mixed = deepcopy(prompt)
+    mixed["2"]["inputs"]["on_true"] = ["4", 0]
+    assert short(mixed) == [("2", "on_true", "wrong_type", False)]
+    through = deepcopy(both)
+    through["5"] = deepcopy(switch)
+    through["5"]["inputs"] = {"switch": True, "on_false": ["2", 0], "on_true": ["2", 0]}
+    through["3"]["inputs"]["images"] = ["5", 0]
+    assert short(through) == [("3", "images", "wrong_type", False)]
+
+
 def test_a_subgraphs_problem_has_the_instances_address() -> None:
     inner = subgraph(
         "s",
