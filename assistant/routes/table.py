@@ -21,11 +21,13 @@ from . import (
     library,
     session,
     settings,
+    share,
     skills,
     slash,
     statements,
     subscribe,
     turns,
+    user_data,
 )
 from .openapi import document
 from .route import PlainRequest, Route
@@ -43,12 +45,14 @@ ROUTES: Final[tuple[Route, ...]] = (
     *turns.ROUTES,
     *library.ROUTES,
     *export.ROUTES,
+    *share.ROUTES,
     *subscribe.ROUTES,
     *chats.ROUTES,
     *commands.ROUTES,
     *skills.ROUTES,
     *statements.ROUTES,
     *settings.ROUTES,
+    *user_data.ROUTES,
     *session.ROUTES,
     *slash.ROUTES,
     Route("GET", "/assistant/openapi.json", read_open_api, {200: "AnyObject"}),
