@@ -121,11 +121,15 @@ class GraphCheck:
         return max(len(node.outputs), len(live.outputs) if live is not None else 0)
 
     def _unknown_widgets(self, scope: LiveScope, one: LiveNode) -> Iterator[Problem]:
+        """Widgets that the file has and the node's definition has not."""
         if one.subgraph is not None:
             yield from self._unknown_promotions(one, one.subgraph)
-        elif one.definition is not None and isinstance(one.node.raw.get("widgets_values"), Mapping):
+        elif one.definition is not None:
             names = [widget.name for widget in one.widgets]
-            for name in one.node.named_values:
+            said = [slot.widget for slot in one.node.inputs if slot.widget is not None]
+            if isinstance(one.node.raw.get("widgets_values"), Mapping):
+                said.extend(one.node.named_values)
+            for name in dict.fromkeys(said):
                 if name not in names:
                     yield self._unknown(name, names)
 

@@ -17,6 +17,7 @@ from plugin.tests.workflow.workflows import (
     node,
     socket,
     subgraph,
+    widget_socket,
     with_subgraphs,
     workflow,
 )
@@ -363,6 +364,20 @@ def test_a_promoted_widget_that_is_not_there_is_named() -> None:
     named = {one["input"]: one["fix"] for one in problems if one["code"] == "unknown_widget"}
     assert named.keys() == {"hieght", "width"}
     assert named["hieght"]["value"] == "height"
+
+
+@pytest.mark.parametrize(
+    "more",
+    [{"inputs": [widget_socket("widht", "INT")]}, {"widgets_values": {"widht": 3, "width": 8}}],
+)
+def test_a_widget_of_the_file_that_the_node_has_not_is_named(more: dict[str, Any]) -> None:
+    (problem,) = [
+        one
+        for one in found(workflow(node(8, "ImageScale", **more), node(3, "PreviewImage")))
+        if one["code"] == "unknown_widget"
+    ]
+    assert (problem["node"], problem["input"]) == ("8", "widht")
+    assert problem["fix"]["value"] == "width"
 
 
 def test_a_subgraph_that_holds_itself_is_a_cycle() -> None:
