@@ -27,7 +27,7 @@ from . import __version__, files
 from .comfy_port import ComfyPort
 from .config import Settings
 from .environment import load_settings
-from .errors import Problem
+from .errors import Conflict, Problem, Refused
 from .llm.book import ProviderBook
 from .llm.client import Client
 from .llm.network import Network
@@ -41,12 +41,14 @@ from .space import UserSpace
 from .tools.toolset import standard_toolset
 from .turn.one_shot import one_shot
 from .turn.turn_places import Places
+from .user_data.usage import Usage
 
 logger = logging.getLogger("comfyui_assistant")
 
 PROVIDERS_FILE = "providers.json"
 USUAL_USER = "default"
 """ComfyUI's one user, where it was not started with --multi-user."""
+RETRY_SECONDS = 1
 PLAIN_USER = re.compile(r"[A-Za-z0-9_-]{1,64}")
 
 
@@ -91,6 +93,8 @@ class Assistant:
         self.node_index = NodeIndex(host.comfyui)
         self._places = Places(settings.max_turns)
         self._spaces: dict[str, UserSpace] = {}
+        # The users whose data are being deleted.
+        self._emptying: set[str] = set()
         self._tasks: set[asyncio.Task[None]] = set()
         self._loop: asyncio.AbstractEventLoop | None = None
 
@@ -104,6 +108,7 @@ class Assistant:
             resolver=self.resolver,
             client=self.client,
             secrets=self._secrets,
+            empty_data=self.empty_data,
             problems=lambda: self.problems,
             node_definitions=self.node_index.current,
             comfyui_version=self.host.comfyui_version,
@@ -119,6 +124,14 @@ class Assistant:
         return space
 
     def space_of(self, user: str) -> UserSpace:
+        """The space of a user. Raises Refused (503) while the user's data are being deleted."""
+        if user in self._emptying:
+            raise Refused(
+                "Your data are being deleted; try again.",
+                code="deleting",
+                status=503,
+                retry_after=RETRY_SECONDS,
+            )
         space = self._spaces.get(user)
         if space is None:
             space = UserSpace(
@@ -136,6 +149,42 @@ class Assistant:
             if self._loop is not None:
                 self._in_background(self._open(space))
         return space
+
+    async def empty_data(self, request: web.Request, chats: int) -> Usage:
+        """Delete all data of the user who sends the request, and return how much it was. `chats` is
+        how many chats that user was told of.
+
+        Turns are stopped first. From then on the user begins anew. Raises Conflict
+        (`data_changed`, with the numbers as they are now) for another number of chats,
+        (`runs_elsewhere`) while another process answers in a chat, and StoreError when a file
+        cannot be removed: then everything is as it was.
+        """
+        user = self.host.user_of(request)
+        space = self.space_of(user)
+        found = await space.usage()
+        if found.chats != chats:
+            raise Conflict(
+                f"There are {found.chats} chats now, not {chats}; look again.",
+                code="data_changed",
+                extra={"data": found.to_json()},
+            )
+        await space.chats.check_all_here()
+        # In a task of its own: a client that goes away must not leave half of it.
+        work = asyncio.get_running_loop().create_task(self._empty(user, space))
+        self._tasks.add(work)
+        work.add_done_callback(self._tasks.discard)
+        await asyncio.shield(work)
+        return found
+
+    async def _empty(self, user: str, space: UserSpace) -> None:
+        if user in self._emptying or self._spaces.get(user) is not space:
+            raise Conflict("Your data are being deleted already.", code="deleting")
+        self._emptying.add(user)
+        try:
+            await space.empty()
+        finally:
+            del self._spaces[user]
+            self._emptying.discard(user)
 
     def _folder_names(self) -> set[str]:
         """The names of all users' folders: those that are there and those of this run's spaces."""

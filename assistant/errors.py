@@ -147,12 +147,12 @@ class ProviderError(AssistantError):
     status = 502
     CODES = frozenset(
         (
-            "no_provider unreachable key_refused unknown_model rate_limited provider_error timeout "
-            "cut garbage empty too_large content_filter context_overflow output_limit "
-            "bad_request tools_refused"
+            "no_provider unreachable key_refused unknown_model rate_limited no_credit timeout "
+            "provider_error cut garbage empty too_large content_filter context_overflow "
+            "output_limit bad_request tools_refused"
         ).split()
     )
-    ACTIONS = frozenset("retry continue open-settings enter-key choose-model new-chat".split())
+    ACTIONS = frozenset("retry continue open-settings enter-key choose-model new-chat edit".split())
 
     def __init__(
         self,
@@ -176,10 +176,14 @@ class ProviderError(AssistantError):
 class ContextOverflow(ProviderError):
     """The request is larger than the model's window."""
 
-    def __init__(self, message: str, *, detail: str = "") -> None:
-        super().__init__(
-            message, code="context_overflow", actions=("new-chat", "choose-model"), detail=detail
-        )
+    def __init__(
+        self,
+        message: str,
+        *,
+        actions: tuple[str, ...] = ("new-chat", "choose-model"),
+        detail: str = "",
+    ) -> None:
+        super().__init__(message, code="context_overflow", actions=actions, detail=detail)
 
 
 class ToolsRefused(ProviderError):

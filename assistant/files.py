@@ -152,8 +152,35 @@ def remove_folder(path: Path) -> None:
         patiently(lambda: _remove_tree(removed))
 
 
+def empty_folder(path: Path) -> None:
+    """Remove everything that is in the folder, which itself stays. Links are not followed.
+
+    All of it is moved into a folder inside first, so that all of it goes or all of it stays. Raises
+    OSError when it stays. What is left of the folder inside is for `remove_leftovers`.
+    """
+    if not path.is_dir():
+        return
+    removed = path / f"{REMOVED}{secrets.token_hex(4)}"
+    make_folder(removed)
+    moved: list[str] = []
+    try:
+        for entry in sorted(path.iterdir()):
+            if not entry.name.startswith(REMOVED):
+                rename(entry, removed / entry.name)
+                moved.append(entry.name)
+    except BaseException:
+        for name in moved:
+            with contextlib.suppress(OSError):
+                rename(removed / name, path / name)
+        with contextlib.suppress(OSError):
+            os.rmdir(removed)
+        raise
+    remove_leftovers(path)
+
+
 def remove_leftovers(folder: Path) -> None:
-    """Try again to remove what `remove_folder` left in `folder`. Raises nothing."""
+    """Try again to remove what `remove_folder` and `empty_folder` left in `folder`. Raises
+    nothing."""
     with contextlib.suppress(OSError):
         for path in list(folder.glob(f"{REMOVED}*")):
             with contextlib.suppress(OSError):

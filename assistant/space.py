@@ -38,6 +38,8 @@ from .user_context.environment_summary import refresh_environment
 from .user_context.rules import UserContextStore
 from .user_context.skills import SkillLibrary
 from .user_context.sources import SourceCache
+from .user_data.archive import UserArchive
+from .user_data.usage import Usage, usage
 
 logger = logging.getLogger("comfyui_assistant")
 
@@ -108,6 +110,21 @@ class UserSpace:
         turns = TurnService(services, self.chats, self.skills, jobs, self.search)
         self.sessions = Sessions(turns, self.chats)
         self.clean_up = CleanUp(self.sessions, self.trash)
+        self.user_archive = UserArchive(folder, self.chats, self.archive, self.user_context)
+
+    async def usage(self) -> Usage:
+        """How much data there is. Raises StoreError."""
+        database = self.folder / DATABASE
+        return await usage(self.folder, database, self.chats, self.user_context, self.skills)
+
+    async def empty(self) -> None:
+        """Stop all turns, close, and remove everything in the user's folder: all of it or, where
+        it raises StoreError because a file is held, nothing. The space cannot be used after."""
+        await self.close()
+        try:
+            await asyncio.to_thread(files.empty_folder, self.folder)
+        except OSError as error:
+            raise StoreError(f"Nothing was deleted: {files.reason_of(error)}.") from error
 
     async def _name(self, chat_id: str, title: str) -> None:
         """Gives the chat a title that a model wrote."""
@@ -135,6 +152,7 @@ class UserSpace:
         """Takes the rights of other users from files that an older version or the user's editor
         made, and removes what an earlier run could not."""
         files.keep_private(self.folder, *PRIVATE)
+        files.remove_leftovers(self.folder)
         self.skills.tidy()
 
     def reached_at(self, address: str) -> None:

@@ -27,6 +27,7 @@ from plugin.assistant.chats.search.history_search import PATIENCE_SECONDS
 from plugin.assistant.config import Settings
 from plugin.assistant.environment import load_settings
 from plugin.assistant.errors import ProviderError
+from plugin.assistant.llm.models import ModelInfo
 from plugin.assistant.llm.provider import Provider
 from plugin.assistant.llm.request import LLMRequest
 from plugin.assistant.llm.stream_events import (
@@ -132,6 +133,9 @@ class OneModel:
 
     async def window(self, provider: Provider) -> int | None:
         return self._window
+
+    async def models(self, provider: Provider) -> Sequence[ModelInfo]:
+        return ()
 
 
 class LivedChats:

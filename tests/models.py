@@ -15,6 +15,7 @@ from collections.abc import AsyncGenerator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+from plugin.assistant.llm.models import ModelInfo
 from plugin.assistant.llm.provider import Provider
 from plugin.assistant.llm.request import LLMRequest
 from plugin.assistant.llm.stream_events import (
@@ -45,6 +46,9 @@ class OneProvider:
 
     async def window(self, provider: Provider) -> int | None:
         return self.tokens
+
+    async def models(self, provider: Provider) -> Sequence[ModelInfo]:
+        return ()
 
 
 class Model:

@@ -362,6 +362,38 @@ def test_what_is_left_of_a_folder_is_removed_later(
     files.remove_leftovers(tmp_path / "missing")
 
 
+def test_a_folder_is_emptied_and_stays(tmp_path: Path, windows_file_rules: WindowsRules) -> None:
+    (tmp_path / "deep" / "deeper").mkdir(parents=True)
+    (tmp_path / "deep" / "deeper" / "file").write_bytes(b"x")
+    (tmp_path / "file").write_bytes(b"x")
+    (tmp_path / "file").chmod(0o444)
+    files.empty_folder(tmp_path)
+    assert names(tmp_path) == []
+    files.empty_folder(tmp_path / "missing")
+    assert names(tmp_path) == []
+
+
+def test_of_a_folder_with_a_held_file_nothing_is_removed(
+    tmp_path: Path, windows_file_rules: WindowsRules
+) -> None:
+    for name in ("a", "b", "z"):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "file").write_bytes(b"x")
+    with (tmp_path / "b" / "file").open("rb"), pytest.raises(PermissionError):
+        files.empty_folder(tmp_path)
+    assert names(tmp_path) == ["a", "b", "z"]
+    assert all((tmp_path / name / "file").read_bytes() == b"x" for name in names(tmp_path))
+
+
+def test_an_emptied_folder_is_not_left_by_a_link(tmp_path: Path) -> None:
+    (tmp_path / "outside").mkdir()
+    (tmp_path / "outside" / "file").write_bytes(b"x")
+    (tmp_path / "ours").mkdir()
+    link_folder(tmp_path / "ours" / "link", tmp_path / "outside")
+    files.empty_folder(tmp_path / "ours")
+    assert names(tmp_path / "ours") == [] and names(tmp_path / "outside") == ["file"]
+
+
 # Names
 
 

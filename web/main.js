@@ -18,16 +18,23 @@ import { createPanelStorage, newId } from "./services/storage.js";
 import { createWorkflowReader } from "./services/workflow.js";
 import { createPanel } from "./state/panel.js";
 import { t } from "./strings.js";
+import { OPEN_KEYS } from "./views/isolation.js";
 import { createPanelView } from "./views/panel.js";
 
 const TAB = "comfyui-assistant";
+const TOGGLE = `Workspace.ToggleSidebarTab.${TAB}`;
+const OPEN = "ComfyUIAssistant.Open";
+/** The user can give the command other keys in ComfyUI's settings. */
+const KEYBINDINGS = OPEN_KEYS.map((key) => ({ commandId: OPEN, combo: { alt: true, key } }));
 const STYLES = ["panel.css", "conversation.css", "composer.css", "pages.css"];
 
 const host = createHost(app, hostApi);
 /** @type {import("./state/panel.js").Panel | null} */
 let panel = null;
-/** @type {{element: HTMLElement, destroy(): void} | null} */
+/** @type {ReturnType<typeof createPanelView> | null} */
 let view = null;
+/** What had the focus before the key opened the panel. @type {Element | null} */
+let before = null;
 
 /** Creates the panel when the tab is opened first, so that ComfyUI's start is not slowed down. */
 function openPanel() {
@@ -52,12 +59,31 @@ function openPanel() {
     newId,
   });
   window.addEventListener("online", pause.wake);
+  window.addEventListener("beforeunload", (event) => {
+    if (made.losesOnReload()) event.preventDefault();
+  });
   document.addEventListener("visibilitychange", updateShown);
   host.onReconnected(made.tryNow);
   host.onGraphChanged(made.refreshWorkflow);
   void made.start();
   panel = made;
   return made;
+}
+
+/**
+ * The command of the key: it opens the panel, or goes on in it, and when one works there closes it.
+ */
+function toggle() {
+  const active = document.activeElement;
+  if (view && !view.element.contains(active)) {
+    before = active;
+    view.focus();
+    return;
+  }
+  if (!view) before = active;
+  else if (before instanceof HTMLElement && before.isConnected) before.focus();
+  else if (active instanceof HTMLElement) active.blur();
+  host.execute(TOGGLE);
 }
 
 /** Passes on whether the panel is visible. */
@@ -84,13 +110,18 @@ const tab = {
   type: "custom",
   /** @param {HTMLElement} element */
   render(element) {
+    // The host calls this again each time it draws its side bar.
+    if (view?.element.parentNode === element) return;
+    const isOpening = !view || view.element.contains(document.activeElement);
     view?.destroy();
     const opened = openPanel();
     opened.refreshWorkflow();
-    view = createPanelView(opened, host, () => host.execute(`Workspace.ToggleSidebarTab.${TAB}`));
+    view = createPanelView(opened, host, () => host.execute(TOGGLE));
     element.classList.add("ca-mount");
     element.replaceChildren(view.element);
     updateShown();
+    // The host puts the element into the page after this call.
+    if (isOpening) requestAnimationFrame(() => view?.focus());
   },
   destroy() {
     view?.destroy();
@@ -101,6 +132,8 @@ const tab = {
 
 app.registerExtension({
   name: "comfyui.assistant",
+  commands: [{ id: OPEN, label: t("panel.command"), icon: "pi pi-comments", function: toggle }],
+  keybindings: KEYBINDINGS,
   async setup() {
     addStyles();
     const manager = app.extensionManager;

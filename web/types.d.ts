@@ -75,6 +75,8 @@ export interface TurnError {
   code: string;
   message: string;
   actions?: string[];
+  /** The provider's own words, without keys. */
+  detail?: string;
 }
 
 /** `messageMetadata` of an answer. User messages have `created` and `workflow` only. */
@@ -88,7 +90,7 @@ export interface Metadata {
     cached_tokens?: number;
     reasoning_tokens?: number;
   };
-  timing?: { first_token_ms?: number; total_ms?: number };
+  timing?: { first_token_ms?: number; total_ms?: number; parts?: Record<string, number> };
   steps?: number;
   /** The slash command that the server answered without a model. */
   command?: string;
@@ -172,9 +174,22 @@ export interface Provider {
   model: string;
   /** Tokens; null until the first request has determined it. */
   context_window: number | null;
+  /** Whether its models see pictures, as the user set it; null: not set. */
+  vision?: boolean | null;
   has_key: boolean;
   source: ProviderSource;
 }
+
+/** An entry of a list of models; null abilities are not known. */
+export interface ModelEntry {
+  id: string;
+  /** Tokens. */
+  context_window?: number;
+  vision?: boolean | null;
+  tools?: boolean | null;
+}
+
+export type ProviderField = "address" | "key" | "model" | "name" | "window";
 
 export interface ProviderSettings {
   providers: Provider[];
@@ -185,6 +200,7 @@ export interface ProviderInput {
   base_url: string;
   model: string;
   context_window?: number;
+  vision?: boolean;
   api_key?: string;
 }
 
@@ -350,7 +366,10 @@ export interface Attachment {
   id: string;
   filename: string;
   mediaType: string;
+  /** Bytes. */
   size: number;
+  /** About how many tokens the text of a text file has. */
+  tokens?: number;
   url: string;
 }
 
@@ -382,6 +401,8 @@ export interface ChatState {
   /** Milliseconds by `durationKey`; only of parts that streamed into this panel. */
   durations: Record<string, number>;
   queue: readonly Queued[];
+  /** Messages that were sent and did not reach the server yet, but for the one in `messages`. */
+  unsent: readonly UIMessage[];
   /** Whether the queue waits until the user resumes it. */
   held: boolean;
   /** The unsent text that the server stores. */
@@ -407,13 +428,36 @@ export interface Gate {
   value?: string;
 }
 
-export type Page = "chat" | "chats" | "settings" | "skills";
+export type Page = "chat" | "chats" | "settings" | "skills" | "data" | "share";
 
 export interface Search {
   query: string;
   /** null: the first search is running. */
   results: SearchResult[] | null;
   failed: string;
+}
+
+/** How much data of the user there is; sizes in bytes. */
+export interface UserData {
+  chats: number;
+  messages: number;
+  attachments: number;
+  skills: number;
+  rules: number;
+  preferences: number;
+  texts: string[];
+  chats_bytes: number;
+  attachments_bytes: number;
+  skills_bytes: number;
+  other_bytes: number;
+  total_bytes: number;
+}
+
+/** A chat as a file for somebody who is asked for help. */
+export interface SharedFile {
+  name: string;
+  content: string;
+  taken_out: { keys: number; paths: number; names: number };
 }
 
 /** A sentence above the composer that disappears by itself. */
@@ -441,10 +485,16 @@ export interface PanelState {
   workflow: WorkflowSummary | null;
   /** What the open workflow makes, in the server's words; "" where that is not known. */
   sentence: string;
+  /** The chat on the page "share"; `file` is null until the server has made it. */
+  share: { id: string; withWorkflow: boolean; file: SharedFile | null; failed: string } | null;
+  /** Whether each answer shows its tokens (`/tokens on`). */
+  tokens: boolean;
   /** Name of the provider in the form of the settings page; "" for a new one, null for none. */
   editing: string | null;
   /** The field of the form that gets the focus. */
   field: "name" | "key";
   /** Values that the form of a new provider starts with. */
   prefill: { name: string; base_url: string; model: string } | null;
+  /** Whether the form was opened from the chat, to which saving then returns. */
+  fromChat: boolean;
 }

@@ -27,7 +27,7 @@ from .. import files
 from ..database import Statement, Transaction
 from ..messages.parts import FilePart, Message
 from ..messages.ui import message_to_ui
-from .log.record import canonical_message, decode, parsed
+from .log.record import decode, message_text, parsed
 from .schema import attachments, attachments_gone
 
 SMALLEST: Final = 8_192
@@ -86,7 +86,7 @@ def encode_row(transaction: Transaction, chat_id: str, message: Message) -> Row:
     moved = 0
     if any(isinstance(part, FilePart) and _is_large(part.url) for part in message.parts):
         moved = _move_out(transaction, chat_id, body)
-    text = canonical_message(body)
+    text = message_text(body)
     return Row(text, len(text) + moved)
 
 

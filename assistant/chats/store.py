@@ -19,7 +19,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from datetime import datetime
-from typing import TypeVar
+from typing import Final, TypeVar
 
 from ..context.projections import Projections
 from ..database import Transaction
@@ -43,6 +43,8 @@ from .log.chat_log import Added, Stored
 from .transactions import ChatTransactions
 from .turn_start import Begun, TurnStart
 
+MOST_CHATS: Final = 10**9
+"""More chats than a file holds."""
 FoundChat = TypeVar("FoundChat", bound="Chat | None")
 
 
@@ -95,6 +97,11 @@ class ChatStore(ChatTransactions):
         await self._prepare()
         bounded = max(1, min(limit, MOST_PER_PAGE))
         return await listing.newest(self.failover, bounded, before)
+
+    async def every(self) -> tuple[ChatSummary, ...]:
+        """All chats, last changed first."""
+        await self._prepare()
+        return await listing.newest(self.failover, MOST_CHATS, None)
 
     async def path(self, chat_id: str) -> tuple[Message, ...]:
         """All messages of the current path, oldest first."""

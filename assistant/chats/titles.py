@@ -35,7 +35,9 @@ def title_for(message: Message) -> str:
     """A title of at most 60 characters and an ellipsis; one line, without Markdown."""
     skill = message.data("skill")
     if isinstance(skill, dict) and isinstance(skill.get("name"), str) and _plain(skill["name"]):
-        return _shorten(f"Skill: {_plain(skill['name'])}")
+        asked = skill.get("request")
+        line = _first_line(asked[:LOOKED_AT_CHARS]) if isinstance(asked, str) else ""
+        return _shorten(_first_sentence(line) if line else f"Skill: {_plain(skill['name'])}")
     line = _first_line(message.text[:LOOKED_AT_CHARS])
     if typed := _SKILL.fullmatch(line):
         return _shorten(f"Skill: {typed[1]}")

@@ -13,6 +13,8 @@ from collections.abc import Callable
 from datetime import datetime
 from typing import TypeVar
 
+from sqlalchemy import select
+
 from ..database import Database, Transaction, utc_now
 from ..database.lease import Owner, this_process
 from ..errors import Conflict, FileFailed
@@ -110,6 +112,17 @@ class ChatTransactions:
     def check_here(self, transaction: Transaction, chat_id: str) -> None:
         """Raises Conflict (`runs_elsewhere`) while another process gives the chat's answer."""
         checkpoint.check_here(transaction, chat_id, self.owner, self.now())
+
+    async def check_all_here(self) -> None:
+        """Raises Conflict (`runs_elsewhere`) while another process gives an answer of any chat."""
+        await self._prepare()
+        now = self.now()
+
+        def check(transaction: Transaction) -> None:
+            for (chat_id,) in transaction.execute(select(schema.running.c.chat_id)):
+                checkpoint.check_here(transaction, str(chat_id), self.owner, now)
+
+        await self.failover.read_file(lambda transaction, _held: check(transaction))
 
     def check_saved(self, chat_id: str) -> None:
         """Raises FileFailed while the chat is kept in memory only."""

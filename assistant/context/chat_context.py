@@ -16,7 +16,7 @@ from dataclasses import replace
 from typing import Any
 
 from ..config import Settings
-from ..errors import AssistantError, ContextOverflow, InvalidRequest
+from ..errors import AssistantError, InvalidRequest
 from ..messages.prompt import PromptMessage
 from .compaction_policy import (
     Fixed,
@@ -37,6 +37,7 @@ from .left_out import cut_ranges, shortened_rows, unsent_rows
 from .limits import limits_of
 from .log import ChatLog
 from .masks import NO_MASK, Mask, masks
+from .overflow import refuse_too_long
 from .placed_notes import placed_notes, with_shown
 from .plan import Plan
 from .projections import Projections, valid
@@ -162,7 +163,7 @@ class ChatContext:
         """The next request, with the notes of its turn in `tail`.
 
         Raises InvalidRequest when the log has no user message with content, ContextOverflow when
-        the messages that must be sent do not fit a window that is known.
+        the messages that must be sent do not fit the window (`refuse_too_long`).
         """
         self._tail = tail or Tail()
         asked = self._log.last_user
@@ -190,12 +191,8 @@ class ChatContext:
             self._projections,
             shortened,
         )
-        if self._budget.window.known and draft.tokens > self._window_room:
-            raise ContextOverflow(
-                f"Your message needs about {report.total.tokens:,} tokens and the model's window "
-                f"has {self._budget.window.tokens:,}: shorten it, or choose a model with a larger "
-                "window."
-            )
+        if draft.tokens > self._window_room:
+            refuse_too_long(self._log.row(asked), report.total.tokens, self._budget)
         earlier = (group.tokens for group in draft.tail if group.first < asked)
         return Plan(messages, self._tools, report, self._ranges, shortened, sum(earlier))
 

@@ -35,7 +35,7 @@ SKILL_LINE = "[Its instructions were for that message; {by} them.]"
 NEXT_TRY = 0.97
 """The share of the estimated characters that is tried, since the ends of a text may have more
 tokens per character than all of it."""
-LEAST_RESULT = 20
+LEAST_BESIDE_KEPT = 20
 """Tokens that a result has beside results that the turn is to keep."""
 
 
@@ -181,7 +181,7 @@ def capped(group: Group, tokens: int, kept: frozenset[int] = frozenset()) -> Gro
         return group
     first = {place: sizes[place] for place in kept}
     others = {place: size for place, size in sizes.items() if place not in kept}
-    room = tokens - min(sum(first.values()), max(0, tokens - LEAST_RESULT * len(others)))
+    room = tokens - min(sum(first.values()), max(0, tokens - LEAST_BESIDE_KEPT * len(others)))
     shares = dict.fromkeys(others, fair_share(list(others.values()), room))
     shares |= dict.fromkeys(first, fair_share(list(first.values()), tokens - room))
     shorter = [

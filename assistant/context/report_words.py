@@ -24,7 +24,9 @@ def in_words(report: Report | None) -> str:
 
 def _lines(report: Report) -> Iterator[str]:
     total = report.total.tokens
-    yield f"**The last request has about {total:,} of {report.window:,} tokens.**"
+    # The room of the answer is not the request's, here as in the panel's meter.
+    room = max(1, report.window - report.reserve)
+    yield f"**The last request has about {total:,} of {room:,} tokens.**"
     yield ""
     for part in PARTS:
         size = report.parts.get(part.name)

@@ -97,7 +97,8 @@ class ProviderBook:
             return self._providers[name]
 
     def put(self, name: str, values: Mapping[str, Any]) -> Provider:
-        """Make or replace a provider from `base_url`, `model`, `context_window` and `api_key`.
+        """Make or replace a provider from `base_url`, `model`, `context_window`, `vision` and
+        `api_key`.
 
         Without `api_key` the old key stays if the address is the same; an empty `api_key` removes
         it. The first provider becomes the active one, also after the active one was deleted.
@@ -242,6 +243,7 @@ class ProviderBook:
                 "model": provider.model,
                 "context_window": provider.context_window,
                 "api_key": provider.api_key,
+                "vision": provider.vision,
             }
             for provider in providers.values()
         ]
@@ -273,7 +275,10 @@ def provider_from(name: str, values: Mapping[str, Any]) -> Provider:
         allowed = f"a whole number of tokens from {WINDOWS[0]} to {WINDOWS[-1]}, or null"
         raise InvalidRequest(f"must be {allowed}", where="context_window")
     model = _text(values, "model", LONGEST_MODEL_NAME).strip()
-    return Provider(name, base_url, model, key, window, "settings")
+    vision = values.get("vision")
+    if vision is not None and not isinstance(vision, bool):
+        raise InvalidRequest("must be true, false or null", where="vision")
+    return Provider(name, base_url, model, key, window, "settings", vision=vision)
 
 
 def _text(values: Mapping[str, Any], field: str, longest: int) -> str:

@@ -164,7 +164,8 @@ class Client:
                 raise error
             logger.info("LLM request failed (%s); trying again in %.1f s", error.code, delay)
             if delay >= SHOWN_WAIT_SECONDS:
-                yield Notice("waiting", f"Trying again in {round(delay)} s. {error.message}")
+                wait = round(delay)
+                yield Notice("waiting", f"Trying again in {wait} s. {error.message}", wait)
             await self._sleep(delay)
 
     async def _answer(

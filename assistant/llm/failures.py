@@ -1,6 +1,7 @@
 """Makes a `ProviderError` of a failure at the LLM's server. Pure.
 
-Each message is one sentence with the host and the next step. `wordings` holds the patterns of
+Each message is one sentence with the provider's name and the next step; where no server answers as
+it should, also with its address. `wordings` holds the patterns of
 servers' error texts; `connection` turns the openai client's exceptions into calls of this module.
 """
 
@@ -113,7 +114,11 @@ def refused(provider: Provider, refusal: Refusal, *, had_tools: bool = False) ->
     `tools_refused`.
     """
     detail = without_keys(refusal.text, provider.api_key)
-    words = {"host": provider.host, "model": provider.model or "(none)"}
+    words = {
+        "host": provider.title,
+        "place": provider.place,
+        "model": provider.model or "(none)",
+    }
     wait = refusal.retry_after
     for wording in WORDINGS:
         if refusal.status in wording.not_with or not wording.pattern.search(refusal.words):
@@ -147,7 +152,7 @@ def refused(provider: Provider, refusal: Refusal, *, had_tools: bool = False) ->
 
 def output_limit(provider: Provider, detail: str = "") -> ProviderError:
     message = (
-        f"{provider.host} allows no answer as long as LLM_MAX_OUTPUT_TOKENS asks for with "
+        f"{provider.title} allows no answer as long as LLM_MAX_OUTPUT_TOKENS asks for with "
         f"{provider.model}: set it lower, or leave it empty."
     )
     return ProviderError(message, code="output_limit", actions=("choose-model",), detail=detail)
@@ -159,7 +164,7 @@ def unreachable(
     """No connection was made; `reason` is the network library's text."""
     start = "start the server (such as Ollama) or " if provider.local else ""
     return ProviderError(
-        NETWORK_FAULTS[fault].format(host=provider.host, start=start),
+        NETWORK_FAULTS[fault].format(host=provider.place, start=start),
         code="unreachable",
         actions=("open-settings",) if fault == "link_local" else ("retry", "open-settings"),
         detail=without_keys(reason, provider.api_key),
@@ -170,11 +175,11 @@ def timed_out(provider: Provider, seconds: float, *, started: bool) -> ProviderE
     """No bytes came for `seconds`, before the answer or, if it had `started`, within it."""
     if started:
         sentence = (
-            f"{provider.host} fell silent for {_duration(seconds)} in the middle of its answer."
+            f"{provider.title} fell silent for {_duration(seconds)} in the middle of its answer."
         )
         return ProviderError(sentence, code="timeout", actions=("continue", "retry"))
     sentence = (
-        f"{provider.host} did not answer within {_duration(seconds)}: the model may still be "
+        f"{provider.place} did not answer within {_duration(seconds)}: the model may still be "
         "loading or be too large for that machine; try again, or raise LLM_TIMEOUT_SECONDS."
     )
     return ProviderError(sentence, code="timeout", actions=("retry", "choose-model"))
@@ -183,7 +188,7 @@ def timed_out(provider: Provider, seconds: float, *, started: bool) -> ProviderE
 def silent(provider: Provider, seconds: float, *, started: bool) -> ProviderError:
     """The connection was kept busy, but nothing of an answer came."""
     message = (
-        f"{provider.host} keeps the connection open, but sent nothing of an answer for "
+        f"{provider.title} keeps the connection open, but sent nothing of an answer for "
         f"{_duration(seconds)} or {MOST_EMPTY_LINES:,} lines: try again, or choose another model."
     )
     actions = ("continue", "retry") if started else ("retry",)
@@ -194,7 +199,7 @@ def too_large(provider: Provider, reached: CapReached, *, started: bool) -> Prov
     """The answer ended at a cap; what came before it is kept."""
     setting, what = _CAPS[reached.counted]
     where = f" ({setting})" if setting else ""
-    message = f"{provider.host} sent {what.format(reached.most)}{where}."
+    message = f"{provider.title} sent {what.format(reached.most)}{where}."
     actions = ("continue", "retry") if started else ("retry",)
     return ProviderError(message, code="too_large", actions=(*actions, "choose-model"))
 
@@ -203,7 +208,7 @@ def cut(provider: Provider, *, started: bool, detail: str = "") -> ProviderError
     """The connection broke, or the stream ended without a finish reason."""
     actions = ("continue", "retry") if started else ("retry",)
     advice = "you can let it continue" if started else "try again"
-    message = f"The answer from {provider.host} broke off before its end: {advice}."
+    message = f"The answer from {provider.title} broke off before its end: {advice}."
     return ProviderError(
         message, code="cut", actions=actions, detail=without_keys(detail, provider.api_key)
     )
@@ -212,11 +217,11 @@ def cut(provider: Provider, *, started: bool, detail: str = "") -> ProviderError
 def garbage(provider: Provider, excerpt: str, *, started: bool = False) -> ProviderError:
     """An answer, or a piece of it, that does not follow the protocol."""
     if started:
-        message = f"{provider.host} sent something unreadable in the middle of its answer."
+        message = f"{provider.title} sent something unreadable in the middle of its answer."
         actions = ("continue", "retry")
     else:
         message = (
-            f"{provider.host} answered, but not as an LLM server does: check that the address is "
+            f"{provider.place} answered, but not as an LLM server does: check that the address is "
             "that of an OpenAI-compatible API (it usually ends in /v1)."
         )
         actions = ("open-settings", "retry")
@@ -227,7 +232,7 @@ def garbage(provider: Provider, excerpt: str, *, started: bool = False) -> Provi
 
 def empty(provider: Provider) -> ProviderError:
     message = (
-        f"{provider.model or 'The model'} at {provider.host} gave an empty answer: try again, or "
+        f"{provider.model or 'The model'} at {provider.title} gave an empty answer: try again, or "
         "choose another model."
     )
     return ProviderError(message, code="empty", actions=("retry", "choose-model"))
@@ -235,14 +240,14 @@ def empty(provider: Provider) -> ProviderError:
 
 def redirected(provider: Provider, target: str) -> ProviderError:
     """A redirect, which is not followed: the key and the chat are for the configured host."""
-    message = f"{provider.host} sends us to another address: set the one that it moved to."
+    message = f"{provider.place} sends us to another address: set the one that it moved to."
     detail = without_keys(target, provider.api_key)
     return ProviderError(message, code="unreachable", actions=("open-settings",), detail=detail)
 
 
 def unusable_key(provider: Provider) -> ProviderError:
     message = (
-        f"The key for {provider.host} holds characters that no key has (a line break, or letters "
+        f"The key for {provider.title} holds characters that no key has (a line break, or letters "
         "outside ASCII): enter it again."
     )
     return ProviderError(message, code="key_refused", actions=("enter-key", "open-settings"))

@@ -32,11 +32,22 @@ _NOT_FOR_CHAT = re.compile(
 
 
 @dataclass(frozen=True, slots=True)
+class Abilities:
+    """Whether a model sees pictures and calls tools; None: not known."""
+
+    vision: bool | None = None
+    tools: bool | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class ModelInfo:
-    """An entry of a model list. `context_window` in tokens, None where the list has none."""
+    """An entry of a model list. `context_window` in tokens, None where the list has none; whether
+    the model sees pictures (`vision`) and calls tools, None where that is not known."""
 
     id: str
     context_window: int | None = None
+    vision: bool | None = None
+    tools: bool | None = None
 
     @property
     def chats(self) -> bool:
@@ -50,7 +61,36 @@ def models_in(answer: Any) -> tuple[ModelInfo, ...] | None:
     if not isinstance(data, list):
         return None
     entries = [e for e in data if isinstance(e, Mapping) and isinstance(e.get("id"), str)]
-    return tuple(ModelInfo(entry["id"], window_in(entry)) for entry in entries)
+    return tuple(_model_in(entry) for entry in entries)
+
+
+def _model_in(entry: Mapping[str, Any]) -> ModelInfo:
+    able = abilities_in(entry)
+    return ModelInfo(entry["id"], window_in(entry), able.vision, able.tools)
+
+
+def abilities_in(entry: Mapping[str, Any]) -> Abilities:
+    """What an entry of a list of models says about its model.
+
+    OpenRouter has `architecture.input_modalities` and `supported_parameters`, Mistral an object
+    `capabilities`. `abilities` has what servers say elsewhere.
+    """
+    architecture, named = entry.get("architecture"), entry.get("capabilities")
+    inputs = architecture.get("input_modalities") if isinstance(architecture, Mapping) else None
+    vision, tools = holds(inputs, "image"), holds(entry.get("supported_parameters"), "tools")
+    if isinstance(named, Mapping):
+        vision = flag(named.get("vision")) if vision is None else vision
+        tools = flag(named.get("function_calling")) if tools is None else tools
+    return Abilities(vision, tools)
+
+
+def holds(names: Any, wanted: str) -> bool | None:
+    """Whether the list has the name; None where there is no list."""
+    return wanted in names if isinstance(names, list) else None
+
+
+def flag(value: Any) -> bool | None:
+    return value if isinstance(value, bool) else None
 
 
 def window_in(entry: Mapping[str, Any]) -> int | None:

@@ -7,6 +7,7 @@ it.
 from __future__ import annotations
 
 import ipaddress
+import re
 from dataclasses import dataclass, field
 from typing import Literal
 from urllib.parse import urlsplit
@@ -15,6 +16,8 @@ from .addresses import is_link_local, normal_host
 
 Source = Literal["settings", "environment", "local", "gguf", "demo"]
 
+_SOURCE = re.compile(r"\s*\([^()]*\)$")
+"""What stands behind the name of a provider that nobody named."""
 OPENAI_BASE_URL = "https://api.openai.com/v1"
 
 
@@ -22,6 +25,7 @@ OPENAI_BASE_URL = "https://api.openai.com/v1"
 class Provider:
     """`context_window` is in tokens, None if not configured. `model` is empty until one is chosen.
 
+    `vision` is what the user set about the models' sight, None if nothing.
     `base_url` of a model that we serve ourselves (sources gguf and demo) is empty until its server
     runs. `tools` is False if the model is known not to take tools.
     """
@@ -33,6 +37,7 @@ class Provider:
     context_window: int | None = None
     source: Source = "settings"
     tools: bool = True
+    vision: bool | None = None
 
     @property
     def demo(self) -> bool:
@@ -47,6 +52,17 @@ class Provider:
     def host(self) -> str:
         """Scheme, host and port for error messages, such as `http://127.0.0.1:11434`."""
         return host_of(self.base_url) or self.name
+
+    @property
+    def title(self) -> str:
+        """The name as people know it, without the source that we add: `Ollama`; the host of a
+        provider without a name."""
+        return _SOURCE.sub("", self.name) or self.host
+
+    @property
+    def place(self) -> str:
+        """Host and name, for a fault of the address: `http://127.0.0.1:11434 (Ollama)`."""
+        return self.host if self.title in self.host else f"{self.host} ({self.title})"
 
 
 def normal_base_url(text: str) -> str:

@@ -18,6 +18,7 @@ from dataclasses import replace
 
 from ..config import Settings
 from ..errors import NotFound, Problem, ProviderError
+from .abilities import with_abilities
 from .book import Contents, ProviderBook
 from .discovery import Discovery, LocalServer
 from .gguf import GgufServer, ModelPlace, demo_model, gguf_model
@@ -159,10 +160,12 @@ class Resolver:
         return await asyncio.to_thread(self._book.contents) if known is None else known
 
     async def models(self, provider: Provider) -> tuple[ModelInfo, ...]:
-        """The models that the provider offers. Raises `ProviderError`."""
+        """The models that the provider offers, with their abilities. Raises `ProviderError`."""
         if provider.source in ("gguf", "demo"):
-            return (ModelInfo(provider.model, provider.context_window),)
-        return await list_models(provider, self._network)
+            served = ModelInfo(provider.model, provider.context_window, None, provider.tools)
+            return (served,)
+        listed = await list_models(provider, self._network)
+        return await with_abilities(listed, provider, self._network)
 
     async def prepare(self, provider: Provider) -> Provider:
         """The provider with a model, and with a running server if we serve it ourselves.
@@ -233,12 +236,13 @@ class Resolver:
 
     async def _nothing_found(self) -> ProviderError:
         message = (
-            "No model is set up yet: start Ollama or LM Studio on this machine, or enter a "
-            "provider's address and key in the settings."
+            "Start Ollama or LM Studio on this machine, or enter a provider's address and key in the "
+            "settings."
         )
         empty = next(iter(await self._discovery.servers()), None)
         if empty is not None:
             message = _without_models(empty)
+            return ProviderError(message, code="unknown_model", actions=("retry", "open-settings"))
         return ProviderError(message, code="no_provider", actions=("open-settings", "retry"))
 
     async def _gone(self, name: str) -> ProviderError:

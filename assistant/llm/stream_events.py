@@ -88,10 +88,12 @@ class ModelName:
 
 @dataclass(frozen=True, slots=True)
 class Notice:
-    """A remark about this request for the user, such as a wait or a setting that was left out."""
+    """A remark about this request for the user, such as a wait or a setting that was left out.
+    `seconds` is the length of a wait that the message names, so that a client can count it down."""
 
     code: str
     message: str
+    seconds: int | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -21,7 +21,8 @@ LOADING_SECONDS = 2.0
 class Wording:
     """The error for texts that match `pattern`, unless the status is one of `not_with`.
 
-    `sentence` has the fields `host` and `model`; `retry_after` is in seconds.
+    `sentence` has the fields `host` (the provider's name), `place` (with its
+    address) and `model`; `retry_after` is in seconds.
     """
 
     code: str
@@ -67,7 +68,7 @@ WORDINGS: tuple[Wording, ...] = (
         ("choose-model",),
     ),
     Wording(
-        "rate_limited",
+        "no_credit",
         _any_of(
             r"insufficient_quota",
             r"exceeded your current quota",
@@ -185,7 +186,7 @@ WORDINGS: tuple[Wording, ...] = (
         ),
         "{host} refused the message by its content rules: word it differently, or choose another "
         "model.",
-        ("retry", "choose-model"),
+        ("edit", "choose-model"),
     ),
     Wording(
         "key_refused",
@@ -227,7 +228,7 @@ STATUS_MEANINGS: tuple[StatusMeaning, ...] = (
     StatusMeaning(
         402,
         402,
-        "rate_limited",
+        "no_credit",
         "The account at {host} has no credit left: add credit there, or choose another provider.",
         ("open-settings", "choose-model"),
     ),
@@ -242,7 +243,7 @@ STATUS_MEANINGS: tuple[StatusMeaning, ...] = (
         404,
         405,
         "unreachable",
-        "{host} answers, but has no chat API at this address: it usually ends in /v1.",
+        "{place} answers, but has no chat API at this address: it usually ends in /v1.",
         ("open-settings",),
     ),
     StatusMeaning(

@@ -3,15 +3,22 @@
 from __future__ import annotations
 
 import asyncio
-import re
 from collections.abc import AsyncIterator
 from typing import Annotated, Final, Literal, cast
 
 from aiohttp import web
 from pydantic import Field
 
+from ..chats.export.file_names import safe_title
 from ..chats.export.markdown import to_markdown
-from ..chats.export.trajectory import Format, Trajectory, from_text, to_text, without
+from ..chats.export.trajectory import (
+    FileFormat,
+    Format,
+    Trajectory,
+    from_text,
+    to_text,
+    without,
+)
 from ..validation import Body, Query
 from .answers import answer
 from .route import Request, Route
@@ -24,8 +31,6 @@ FILES: Final = {
     "trajectory": ("application/json", "json"),
 }
 """Media type and ending of each format."""
-LONGEST_FILE_NAME: Final = 60
-_UNSAFE = re.compile(r"[^A-Za-z0-9]+")
 
 
 class ExportQuery(Query):
@@ -33,7 +38,7 @@ class ExportQuery(Query):
 
 
 class ImportBody(Body):
-    format: Format
+    format: FileFormat
     content: Annotated[str, Field(min_length=1)]
 
 
@@ -55,7 +60,7 @@ async def export_chat(request: Request[None, ExportQuery]) -> web.Response:
 
 
 async def import_chat(request: Request[ImportBody, None]) -> web.Response:
-    """A new chat from a file that an export made."""
+    """A new chat from a file that an export or a share made."""
     body, space = request.body, request.space
     trajectory = await asyncio.to_thread(from_text, body.content, body.format)
     chat = await space.archive.add(trajectory)
@@ -71,9 +76,8 @@ ROUTES = (
 
 def file_name(trajectory: Trajectory) -> str:
     """The title in letters that every system takes, else the id; without an ending."""
-    title = _UNSAFE.sub("-", trajectory.title)[:LONGEST_FILE_NAME].strip("-")
     # `chat-` in front: a name such as CON is a device for Windows.
-    return f"chat-{title or trajectory.id}"
+    return f"chat-{safe_title(trajectory.title) or trajectory.id}"
 
 
 async def _once(content: bytes) -> AsyncIterator[bytes]:

@@ -46,8 +46,10 @@ TAGS: Final[Mapping[str, str]] = {
     "chats": "chats",
     "library": "chats",
     "export": "chats",
+    "share": "chats",
     "skills": "knowledge",
     "statements": "knowledge",
+    "user_data": "knowledge",
 }
 """The group of the routes in each module; the others are about the installation."""
 

@@ -25,6 +25,7 @@ from ..llm.book import ProviderBook
 from ..llm.client import Client
 from ..llm.resolver import Resolver
 from ..space import UserSpace
+from ..user_data.usage import Usage
 from ..validation import parsed
 from ..workflow.node_definitions import NodeDefinitions
 from .body import BodyReader
@@ -39,7 +40,8 @@ class Installation:
     """The parts of the assistant that handlers use.
 
     `space_of` gives the space of the user who sends a request, and raises `Refused` for a user that
-    ComfyUI does not have. `secrets` are the texts that no export may hold. `problems` returns the
+    ComfyUI does not have. `secrets` are the texts that no export may hold. `empty_data` deletes
+    all data of the user who sends a request. `problems` returns the
     faults found at the start; a function, since the start ends after the routes are made.
     `node_definitions` gives the definitions of ComfyUI's nodes.
     """
@@ -51,6 +53,7 @@ class Installation:
     resolver: Resolver
     client: Client
     secrets: Callable[[], frozenset[str]]
+    empty_data: Callable[[web.Request, int], Awaitable[Usage]]
     problems: Callable[[], tuple[Problem, ...]]
     node_definitions: Callable[[], Awaitable[NodeDefinitions]]
     comfyui_version: str | None

@@ -6,6 +6,7 @@ The provider book checks the values of a provider, the resolver chooses the prov
 from __future__ import annotations
 
 import asyncio
+from dataclasses import replace
 from typing import Annotated, Any, Final
 
 from aiohttp import web
@@ -17,14 +18,15 @@ from ..llm.check import check
 from ..llm.models import ModelInfo
 from ..llm.provider import Provider
 from ..llm.resolver import Resolver
-from ..validation import Body, NoFields, Query, Whole, described_length
+from ..validation import Body, Flag, NoFields, Query, Whole, described_length
 from .answers import answer, nothing
 from .route import PlainRequest, Request, Route
 
 LONGEST_NAME: Final = 200
 """Characters; names of providers that we find ourselves are longer than names that users give."""
 UNSAVED: Final = "this provider"
-"""The name in messages about a provider that is tested before the user gives it a name."""
+"""In the place of the name of a provider that is tested before it has one; messages then name its
+address."""
 
 Window = Annotated[Whole, WithJsonSchema({"type": "integer", "minimum": 1})]
 
@@ -36,6 +38,7 @@ class ProviderFields(Body):
     model: Annotated[str, described_length(LONGEST_MODEL_NAME, least=0)] | None = None
     context_window: Window | None = Field(None, description="Tokens.")
     api_key: Annotated[str, described_length(LONGEST_KEY, least=0)] | None = None
+    vision: Flag | None = Field(None, description="Whether its models see pictures; null: unknown.")
 
     @property
     def given(self) -> dict[str, Any]:
@@ -95,9 +98,14 @@ async def list_models(request: Request[None, ModelsQuery]) -> web.Response:
     """The models of a provider that can chat."""
     resolver, name = request.installation.resolver, request.query.provider
     provider = await _named(resolver, name) if name else await resolver.current()
-    found = await resolver.models(provider)
-    shown = [model for model in found if model.chats] or found
-    return answer({"models": [model_json(model) for model in shown], "provider": provider.name})
+    return await _models(resolver, provider)
+
+
+async def list_models_of(request: Request[ProviderFields, None]) -> web.Response:
+    """The models of a provider that is not saved; it is asked with the key that is sent along,
+    never with a stored key."""
+    provider = replace(provider_from(UNSAVED, request.body.given), name="")
+    return await _models(request.installation.resolver, provider)
 
 
 async def test_provider(request: Request[TestedProvider, None]) -> web.Response:
@@ -110,7 +118,7 @@ async def test_provider(request: Request[TestedProvider, None]) -> web.Response:
     if isinstance(asked, ProviderName):
         provider = await _named(request.installation.resolver, asked.name)
     else:
-        provider = provider_from(UNSAVED, asked.given)
+        provider = replace(provider_from(UNSAVED, asked.given), name="")
     return answer(await check(request.installation.client, provider))
 
 
@@ -119,6 +127,7 @@ ROUTES = (
     Route("GET", "/assistant/settings", read_settings, {200: "Settings"}),
     Route("POST", "/assistant/settings/test", test_provider, {200: "ProviderTest"}, errors=(404,)),
     Route("GET", "/assistant/models", list_models, {200: "ModelList"}, errors=(404, 502)),
+    Route("POST", "/assistant/models", list_models_of, {200: "ModelList"}, errors=(502,)),
     Route("PUT", _PROVIDER, put_provider, {200: "Provider"}),
     Route("DELETE", _PROVIDER, delete_provider, {204: "Nothing"}, errors=(404,)),
     Route("POST", f"{_PROVIDER}/activate", activate_provider, {204: "Nothing"}, errors=(404,)),
@@ -132,16 +141,23 @@ def provider_json(provider: Provider) -> dict[str, Any]:
         "base_url": provider.base_url,
         "model": provider.model,
         "context_window": provider.context_window,
+        "vision": provider.vision,
         "has_key": bool(provider.api_key),
         "source": provider.source,
     }
 
 
 def model_json(model: ModelInfo) -> dict[str, Any]:
-    body: dict[str, Any] = {"id": model.id}
+    body: dict[str, Any] = {"id": model.id, "vision": model.vision, "tools": model.tools}
     return (
         body if model.context_window is None else {**body, "context_window": model.context_window}
     )
+
+
+async def _models(resolver: Resolver, provider: Provider) -> web.Response:
+    found = await resolver.models(provider)
+    shown = [model for model in found if model.chats] or found
+    return answer({"models": [model_json(model) for model in shown], "provider": provider.name})
 
 
 async def _named(resolver: Resolver, name: str) -> Provider:

@@ -9,9 +9,9 @@ from typing import Final
 from .snippet import ELLIPSIS, Snippet
 from .word_query import Occurrence, Phrase, SearchedText
 
-SNIPPET_CHARS: Final = 400
-"""Characters of a piece that has all words."""
-FRAGMENT_CHARS: Final = 120
+SNIPPET_CHARS: Final = 160
+"""Characters of a piece that has all words: three lines of a narrow side bar."""
+FRAGMENT_CHARS: Final = 60
 """Characters of each piece where no single piece has all words."""
 MOST_FRAGMENTS: Final = 6
 LEAD_SHARE: Final = 0.25

@@ -121,7 +121,9 @@ class AnswerWriter:
             self.model = event.name
         elif isinstance(event, Notice):
             self._close()
-            said = {"code": event.code, "message": event.message}
+            said: dict[str, Any] = {"code": event.code, "message": event.message}
+            if event.seconds:
+                said["seconds"] = event.seconds
             # The same id again: a later notice of this code replaces the earlier one.
             self._emit(chunks.data("notice", said, part_id=f"{self._prefix}-{event.code}"))
         elif isinstance(event, Finish):

@@ -7,7 +7,14 @@ from typing import Any
 
 from ..context.report import CENTS
 from ..llm.stream_events import Usage
+from ..messages.chunks import Chunk
 
+STARTS = frozenset(("reasoning-start", "tool-input-start"))
+ENDS = frozenset(("reasoning-end", "tool-output-available", "tool-output-error"))
+TIMED = STARTS | ENDS | {"tool-approval-request"}
+"""Types of the chunks between which the time of a part is counted: thoughts and tool calls."""
+MOST_PARTS = 1_000
+"""Parts of an answer whose times are kept."""
 COUNTS = ("input_tokens", "output_tokens", "cached_tokens", "reasoning_tokens")
 MOST = 10**15
 """A larger number in metadata is no count of tokens or milliseconds."""
@@ -27,6 +34,8 @@ class Measure:
         timing = _numbers(before.get("timing"), ("first_token_ms", "total_ms"))
         self._before_ms = timing.get("total_ms", 0)
         self._first_ms = timing.get("first_token_ms")
+        self._begun: dict[str, tuple[str, float]] = {}
+        self._parts = _times(before.get("timing"))
         self._usage = _numbers(before.get("usage"), COUNTS)
         self._cost = cost_in(before)
 
@@ -34,6 +43,18 @@ class Measure:
         """A part of the answer arrived; only the first call has an effect."""
         if self._first_ms is None:
             self._first_ms = self._elapsed_ms()
+
+    def note(self, chunk: Chunk, last: int) -> None:
+        """Counts the time of a thought or a tool call; `last` is the index of the last part. A call
+        that waited for approval gets none: most of it would be the user's time."""
+        kind, call = chunk["type"], chunk.get("toolCallId")
+        known = f"{call or chunk.get('id')}"
+        if kind in STARTS:
+            self._begun[known] = (f"{call or last}", self._clock())
+        elif (begun := self._begun.pop(known, None)) and kind in ENDS:
+            name, at = begun
+            if len(self._parts) < MOST_PARTS:
+                self._parts[name] = round((self._clock() - at) * 1000)
 
     @property
     def cost(self) -> float | None:
@@ -51,7 +72,9 @@ class Measure:
 
     def to_json(self) -> dict[str, Any]:
         """The `usage`, `timing` and `cost` of `messageMetadata`; tokens, milliseconds, dollars."""
-        timing = {"total_ms": self._elapsed_ms()}
+        timing: dict[str, Any] = {"total_ms": self._elapsed_ms()}
+        if self._parts:
+            timing["parts"] = dict(self._parts)
         if self._first_ms is not None:
             timing["first_token_ms"] = self._first_ms
         body: dict[str, Any] = {"timing": timing}
@@ -74,6 +97,13 @@ def cost_in(metadata: Mapping[str, Any]) -> float | None:
         return None
     # The comparison is also false for NaN, and takes whole numbers that are no float.
     return float(amount) if 0 <= amount <= MOST_DOLLARS else None
+
+
+def _times(timing: Any) -> dict[str, int]:
+    """Milliseconds by part, in the metadata of an answer that goes on."""
+    parts = timing.get("parts") if isinstance(timing, Mapping) else None
+    names = tuple(parts)[:MOST_PARTS] if isinstance(parts, Mapping) else ()
+    return _numbers(parts, tuple(name for name in names if isinstance(name, str)))
 
 
 def _numbers(values: Any, names: tuple[str, ...]) -> dict[str, int]:

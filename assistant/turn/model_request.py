@@ -37,8 +37,7 @@ OVERFLOW_SHARE = 0.6
 """A request that overflowed is planned again for this share of its tokens (R29)."""
 _TOOLS_REFUSED = "{} does not take tools, so it answers without them and cannot see the workflow."
 _COMPACTED = (
-    "The model's window is smaller than expected, so older messages were summarised and the "
-    "request was sent again."
+    "The model's window is smaller than expected, so the request was shortened and sent again."
 )
 _SILENTLY_CUT = (
     "{} left out the beginning of what it was sent: its own window is smaller than it says. Set "
@@ -222,10 +221,10 @@ def _check_answer(provider: Provider, writer: AnswerWriter) -> None:
     user can see."""
     if writer.finish == "content-filter":
         raise ProviderError(
-            f"{provider.host} stopped the answer by its content rules: word your message "
+            f"{provider.title} stopped the answer by its content rules: word your message "
             "differently, or choose another model.",
             code="content_filter",
-            actions=("retry", "choose-model"),
+            actions=("edit", "choose-model"),
         )
     if writer.finish == "stop" and not writer.answered:
         raise ProviderError(

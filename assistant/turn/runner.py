@@ -57,6 +57,7 @@ class TurnRunner:
             self._emit, services.toolset, turn.tools, turn.allowed, turn.question
         )
         self._measure = Measure(services.clock, turn.opening.answer.metadata)
+        turn.stream.on_part = self._measure.note
         self._requests: ModelRequests | None = None
         self._state: ChatState = "idle"
 

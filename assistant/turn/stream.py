@@ -17,6 +17,7 @@ from ..messages.chunks import Chunk
 from ..messages.fold import MessageFold
 from ..messages.merged_chunks import MergedChunks
 from ..messages.parts import Message
+from .measure import TIMED
 
 BLOCK: Final = 256
 """Chunks of a full block."""
@@ -38,6 +39,9 @@ class TurnStream:
         self.chat_id = chat_id
         self.stop_reason: StopReason | None = None
         self._on_chunk = on_chunk
+        self.on_part: Callable[[Chunk, int], None] | None = None
+        """Called with each chunk that begins or ends a timed part, and the index of the answer's
+        last part."""
         self._loop = asyncio.get_running_loop()
         self._fold = MessageFold(answer)
         self._blocks: list[list[Chunk]] = [[]]
@@ -66,6 +70,8 @@ class TurnStream:
     def emit(self, chunk: Chunk) -> None:
         """Adds a chunk to the answer and wakes the readers."""
         self._fold.add(chunk)
+        if self.on_part is not None and chunk["type"] in TIMED:
+            self.on_part(chunk, len(self._fold.message.parts) - 1)
         self._keep(chunk)
         if self._on_chunk is not None:
             self._on_chunk(chunk)

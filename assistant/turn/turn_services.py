@@ -12,6 +12,7 @@ from ..chats import ChatParams
 from ..comfy_port import ComfyPort
 from ..config import Settings
 from ..context.calibration import Calibration
+from ..llm.models import ModelInfo
 from ..llm.provider import Provider
 from ..llm.request import LLMRequest
 from ..llm.stream_events import Event
@@ -32,6 +33,7 @@ class Providers(Protocol):
     async def current(self) -> Provider: ...
     async def named(self, name: str) -> Provider: ...
     async def window(self, provider: Provider) -> int | None: ...
+    async def models(self, provider: Provider) -> Sequence[ModelInfo]: ...
 
 
 class Model(Protocol):
@@ -75,7 +77,8 @@ class Summaries(Protocol):
 @dataclass(frozen=True, slots=True)
 class Reply:
     """The answer to a slash command, and what the client does on its screen, if anything:
-    `{"action": "new_chat" | "open_chat" | "delete_chat", "chat_id"?}`."""
+    `{"action": "new_chat" | "open_chat" | "delete_chat" | "export_chat" | "show_tokens" |
+    "hide_tokens", "chat_id"?, "format"?, "name"?}`."""
 
     text: str
     action: Mapping[str, Any] | None = None

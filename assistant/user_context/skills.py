@@ -19,7 +19,7 @@ from .. import files
 from ..errors import Conflict, InvalidRequest, NotFound, StoreError
 from ..messages.fences import plain_line, without_tricks
 from .skill_files import SKILL_FILE, SkillFile, parse_skill_file, write_skill_file
-from .slugs import Slug, inside, slug, slug_for
+from .slugs import Slug, handle_of, inside, slug, slug_for
 from .sources import SourceCache, normalized
 
 log = logging.getLogger("comfyui_assistant")
@@ -217,9 +217,10 @@ class SkillLibrary:
     def resolve(self, argument: str) -> Match | Unknown | Ambiguous:
         """The skill that `/skill argument` means.
 
-        An exact slug goes before an exact name, and a name before a prefix of either, upper and
-        lower case being the same; among equal matches the user's own skill goes before a default,
-        and a default before a system skill (R12).
+        An exact slug goes before an exact name, a name before a handle (`slugs.handle_of`), and
+        these before a prefix of slug or name, upper and lower case being the same; among equal
+        matches the user's own skill goes before a default, and a default before a system skill
+        (R12).
         """
         users = self._all(self._user)
         own = [skill for skill in users if skill.origin == "user"]
@@ -227,7 +228,7 @@ class SkillLibrary:
         ours = [skill for skill in self._all(self._system) if on_demand(skill.slug)]
         wanted = _folded(argument)
         if wanted:
-            for means in (_has_slug, _has_name, _begins):
+            for means in (_has_slug, _has_name, _has_handle, _begins):
                 for skills in (own, defaults, ours):
                     found = [skill for skill in skills if means(skill, wanted)]
                     if len(found) == 1:
@@ -298,6 +299,10 @@ def _folded(text: str) -> str:
 
 def _has_slug(skill: Skill, wanted: str) -> bool:
     return skill.slug.casefold() == wanted
+
+
+def _has_handle(skill: Skill, wanted: str) -> bool:
+    return handle_of(skill.slug).casefold() == wanted
 
 
 def _has_name(skill: Skill, wanted: str) -> bool:

@@ -19,6 +19,7 @@ Slug = NewType("Slug", str)
 """A name that `slug` has checked."""
 
 _ALLOWED = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,79}", re.ASCII)
+_ORDER = re.compile(r"^\d+_(?:model_)?")
 _MADE_LENGTH = 48  # characters; leaves room for a suffix and keeps URLs readable
 _HASH_LENGTH = 8  # hexadecimal digits
 
@@ -35,6 +36,11 @@ def slug(text: object, where: str = "slug") -> Slug:
             where=where,
         )
     return Slug(text)
+
+
+def handle_of(name: str) -> str:
+    """A slug without the number that orders shipped skills: `sdxl` of `20_model_sdxl`."""
+    return _ORDER.sub("", name) or name
 
 
 def slug_for(name: str) -> Slug:

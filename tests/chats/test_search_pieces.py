@@ -79,9 +79,10 @@ def test_what_the_model_thought_is_not_searched() -> None:
     assert pieces_of(message(ReasoningPart("secret"))) == ()
 
 
-def test_notices_are_searched() -> None:
-    (piece,) = pieces_of(message(DataPart("notice", {"text": "The key is wrong."})))
-    assert piece.text == "text: The key is wrong."
+def test_of_a_notice_what_people_read_is_searched() -> None:
+    notice = {"code": "silently_cut", "message": "The key is wrong."}
+    (piece,) = pieces_of(message(DataPart("notice", notice)))
+    assert piece.text == "The key is wrong."
 
 
 def test_json_reads_as_words_at_any_depth() -> None:

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from plugin.assistant.chats.titles import NEW_CHAT, TITLE_CHARS, clean_title, title_for, title_from
-from plugin.assistant.messages.parts import Message
+from plugin.assistant.messages.parts import DataPart, Message
 
 from .examples import attachment, skill, user
 
@@ -57,6 +57,12 @@ def test_a_cut_does_not_take_an_accent_from_its_letter() -> None:
 
 def test_an_expanded_skill_gives_its_name() -> None:
     assert title_for(user("u", "/skill up", skill("Upscaling well"))) == "Skill: Upscaling well"
+
+
+def test_a_question_after_a_skill_is_the_title() -> None:
+    text = "/skill up Which upscaler keeps skin natural?"
+    data = {"name": "Upscaling well", "request": "Which upscaler keeps skin natural?"}
+    assert title_for(user("u", text, DataPart("skill", data))) == data["request"]
 
 
 def test_a_message_of_attachments_alone_is_called_by_the_first_name() -> None:

@@ -1,6 +1,7 @@
 """`ChatContext`: the next request of a chat, with all steps of a plan, and its report."""
 
 import json
+from dataclasses import replace
 
 import pytest
 from hypothesis import given
@@ -174,6 +175,19 @@ def test_a_question_too_long_for_an_assumed_window_is_tried() -> None:
     long = user("word " * 80_000)
     made = ChatContext(Settings(), Budget(Window()), FULL, (), (long,)).plan()
     assert made.messages[-1] == long
+
+
+def test_a_file_too_long_for_an_assumed_window_is_refused_in_words() -> None:
+    long = replace(user("word " * 80_000), own_words="What is this?")
+    with pytest.raises(ContextOverflow, match=r"about \d+,\d+ tokens\. .* 32,768 are assumed"):
+        ChatContext(Settings(), Budget(Window()), FULL, (), (long,)).plan()
+
+
+def test_a_file_that_fits_an_assumed_window_is_sent_whole() -> None:
+    file = replace(user("word " * 8_000), own_words="What is this?")
+    history = (user("word " * 30_000), answer(), file)
+    made = ChatContext(Settings(), Budget(Window()), FULL, (), history).plan()
+    assert made.messages[-1] == file
 
 
 def test_the_parts_of_the_report_are_what_is_sent() -> None:

@@ -1,6 +1,7 @@
 """Messages that are sent during an answer: the queue shows them, can cancel them, and never loses
 them."""
 
+import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 
@@ -97,7 +98,7 @@ def test_an_edit_that_a_busy_chat_refuses_stays_and_the_reason_goes(
     panel.articles.first.get_by_role("button", name="Edit").click()
     editor = panel.page.get_by_role("textbox", name="Edit what you asked")
     editor.fill("Said differently")
-    refused = panel.root.get_by_text("This chat is already answering")
+    refused = panel.root.get_by_text("This chat is already answering", exact=True)
     with a_busy_chat(panel, provider):
         editor.press("Enter")
         expect(refused).to_be_visible()
@@ -106,3 +107,30 @@ def test_an_edit_that_a_busy_chat_refuses_stays_and_the_reason_goes(
     expect(refused).to_have_count(0)
     expect(editor).to_have_value("Said differently")
     editor.press("Escape")
+
+
+def test_what_is_sent_while_comfyui_is_away_stays_in_sight_and_outlives_a_reload(
+    panel: Panel, provider: ProviderThread
+) -> None:
+    provider.queue("Ready.", "One.", "Two.", "Three.")
+    panel.ask("Are you there?")
+    panel.idle()
+    away = re.compile(r"/api/(chat|chats/subscribe)(\?|$)")
+    panel.page.route(away, lambda route: route.abort())
+    # The event stream that is open ends only with the page.
+    panel.reload()
+    for question in ("First", "Second", "Third"):
+        panel.ask(question)
+    expect(panel.root.get_by_text("Not sent yet").first).to_be_visible()
+    in_sight = panel.root.locator(".ca-log, .ca-queue")
+    for _visit in range(2):
+        for question in ("First", "Second", "Third"):
+            expect(in_sight.get_by_text(question, exact=True)).to_be_visible()
+        panel.reload()
+    panel.page.unroute(away)
+    for question, answer in (("First", "One."), ("Second", "Two."), ("Third", "Three.")):
+        expect(panel.log.get_by_text(question, exact=True)).to_be_visible()
+        expect(panel.log.get_by_text(answer, exact=True)).to_be_visible()
+    panel.idle()
+    asked = [str(request.messages[-1]["content"]) for request in provider.requests[1:]]
+    assert asked == ["First", "Second", "Third"]

@@ -52,12 +52,43 @@ def test_without_a_model_the_first_screen_leads_to_one(
         panel.button("Set up a provider").click()
         fill(panel, name="mine", address=locked_provider.base_url, key=KEY, model="scripted")
         panel.button("Save").click()
-        expect(panel.root.get_by_role("region", name="mine")).to_contain_text("In use")
-        panel.button("Back to the chat").click()
+        expect(panel.message).to_be_visible()
         locked_provider.queue("Hello from your provider.")
         panel.ask("Hello")
         expect(panel.answer).to_contain_text("Hello from your provider.")
         panel.idle()
+
+
+def test_a_provider_is_added_with_its_models_listed_and_the_question_answered(
+    browser: Browser, locked_provider: ProviderThread, tmp_path: Path
+) -> None:
+    """Three clicks: the settings, a model of the list, Save."""
+    with fresh_panel(browser, tmp_path, NOTHING) as panel:
+        panel.ask("Hello?")
+        panel.answer.get_by_role("button", name="Open settings").click()
+        fill(panel, address=locked_provider.base_url)
+        fill(panel, key=KEY)
+        models = panel.root.get_by_role("group", name="Models of this server")
+        models.get_by_role("button", name="scripted").click()
+        expect(panel.root.get_by_label("Model", exact=True)).to_have_value("scripted")
+        locked_provider.queue("Yes?")
+        panel.button("Save").click()
+        expect(panel.answer).to_contain_text("Yes?")
+        panel.idle()
+        expect(panel.root.get_by_role("group", name="No model is set up yet")).to_have_count(0)
+
+
+def test_a_key_that_is_refused_is_told_at_its_field_before_saving(
+    browser: Browser, locked_provider: ProviderThread, tmp_path: Path
+) -> None:
+    with fresh_panel(browser, tmp_path, NOTHING) as panel:
+        panel.button("Set up a provider").click()
+        fill(panel, address=locked_provider.base_url)
+        fill(panel, key="wrong")
+        key = panel.root.get_by_label("Key", exact=True)
+        expect(key).to_have_attribute("aria-invalid", "true")
+        problem = panel.root.locator(f"#{key.get_attribute('aria-describedby')}")
+        expect(problem).to_contain_text("key")
 
 
 def test_a_question_without_a_model_gets_a_card_that_leads_to_the_settings(
@@ -97,11 +128,8 @@ def test_a_refused_key_is_entered_again_and_the_question_answered(
             locked_provider.base_url
         )
         key.fill(KEY)
-        panel.button("Save").click()
-        expect(key).to_have_count(0)
-        panel.button("Back to the chat").click()
         locked_provider.queue("The key fits.")
-        panel.button("Retry").or_(panel.button("Answer again")).first.click()
+        panel.button("Save").click()
         expect(panel.answer).to_contain_text("The key fits.")
         panel.idle()
         assert KEY not in panel.page.content()
@@ -138,7 +166,13 @@ def test_an_incomplete_provider_is_not_saved_and_says_what_is_missing(
         panel.button("Set up a provider").click()
         fill(panel, name="mine", address="example")
         panel.button("Save").click()
-        expect(panel.root.get_by_role("alert")).to_contain_text("http://")
+        address = panel.root.get_by_label("Address", exact=True)
+        expect(address).to_be_focused()
+        expect(address).to_have_attribute("aria-invalid", "true")
+        problem = panel.root.locator(f"#{address.get_attribute('aria-describedby')}")
+        expect(problem).to_contain_text("http://")
+        fill(panel, address="http://127.0.0.1:9/v1")
+        expect(address).not_to_have_attribute("aria-invalid", "true")
 
 
 def test_another_model_is_chosen_and_asked(

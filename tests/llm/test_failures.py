@@ -249,7 +249,7 @@ def test_a_model_that_cannot_see_is_told_from_a_broken_server(body: Any) -> None
         (401, "Unauthorized", "key_refused", 0),
         (403, openai_error("Country not supported"), "key_refused", 0),
         (400, [{"error": {"message": "API key not valid. Please pass one."}}], "key_refused", 0),
-        (402, openai_error("Payment required"), "rate_limited", 0),
+        (402, openai_error("Payment required"), "no_credit", 0),
         (429, openai_error("Rate limit reached for requests"), "rate_limited", "retry"),
         (429, openai_error("Request too large: reduce the length of it"), "rate_limited", "retry"),
         (500, "<html>oops</html>", "provider_error", "retry"),
@@ -272,7 +272,8 @@ def test_what_a_status_or_wording_means(
 ) -> None:
     error = refused(status, body)
     assert error.code == code
-    assert "http://127.0.0.1:11434" in error.message
+    assert "mine" in error.message
+    assert ("http://127.0.0.1:11434" in error.message) == (code == "unreachable")
     if isinstance(action, str):
         assert error.actions[0] == action
 
@@ -280,7 +281,7 @@ def test_what_a_status_or_wording_means(
 def test_an_account_without_credit_is_not_asked_again() -> None:
     body = openai_error("You exceeded your current quota.", code="insufficient_quota")
     error = refused(429, body)
-    assert error.code == "rate_limited"
+    assert error.code == "no_credit"
     assert "retry" not in error.actions
 
 
@@ -289,8 +290,8 @@ def test_a_local_server_that_is_off_is_to_be_started(reason: str) -> None:
     error = failures.unreachable(PROVIDER, reason)
     assert error.code == "unreachable"
     assert error.message == (
-        "Nothing answers at http://127.0.0.1:11434: start the server (such as Ollama) or check the "
-        "address."
+        "Nothing answers at http://127.0.0.1:11434 (mine): start the server (such as Ollama) or "
+        "check the address."
     )
 
 
@@ -354,7 +355,31 @@ def test_the_upstream_s_own_words_behind_a_router_are_kept() -> None:
 @pytest.mark.parametrize("body", [None, 7, "", [], [[]], {"error": None}, {"error": {}}, {}])
 @pytest.mark.parametrize("status", [0, 399, 400, 418, 500, 999])
 def test_every_status_and_body_gives_an_error(status: int, body: Any) -> None:
-    assert refused(status, body).message.startswith("http://127.0.0.1:11434")
+    assert refused(status, body).message.startswith("mine ")
+
+
+def test_an_error_names_the_provider_and_a_fault_of_the_address_both() -> None:
+    found = Provider("Ollama (local)", PROVIDER.base_url, "qwen3", source="local")
+    refusal = failures.refusal_in("no", 401)
+    assert failures.refused(found, refusal).message.startswith("Ollama does not accept the key")
+    where = "http://127.0.0.1:11434 (Ollama)"
+    assert where in failures.unreachable(found, "refused").message
+    hosted = Provider("127.0.0.1:11434 (environment)", PROVIDER.base_url, "qwen3")
+    assert "Nothing answers at http://127.0.0.1:11434:" in failures.unreachable(hosted, "").message
+
+
+@pytest.mark.parametrize(
+    ("status", "body"),
+    [(402, "pay"), (429, {"error": {"message": "You exceeded your current quota"}})],
+)
+def test_an_empty_account_is_no_matter_of_too_many_requests(status: int, body: Any) -> None:
+    error = refused(status, body)
+    assert error.code == "no_credit" and error.actions == ("open-settings", "choose-model")
+
+
+def test_a_message_against_the_content_rules_is_edited_and_not_sent_again() -> None:
+    error = refused(400, openai_error("flagged by the content_filter"))
+    assert (error.code, error.actions) == ("content_filter", ("edit", "choose-model"))
 
 
 def test_the_key_is_taken_out_of_the_server_s_words() -> None:

@@ -79,6 +79,23 @@ def test_a_list_of_models_may_name_their_windows(entry: dict[str, Any], tokens: 
     assert models_in({"data": [{"id": "m", **entry}]}) == (ModelInfo("m", tokens),)
 
 
+@pytest.mark.parametrize(
+    ("entry", "vision", "tools"),
+    [
+        ({"architecture": {"input_modalities": ["text", "image"]}}, True, None),
+        ({"architecture": {"input_modalities": ["text"]}}, False, None),
+        ({"supported_parameters": ["tools", "seed"]}, None, True),
+        ({"supported_parameters": ["seed"]}, None, False),
+        ({"capabilities": {"vision": True, "function_calling": False}}, True, False),
+        ({"capabilities": ["vision"], "architecture": "x", "supported_parameters": {}}, None, None),
+    ],
+)
+def test_a_list_of_models_may_name_their_abilities(
+    entry: dict[str, Any], vision: bool | None, tools: bool | None
+) -> None:
+    assert models_in({"data": [{"id": "m", **entry}]}) == (ModelInfo("m", None, vision, tools),)
+
+
 @pytest.mark.parametrize("answer", [None, [], {}, {"data": None}, "x", {"data": {"id": "m"}}])
 def test_what_is_no_list_of_models_is_told_from_an_empty_one(answer: Any) -> None:
     assert models_in(answer) is None

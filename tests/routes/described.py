@@ -110,7 +110,8 @@ class Checked:
             for event in events:
                 self.api.check(event, schema)
             return events
-        value = json.loads(content) if media == "application/json" else content.decode()
+        is_json, binary = media == "application/json", media == "application/zip"
+        value = json.loads(content) if is_json else content.decode("latin-1" if binary else "utf-8")
         self.api.check(value, schema)
         return value
 

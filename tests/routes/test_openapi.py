@@ -159,6 +159,7 @@ async def test_every_success_is_as_it_is_described(tmp_path: Path) -> None:
         await reader.close()
         await feed.event(lambda one: one["type"] == "chat_deleted")
         await feed.close()
+        await the_data(checked)
         assert feed.types() == {"snapshot", "chat_created", "chat_changed", "chat_deleted"}
         assert reader.types() >= EVENT_TYPES - {"context_compacted"}
     async with site(tmp_path / "far", QUIET.__class__(token="secret", discover=False)) as far:
@@ -178,6 +179,7 @@ async def the_installation(checked: Checked, provider: ScriptedProvider) -> None
     await checked.call("POST", "/api/assistant/providers/Work/activate")
     await checked.call("GET", "/api/assistant/settings")
     await checked.call("GET", "/api/assistant/models")
+    await checked.call("POST", "/api/assistant/models", {"base_url": provider.base_url})
     trial = (text("ready"), Script([tool_call("reportReady", {"ready": True})]))
     provider.queue(*trial, *trial)
     await checked.call("POST", "/api/assistant/settings/test", {"name": "Work"})
@@ -304,11 +306,19 @@ async def the_library(checked: Checked) -> None:
     made = await checked.call("POST", "/api/chats/c/branch", {"message_id": "u1"})
     for form in ("markdown", "jsonl", "trajectory"):
         await checked.call("GET", f"/api/chats/{made['id']}/export?format={form}")
+    await checked.call("POST", f"/api/chats/{made['id']}/share", {"workflow": {"nodes": []}})
     content = '{"id":"x","role":"user","parts":[{"type":"text","text":"Hi"}]}\n'
     await checked.call("POST", "/api/chats/import", {"format": "jsonl", "content": content})
     await checked.call("DELETE", f"/api/chats/{made['id']}")
     await checked.call("POST", f"/api/chats/{made['id']}/restore")
     await checked.call("POST", "/api/chats/cleanup", {"older_than_days": 0, "dry_run": False})
+
+
+async def the_data(checked: Checked) -> None:
+    known = await checked.call("GET", "/api/assistant/data")
+    await checked.call("GET", "/api/assistant/data/archive")
+    await checked.call("POST", "/api/assistant/data/delete", {"chats": known["chats"] + 1})
+    await checked.call("POST", "/api/assistant/data/delete", {"chats": known["chats"]})
 
 
 WRONG: list[tuple[str, str, Any, int]] = [

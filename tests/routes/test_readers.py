@@ -120,7 +120,7 @@ async def test_a_page_that_nobody_reads_is_kept_in_slices_only(tmp_path: Path, p
         await with_a_large_chat(chat, 6)
         places = chat.assistant.gate._large_answers
         async with deaf(chat, "GET", path):
-            await until(lambda: places._taken)
+            await until(lambda: bool(places._taken))
             waiting = 0
             while places._taken:
                 [connection] = places._taken

@@ -23,6 +23,7 @@ SHOWN = {
     "base_url": URL,
     "model": "m",
     "context_window": 8192,
+    "vision": None,
     "has_key": True,
     "source": "settings",
 }
@@ -152,7 +153,8 @@ async def test_the_models_of_a_provider_are_listed(ours: Site) -> None:
         for query in ("?provider=mine", ""):
             answer = await ours.client.get(MODELS + query)
             assert answer.status == 200
-            assert await answer.json() == {"models": [{"id": "chatty"}], "provider": "mine"}
+            chatty = {"id": "chatty", "vision": None, "tools": None}
+            assert await answer.json() == {"models": [chatty], "provider": "mine"}
 
 
 async def test_models_of_a_server_that_does_not_answer_are_a_502_with_a_sentence(
@@ -240,3 +242,18 @@ async def test_activation_takes_no_fields(ours: Site) -> None:
     await ours.client.put(f"{PROVIDERS}/mine", json=MINE)
     answer = await ours.client.post(f"{PROVIDERS}/mine/activate", json={"base_url": URL})
     assert answer.status == 400
+
+
+async def test_the_models_of_a_provider_that_is_not_saved_are_listed_with_its_key(
+    ours: Site,
+) -> None:
+    async with ScriptedProvider(models=["a", "b"], key=KEY) as server:
+        fields = {"base_url": server.base_url, "api_key": KEY, "vision": True}
+        answer = await ours.client.post(MODELS, json=fields)
+        expected = [{"id": name, "vision": True, "tools": None} for name in ("a", "b")]
+        assert (answer.status, (await answer.json())["models"]) == (200, expected)
+        await ours.client.put(f"{PROVIDERS}/mine", json={**MINE, "base_url": server.base_url})
+        # A stored key is never sent for somebody who only names the address.
+        refused = await ours.client.post(MODELS, json={"base_url": server.base_url})
+        assert error_of(await refused.json())["code"] == "key_refused"
+    assert (await settings_of(ours))["providers"][0]["vision"] is None

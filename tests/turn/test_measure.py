@@ -24,6 +24,21 @@ def test_times_are_milliseconds_and_the_first_token_counts_once() -> None:
     assert measure.to_json() == {"timing": {"total_ms": 1500, "first_token_ms": 250}}
 
 
+def test_thoughts_and_calls_have_times_but_not_what_waited_for_a_person() -> None:
+    clock = Clock()
+    measure = Measure(clock, {"timing": {"total_ms": 5, "parts": {"0": 40, "x": "odd"}}})
+    measure.note({"type": "reasoning-start", "id": "r"}, 1)
+    clock.now = 2.0
+    measure.note({"type": "reasoning-end", "id": "r"}, 1)
+    for call in ("c1", "c2"):
+        measure.note({"type": "tool-input-start", "toolCallId": call}, 2)
+    measure.note({"type": "tool-approval-request", "toolCallId": "c2"}, 3)
+    clock.now = 2.5
+    for call in ("c1", "c2"):
+        measure.note({"type": "tool-output-available", "toolCallId": call}, 3)
+    assert measure.to_json()["timing"]["parts"] == {"0": 40, "1": 2000, "c1": 500}
+
+
 def test_the_requests_of_a_turn_are_added_up_and_what_is_unknown_is_left_out() -> None:
     measure = Measure(Clock(), {})
     measure.add(Usage(10, 2, cached_tokens=8))

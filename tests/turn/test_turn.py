@@ -318,6 +318,18 @@ async def test_where_prompts_are_cached_a_skill_stays_where_it_is(tmp_path: Path
         assert second[: len(first)] == first
 
 
+async def test_a_request_has_the_same_bytes_after_a_restart(tmp_path: Path) -> None:
+    async with chatting(tmp_path, {"LLM_PROMPT_CACHE": "auto"}) as chat:
+        await chat.counted()
+        chat.provider.queue(Script([tool_call("listSystemSkills", "{}")]), "Three.")
+        await chat.say("Which skills are there?")
+        before = chat.provider.requests[-1].messages
+    async with chatting(tmp_path, {"LLM_PROMPT_CACHE": "auto"}) as again:
+        again.provider.queue("Yes.")
+        await again.post({"id": "c1", "message": {**again.user("Sure?"), "id": "later"}})
+        assert again.provider.requests[-1].messages[: len(before)] == before
+
+
 async def test_an_unknown_skill_is_answered_without_the_model(chat: Chatting) -> None:
     stream = await chat.say("/skill nothing-like-this")
     assert "20_model_sdxl" in stream.text

@@ -396,7 +396,8 @@ def test_a_command_means_the_users_own_skill_before_a_default_before_ours(
 ) -> None:
     with_defaults.create("Poster two", "d", "text")
     outcomes = {
-        argument: with_defaults.resolve(argument) for argument in ("post", "poster", "gr", "20")
+        argument: with_defaults.resolve(argument)
+        for argument in ("post", "poster", "gr", "20", "sdxl")
     }
     slugs = {
         argument: outcome.skill.slug
@@ -408,6 +409,7 @@ def test_a_command_means_the_users_own_skill_before_a_default_before_ours(
         "poster": "poster",
         "gr": "grain",
         "20": "20_model_sdxl",
+        "sdxl": "20_model_sdxl",
     }
     unknown = with_defaults.resolve("nothing")
     assert isinstance(unknown, Unknown) and len(unknown.skills) == 4

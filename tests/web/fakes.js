@@ -6,8 +6,10 @@
 import { after } from "node:test";
 
 import { NetworkError } from "../../web/services/api.js";
+import { createPanelStorage } from "../../web/services/storage.js";
 import { createChat } from "../../web/state/chat.js";
 import { IDLE_RUNTIME } from "../../web/state/fold-events.js";
+import { createOutbox } from "../../web/state/outbox.js";
 
 /** @typedef {import("../../web/types.js").Chunk} Chunk */
 /** @typedef {import("../../web/types.js").UIMessage} UIMessage */
@@ -182,6 +184,12 @@ export const offline = () => {
   throw new NetworkError("refused");
 };
 
+/** Values that last as long as the page. */
+export const pageStorage = () =>
+  createPanelStorage("", () => {
+    throw new Error("blocked");
+  });
+
 export const ACCEPTED = { accepted: true, queued: 0 };
 
 /** The services of a chat, with a clock that stands still. */
@@ -191,6 +199,7 @@ export function services(/** @type {any} */ api, /** @type {Record<string, unkno
     api,
     clientId: "me",
     tools: { run: async () => ({ error: "no such tool" }) },
+    outbox: createOutbox(pageStorage()),
     workflow: () => ({ id: "w", name: "flux", revision: 3, graph: {}, selection: [] }),
     wait: () => new Promise((resolve) => setImmediate(resolve)),
     frame: (/** @type {() => void} */ draw) => draw(),

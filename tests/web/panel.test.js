@@ -97,6 +97,28 @@ test("the server's report replaces the stored report", async () => {
   assert.equal(panel.get().chat.report?.request, 9);
 });
 
+test("a message of a new chat that was not sent before the reload is sent after it", async () => {
+  const entry = { chat: "c", known: false, message: said("m", "user", "Hi") };
+  const kept = { chat: "c", outbox: '["m"]', "outbox.m": JSON.stringify(entry) };
+  const { panel, server, commands, storage } = open({}, kept);
+  await panel.start();
+  await eventually(() => commands().length === 1);
+  assert.deepEqual(server.asked("createChat").map(([id]) => id), ["c"]);
+  assert.equal(textOf(commands()[0].message), "Hi");
+  await eventually(() => storage.get("outbox") === null);
+  assert.equal(storage.get("chat"), "c");
+});
+
+test("what was not sent to a chat that is gone becomes the draft of a new chat", async () => {
+  const entry = { chat: "c", known: true, message: said("m", "user", "Hi") };
+  const kept = { chat: "c", outbox: '["m"]', "outbox.m": JSON.stringify(entry) };
+  const { panel, storage, events } = open({}, kept);
+  events.refuse(new ApiError(404, {}));
+  await panel.start();
+  assert.equal(panel.draft(), "Hi");
+  assert.equal(storage.get("outbox"), null);
+});
+
 test("damaged stored values are ignored", async () => {
   const { panel } = open({}, { chat: "c", report: "{oops", drafts: "{oops" });
   await panel.start();

@@ -2,9 +2,25 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { FILE_LIMIT, mediaTypeOf, refusal } from "../../web/text/attachment.js";
-import { clockTime, dayName, duration, fileSize, percent, pretty } from "../../web/text/format.js";
-import { hostOf, plainName, providerProblem, savedName } from "../../web/text/provider.js";
+import { FILE_LIMIT, mediaTypeOf, refusal, textTokens, tooLong } from "../../web/text/attachment.js";
+import {
+  clockTime,
+  dateTime,
+  dayName,
+  duration,
+  fileSize,
+  percent,
+  pretty,
+  shortDate,
+} from "../../web/text/format.js";
+import {
+  abilitiesOf,
+  hostOf,
+  namedAfter,
+  plainName,
+  providerProblem,
+  savedName,
+} from "../../web/text/provider.js";
 import {
   reportDetails,
   reportLines,
@@ -14,7 +30,11 @@ import {
 } from "../../web/text/report.js";
 import { finishedSentences, NOTHING_SPOKEN, speakable } from "../../web/text/sentences.js";
 import { byChat, groups, pieces } from "../../web/text/chat-list.js";
-import { panelCommandOf, isServerCommand, slashOptions } from "../../web/text/slash.js";
+import {
+  isServerCommand,
+  panelCommandOf,
+  slashOptions,
+} from "../../web/text/slash.js";
 import { firstPrompts, whatISee, whoAnswers } from "../../web/text/welcome.js";
 
 test("durations, sizes and shares are formatted for people", () => {
@@ -38,7 +58,25 @@ test("days are named in the local time zone", () => {
     ["Today", "Yesterday", "Tuesday", "November 3", "Earlier"],
   );
   assert.equal(dayName(new Date(2025, 1, 3).toISOString(), now), "February 3, 2025");
-  assert.equal(clockTime(undefined), "");
+});
+
+test("a time of another day has its date", () => {
+  const now = new Date(2026, 10, 21, 14, 0);
+  const times = [
+    new Date(2026, 10, 21, 9, 5),
+    new Date(2026, 10, 20, 23, 5),
+    new Date(2025, 1, 3, 9),
+  ].map((date) => date.toISOString());
+  assert.deepEqual(
+    times.map((iso) => clockTime(iso, now)),
+    ["09:05", "Nov 20, 23:05", "Feb 3, 2025, 09:00"],
+  );
+  assert.deepEqual(
+    times.map((iso) => shortDate(iso, now)),
+    ["09:05", "Nov 20", "Feb 3, 2025"],
+  );
+  assert.equal(dateTime(times[0]), "Saturday, November 21, 2026, 09:05");
+  assert.deepEqual([clockTime(undefined, now), dateTime("?"), shortDate("?", now)], ["", "", ""]);
 });
 
 test("chats are grouped by day, after the pinned chats", () => {
@@ -47,10 +85,10 @@ test("chats are grouped by day, after the pinned chats", () => {
     /** @type {any} */ ({ id, pinned, updated: new Date(2026, 10, day, 12).toISOString() });
   const found = groups([chat("a", 20), chat("b", 21), chat("c", 3, true), chat("d", 21)], now);
   assert.deepEqual(
-    found.map(({ name, today, chats }) => [name, today, chats.map(({ id }) => id).join("")]),
+    found.map(({ name, dated, chats }) => [name, dated, chats.map(({ id }) => id).join("")]),
     [
-      ["Pinned", false, "c"],
-      ["Today", true, "bd"],
+      ["Pinned", true, "c"],
+      ["Today", false, "bd"],
       ["Yesterday", false, "a"],
     ],
   );
@@ -119,6 +157,13 @@ test("a code block is announced and not read, wherever the stream is split", () 
   }
 });
 
+test("names keep their underscores, and escaped marks are read without their backslash", () => {
+  assert.equal(speakable("Set **sampler_name** to `dpmpp_2m_sde`."), "Set sampler_name to dpmpp_2m_sde.");
+  assert.equal(speakable("_Lower_ it, __now__: steps\\_total"), "Lower it, now: steps_total");
+  assert.equal(speakable("Use \\#\\#\\# and \\*this\\*"), "Use ### and *this*");
+  assert.equal(speakable("A `<b>` tag, <i>not</i> this"), "A <b> tag, not this");
+});
+
 test("a long answer is split into sentences in linear time", () => {
   const [sentences] = spoken("A sentence of some words. ".repeat(20_000) + "\n".repeat(20_000));
   assert.equal(sentences.length, 20_000);
@@ -137,6 +182,15 @@ const SKILLS = [
 ];
 const texts = (/** @type {string} */ typed) =>
   slashOptions(typed, SKILLS).map((option) => option.text);
+
+test("a shipped skill is chosen by its handle, if no other skill has it", () => {
+  const shipped = (/** @type {string} */ slug) => ({ slug, name: slug, description: "", yours: false });
+  const texts = (/** @type {string[]} */ slugs) =>
+    slashOptions("/skill ", slugs.map(shipped)).map((option) => option.text);
+  assert.deepEqual(texts(["20_model_sdxl"]), ["/skill sdxl"]);
+  assert.deepEqual(texts(["20_model_sdxl", "sdxl"]), ["/skill 20_model_sdxl", "/skill sdxl"]);
+  assert.deepEqual(slashOptions("/skill sdxl", [shipped("20_model_sdxl")]), []);
+});
 
 test("a slash lists the commands, then the skills", () => {
   assert.deepEqual(texts("/").slice(0, 3), ["/new", "/skill ", "/skills"]);
@@ -172,8 +226,9 @@ test("only a complete command without an argument is run by the panel", () => {
       panelCommandOf("/skill x"),
       panelCommandOf("/newer"),
       panelCommandOf("new"),
+      panelCommandOf("/sessions"),
     ],
-    ["new", "settings", null, null, null, null],
+    ["new", "settings", null, null, null, null, "chats"],
   );
 });
 
@@ -186,8 +241,16 @@ test("commands of the server are sent when chosen, and recognised in messages", 
   ]);
   assert.deepEqual(chosen("/summar"), [["/summarize", "send"]]);
   assert.deepEqual(
-    ["/context", "/compact the seeds", "/summarise", " /help ", "/rename x"].map(isServerCommand),
-    [true, true, true, true, true],
+    [
+      "/context",
+      "/compact the seeds",
+      "/summarise",
+      " /help ",
+      "/rename x",
+      "/session c1",
+      "/History 5",
+    ].map(isServerCommand),
+    [true, true, true, true, true, true, true],
   );
   assert.deepEqual(
     ["/contexts", "/compact\nmore", "say /help", "/skill x"].map(isServerCommand),
@@ -237,6 +300,26 @@ test("files over the limit per file or per message are refused with a sentence",
   const other = { id: "o", filename: "o", mediaType: "image/png", size: 12_000_000, url: "" };
   assert.equal(refusal(file({ size: 8_000_000 }), [other]), null);
   assert.match(refusal(file({ size: 12_000_000 }), [other]) ?? "", /together may have 28 MB/);
+});
+
+test("the tokens of a text are estimated from its bytes", () => {
+  const bytes = (/** @type {string} */ text) => new TextEncoder().encode(text);
+  assert.equal(textTokens(bytes("word ".repeat(800))), 1000);
+  assert.equal(textTokens(bytes("図".repeat(1000))), 800);
+});
+
+test("text that is larger than the model's window is refused with a sentence", () => {
+  const text = (/** @type {number} */ tokens) => ({
+    ...{ id: "x", filename: "log.txt", mediaType: "text/plain", size: 1, url: "", tokens },
+  });
+  const window = { tokens: 32_768, model: "qwen3" };
+  assert.equal(tooLong(text(30_000), [], window), null);
+  assert.equal(
+    tooLong(text(3_388_142), [], window),
+    "log.txt is too long: about 3,388,142 tokens, and qwen3 reads 32,768. Attach the part that matters.",
+  );
+  assert.match(tooLong(text(20_000), [text(20_000)], window) ?? "", /the files have about 40,000/);
+  assert.equal(tooLong(text(3_388_142), [], null), null);
 });
 
 const amount = (/** @type {number} */ tokens) => ({ chars: tokens * 4, tokens });
@@ -366,7 +449,9 @@ test("every limit that asks for a summary is shown with its progress", () => {
 
 test("the details have the raw numbers", () => {
   const details = new Map(reportDetails(REPORT));
-  assert.equal(details.get("system"), "1,700 tokens, 6,800 characters");
+  assert.equal(details.get("Rules and skills"), "1,700 tokens, 6,800 characters");
+  assert.equal(details.get("Shortened"), "much");
+  assert.ok([...details.keys()].every((name) => !name.includes("_")));
   assert.equal(details.get("Counted by the provider"), "input_tokens 5,200, cached_share 0.88");
   assert.equal(details.get("Not sent in full"), "r1-12, r14");
   const handles = Array.from({ length: 15 }, (_, row) => `r${row}`);
@@ -377,13 +462,31 @@ test("the details have the raw numbers", () => {
 test("an invalid provider is refused with the name of the field", () => {
   const good = { name: "Mine", base_url: "http://127.0.0.1:8080/v1", model: "m" };
   assert.equal(providerProblem(good), null);
-  assert.equal(providerProblem({ ...good, name: "" }), "Name is missing.");
-  assert.match(providerProblem({ ...good, base_url: "127.0.0.1/v1" }) ?? "", /http/);
-  assert.equal(providerProblem({ ...good, model: "" }), "Model is missing.");
+  assert.deepEqual(providerProblem({ ...good, name: "" }), {
+    field: "name",
+    text: "Name is missing.",
+  });
+  assert.match(providerProblem({ ...good, base_url: "127.0.0.1/v1" })?.text ?? "", /http/);
+  assert.equal(providerProblem({ ...good, model: "" })?.field, "model");
   for (const window of [NaN, 12.5, 100]) {
-    assert.match(providerProblem({ ...good, context_window: window }) ?? "", /1024/);
+    assert.match(providerProblem({ ...good, context_window: window })?.text ?? "", /1024/);
   }
   assert.equal(hostOf("not a url"), "");
+});
+
+test("a new provider is named after its preset or its host", () => {
+  const settings = /** @type {any} */ ({ providers: [{ name: "OpenAI" }], active: null });
+  assert.equal(namedAfter("http://127.0.0.1:11434/v1/", null), "Ollama");
+  assert.equal(namedAfter("https://api.openai.com/v1", settings), "OpenAI 2");
+  assert.equal(namedAfter("http://10.0.0.7:9000/v1", null), "10.0.0.7 9000");
+  assert.equal(namedAfter("https://api.example.org/v1", null), "example.org");
+  assert.equal(namedAfter("nonsense", null), "");
+});
+
+test("of a model only those abilities are said that are known", () => {
+  assert.equal(abilitiesOf({ id: "m", vision: true, tools: false }), "pictures · no tools");
+  assert.equal(abilitiesOf({ id: "m", vision: false, tools: null }), "no pictures");
+  assert.equal(abilitiesOf({ id: "m", vision: null, tools: null }), "");
 });
 
 test("a found provider is saved under a valid name that is not in use", () => {

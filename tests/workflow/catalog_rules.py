@@ -58,7 +58,7 @@ def _obeys(value: Any, spec: Any, prompt: Mapping[str, Any], known: Mapping[str,
         return True
     if isinstance(kind, list) or kind == "COMBO":
         choices = kind if isinstance(kind, list) else options.get("options", [])
-        files = any(options.get(one) for one in FILE_OPTIONS) or "pixel_space" in choices
+        files = any(options.get(one) for one in FILE_OPTIONS) or lists_models(choices)
         return files or not choices or value in choices
     if kind not in KINDS:
         return True
@@ -67,3 +67,8 @@ def _obeys(value: Any, spec: Any, prompt: Mapping[str, Any], known: Mapping[str,
     if kind in ("INT", "FLOAT"):
         return bool(options.get("min", value) <= value <= options.get("max", value))
     return True
+
+
+def lists_models(choices: list[Any]) -> bool:
+    """Whether a list of choices is one of model files."""
+    return any(str(one).endswith(".safetensors") or one == "pixel_space" for one in choices)

@@ -56,6 +56,9 @@ def by_place(problems: list[Problem]) -> set[tuple[str, str]]:
 RECORDED = [name for name in sample() if name in recorded_prompts()]
 """Templates of the sample that the front end makes a prompt of."""
 
+INCOMPLETE = {"video_ltx2_i2v_lora": [("75", "video", "missing_input")]}
+"""Templates that ComfyUI itself refuses in part, though each of their values is right."""
+
 
 @pytest.mark.parametrize("name", RECORDED)
 def test_a_template_that_obeys_the_catalog_lacks_files_only(name: str) -> None:
@@ -66,7 +69,8 @@ def test_a_template_that_obeys_the_catalog_lacks_files_only(name: str) -> None:
     if wrong:
         assert wrong <= by_place(problems)
     else:
-        assert [one for one in problems if one.code not in FILES] == []
+        others = [one.identity for one in problems if one.code not in FILES]
+        assert others == INCOMPLETE.get(name, [])
 
 
 @pytest.mark.parametrize("name", RECORDED[::6])

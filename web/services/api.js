@@ -9,6 +9,7 @@ import { errorText } from "../text/format.js";
 /** @typedef {import("../types.js").ChatEntry} ChatEntry */
 /** @typedef {import("../types.js").CommandEntry} CommandEntry */
 /** @typedef {import("../types.js").Health} Health */
+/** @typedef {import("../types.js").ModelEntry} ModelEntry */
 /** @typedef {import("../types.js").Provider} Provider */
 /** @typedef {import("../types.js").ProviderInput} ProviderInput */
 /** @typedef {import("../types.js").ProviderSettings} ProviderSettings */
@@ -46,6 +47,7 @@ export class NetworkError extends Error {}
 /** @typedef {Record<string, unknown> & {type: string}} Command of the route
  *   `POST /chats/{id}/commands` */
 /** @typedef {"markdown" | "jsonl" | "trajectory"} ExportFormat */
+/** @typedef {"jsonl" | "trajectory" | "share"} ImportFormat */
 
 /** @typedef {ReturnType<typeof createApi>} Api */
 
@@ -173,7 +175,14 @@ export function createApi(fetch, clientId) {
     search: async (q) => (await get(`/chats/search${query({ q, limit: FOUND })}`)).results,
     /** @param {string} id @param {ExportFormat} format */
     exportChat: (id, format) => send("GET", `/chats/${name(id)}/export${query({ format })}`),
-    /** @param {ExportFormat} format @param {string} content @returns {Promise<string>} chat id */
+    /**
+     * @param {string} id
+     * @param {unknown} [workflow] ComfyUI's own JSON, to be part of the file
+     * @returns {Promise<import("../types.js").SharedFile>}
+     */
+    shareChat: async (id, workflow) =>
+      (await send("POST", `/chats/${name(id)}/share`, workflow ? { workflow } : {})).json(),
+    /** @param {ImportFormat} format @param {string} content @returns {Promise<string>} chat id */
     importChat: async (format, content) =>
       (await (await send("POST", "/chats/import", { format, content })).json()).id,
     /** @returns {Promise<CommandEntry[]>} */
@@ -181,6 +190,12 @@ export function createApi(fetch, clientId) {
     /** @param {Record<string, any>} graph @returns {Promise<string>} "" for nothing to say */
     workflowSummary: async (graph) =>
       (await (await send("POST", "/assistant/workflow-summary", { graph })).json()).summary,
+
+    /** @returns {Promise<import("../types.js").UserData>} */
+    userData: () => get("/assistant/data"),
+    exportData: () => send("GET", "/assistant/data/archive"),
+    /** @param {number} chats how many there are; else nothing is deleted */
+    deleteData: (chats) => send("POST", "/assistant/data/delete", { chats }),
 
     /** @returns {Promise<Health>} */
     health: () => get("/assistant/health"),
@@ -194,8 +209,13 @@ export function createApi(fetch, clientId) {
       send("POST", `/assistant/providers/${name(provider)}/activate`, {}),
     /** @param {string} provider */
     removeProvider: (provider) => send("DELETE", `/assistant/providers/${name(provider)}`),
-    /** @param {string} provider @returns {Promise<{id: string, context_window?: number}[]>} */
+    /** @param {string} provider @returns {Promise<ModelEntry[]>} */
     models: async (provider) => (await get(`/assistant/models${query({ provider })}`)).models,
+    /**
+     * @param {{base_url: string, api_key?: string}} fields of a provider that is not saved
+     * @returns {Promise<ModelEntry[]>}
+     */
+    modelsOf: async (fields) => (await (await send("POST", "/assistant/models", fields)).json()).models,
     /** @param {{name: string} | ProviderInput} subject @returns {Promise<TestResult>} */
     test: async (subject) => (await send("POST", "/assistant/settings/test", subject)).json(),
     /** @param {string} token */

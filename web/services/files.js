@@ -1,7 +1,7 @@
 // @ts-check
 /** Reads attached files into data URLs, the form in which messages carry them; saves downloads. */
 
-import { mediaTypeOf } from "../text/attachment.js";
+import { mediaTypeOf, textTokens } from "../text/attachment.js";
 import { newId } from "./storage.js";
 
 /**
@@ -11,12 +11,15 @@ import { newId } from "./storage.js";
  */
 export async function readAttachment(file) {
   const mediaType = mediaTypeOf(file) ?? "text/plain";
-  const bytes = new Blob([await file.arrayBuffer()], { type: mediaType });
+  const content = await file.arrayBuffer();
+  const bytes = new Blob([content], { type: mediaType });
+  const isText = !mediaType.startsWith("image/");
   return {
     id: newId(),
     filename: file.name,
     mediaType,
     size: file.size,
+    ...(isText ? { tokens: textTokens(new Uint8Array(content)) } : {}),
     url: await dataUrl(bytes),
   };
 }
@@ -38,10 +41,11 @@ const URL_LIFETIME = 60_000;
  * Saves the body of a response as a file.
  * @param {Response} response
  * @param {string} fallback file name, used if the server sends none
+ * @param {string} [wanted] the file name that the user chose
  */
-export async function download(response, fallback) {
+export async function download(response, fallback, wanted) {
   const disposition = response.headers.get("Content-Disposition") ?? "";
-  const name = /filename="([^"]+)"/.exec(disposition)?.[1] ?? fallback;
+  const name = wanted ?? /filename="([^"]+)"/.exec(disposition)?.[1] ?? fallback;
   const url = URL.createObjectURL(await response.blob());
   const link = document.createElement("a");
   link.href = url;

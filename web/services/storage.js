@@ -1,7 +1,8 @@
 // @ts-check
 /**
  * Values that the panel stores in this browser, per ComfyUI user: the id of the open chat, drafts,
- * the last context report. If the browser blocks its storage, values last as long as the page.
+ * messages that are not sent yet, the last context report. If the browser blocks its storage, values
+ * last as long as the page.
  */
 
 const PREFIX = "comfyui-assistant";
@@ -9,7 +10,9 @@ const PREFIX = "comfyui-assistant";
 /**
  * @typedef {object} PanelStorage
  * @property {(name: string) => string | null} get
- * @property {(name: string, value: string | null) => void} set null removes the value
+ * @property {(name: string, value: string | null) => boolean} set null removes the value; returns
+ *   whether the browser has stored the change
+ * @property {() => void} clear removes all values of the user
  */
 
 /**
@@ -21,7 +24,7 @@ export function createPanelStorage(user, open) {
   /** @type {Map<string, string>} */
   const fallback = new Map();
   /** @param {string} name */
-  const keyOf = (name) => [PREFIX, user, name].filter(Boolean).join(".");
+  const keyOf = (name) => [...[PREFIX, user].filter(Boolean), name].join(".");
   return {
     get(name) {
       try {
@@ -36,8 +39,25 @@ export function createPanelStorage(user, open) {
       try {
         if (value === null) open().removeItem(keyOf(name));
         else open().setItem(keyOf(name), value);
+        return true;
       } catch {
-        // Storage is blocked or full: the value lasts as long as the page.
+        // Storage is blocked or full: the value lasts as long as the page, and no older one counts.
+        try {
+          open().removeItem(keyOf(name));
+        } catch {
+          // Blocked: there is no older one.
+        }
+        return false;
+      }
+    },
+    clear() {
+      fallback.clear();
+      try {
+        const held = open();
+        const keys = Array.from({ length: held.length }, (_, at) => held.key(at) ?? "");
+        for (const key of keys) if (key.startsWith(keyOf(""))) held.removeItem(key);
+      } catch {
+        // Storage is blocked: it holds nothing.
       }
     },
   };

@@ -27,6 +27,8 @@ import { before, isShown, withDecisions } from "./messages.js";
  * @property {number} sending number of commands whose request has not ended
  * @property {boolean} stopping
  * @property {Outgoing | null} outgoing
+ * @property {readonly UIMessage[]} waiting messages that were sent and did not reach the server yet,
+ *   in the order of sending
  * @property {ReadonlyMap<string, boolean>} decisions by the id of the question
  * @property {ChatState["failure"]} failure
  * @property {ChatState["durations"]} durations
@@ -38,6 +40,8 @@ import { before, isShown, withDecisions } from "./messages.js";
 
 /** @type {ChatState["queue"]} */
 const NONE = [];
+/** @type {ChatState["unsent"]} */
+const NO_MESSAGES = [];
 /** States of a chat in which the server or a panel works, without the user. */
 export const BUSY_STATES = new Set(["generating", "executing_tools", "waiting_client"]);
 
@@ -75,6 +79,7 @@ export function chatState(id, server, local, stretch = null) {
     failure: local.failure ?? errorOf(server, local),
     durations: local.durations,
     queue: server?.queue ?? NONE,
+    unsent: unsentOf(server, local),
     held: server?.held ?? false,
     draft: server?.draft ?? "",
     waitsFor: waitsFor(server, local.clientId),
@@ -107,6 +112,20 @@ function shownStretch({ messages, hasMore, versions }, { outgoing }) {
   const kept = cut && cuts ? before(messages, cut) : messages;
   const added = cuts && outgoing?.message ? [outgoing.message] : [];
   return { messages: [...kept.filter(isShown), ...added], hasMore, versions };
+}
+
+/**
+ * The messages that the server does not have and the log does not show.
+ * @param {ServerChat | null} server
+ * @param {Local} local
+ * @returns {ChatState["unsent"]}
+ */
+function unsentOf(server, { waiting, outgoing }) {
+  if (!waiting.length) return NO_MESSAGES;
+  const isShownElsewhere = (/** @type {UIMessage} */ message) =>
+    message.id === outgoing?.message?.id ||
+    (server !== null && arrived(server, { message, cut: null }));
+  return waiting.filter((message) => !isShownElsewhere(message));
 }
 
 /** @param {ServerChat | null} server @param {Local} local @returns {ChatState["status"]} */

@@ -6,9 +6,9 @@
  */
 
 import { ApiError } from "../services/api.js";
-import { PASSING } from "../services/events.js";
+import { createAsking } from "./asking.js";
 import { createChatStream, PAGE } from "./chat-stream.js";
-import { arrived, chatState, works } from "./chat-state.js";
+import { chatState, works } from "./chat-state.js";
 import { createDelivery } from "./delivery.js";
 import { failureOf } from "./failure.js";
 import * as list from "./messages.js";
@@ -28,6 +28,7 @@ import { createStore } from "./store.js";
  * @property {import("../services/api.js").Api} api
  * @property {string} clientId id of this panel
  * @property {import("../services/panel-tools.js").PanelTools} tools
+ * @property {import("./outbox.js").Outbox} outbox
  * @property {() => import("../types.js").WorkflowSnapshot | undefined} workflow
  * @property {(milliseconds: number) => Promise<void>} wait ends early when the network is back
  * @property {(draw: () => void) => void} frame calls `draw` before the next frame
@@ -36,8 +37,14 @@ import { createStore } from "./store.js";
  */
 
 /**
+ * What the answer to a slash command asks the panel to do (`data-action`).
+ * @typedef {{action: string, chat_id?: string, format?: import("../services/api.js").ExportFormat,
+ *   name?: string}} SlashAction
+ */
+
+/**
  * @typedef {object} ChatHooks
- * @property {(action: {action: string, chat_id?: string}) => void} act carries out the action of a
+ * @property {(action: SlashAction) => void} act carries out the action of a
  *   slash command (`data-action`)
  * @property {(wasShown: boolean) => void} gone the server does not have the chat; `wasShown`:
  *   whether the panel had loaded it
@@ -66,6 +73,7 @@ export function createChat(services, id, { known = false, report = null, hooks =
     sending: 0,
     stopping: false,
     outgoing: null,
+    waiting: services.outbox.of(id).map(({ message }) => message),
     decisions: new Map(),
     failure: null,
     durations: {},
@@ -87,14 +95,9 @@ export function createChat(services, id, { known = false, report = null, hooks =
     lost: () => set({ lost: true }),
   });
   const { inOrder } = delivery;
-  /** @type {{command: Command, outgoing: Outgoing | null} | null} the command that failed last */
-  let unsent = null;
-  /** Whether the server has accepted the command of `local.outgoing`. */
-  let accepted = false;
+  const asking = createAsking(services, id, { stream, delivery, local: () => local, set, get: store.get });
   /** The draft that this panel sent last; null: the server's draft counts. @type {string | null} */
   let draft = null;
-  /** Ids of the user messages that this panel sent. @type {Set<string>} */
-  const asked = new Set();
   let drawing = false;
 
   const publish = () => store.set(chatState(id, stream.server(), local, stream.stretch()));
@@ -108,17 +111,13 @@ export function createChat(services, id, { known = false, report = null, hooks =
   /** @param {ChatEvent | null} event */
   function changed(event) {
     const server = stream.server();
-    const { outgoing } = local;
-    const begun = accepted && event?.type === "stream_started";
-    if (server && outgoing && (begun || arrived(server, outgoing))) {
-      local = { ...local, outgoing: null };
-    }
+    local = { ...local, ...asking.arrivals(event) };
     if (!works(server)) {
       const over = local.failure?.code === "turn_running";
       local = { ...local, stopping: false, failure: over ? null : local.failure };
     }
     if (event?.type === "snapshot") {
-      const failure = unsent ? local.failure : null;
+      const failure = asking.hasFailed() ? local.failure : null;
       local = { ...local, loading: false, lost: false, failure };
     }
     if (server && draft !== null && event?.type === "thread_updated" && "draft" in event) {
@@ -146,7 +145,7 @@ export function createChat(services, id, { known = false, report = null, hooks =
     const last = stream.server()?.messages.findLast(
       (each) => each.role === "user" && list.isShown(each),
     );
-    if (!last || !asked.has(last.id)) return;
+    if (!last || !asking.isOurs(last.id)) return;
     if (type === "stream_delta" && chunk.type === "data-action") hooks.act?.(chunk.data);
     if (type !== "message_added") return;
     for (const part of message.parts) {
@@ -161,41 +160,6 @@ export function createChat(services, id, { known = false, report = null, hooks =
       set({ loading: false, known: false });
       hooks.gone?.(wasShown);
     } else set({ loading: false, failure: failureOf(error) });
-  }
-
-  /**
-   * @param {Command} command
-   * @param {Outgoing | null} outgoing shown before the server confirms it
-   * @returns {Promise<boolean>} false: refused, the caller gives the text back to the user
-   */
-  async function change(command, outgoing) {
-    unsent = null;
-    accepted = false;
-    const server = stream.server();
-    const queued = works(server) || server?.runtime.state === "paused";
-    const shown = queued ? null : outgoing;
-    const sent = shown?.message?.id ?? local.sent;
-    // What is sent stands at the end, or in the place of a message.
-    if (!outgoing?.cut || !stream.shows(outgoing.cut)) stream.toLatest();
-    set({ failure: null, outgoing: shown, sent, sending: local.sending + 1 });
-    try {
-      await delivery.send({ ...command, workflow: services.workflow() }, outgoing);
-      accepted = true;
-      return true;
-    } catch (error) {
-      return notTaken(error, command, shown);
-    } finally {
-      set({ sending: local.sending - 1 });
-    }
-  }
-
-  /** @param {unknown} error @param {Command} command @param {Outgoing | null} shown */
-  function notTaken(error, command, shown) {
-    const passes = !(error instanceof ApiError) || PASSING.has(error.status);
-    const keeps = shown !== null && shown === local.outgoing && passes;
-    if (keeps) unsent = { command, outgoing: shown };
-    set({ failure: failureOf(error), outgoing: keeps ? shown : null });
-    return keeps;
   }
 
   /**
@@ -237,7 +201,10 @@ export function createChat(services, id, { known = false, report = null, hooks =
     works: () => works(stream.server()) || local.sending > 0,
 
     /** Loads the stored messages and follows the chat's events. */
-    load: () => (local.known ? stream.fresh() : Promise.resolve(null)),
+    async load() {
+      if (local.known && !(await stream.fresh())) return;
+      asking.resume();
+    },
     loadOlder: () => stream.loadOlder(),
     loadLater: () => stream.loadLater(),
     toLatest: () => stream.toLatest(),
@@ -247,49 +214,12 @@ export function createChat(services, id, { known = false, report = null, hooks =
     /** Opens the connection again. */
     wake: () => local.known && stream.open(),
 
-    /**
-     * @param {string} text
-     * @param {readonly Attachment[]} files
-     * @param {string} [replaces] id of the user message that the new message is a version of
-     * @returns {Promise<boolean>} false: refused, the caller gives the text back to the user
-     */
-    async send(text, files, replaces) {
-      const open = services.workflow();
-      const metadata = {
-        created: services.now().toISOString(),
-        ...(open?.name ? { workflow: { id: open.id, name: open.name } } : {}),
-      };
-      const message = list.userMessage(services.newId(), text, files, metadata);
-      asked.add(message.id);
-      const paused = list.pendingApprovals(store.get().messages).length > 0;
-      return inOrder(async () => {
-        // A message that failed before is sent first, so that the order is kept.
-        const first = unsent;
-        if (first) await change(first.command, first.outgoing);
-        if (unsent) return false;
-        // A new message waits behind a turn that waits for approval; an edited one takes its place.
-        if (paused && replaces) await api.command(id, { type: "abort" }).catch(() => undefined);
-        const command = replaces
-          ? { type: "retry_from_index", message_id: replaces, message }
-          : { type: "user_message", message };
-        return change(command, { message, cut: replaces ?? null });
-      });
-    },
-
-    /** Requests another version of the last answer. */
-    regenerate() {
-      const last = store.get().messages.at(-1);
-      const answer = last?.role === "assistant" ? last.id : undefined;
-      const command = { type: "regenerate", ...(answer ? { message_id: answer } : {}) };
-      const outgoing = answer ? { message: null, cut: answer } : null;
-      return inOrder(() => change(command, outgoing));
-    },
-
+    send: asking.send,
+    regenerate: asking.regenerate,
     /** Repeats what failed: the command that was not accepted, the answer, or loading the chat. */
     async retry() {
-      const again = unsent;
-      if (again) await inOrder(() => change(again.command, again.outgoing));
-      else if (store.get().messages.length) await this.regenerate();
+      if (await asking.repeat()) return;
+      if (store.get().messages.length) await asking.regenerate();
       else {
         set({ failure: null, loading: true });
         await stream.fresh();
@@ -323,8 +253,10 @@ export function createChat(services, id, { known = false, report = null, hooks =
     /** @param {ToolPart} part */
     reject: (part) => decide(part, false, { type: "reject_tools" }),
 
-    /** @param {string} queuedId */
-    cancelQueued: (queuedId) => plain({ type: "cancel_queued", id: queuedId }),
+    /** @param {string} queuedId @returns {Promise<unknown>} null: it is not taken back */
+    async cancelQueued(queuedId) {
+      return asking.takeBack(queuedId) || plain({ type: "cancel_queued", id: queuedId });
+    },
     resumeQueue: () => plain({ type: "resume_queue" }),
     takeOver: () => plain({ type: "take_over" }),
     /** @param {string} messageId */

@@ -28,7 +28,7 @@ const TOAST_TIME = 30_000;
  * @property {(milliseconds: number) => Promise<void>} wait
  * @property {(run: () => void, milliseconds: number) => () => void} later returns the cancel
  *   function
- * @property {(file: Response, name: string) => Promise<void>} download
+ * @property {(file: Response, name: string, wanted?: string) => Promise<void>} download
  */
 
 /** The search state without a query. */
@@ -206,10 +206,10 @@ export function createChatsList(services, store, shown) {
     /** @param {string} text */
     sayToast: (text) => say({ kind: "said", text }),
 
-    /** @param {string} id @param {ExportFormat} format */
-    async exportChat(id, format) {
+    /** @param {string} id @param {ExportFormat} format @param {string} [name] of the file */
+    async exportChat(id, format, name) {
       try {
-        await services.download(await api.exportChat(id, format), `chat-${id}`);
+        await services.download(await api.exportChat(id, format), `chat-${id}`, name);
       } catch (error) {
         complain(error);
       }
@@ -218,8 +218,7 @@ export function createChatsList(services, store, shown) {
     /** @param {{name: string, text(): Promise<string>}} file */
     async importChat(file) {
       try {
-        const format = file.name.toLowerCase().endsWith(".jsonl") ? "jsonl" : "trajectory";
-        const id = await api.importChat(format, await file.text());
+        const id = await api.importChat(formatOf(file.name), await file.text());
         say({ kind: "said", text: t("chats.imported") });
         shown.open(id);
       } catch (error) {
@@ -229,4 +228,10 @@ export function createChatsList(services, store, shown) {
       }
     },
   };
+}
+
+/** @param {string} name of a file @returns {import("../services/api.js").ImportFormat} */
+function formatOf(name) {
+  if (/\.jsonl$/i.test(name)) return "jsonl";
+  return /\.(md|markdown)$/i.test(name) ? "share" : "trajectory";
 }

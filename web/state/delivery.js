@@ -10,8 +10,8 @@ import { arrived, works } from "./chat-state.js";
 /** @typedef {import("../services/api.js").Command} Command */
 /** @typedef {import("./chat-state.js").Outgoing} Outgoing */
 
-/** Milliseconds until the creation of a chat is tried again. */
-const CREATE_RETRY = 2000;
+/** Milliseconds until a command is tried again that no event stream waits for. */
+const RETRY = 2000;
 
 /**
  * @param {import("./chat.js").ChatServices} services
@@ -81,7 +81,10 @@ export function createDelivery(services, id, stream, chat) {
         if (chat.isKnown()) {
           const server = await Promise.race([stream.fresh(), givenUp]);
           if (server && (outgoing ? arrived(server, outgoing) : works(server))) return;
-        } else await Promise.race([services.wait(CREATE_RETRY), givenUp]);
+          // The chat was left: its stream has ended, and the command still has to arrive.
+          if (server && !stream.hasLeft()) continue;
+        }
+        await Promise.race([services.wait(RETRY), givenUp]);
       }
     },
   };

@@ -10,9 +10,13 @@ import { errorText } from "../text/format.js";
 import { createChat, isBusy } from "./chat.js";
 import { createChatsList, NO_SEARCH } from "./chats-list.js";
 import { createDrafts } from "./drafts.js";
+import { textOf } from "./messages.js";
+import { createOutbox } from "./outbox.js";
 import { createPresence } from "./presence.js";
 import { createProviders } from "./provider-actions.js";
+import { createShare } from "./share.js";
 import { createStore } from "./store.js";
+import { createUserData } from "./user-data.js";
 import { createWorkflowSentence } from "./workflow-sentence.js";
 
 /** @typedef {import("../types.js").Attachment} Attachment */
@@ -22,7 +26,8 @@ import { createWorkflowSentence } from "./workflow-sentence.js";
 /** @typedef {import("../types.js").SkillEntry} SkillEntry */
 
 /**
- * @typedef {import("./chat.js").ChatServices & import("./chats-list.js").ListServices & {
+ * @typedef {Omit<import("./chat.js").ChatServices, "outbox"> &
+ *   import("./chats-list.js").ListServices & {
  *   storage: import("../services/storage.js").PanelStorage,
  *   summary: () => import("../types.js").WorkflowSummary | null,
  *   wake: () => void,
@@ -31,6 +36,8 @@ import { createWorkflowSentence } from "./workflow-sentence.js";
 
 /** @typedef {ReturnType<typeof createPanel>} Panel */
 
+/** Name of the stored value that says whether answers show their tokens. */
+const TOKENS = "tokens";
 /** Key of the draft of a new chat, which the server does not have yet. */
 const NEW = "new";
 /** Milliseconds between two health requests while the server does not answer. */
@@ -42,6 +49,9 @@ const GATES = {
   origin_not_allowed: "origin",
   token_required: "token",
 };
+
+/** Codes of errors that another provider, key or model mends. */
+const OF_THE_PROVIDER = new Set(["no_provider", "key_refused", "unknown_model", "unreachable"]);
 
 /** @param {unknown} error @returns {Gate | null} null for an error that is no gate */
 export function gateOf(error) {
@@ -55,7 +65,9 @@ export function gateOf(error) {
 /** @param {PanelServices} services */
 export function createPanel(services) {
   const { api, storage } = services;
-  let chat = createChat(services, services.newId(), { hooks: { act, gone } });
+  const outbox = createOutbox(storage);
+  const chatServices = { ...services, outbox };
+  let chat = createChat(chatServices, services.newId(), { hooks: { act, gone } });
   const store = createStore(
     /** @type {PanelState} */ ({
       page: "chat",
@@ -73,9 +85,12 @@ export function createPanel(services) {
       welcomed: storage.get("welcomed") !== null,
       workflow: services.summary(),
       sentence: "",
+      share: null,
+      tokens: storage.get(TOKENS) !== null,
       editing: null,
       field: "name",
       prefill: null,
+      fromChat: false,
     }),
   );
   let watching = watch();
@@ -117,14 +132,14 @@ export function createPanel(services) {
 
   function watch() {
     let busy = isBusy(chat.get());
+    let { sent } = chat.get();
     return chat.subscribe(() => {
       const next = chat.get();
       const made = next.known && !store.get().chat.known;
       store.set({ chat: next });
-      if (made) {
-        storage.set("chat", next.id);
-        drafts.move(NEW, next.id);
-      }
+      if (made) drafts.move(NEW, next.id);
+      if (made || next.sent !== sent) storage.set("chat", next.id);
+      sent = next.sent;
       if (busy && !isBusy(next) && next.report) {
         storage.set("report", JSON.stringify({ chat: next.id, report: next.report }));
       }
@@ -162,9 +177,9 @@ export function createPanel(services) {
     watching();
     chat.leave();
     const hooks = { act, gone };
-    chat = createChat(services, id, { known, report: storedReport(id), hooks });
+    chat = createChat(chatServices, id, { known, report: storedReport(id), hooks });
     watching = watch();
-    storage.set("chat", known ? id : null);
+    storage.set("chat", known || outbox.of(id).length ? id : null);
     store.set({ chat: chat.get(), workflow: services.summary() });
     sentence.update();
     return chat.load();
@@ -172,20 +187,33 @@ export function createPanel(services) {
 
   /** The server does not have the chat any more. @param {boolean} wasShown */
   function gone(wasShown) {
-    // The text in the composer stays there, as the draft of the new chat.
+    // The text in the composer stays there, as the draft of the new chat, with what was not sent.
     const { id, draft } = chat.get();
+    const lost = outbox.of(id).map(({ message }) => message);
+    for (const message of lost) outbox.remove(message.id);
     const typed = store.get().page === "chat" ? drafts.of(id, draft) : "";
-    if (typed) drafts.type(NEW, typed);
+    const texts = [...lost.map(textOf), typed].filter(Boolean);
+    if (texts.length) drafts.type(NEW, texts.join("\n\n"));
     void changeChat(services.newId(), false);
     const said = store.get().toast?.kind;
     if (wasShown && said !== "deleted" && said !== "cleaned") chats.sayToast(t("chats.gone"));
   }
 
-  /** Action of a slash command. @param {{action: string, chat_id?: string}} asked */
-  function act({ action, chat_id: id }) {
+  /** @param {boolean} shown */
+  function showTokens(shown) {
+    storage.set(TOKENS, shown ? "1" : null);
+    store.set({ tokens: shown });
+  }
+
+  /** Action of a slash command. @param {import("./chat.js").SlashAction} asked */
+  function act({ action, chat_id: id, format, name }) {
     if (action === "new_chat") void openChat(services.newId(), false);
     else if (action === "open_chat" && id) void openChat(id, true);
     else if (action === "delete_chat") void chats.deleteChat(id ?? chat.get().id);
+    else if (action === "export_chat" && id && format) void chats.exportChat(id, format, name);
+    else if (action === "show_tokens" || action === "hide_tokens") {
+      showTokens(action === "show_tokens");
+    }
   }
 
   /** @param {Page} page */
@@ -248,9 +276,29 @@ export function createPanel(services) {
     await Promise.all([refreshHealth(), refreshSkills(), refreshCommands()]);
   }
 
+  /**
+   * A question that had no answer for want of a provider is asked once more, in the chat.
+   * @param {boolean} fromChat whether the chat is shown in any case
+   */
+  function askAgain(fromChat) {
+    const { messages, status } = chat.get();
+    const failed = OF_THE_PROVIDER.has(messages.at(-1)?.metadata?.error?.code ?? "");
+    if (!fromChat && !failed) return;
+    welcome();
+    showPage("chat");
+    if (failed && status === "idle") void chat.regenerate();
+  }
+
   function welcome() {
     storage.set("welcomed", "1");
     store.set({ welcomed: true });
+  }
+
+  /** Shows the panel as it is the first time, after everything was deleted. */
+  async function begin() {
+    store.set({ welcomed: false, tokens: false, share: null, chats: null, moreChats: false });
+    void openChat(services.newId(), false);
+    await refreshAll();
   }
 
   /** @param {string} text @param {readonly Attachment[]} files @param {string} [replaces] */
@@ -274,12 +322,15 @@ export function createPanel(services) {
     welcome,
     refreshAll,
     refreshHealth,
-    ...createProviders(api, store, refreshHealth),
+    ...createProviders(api, store, refreshHealth, askAgain),
+    ...createShare(services, store, (page) => showPage(page)),
+    ...createUserData(services, { begin, say: (text) => chats.sayToast(text) }),
 
     /** Loads health, skills and commands, and opens the chat that was open last. */
     async start() {
       const last = storage.get("chat");
-      const opened = last ? openChat(last, true) : Promise.resolve();
+      const isNew = last !== null && outbox.of(last).some(({ known }) => !known);
+      const opened = last ? openChat(last, !isNew) : Promise.resolve();
       await Promise.all([opened, refreshAll()]);
     },
 
@@ -333,6 +384,14 @@ export function createPanel(services) {
       services.wake();
       void refreshHealth();
     },
+
+    /** @returns {boolean} whether a reload would lose a message that is not sent yet */
+    losesOnReload: outbox.isFleeting,
+
+    /** @returns {boolean} whether long lines of code are wrapped */
+    wraps: () => storage.get("wrap") !== null,
+    /** @param {boolean} value */
+    setWraps: (value) => storage.set("wrap", value ? "1" : null),
 
     /** @returns {string} unsent text of the open chat */
     draft: () => drafts.of(draftKey(), chat.get().draft),

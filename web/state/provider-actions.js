@@ -12,8 +12,10 @@ import { savedName } from "../text/provider.js";
  * @param {Api} api
  * @param {import("./store.js").Store<PanelState>} store
  * @param {() => Promise<void>} refreshHealth
+ * @param {(fromChat: boolean) => void} again asks once more what failed for want of a provider;
+ *   `fromChat`: the form was opened from the chat
  */
-export function createProviders(api, store, refreshHealth) {
+export function createProviders(api, store, refreshHealth, again) {
   async function refreshSettings() {
     store.set({ settings: await api.settings() });
   }
@@ -26,6 +28,7 @@ export function createProviders(api, store, refreshHealth) {
    */
   const askForKey = (name, address, model) =>
     store.set({
+      fromChat: store.get().page === "chat",
       editing: "",
       field: "key",
       prefill: { name, base_url: address, model },
@@ -48,7 +51,8 @@ export function createProviders(api, store, refreshHealth) {
       if (provider && known.every((each) => each.name !== own)) {
         askForKey(own, provider.base_url, provider.model);
       } else {
-        store.set({ editing: own, field: "key", prefill: null, page: "settings" });
+        const fromChat = store.get().page === "chat";
+        store.set({ editing: own, field: "key", prefill: null, page: "settings", fromChat });
       }
     },
 
@@ -56,15 +60,23 @@ export function createProviders(api, store, refreshHealth) {
      * @param {string | null} name "" for a new provider, null closes the form
      * @param {PanelState["field"]} [field] that gets the focus
      */
-    editProvider: (name, field = "name") =>
-      store.set({ editing: name, field, prefill: null, page: "settings" }),
+    editProvider: (name, field = "name") => {
+      const fromChat = store.get().page === "chat";
+      store.set({ editing: name, field, prefill: null, page: "settings", fromChat });
+    },
 
-    /** @param {string} name @param {ProviderInput} input saved and used from now on */
+    /**
+     * Saves a provider and uses it from now on. A form that was opened from the chat leads back to
+     * it.
+     * @param {string} name @param {ProviderInput} input
+     */
     async saveProvider(name, input) {
+      const { fromChat } = store.get();
       await api.saveProvider(name, input);
       await api.activateProvider(name);
-      store.set({ editing: null });
+      store.set({ editing: null, fromChat: false });
       await refresh();
+      again(fromChat);
     },
 
     /** @param {string} name */
@@ -84,7 +96,7 @@ export function createProviders(api, store, refreshHealth) {
      * Saves the provider with another model and uses it. A provider that the user did not enter
      * becomes a new provider of the user; its key is not copied, so the form asks for the key.
      * @param {Provider} provider
-     * @param {{id: string, context_window?: number}} model
+     * @param {import("../types.js").ModelEntry} model
      */
     async chooseModel(provider, model) {
       const name = savedName(provider, store.get().settings?.providers ?? []);
@@ -96,6 +108,7 @@ export function createProviders(api, store, refreshHealth) {
       await api.saveProvider(name, {
         base_url: provider.base_url,
         model: model.id,
+        ...(typeof provider.vision === "boolean" ? { vision: provider.vision } : {}),
         // The window of the old model does not hold for the new model.
         ...(model.context_window ? { context_window: model.context_window } : {}),
       });
@@ -104,6 +117,7 @@ export function createProviders(api, store, refreshHealth) {
     },
 
     models: api.models,
+    modelsOf: api.modelsOf,
     testProvider: api.test,
   };
 }

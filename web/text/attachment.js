@@ -4,7 +4,7 @@
  * files are read in `services/files.js`.
  */
 
-import { fileSize } from "./format.js";
+import { fileSize, number } from "./format.js";
 import { t } from "../strings.js";
 
 /** @typedef {import("../types.js").Attachment} Attachment */
@@ -57,4 +57,37 @@ export function refusal(file, others) {
     return t("attach.total", { name: file.name, limit: fileSize(TOTAL_LIMIT) });
   }
   return null;
+}
+
+/** Bytes of a token of ASCII text, and tokens of any other character; the server's estimate is finer. */
+const BYTES_PER_TOKEN = 4;
+const TOKENS_PER_CHARACTER = 0.8;
+
+/** @param {Uint8Array} bytes of UTF-8 text @returns {number} about how many tokens a model reads */
+export function textTokens(bytes) {
+  let ascii = 0;
+  let others = 0;
+  for (const byte of bytes) {
+    if (byte < 0x80) ascii += 1;
+    else if (byte >= 0xc0) others += 1;
+  }
+  return Math.ceil(ascii / BYTES_PER_TOKEN + others * TOKENS_PER_CHARACTER);
+}
+
+/**
+ * @param {Attachment} file
+ * @param {readonly Attachment[]} others attached before
+ * @param {{tokens: number, model: string} | null} window of the model; null: not known yet
+ * @returns {string | null} why the model cannot read the file; null if it can
+ */
+export function tooLong(file, others, window) {
+  if (!window || !file.tokens) return null;
+  const total = [file, ...others].reduce((sum, { tokens = 0 }) => sum + tokens, 0);
+  if (total <= window.tokens) return null;
+  return t(others.some(({ tokens }) => tokens) ? "attach.long.total" : "attach.long", {
+    name: file.filename,
+    tokens: number(total),
+    model: window.model,
+    window: number(window.tokens),
+  });
 }

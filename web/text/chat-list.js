@@ -17,11 +17,10 @@ export const newestFirst = (chats) =>
 /**
  * @param {readonly ChatEntry[]} chats
  * @param {Date} now
- * @returns {{name: string, today: boolean, chats: ChatEntry[]}[]} pinned chats, then one group per
- *   day
+ * @returns {{name: string, dated: boolean, chats: ChatEntry[]}[]} pinned chats, then one group per
+ *   day; `dated`: the name says no day, so that each chat shows its own
  */
 export function groups(chats, now) {
-  const today = t("day.today");
   /** @type {Map<string, ChatEntry[]>} */
   const found = new Map();
   for (const pinned of [true, false]) {
@@ -33,7 +32,7 @@ export function groups(chats, now) {
   }
   return Array.from(found, ([name, members]) => ({
     name,
-    today: name === today,
+    dated: name === t("chats.pinned"),
     chats: members,
   }));
 }

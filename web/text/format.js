@@ -45,11 +45,47 @@ export function fileSize(bytes) {
 /** @param {number} count */
 export const tokens = (count) => tn("format.tokens", count, { value: number(count) });
 
-/** @param {string | undefined} iso @returns {string} "14:02"; "" without a time */
-export function clockTime(iso) {
+const CLOCK = /** @type {const} */ ({ hour: "2-digit", minute: "2-digit", hourCycle: "h23" });
+
+/** @param {string | undefined} iso @returns {Date | null} null without a time */
+function dateOf(iso) {
   const date = iso ? new Date(iso) : null;
-  if (!date || Number.isNaN(date.getTime())) return "";
-  const form = /** @type {const} */ ({ hour: "2-digit", minute: "2-digit", hourCycle: "h23" });
+  return date && !Number.isNaN(date.getTime()) ? date : null;
+}
+
+/**
+ * @param {string | undefined} iso
+ * @param {Date} now
+ * @returns {string} "14:02" of today, "Nov 3, 14:02" of this year, "Feb 3, 2025, 14:02" of others;
+ *   "" without a time
+ */
+export function clockTime(iso, now) {
+  const date = dateOf(iso);
+  if (!date) return "";
+  const today = startOfDay(date) === startOfDay(now);
+  const year = date.getFullYear() === now.getFullYear() ? undefined : "numeric";
+  const day = today ? {} : /** @type {const} */ ({ day: "numeric", month: "short", year });
+  return new Intl.DateTimeFormat(language(), { ...day, ...CLOCK }).format(date);
+}
+
+/** @param {string | undefined} iso @returns {string} "Saturday, November 21, 2026 at 14:02"; "" */
+export function dateTime(iso) {
+  const date = dateOf(iso);
+  if (!date) return "";
+  const day = new Intl.DateTimeFormat(language(), { dateStyle: "full" }).format(date);
+  return t("format.at", { day, time: new Intl.DateTimeFormat(language(), CLOCK).format(date) });
+}
+
+/**
+ * The time of a chat in the list: of today its clock time, else its date.
+ * @param {string} iso
+ * @param {Date} now
+ */
+export function shortDate(iso, now) {
+  const date = dateOf(iso);
+  if (!date || startOfDay(date) === startOfDay(now)) return clockTime(iso, now);
+  const year = date.getFullYear() === now.getFullYear() ? undefined : "numeric";
+  const form = /** @type {const} */ ({ day: "numeric", month: "short", year });
   return new Intl.DateTimeFormat(language(), form).format(date);
 }
 

@@ -5,7 +5,7 @@
  */
 
 import { number, percent } from "./format.js";
-import { t, tn } from "../strings.js";
+import { t, textFor, tn } from "../strings.js";
 
 /** @typedef {import("../types.js").ContextReport} ContextReport */
 
@@ -145,14 +145,14 @@ export function reportDetails(report) {
   const rows = [
     [t("report.raw.system"), report.system_kind],
     [t("report.raw.messages"), number(report.messages_sent)],
-    [t("report.raw.strength"), report.strength],
+    [t("report.raw.strength"), textFor(`report.strength.${report.strength}`, "report.raw.none")],
     [t("report.raw.limits"), report.limits_applied.join(", ") || none],
     [t("report.raw.left"), listed(left) || none],
   ];
   if (report.request > 0) rows.unshift([t("report.raw.request"), number(report.request)]);
   for (const [name, amount] of Object.entries(report.parts)) {
     const values = { tokens: number(amount.tokens), chars: number(amount.chars) };
-    rows.push([name, t("report.raw.part", values)]);
+    rows.push([textFor(`report.part.${name}`, "report.part.other"), t("report.raw.part", values)]);
   }
   rows.push([
     t("report.raw.window"),

@@ -89,17 +89,32 @@ function add(sentences, source) {
   if (words) sentences.push(words);
 }
 
+/** A code span, or a mark that a backslash makes a character of the text. */
+const LITERAL = /(`+[^`]*`+|\\[!-/:-@[-`{-~])/;
+
 /**
  * @param {string} source Markdown, at most a sentence: the patterns look ahead to its end
- * @returns {string} plain text
+ * @returns {string} plain text; underscores inside of words and in code are part of a name
  */
 export function speakable(source) {
   return source
     .replace(/!?\[([^[\]]*)\]\([^()]*\)/g, "$1")
     .replace(/^[\s:|-]+$/gm, "")
     .replace(/^ {0,3}(?:#{1,6}|>|[-*+])\s+/gm, "")
-    .replace(/[*_`~|]+/g, "")
-    .replace(/<[^>]{1,200}>/g, "")
+    .split(LITERAL)
+    .map((piece, at) => (at % 2 ? literal(piece) : withoutMarks(piece)))
+    .join("")
     .replace(/\s+/g, " ")
     .trim();
 }
+
+/** @param {string} piece matched by `LITERAL` */
+const literal = (piece) => (piece[0] === "`" ? piece.replace(/^`+|`+$/g, "") : piece.slice(1));
+
+/** @param {string} text without code and escapes */
+const withoutMarks = (text) =>
+  text
+    .replace(/<[^>]{1,200}>/g, "")
+    .replace(/[*`~|]+/g, "")
+    .replace(/(^|[^\p{L}\p{N}_])_+/gu, "$1")
+    .replace(/_+(?=$|[^\p{L}\p{N}_])/gu, "");

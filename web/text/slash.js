@@ -27,6 +27,8 @@ const PANEL_COMMANDS = /** @type {Readonly<Record<string, PanelCommand>>} */ ({
   model: "model",
   settings: "settings",
 });
+/** Other names of such commands. */
+const ALIASES = /** @type {Readonly<Record<string, string>>} */ ({ sessions: "chats" });
 
 /** Commands listed until the server's list is loaded. @type {readonly CommandEntry[]} */
 const BUILT_IN = [
@@ -43,8 +45,8 @@ const BUILT_IN = [
 
 /** Commands that the server answers without a model (R41). */
 const SERVER_COMMANDS = new Set(
-  ("chats open delete cleanup rename export history search context tokens compact summarize " +
-    "summarise skills memory model new help")
+  ("chats sessions open session delete cleanup rename export history search context tokens " +
+    "compact summarize summarise skills memory model new help")
     .split(" "),
 );
 
@@ -59,14 +61,15 @@ const MOST = 40;
  * @returns {PanelCommand | null} null if the message is no command of the panel
  */
 export function panelCommandOf(typed) {
-  const name = /^\/([a-z]+)$/.exec(typed.trim().toLowerCase())?.[1] ?? "";
+  const typedName = /^\/([a-z]+)$/.exec(typed.trim().toLowerCase())?.[1] ?? "";
+  const name = Object.hasOwn(ALIASES, typedName) ? ALIASES[typedName] : typedName;
   return Object.hasOwn(PANEL_COMMANDS, name) ? PANEL_COMMANDS[name] : null;
 }
 
 /** @param {string} text of a user message @returns {boolean} */
 export function isServerCommand(text) {
   const command = text.length > COMMAND ? "" : text.trim();
-  const name = /^\/([a-z]+)(?:[ \t][^\n]*)?$/.exec(command)?.[1];
+  const name = /^\/([a-z]+)(?:[ \t][^\n]*)?$/i.exec(command)?.[1].toLowerCase();
   return name !== undefined && SERVER_COMMANDS.has(name);
 }
 
@@ -112,19 +115,39 @@ function commandOption({ name: first, line, argument }, name) {
 /** @param {string} typed @param {readonly SkillEntry[]} skills @returns {SlashOption[]} */
 function skillOptions(typed, skills) {
   const wanted = typed.trim().toLowerCase();
-  if (skills.some((skill) => skill.slug === wanted)) return [];
+  const handles = handlesOf(skills);
+  if (skills.some(({ slug }) => slug === wanted || handles.get(slug) === wanted)) return [];
   return skills
     .map((skill) => ({ skill, rank: rank(skill, wanted) }))
     .filter(({ rank: value }) => value >= 0)
     .sort((one, other) => one.rank - other.rank)
     .slice(0, MOST)
     .map(({ skill }) => ({
-      text: `/skill ${skill.slug}`,
+      text: `/skill ${handles.get(skill.slug) ?? skill.slug}`,
       detail: skill.name,
       yours: skill.yours,
       command: null,
     }));
 }
+
+/**
+ * What a person types for a skill: the slug without the number that orders shipped skills ("sdxl" of
+ * "20_model_sdxl"), as the server reads it. A handle of several skills means none of them.
+ * @param {readonly SkillEntry[]} skills
+ * @returns {Map<string, string>} by slug
+ */
+function handlesOf(skills) {
+  const handles = skills.map(({ slug }) => slug.replace(/^\d+_(?:model_)?/, "") || slug);
+  const names = [...handles, ...skills.map(({ slug }) => slug)];
+  const once = (/** @type {string} */ handle, /** @type {string} */ slug) =>
+    handle === slug || names.filter((name) => name === handle).length === 1;
+  return new Map(
+    skills.map(({ slug }, at) => [slug, once(handles[at], slug) ? handles[at] : slug]),
+  );
+}
+
+/** @param {SkillEntry} skill @param {readonly SkillEntry[]} skills @returns {string} */
+export const handleOf = (skill, skills) => handlesOf(skills).get(skill.slug) ?? skill.slug;
 
 /**
  * @param {SkillEntry} skill

@@ -5,19 +5,21 @@
  */
 
 import { isTool } from "../state/fold-tool.js";
-import { durationKey, questionOf, textOf } from "../state/messages.js";
+import { durationKey, pendingApprovals, questionOf, textOf } from "../state/messages.js";
 import { t, textFor, tn } from "../strings.js";
-import { clockTime, duration, number, tokens } from "../text/format.js";
+import { clockTime, dateTime, duration, number, tokens } from "../text/format.js";
 import { clip, nameOf } from "../text/plain.js";
 import { linkTarget } from "../text/policy.js";
 import { createApproval } from "./approval.js";
 import { button, copyButton, h, icon, iconButton, present, setText, show } from "./dom.js";
 import { createErrorCard } from "./error-card.js";
+import { enlargeable } from "./lightbox.js";
 import { createMarkdownView } from "./markdown.js";
 import { createReasoningView } from "./reasoning.js";
 import { createServerBlock } from "./server-block.js";
 import { createSources } from "./sources.js";
 import { createToolStep } from "./tool-step.js";
+import { createToolbar } from "./toolbar.js";
 import { filePart, isPicture } from "./user-message.js";
 import { createVersions } from "./versions.js";
 
@@ -51,7 +53,10 @@ import { createVersions } from "./versions.js";
  * @typedef {{kind: string, element: HTMLElement, update(part: any, facts: PartFacts): void}}
  *   PartView
  */
-/** @typedef {{live: boolean, last: boolean, took: number | undefined}} PartFacts */
+/**
+ * `works`: whether the turn of the answer goes on, also between its streams.
+ * @typedef {{live: boolean, works: boolean, last: boolean, took: number | undefined}} PartFacts
+ */
 
 /** Most parts of an answer that are drawn, from its end, and how many more the user can ask for. */
 const MOST_PARTS = 300;
@@ -70,7 +75,9 @@ export function createAnswer(actions) {
   });
   const sources = createSources();
   const after = h("div", { class: "ca-after" });
-  const tools = h("div", { class: "ca-message__tools" });
+  const tools = createToolbar(t("message.tools"), { class: "ca-message__tools" });
+  // Holds the waiting line, so that nothing moves when it comes and goes.
+  const wait = h("div", { class: "ca-message__wait" });
   const element = h(
     "article",
     { class: "ca-message ca-message--answer", "aria-label": t("message.theirs") },
@@ -78,7 +85,7 @@ export function createAnswer(actions) {
     parts,
     sources.element,
     after,
-    tools,
+    tools.element,
   );
   /** The view of each part from the first drawn one on. @type {(PartView | null)[]} */
   let views = [];
@@ -90,12 +97,14 @@ export function createAnswer(actions) {
   /** @type {UIMessage | null} */
   let message = null;
   let wasLive = false;
+  let worked = false;
   let footing = "";
 
   /** @param {UIMessage} next @param {AnswerFacts} facts */
   const drawParts = (next, facts) => {
     moveFirst(next.parts.length);
     const shown = next.parts.slice(first);
+    const works = isAtWork(facts);
     /** The view after the part that is drawn. @type {Element | null} */
     let following = null;
     for (const view of views.splice(shown.length)) view?.element.remove();
@@ -111,10 +120,10 @@ export function createAnswer(actions) {
         if (view) parts.insertBefore(view.element, following);
         views[at] = view;
       }
-      if (made || part !== message?.parts[index] || facts.live || wasLive) {
+      if (made || part !== message?.parts[index] || facts.live || wasLive || works !== worked) {
         const last = index === next.parts.length - 1;
-        const took = tookOf(next.id, part, index, facts.durations);
-        view?.update(part, { live: facts.live, last, took });
+        const took = tookOf(next, part, index, facts.durations);
+        view?.update(part, { live: facts.live, works, last, took });
       }
       following = view?.element ?? following;
     }
@@ -149,16 +158,16 @@ export function createAnswer(actions) {
     after.replaceChildren(
       ...present([
         !facts.live && error && createErrorCard(error, open ? actions.act : null),
-        !facts.live && !error && cut && cutLine(cut, open ? actions.goOn : null),
+        !facts.live && !error && cut && cutLine(cut, open ? nextAfter(next, actions) : null),
+        !facts.live && tokensLine(next.metadata?.usage),
       ]),
     );
-    tools.replaceChildren(
-      ...(facts.live ? [] : present(answerTools(next, facts, actions))),
-    );
+    tools.fill(isAtWork(facts) ? [wait] : present(answerTools(next, facts, actions)));
   };
 
   return {
     element,
+    wait,
     /** @param {UIMessage} next @param {AnswerFacts} facts */
     update(next, facts) {
       element.setAttribute("aria-busy", String(facts.live));
@@ -168,10 +177,14 @@ export function createAnswer(actions) {
       sources.update(next.parts);
       message = next;
       wasLive = facts.live;
+      worked = isAtWork(facts);
       drawFoot(next, facts);
     },
   };
 }
+
+/** @param {AnswerFacts} facts */
+const isAtWork = ({ live, last, busy }) => live || (last && busy);
 
 /** @param {Part} part @returns {string} the kind of its view; "" if it is not shown */
 function kindOf(part) {
@@ -201,29 +214,49 @@ function createPartView(kind, part, actions) {
 }
 
 /**
- * @param {string} id
+ * @param {UIMessage} message
  * @param {any} part
  * @param {number} index
- * @param {Record<string, number>} durations
+ * @param {Record<string, number>} durations as this panel measured them, while the answer goes on
+ * @returns {number | undefined} milliseconds
  */
-function tookOf(id, part, index, durations) {
-  const reported = (part.resultProviderMetadata ?? part.providerMetadata)?.assistant?.ms;
-  if (typeof reported === "number") return reported;
-  return durations[durationKey(id, part.toolCallId ?? index)];
+function tookOf({ id, metadata }, part, index, durations) {
+  const name = part.toolCallId ?? index;
+  const counted = metadata?.timing?.parts?.[name];
+  return typeof counted === "number" ? counted : durations[durationKey(id, name)];
 }
 
-/** @param {{data?: {code?: string, message?: string}}} part */
+/** @typedef {{data?: {code?: string, message?: string, seconds?: number}}} NoticePart */
+
+/** @param {NoticePart} part */
 function createNotice(part) {
   const element = quietLine("info", clip(String(part.data?.message ?? ""), NOTICE));
   const text = /** @type {HTMLElement} */ (element.lastElementChild);
+  let counted = "";
+  let timer = 0;
+
+  /** Counts the seconds of a wait down. @param {string} message @param {number} seconds */
+  const count = (message, seconds) => {
+    clearInterval(timer);
+    counted = message;
+    const end = Date.now() + seconds * 1000;
+    timer = window.setInterval(() => {
+      const left = Math.max(0, Math.ceil((end - Date.now()) / 1000));
+      setText(text, message.replace(`${seconds} s`, `${left} s`));
+      if (!left || !element.isConnected || element.hidden) clearInterval(timer);
+    }, 250);
+  };
+
   return {
     element,
     /** A later notice of the same code replaces the text. A notice about waiting is hidden when the
      * wait is over. */
-    update(/** @type {typeof part} */ { data }, /** @type {PartFacts} */ { live, last }) {
+    update(/** @type {NoticePart} */ { data }, /** @type {PartFacts} */ { live, last }) {
       const message = clip(String(data?.message ?? ""), NOTICE);
-      if (text.textContent !== message) text.textContent = message;
-      show(element, data?.code !== "waiting" || (live && last));
+      const waits = live && last && data?.code === "waiting";
+      if (message !== counted) setText(text, message);
+      if (waits && data?.seconds && message !== counted) count(message, data.seconds);
+      show(element, data?.code !== "waiting" || waits);
     },
   };
 }
@@ -239,7 +272,7 @@ const quietLine = (mark, text, ...more) =>
 function answerFile(part) {
   if (isPicture(part)) {
     const look = { class: "ca-thumb ca-thumb--answer", decoding: "async" };
-    return h("img", { ...look, src: part.url, alt: t("answer.picture") });
+    return enlargeable(h("img", { ...look, src: part.url, alt: t("answer.picture") }));
   }
   const url = linkTarget(part.url, document.baseURI);
   if (!url || !/^https?:/.test(url)) return filePart(part);
@@ -248,23 +281,52 @@ function answerFile(part) {
   return h("div", { class: "ca-notice" }, icon("file"), h("span", {}, link));
 }
 
-/** @param {string} cut @param {(() => unknown) | null} goOn */
-const cutLine = (cut, goOn) =>
+/**
+ * An answer that was stopped goes on; one that had not begun is asked for again.
+ * @param {UIMessage} message
+ * @param {AnswerActions} actions
+ * @returns {{words: string, run: () => unknown}}
+ */
+function nextAfter({ parts }, { goOn, regenerate }) {
+  const begun = parts.some((part) => isTool(part) || (part.type === "text" && "text" in part && part.text));
+  return begun
+    ? { words: t("cut.continue"), run: goOn }
+    : { words: t("message.retry"), run: regenerate };
+}
+
+/** @param {string} cut @param {{words: string, run: () => unknown} | null} next */
+const cutLine = (cut, next) =>
   quietLine(
     "hand",
     textFor(`cut.${cut}`, "cut.cut"),
-    goOn &&
-      button(t("cut.continue"), "plain", goOn, {
-        class: "ca-button ca-button--plain ca-button--small",
+    next &&
+      button(next.words, "primary", next.run, {
+        class: "ca-button ca-button--primary ca-button--small",
       }),
+  );
+
+/**
+ * What was read and written for this answer; shown after `/tokens on`.
+ * @param {import("../types.js").Metadata["usage"]} usage
+ */
+const tokensLine = (usage) =>
+  usage?.input_tokens !== undefined &&
+  h(
+    "p",
+    { class: "ca-tokens" },
+    t("message.tokens", {
+      read: number(usage.input_tokens),
+      written: number(usage.output_tokens ?? 0),
+    }),
   );
 
 /** @param {UIMessage} message @param {AnswerFacts} facts @param {AnswerActions} actions */
 function answerTools(message, { last, busy, version }, actions) {
   const { model, created, timing, usage, command } = message.metadata ?? {};
-  const facts = [
+  const facts = [clockTime(created, new Date()), nameOf(model)].filter(Boolean);
+  const more = [
+    dateTime(created),
     nameOf(model),
-    clockTime(created),
     !command && timing?.total_ms !== undefined && duration(timing.total_ms),
     usage?.output_tokens !== undefined && tokens(usage.output_tokens),
   ].filter(Boolean);
@@ -275,6 +337,8 @@ function answerTools(message, { last, busy, version }, actions) {
     last &&
       !busy &&
       !command &&
+      // A step that waits is decided about first.
+      !pendingApprovals([message]).length &&
       iconButton("retry", t("message.retry"), {
         class: "ca-icon-button--small",
         onclick: actions.regenerate,
@@ -284,6 +348,7 @@ function answerTools(message, { last, busy, version }, actions) {
       disabled: busy,
       onclick: () => actions.branch(message.id),
     }),
-    facts.length > 0 && h("span", { class: "ca-message__facts" }, facts.join(" · ")),
+    more.length > 0 &&
+      h("span", { class: "ca-message__facts", title: more.join(" · ") }, facts.join(" · ")),
   ];
 }

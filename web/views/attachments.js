@@ -3,8 +3,8 @@
 
 import { readAttachment } from "../services/files.js";
 import { t } from "../strings.js";
-import { fileSize } from "../text/format.js";
-import { refusal } from "../text/attachment.js";
+import { fileSize, number } from "../text/format.js";
+import { refusal, tooLong } from "../text/attachment.js";
 import { h, icon, iconButton, show } from "./dom.js";
 import { isPicture } from "./user-message.js";
 
@@ -14,8 +14,11 @@ import { isPicture } from "./user-message.js";
 const ACCEPT =
   "image/png,image/jpeg,image/webp,image/gif,text/*,.json,.md,.yaml,.yml,.toml,.csv,.log,.py";
 
-/** @param {() => void} onChange */
-export function createAttachments(onChange) {
+/**
+ * @param {() => void} onChange
+ * @param {() => {tokens: number, model: string} | null} windowOf the model's window
+ */
+export function createAttachments(onChange, windowOf) {
   /** @type {Attachment[]} */
   let files = [];
   const row = h("div", { class: "ca-files", hidden: true });
@@ -56,11 +59,14 @@ export function createAttachments(onChange) {
         draw();
       },
     });
+    const estimate = file.tokens ? t("attach.tokens", { value: number(file.tokens) }) : "";
+    const facts = [file.filename, fileSize(file.size), estimate].filter(Boolean).join(", ");
     return h(
       "span",
-      { class: "ca-file", title: `${file.filename}, ${fileSize(file.size)}` },
+      { class: "ca-file", title: facts },
       isPicture(file) ? h("img", { class: "ca-file__thumb", src: file.url, alt: "" }) : icon("file"),
       h("span", { class: "ca-file__name" }, file.filename),
+      estimate && h("span", { class: "ca-file__size" }, estimate),
       remove,
     );
   };
@@ -75,7 +81,10 @@ export function createAttachments(onChange) {
         continue;
       }
       try {
-        files = [...files, await readAttachment(file)];
+        const read = await readAttachment(file);
+        const long = tooLong(read, files, windowOf());
+        if (long) complain(long);
+        else files = [...files, read];
       } catch {
         complain(t("attach.unreadable", { name: file.name }));
       }

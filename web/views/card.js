@@ -13,7 +13,8 @@ import { h, icon, present } from "./dom.js";
  * @param {Child[]} [content.body]
  * @param {Child[]} [content.actions] buttons, the most likely one first
  * @param {Child[]} [content.after] below the buttons
- * @param {{label: string, text: string}} [content.details] preformatted text, folded at first
+ * @param {{label: string, text: string, open?: boolean}} [content.details] preformatted text,
+ *   folded at first unless `open`
  * @param {string} [content.role]
  */
 export function createCard({ tone, mark, title, body = [], actions = [], after = [], details, role }) {
@@ -31,7 +32,7 @@ export function createCard({ tone, mark, title, body = [], actions = [], after =
     details &&
       h(
         "details",
-        { class: "ca-card__details" },
+        { class: "ca-card__details", open: details.open },
         h("summary", {}, details.label),
         h("pre", { tabindex: "0" }, details.text),
       ),

@@ -3,7 +3,7 @@
 
 import { BUSY_STATES } from "../state/chat-state.js";
 import { t, tn } from "../strings.js";
-import { clockTime, number } from "../text/format.js";
+import { clockTime, dateTime, number, shortDate } from "../text/format.js";
 import { nameOf } from "../text/plain.js";
 import { h, iconButton, setText, show } from "./dom.js";
 import { isComposing } from "./isolation.js";
@@ -18,6 +18,7 @@ import { isComposing } from "./isolation.js";
  * @property {(id: string, pinned: boolean) => unknown} pin
  * @property {(id: string) => unknown} remove
  * @property {(id: string, format: ExportFormat) => unknown} exportAs
+ * @property {(id: string) => unknown} share
  * @property {(button: HTMLElement, items: import("./menu.js").MenuItem[]) => void} menu
  */
 
@@ -63,6 +64,7 @@ export function createChatRow(id, actions) {
       label: t(/** @type {"chats.export.markdown"} */ (`chats.export.${format}`)),
       run: () => actions.exportAs(id, format),
     })),
+    { label: t("chats.share"), run: () => actions.share(id) },
     { label: t("chats.delete"), run: () => actions.remove(id), danger: true },
   ];
 
@@ -99,9 +101,9 @@ export function createChatRow(id, actions) {
     element,
     /**
      * @param {ChatEntry} next
-     * @param {{current: boolean, today: boolean}} place
+     * @param {{current: boolean, dated: boolean}} place
      */
-    update(next, { current, today }) {
+    update(next, { current, dated }) {
       chat = next;
       const title = nameOf(next.title, LONGEST) || t("chats.untitled");
       const active = BUSY_STATES.has(next.state) || WAITING_STATES.has(next.state);
@@ -111,7 +113,8 @@ export function createChatRow(id, actions) {
       setText(name, title);
       name.title = title;
       name.classList.toggle("ca-row__name--unread", Boolean(next.unread));
-      setText(fact, factOf(next, today));
+      setText(fact, factOf(next, dated));
+      fact.title = fact.textContent ? chatFacts(next) : "";
       if (current) open.setAttribute("aria-current", "true");
       else open.removeAttribute("aria-current");
       const label = t("chats.options", { title });
@@ -121,11 +124,17 @@ export function createChatRow(id, actions) {
   };
 }
 
-/** @param {ChatEntry} chat @param {boolean} today */
-function factOf(chat, today) {
+/** @param {ChatEntry} chat @returns {string} when it changed, and how long it is */
+const chatFacts = (chat) =>
+  [dateTime(chat.updated), tn("chats.messages", chat.messages, { count: number(chat.messages) })]
+    .filter(Boolean)
+    .join(" · ");
+
+/** @param {ChatEntry} chat @param {boolean} dated whether its day is not that of the group */
+function factOf(chat, dated) {
   if (BUSY_STATES.has(chat.state)) return t("chats.running");
   if (WAITING_STATES.has(chat.state)) return t("chats.paused");
-  return today
-    ? clockTime(chat.updated)
-    : tn("chats.messages", chat.messages, { count: number(chat.messages) });
+  return dated
+    ? shortDate(chat.updated, new Date())
+    : clockTime(chat.updated, new Date(chat.updated));
 }

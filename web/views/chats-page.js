@@ -44,7 +44,7 @@ export function createChatsPage(actions) {
   const file = h("input", {
     type: "file",
     class: "ca-offscreen",
-    accept: ".json,.jsonl",
+    accept: ".json,.jsonl,.md",
     tabindex: "-1",
     "aria-hidden": "true",
     onchange: () => {
@@ -135,11 +135,11 @@ export function createChatsPage(actions) {
   /** @param {PanelState} state */
   const drawList = (state) => {
     const current = state.chat.id;
-    const shown = groups(state.chats ?? [], new Date()).flatMap(({ name, today, chats }) => [
+    const shown = groups(state.chats ?? [], new Date()).flatMap(({ name, dated, chats }) => [
       captionOf(name),
       ...chats.map((chat) => {
         const row = rowOf(chat.id);
-        row.update(chat, { current: chat.id === current, today });
+        row.update(chat, { current: chat.id === current, dated });
         return row.element;
       }),
     ]);

@@ -5,7 +5,9 @@
  */
 
 import { isBusy } from "../state/chat.js";
+import { textOf } from "../state/messages.js";
 import { t } from "../strings.js";
+import { NOTHING_RECALLED, recall } from "../text/recall.js";
 import { panelCommandOf } from "../text/slash.js";
 import { createAttachments } from "./attachments.js";
 import { h, icon, iconButton, setText, show } from "./dom.js";
@@ -36,7 +38,10 @@ export function createComposer(actions) {
     rows: "1",
     spellcheck: "true",
   });
-  const attachments = createAttachments(() => drawButtons());
+  const attachments = createAttachments(
+    () => drawButtons(),
+    () => windowOf(state),
+  );
   const slash = createSlashList(text, (option, run) => choose(option, run));
   const meter = createMeter(actions.openReport);
   const model = h("button", {
@@ -84,6 +89,7 @@ export function createComposer(actions) {
   let busy = false;
   /** Whether the text may differ from the draft on the server. */
   let dirty = false;
+  let recalled = NOTHING_RECALLED;
   let chat = "";
   /** Unsent attachments of other chats, by chat id. @type {Map<string, readonly Attachment[]>} */
   const unsent = new Map();
@@ -115,6 +121,7 @@ export function createComposer(actions) {
   /** Sets the text without opening the list of commands. @param {string} value */
   const restore = (value) => {
     text.value = value;
+    recalled = NOTHING_RECALLED;
     slash.close();
     fit(text);
     drawButtons();
@@ -163,6 +170,18 @@ export function createComposer(actions) {
     else unsent.set(asked, [...files, ...(unsent.get(asked) ?? [])]);
   };
 
+  /** Shows an earlier question instead. @param {1 | -1} step @returns {boolean} whether there is one */
+  const recallAsked = (step) => {
+    const messages = state?.chat.messages.filter(({ role }) => role === "user") ?? [];
+    const next = recall(messages.map(textOf), recalled, text.value, step);
+    if (!next) return false;
+    restore(next.text);
+    recalled = next;
+    dirty = true;
+    actions.keepDraft(next.text);
+    return true;
+  };
+
   /**
    * Puts a refused message back into the composer, before text that was typed meanwhile.
    * @param {string} value
@@ -176,6 +195,7 @@ export function createComposer(actions) {
 
   text.addEventListener("input", () => {
     dirty = true;
+    if (!text.value) recalled = NOTHING_RECALLED;
     draw();
     actions.keepDraft(text.value);
   });
@@ -188,7 +208,8 @@ export function createComposer(actions) {
     } else if (event.key === "Enter" && !event.shiftKey) {
       event.preventDefault();
       void submit();
-    }
+    } else if (event.key === "ArrowUp" && recallAsked(1)) event.preventDefault();
+    else if (event.key === "ArrowDown" && recallAsked(-1)) event.preventDefault();
   });
   text.addEventListener("paste", (event) => {
     const files = [...(event.clipboardData?.files ?? [])];
@@ -210,6 +231,7 @@ export function createComposer(actions) {
 
   return {
     element,
+    textBox: text,
     attach: attachments.add,
     focus: () => text.focus(),
     setValue,
@@ -251,6 +273,12 @@ export function createComposer(actions) {
       show(model, next.health !== null);
     },
   };
+}
+
+/** @param {PanelState | null} state @returns {{tokens: number, model: string} | null} */
+function windowOf(state) {
+  const provider = state?.health?.provider;
+  return provider ? { tokens: provider.context_window, model: provider.model } : null;
 }
 
 /** Fits the height to the text; the style sheet has the limit. @param {HTMLTextAreaElement} area */

@@ -1,8 +1,8 @@
 // @ts-check
 /**
  * The messages of a chat: one view per message, kept while the message changes. Of a long chat only
- * a range of messages is in the document; scrolling to an edge moves the range. A line below says
- * what the chat waits for.
+ * a range of messages is in the document; scrolling to an edge moves the range. A line at the end
+ * says what the chat waits for.
  */
 
 import * as ranges from "../state/message-range.js";
@@ -10,6 +10,7 @@ import { t } from "../strings.js";
 import { createAnswer } from "./answer.js";
 import { createDrawing, createPartDrawing } from "./drawing.js";
 import { h, place, setText, show } from "./dom.js";
+import { createElapsed } from "./elapsed.js";
 import { createErrorCard } from "./error-card.js";
 import { createReadingPlace, createSteps } from "./reading-place.js";
 import { createUserMessage } from "./user-message.js";
@@ -41,11 +42,21 @@ export function createConversation(actions) {
   );
   const messages = h("div", { class: "ca-messages" });
   const steps = createSteps();
+  const waitText = h("span");
+  const elapsed = createElapsed();
   const wait = h(
     "div",
-    { class: "ca-wait", hidden: true },
+    { class: "ca-wait" },
     h("span", { class: "ca-wait__dot" }),
-    h("span"),
+    waitText,
+    elapsed.element,
+  );
+  // Stands where the answer will stand, with the waiting line in it, until there is an answer.
+  const pending = h(
+    "div",
+    { class: "ca-message ca-message--answer" },
+    h("div", { class: "ca-parts" }),
+    h("div", { class: "ca-message__tools" }),
   );
   const failure = h("div", { class: "ca-after" });
   const log = h(
@@ -60,7 +71,6 @@ export function createConversation(actions) {
     earlier,
     h("div", { class: "ca-column" }, messages, steps[0]),
     failure,
-    wait,
   );
 
   /**
@@ -99,6 +109,8 @@ export function createConversation(actions) {
   /** @param {string} id */
   const showVersion = (id) => {
     switched = id;
+    // Until the version is there: its arrows replace those that have the focus now.
+    log.focus({ preventScroll: true });
     actions.user.showVersion(id);
   };
   const draw = createDrawing(reading.keep);
@@ -181,7 +193,8 @@ export function createConversation(actions) {
     while (isReady[first - 1]) first -= 1;
     while (isReady[last + 1]) last += 1;
     comes = { above: first > 0, below: last < listed.length - 1 };
-    place(messages, listed.slice(first, last + 1).map(({ view }) => view.element));
+    const shown = listed.slice(first, last + 1).map(({ view }) => view.element);
+    place(messages, pending.parentNode === messages ? [...shown, pending] : shown);
     const ids = new Set(list.map((message) => message.id));
     for (const id of [...entries.keys()]) if (!ids.has(id)) entries.delete(id);
     drawEarlier(chat);
@@ -274,7 +287,7 @@ export function createConversation(actions) {
     const arrows = [...(article?.querySelectorAll(".ca-versions button:enabled") ?? [])];
     if (!arrows.length) return;
     switched = "";
-    if (document.activeElement === document.body) {
+    if (document.activeElement === document.body || document.activeElement === log) {
       /** @type {HTMLElement} */ (arrows[0]).focus({ preventScroll: true });
     }
   }
@@ -340,11 +353,24 @@ export function createConversation(actions) {
     );
   }
 
-  /** @param {Shown} chat @param {string} model */
+  /**
+   * The waiting line stands in the last line of the answer that is at work, or where the answer will
+   * be, so that no text moves when the line comes and goes.
+   * @param {Shown} chat
+   * @param {string} model
+   */
   function drawWait(chat, model) {
     const text = waitingFor(chat, model);
-    show(wait, text !== "");
-    if (text) setText(/** @type {Node} */ (wait.children[1]), text);
+    const last = chat.messages.at(-1);
+    const isAnswering = chat.status !== "idle" && range.to === chat.messages.length;
+    const view = text && isAnswering && last?.role === "assistant" ? entryOf(last).view : null;
+    const place = view && "wait" in view ? view.wait : pending.lastElementChild;
+    if (!text) wait.remove();
+    else if (wait.parentNode !== place) place?.append(wait);
+    if (text && place === pending.lastElementChild) messages.append(pending);
+    else pending.remove();
+    if (text) setText(waitText, text);
+    elapsed.update(text !== "" && chat.status !== "idle");
   }
 }
 
@@ -378,6 +404,7 @@ function waitingFor(chat, model) {
   if (chat.finding) return t("wait.finding");
   if (chat.hasLater) return "";
   if (chat.status === "stopping") return t("wait.stopping");
+  if (chat.status === "sending" && chat.lost) return t("wait.unsent");
   // A note above the composer says what to do in the last two cases.
   if (chat.status === "idle" || chat.lost || chat.waitsFor === "gone") return "";
   const last = chat.messages.at(-1);

@@ -9,7 +9,7 @@ import { button, h } from "./dom.js";
 /** @typedef {import("../types.js").TurnError} TurnError */
 /** @typedef {(action: string) => void} OnAction */
 
-/** Most characters of a message: an imported chat may hold one of any length. */
+/** Most characters of a message, and of the provider's own words: an imported chat may hold any. */
 const LONGEST = 2000;
 /** Most characters of a code, and most buttons. */
 const CODE = 100;
@@ -17,6 +17,8 @@ const BUTTONS = 4;
 
 /** Codes of errors of the panel itself, which have no details. */
 const LOCAL = new Set(["server", "turn_running"]);
+/** Codes of refusals (400) and faults (500) that only the provider's own words explain. */
+const UNEXPLAINED = new Set(["bad_request", "provider_error"]);
 
 /**
  * @param {TurnError} error
@@ -38,8 +40,18 @@ export function createErrorCard(error, onAction) {
         () => onAction?.(action),
       ),
     ),
-    details: LOCAL.has(error.code) ? undefined : { label: t("error.details"), text: clip(String(error.code), CODE) },
+    details: detailsOf(error),
   });
+}
+
+/** @param {TurnError} error @returns {Parameters<typeof createCard>[0]["details"]} */
+function detailsOf({ code, detail }) {
+  if (LOCAL.has(code)) return undefined;
+  const words = clip(seen(String(detail ?? "")), LONGEST).trim();
+  const name = clip(String(code), CODE);
+  if (!words) return { label: t("error.details"), text: name };
+  const text = `${words}\n\n${name}`;
+  return { label: t("error.words"), text, open: UNEXPLAINED.has(code) };
 }
 
 /** The card for an unreachable ComfyUI. @param {() => void} onTry @returns {HTMLElement} */

@@ -10,6 +10,12 @@ import { t } from "../strings.js";
 /** Keys kept in the panel with Ctrl or Cmd: text editing, and Enter, which queues the workflow. */
 const TEXT_KEYS = new Set(["a", "c", "v", "x", "y", "z", "enter", "backspace", "delete"]);
 
+/**
+ * With Alt, the key that opens and closes the panel: "a", which on a Mac is "å" with Alt. It is the
+ * host's own keybinding, so the host must see it.
+ */
+export const OPEN_KEYS = ["a", "å"];
+
 /** `keyCode` of a key that an input method takes. */
 const TAKEN = 229;
 
@@ -30,8 +36,10 @@ export function keepKeysInside(element, actions) {
   for (const name of ["keydown", "keyup", "keypress"]) {
     element.addEventListener(name, (given) => {
       const event = /** @type {KeyboardEvent} */ (given);
+      const key = event.key.toLowerCase();
       const command = event.ctrlKey || event.metaKey;
-      if (!command || TEXT_KEYS.has(event.key.toLowerCase())) event.stopPropagation();
+      const opens = event.altKey && OPEN_KEYS.includes(key);
+      if (!opens && (!command || TEXT_KEYS.has(key))) event.stopPropagation();
       if (name === "keydown" && event.key === "Escape" && !isComposing(event)) actions.escape();
     });
   }

@@ -8,6 +8,7 @@
 
 import { finalBlocks, joined, nextBlock } from "../text/blocks.js";
 import { labelsIn } from "../text/cost.js";
+import { closed } from "../text/unfinished.js";
 import { t } from "../strings.js";
 import { createCodeBlock } from "./code-block.js";
 import { h } from "./dom.js";
@@ -20,7 +21,7 @@ import { sanitise } from "./sanitise.js";
  * @typedef {object} BlockView
  * @property {string} kind
  * @property {HTMLElement} element
- * @property {(block: Block) => void} update
+ * @property {(block: Block, grows?: boolean) => void} update `grows`: more text may come at its end
  * @property {() => void} [refresh] draws it again with other link definitions
  * @property {import("./code-block.js").CodeBlock} [code] the code block that its parts belong to
  */
@@ -72,7 +73,7 @@ export function createMarkdownView(render, draw) {
     blocks[index] = block;
     if (blocks.length === LONG) element.classList.add("ca-markdown--long");
     links.learn(block, index);
-    views[index].update(block);
+    views[index].update(block, live && block.end === shown.length);
   };
 
   /** @param {string} kind @param {Block} block @param {number} index @returns {BlockView} */
@@ -145,6 +146,9 @@ export function createMarkdownView(render, draw) {
       const kept = text.startsWith(shown) ? finalBlocks(shown, blocks) : 0;
       if (text === shown) {
         live = grows;
+        // The end of the text is drawn as it is, with the marks that stayed open.
+        const last = blocks.length - 1;
+        if (!grows && last >= 0) views[last]?.update(blocks[last], false);
         return;
       }
       shown = text;
@@ -231,9 +235,11 @@ function createTextView(render, links) {
   const element = h("div", { class: "ca-block" });
   let drawn = "";
   let source = "";
+  let open = false;
   const refresh = () => {
     const definitions = links.of(source, refresh);
-    const whole = definitions ? `${source}\n\n${definitions}` : source;
+    const text = open ? closed(source) : source;
+    const whole = definitions ? `${text}\n\n${definitions}` : text;
     if (whole === drawn) return;
     drawn = whole;
     element.replaceChildren(rendered(render, whole) ?? h("p", { class: "ca-plain" }, source));
@@ -242,9 +248,10 @@ function createTextView(render, links) {
     kind: "text",
     element,
     refresh,
-    update(block) {
-      if (block.source === source) return;
+    update(block, grows = false) {
+      if (block.source === source && grows === open) return;
       source = block.source;
+      open = grows;
       refresh();
     },
   };

@@ -3,17 +3,17 @@
 
 import { t } from "../strings.js";
 import { errorText } from "../text/format.js";
-import { plainName, sourceName } from "../text/provider.js";
+import { abilitiesOf, plainName, sourceName } from "../text/provider.js";
 import { h, icon } from "./dom.js";
 
+/** @typedef {import("../types.js").ModelEntry} ModelEntry */
 /** @typedef {import("../types.js").Provider} Provider */
 /** @typedef {import("../types.js").ProviderSettings} ProviderSettings */
 
 /**
  * @typedef {object} PickerActions
- * @property {(provider: string) => Promise<{id: string, context_window?: number}[]>} models
- * @property {(provider: Provider, model: {id: string, context_window?: number}) => Promise<void>}
- *   chooseModel
+ * @property {(provider: string) => Promise<ModelEntry[]>} models
+ * @property {(provider: Provider, model: ModelEntry) => Promise<void>} chooseModel
  * @property {(provider: string) => Promise<void>} chooseProvider
  * @property {() => void} manage
  */
@@ -82,9 +82,12 @@ async function fillModels(active, list, problem, actions, attempt) {
       );
     }
     const others = models.filter((model) => model.id !== active.model);
+    const current = models.find((model) => model.id === active.model);
+    const known = current ? abilitiesOf(current) : "";
+    if (known) list.firstElementChild?.append(h("span", { class: "ca-quiet" }, known));
     list.append(
       ...others.map((model) =>
-        choice(model.id, "", false, () => attempt(() => actions.chooseModel(active, model))),
+        choice(model.id, abilitiesOf(model), false, () => attempt(() => actions.chooseModel(active, model))),
       ),
     );
   } catch (error) {

@@ -8,23 +8,30 @@ import { isBusy } from "../state/chat.js";
 import { textOf } from "../state/messages.js";
 import { t } from "../strings.js";
 import { nameOf } from "../text/plain.js";
+import { handleOf } from "../text/slash.js";
 import { createChatNotes } from "./chat-notes.js";
 import { createChatsPage } from "./chats-page.js";
 import { createComposer } from "./composer.js";
 import { createConversation } from "./conversation.js";
+import { createDataPage } from "./data-page.js";
 import { h, iconButton, setText, show } from "./dom.js";
 import { createServerCard } from "./error-card.js";
+import { keepFocusInside, typeInto } from "./focus.js";
 import { createGateCard } from "./gate-card.js";
 import { keepKeysInside } from "./isolation.js";
+import { followPictures } from "./lightbox.js";
+import { measureGutter } from "./gutter.js";
 import { createLiveRegion } from "./live-region.js";
 import { modelPicker } from "./model-picker.js";
 import { createPopover } from "./popover.js";
 import { createSettingsPage } from "./providers.js";
 import { createQueue } from "./queue.js";
 import { createReport } from "./report.js";
+import { createSharePage } from "./share-page.js";
 import { createSkillsPage } from "./skills-page.js";
 import { createToast } from "./toast.js";
 import { createWelcome } from "./welcome.js";
+import { followWrapping } from "./wrapping.js";
 
 /** @typedef {import("../services/host.js").Host} Host */
 /** @typedef {import("../state/panel.js").Panel} Panel */
@@ -34,12 +41,13 @@ import { createWelcome } from "./welcome.js";
  * @param {Panel} panel
  * @param {Host} host
  * @param {() => void} close closes the side bar
- * @returns {{element: HTMLElement, destroy(): void}}
+ * @returns {{element: HTMLElement, focus(): void, destroy(): void}} `focus`: begins the work in the
+ *   panel
  */
 export function createPanelView(panel, host, close) {
   const title = h("h2", { class: "ca-header__title", tabindex: "-1" });
   const back = iconButton("back", t("panel.back"), {
-    onclick: () => panel.showPage("chat"),
+    onclick: () => goBack(),
     hidden: true,
   });
   const chats = iconButton("clock", t("panel.chats"), { onclick: () => panel.showPage("chats") });
@@ -109,15 +117,18 @@ export function createPanelView(panel, host, close) {
       pin: panel.pinChat,
       remove: panel.deleteChat,
       exportAs: panel.exportChat,
+      share: panel.shareChat,
       importFile: panel.importChat,
       cleanUp: { old: panel.oldChats, remove: panel.cleanUp },
     }),
     settings: createSettingsPage(panel),
     skills: createSkillsPage((skill) => {
       panel.showPage("chat");
-      composer.setValue(`/skill ${skill.slug} `);
+      composer.setValue(`/skill ${handleOf(skill, panel.get().skills)} `);
       composer.focus();
     }),
+    data: createDataPage(panel),
+    share: createSharePage(panel),
   };
   const notes = createChatNotes({
     tryNow: panel.tryNow,
@@ -154,6 +165,8 @@ export function createPanelView(panel, host, close) {
   let frame = 0;
 
   const goOn = () => panel.send(t("cut.prompt"), []);
+
+  const goBack = () => panel.showPage(parentOf(panel.get().page));
 
   const newChat = () => {
     void panel.newChat();
@@ -213,6 +226,7 @@ export function createPanelView(panel, host, close) {
     else if (action === "enter-key") void panel.enterKey(health?.provider?.name ?? "");
     else if (action === "try-now") panel.tryNow();
     else if (action === "dismiss") panel.chat().dismissFailure();
+    else if (action === "open-settings" && !health?.provider) panel.editProvider("");
     else panel.showPage("settings");
   };
 
@@ -234,11 +248,15 @@ export function createPanelView(panel, host, close) {
     show(chatPage, page === "chat");
     show(dock, page === "chat" && !state.gate);
     show(back, page !== "chat");
+    const leads = t(BACK[parentOf(page)]);
+    back.setAttribute("aria-label", leads);
+    back.title = leads;
     for (const [name, view] of Object.entries(pages)) show(view.element, page === name);
     chats.setAttribute("aria-pressed", String(page === "chats"));
     settings.setAttribute("aria-pressed", String(page === "settings"));
     if (page === "settings" && drawn?.page !== "settings")
       void panel.refreshSettings().catch(panel.refused);
+    if (page === "data" && drawn?.page !== "data") pages.data.open();
     if (page === drawn?.page || drawn === null) return;
     popover.close();
     if (page === "chat") {
@@ -257,6 +275,8 @@ export function createPanelView(panel, host, close) {
       chats: "panel.chats",
       settings: "panel.settings",
       skills: "panel.skills",
+      data: "panel.data",
+      share: "panel.share",
     };
     const name = state.page === "chat" ? "" : t(/** @type {"panel.chats"} */ (names[state.page]));
     setText(title, name || chatTitle(state.chat) || t("panel.title"));
@@ -276,6 +296,7 @@ export function createPanelView(panel, host, close) {
     notes.update(state.chat, state.workflow, state.health);
     queue.update(state.chat);
     toast.update(state.toast);
+    element.classList.toggle("ca-panel--tokens", state.tokens);
     if (popover.name() === "report" && reportChanged(state.chat, drawn?.chat)) {
       popover.fill(reportOf(state));
     }
@@ -286,17 +307,31 @@ export function createPanelView(panel, host, close) {
   const unsubscribe = panel.subscribe(() => {
     if (!frame) frame = requestAnimationFrame(draw);
   });
+  /** What has the focus where the page has nothing else: on touch no keyboard comes up unasked. */
+  const resting = () => {
+    if (panel.get().page !== "chat") return title;
+    return dock.hidden || matchMedia("(pointer: coarse)").matches ? null : composer.textBox;
+  };
+  const endFocus = keepFocusInside(element, resting);
+  typeInto(element, composer.textBox);
   keepKeysInside(element, {
     escape: () => {
-      if (panel.get().page !== "chat") panel.showPage("chat");
+      const { page, chat } = panel.get();
+      if (page !== "chat") goBack();
+      else if (isBusy(chat) && chat.status !== "stopping") void panel.chat().stop();
     },
     drop: (files) => void composer.attach(files),
   });
   draw();
+  followPictures(element);
+  followWrapping(element, panel.wraps(), panel.setWraps);
+  requestAnimationFrame(() => element.isConnected && measureGutter(element));
 
   return {
     element,
+    focus: () => (resting() ?? element).focus({ preventScroll: true }),
     destroy() {
+      endFocus();
       unsubscribe();
       cancelAnimationFrame(frame);
       popover.close();
@@ -304,6 +339,16 @@ export function createPanelView(panel, host, close) {
     },
   };
 }
+
+/** @param {import("../types.js").Page} page @returns {"chat" | "chats" | "settings"} */
+const parentOf = (page) => (page === "data" ? "settings" : page === "share" ? "chats" : "chat");
+
+/** What the button says that leads back to a page. */
+const BACK = /** @type {const} */ ({
+  chat: "panel.back",
+  chats: "panel.back.chats",
+  settings: "panel.back.settings",
+});
 
 /**
  * @param {import("../types.js").ChatState} chat

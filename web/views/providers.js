@@ -68,6 +68,11 @@ export function createSettingsPage(panel) {
             class: "ca-button ca-button--plain ca-add",
           }),
         h("p", { class: "ca-quiet" }, t("settings.privacy")),
+        h("h3", { class: "ca-caption" }, t("panel.data")),
+        h("p", { class: "ca-quiet" }, t("data.about")),
+        button(t("data.open"), "plain", () => panel.showPage("data"), {
+          class: "ca-button ca-button--plain ca-add",
+        }),
       ]),
     );
     kept = next;

@@ -1,5 +1,8 @@
 // @ts-check
-/** The queue: messages that wait for the end of the turn, in the order of sending. */
+/**
+ * The queue: messages that wait for the end of the turn, or for ComfyUI while it is away, in the
+ * order of sending.
+ */
 
 import { pendingApprovals, textOf } from "../state/messages.js";
 import { t, tn } from "../strings.js";
@@ -27,16 +30,19 @@ export function createQueue(actions) {
     "div",
     { class: "ca-queue__held", hidden: true },
     words,
-    button(t("queue.send"), "plain", actions.resume, {
-      class: "ca-button ca-button--plain ca-button--small",
+    button(t("queue.send"), "primary", actions.resume, {
+      class: "ca-button ca-button--primary ca-button--small",
     }),
   );
   const decide = h("div", { class: "ca-queue__held", hidden: true }, t("queue.decide"));
-  const element = h("div", { class: "ca-queue", hidden: true }, list, held, decide);
+  const away = h("div", { class: "ca-queue__held", hidden: true }, t("queue.away"));
+  const element = h("div", { class: "ca-queue", hidden: true }, list, held, decide, away);
   /** @type {Map<string, HTMLElement>} */
   const rows = new Map();
   /** @type {ChatState["queue"] | null} */
   let drawn = null;
+  /** @type {ChatState["unsent"] | null} */
+  let drawnUnsent = null;
 
   /** @param {Queued} queued */
   const rowOf = (queued) => {
@@ -67,15 +73,20 @@ export function createQueue(actions) {
   return {
     element,
     /** @param {ChatState} chat */
-    update({ queue, held: isHeld, messages }) {
-      show(element, queue.length > 0);
-      show(held, isHeld);
+    update({ queue, unsent, lost, held: isHeld, messages }) {
+      show(element, queue.length + unsent.length > 0);
+      show(held, isHeld && queue.length > 0);
       show(decide, !isHeld && queue.length > 0 && pendingApprovals(messages).length > 0);
-      if (queue === drawn) return;
+      show(away, lost && unsent.length > 0);
+      if (queue === drawn && unsent === drawnUnsent) return;
       drawn = queue;
+      drawnUnsent = unsent;
       words.textContent = tn("queue.held", queue.length, { count: number(queue.length) });
-      place(list, queue.map(rowOf));
-      const ids = new Set(queue.map((queued) => queued.id));
+      // The server gives a message of its queue the id that it has here.
+      const sent = unsent.map((message) => ({ id: message.id, type: "user_message", message }));
+      const all = [...queue, ...sent];
+      place(list, all.map(rowOf));
+      const ids = new Set(all.map((queued) => queued.id));
       for (const id of [...rows.keys()]) if (!ids.has(id)) rows.delete(id);
     },
   };

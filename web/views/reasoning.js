@@ -1,9 +1,13 @@
 // @ts-check
-/** A reasoning part: one line that unfolds to the text. */
+/**
+ * A reasoning part: one line that counts the seconds while the model thinks, and unfolds to the
+ * text, also while it grows.
+ */
 
 import { t } from "../strings.js";
 import { duration } from "../text/format.js";
 import { h, icon, setText } from "./dom.js";
+import { createElapsed } from "./elapsed.js";
 import { createLongText } from "./long-text.js";
 
 /** @typedef {import("../types.js").ReasoningPart} ReasoningPart */
@@ -11,11 +15,12 @@ import { createLongText } from "./long-text.js";
 /** @param {import("./drawing.js").Draw} later */
 export function createReasoningView(later) {
   const label = h("span", { class: "ca-step__title" });
+  const elapsed = createElapsed();
   const body = h("div", { class: "ca-reasoning", tabindex: "0" });
   const element = h(
     "details",
     { class: "ca-step ca-step--reasoning", ontoggle: () => draw() },
-    h("summary", {}, icon("chevron", "ca-fold"), label),
+    h("summary", {}, icon("chevron", "ca-fold"), label, elapsed.element),
     body,
   );
   const shown = createLongText(later, body);
@@ -33,6 +38,7 @@ export function createReasoningView(later) {
       text = part.text.trim();
       const thinking = live && part.state === "streaming";
       element.classList.toggle("ca-step--live", thinking);
+      elapsed.update(thinking);
       const done =
         took === undefined ? t("reasoning.done") : t("reasoning.time", { time: duration(took) });
       setText(label, thinking ? t("reasoning.live") : done);

@@ -17,6 +17,7 @@ import {
 } from "../text/policy.js";
 import { createCodeBlock } from "./code-block.js";
 import { h } from "./dom.js";
+import { enlargeable } from "./lightbox.js";
 
 /** Deepest nesting; deeper elements are left out. */
 const DEPTH = 60;
@@ -62,7 +63,7 @@ function place(source, target, base, depth) {
     }
     return;
   }
-  const element = document.createElement(tag);
+  const element = document.createElement(belowOurs(tag));
   for (const { name, value } of source.attributes) {
     if (!attributeAllowed(tag, name) || name === "href") continue;
     if (spanAllowed(name, value)) element.setAttribute(name, value);
@@ -73,6 +74,15 @@ function place(source, target, base, depth) {
   target.appendChild(
     tag === "table" ? h("div", { class: "ca-table", tabindex: "0" }, element) : element,
   );
+}
+
+/**
+ * The panel has two levels of headings, so that those of an answer begin with the third.
+ * @param {string} tag
+ */
+function belowOurs(tag) {
+  const level = /^h([1-6])$/.exec(tag);
+  return level ? `h${Math.min(6, Number(level[1]) + 2)}` : tag;
 }
 
 /**
@@ -147,7 +157,7 @@ function media(source, tag, base) {
 /** @param {Element} source @param {"img" | "video" | "audio"} tag @param {string} url */
 function mediaElement(source, tag, url) {
   if (tag !== "img") return h(tag, { controls: true, preload: "metadata", src: url });
-  return h("img", {
+  const picture = h("img", {
     alt: source.getAttribute("alt") ?? "",
     title: source.getAttribute("title"),
     loading: "lazy",
@@ -155,4 +165,6 @@ function mediaElement(source, tag, url) {
     referrerpolicy: "no-referrer",
     src: url,
   });
+  // A picture in a link follows the link.
+  return source.closest("a") ? picture : enlargeable(picture);
 }

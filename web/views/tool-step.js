@@ -22,14 +22,39 @@ const PASSAGES = 50;
 /** Most characters of the subject beside the title. */
 const SUBJECT = 40;
 
-/** @type {Record<string, {mark: string, words: Parameters<typeof t>[0], look: string}>} */
+/**
+ * @typedef {object} StepState
+ * @property {string} mark a key of `ICONS`
+ * @property {Key} words
+ * @property {string} look
+ * @property {Key} [why] shown in the details; the words of such a step stand beside its name
+ */
+
+/** @typedef {import("../strings.js").Key} Key */
+
+/** @type {Record<string, StepState>} */
 const STATES = {
   running: { mark: "arc", words: "tool.running", look: "running" },
-  "output-available": { mark: "check", words: "tool.done", look: "done" },
-  "output-error": { mark: "cross", words: "tool.failed", look: "failed" },
-  "output-denied": { mark: "hand", words: "tool.denied", look: "denied" },
-  stopped: { mark: "hand", words: "tool.stopped", look: "denied" },
+  done: { mark: "check", words: "tool.done", look: "done" },
+  failed: { mark: "cross", words: "tool.failed", look: "failed" },
+  denied: { mark: "hand", words: "tool.denied", look: "denied", why: "tool.denied.why" },
+  overtaken: { mark: "hand", words: "tool.overtaken", look: "denied", why: "tool.overtaken.why" },
+  stopped: { mark: "hand", words: "tool.stopped", look: "denied", why: "tool.stopped.why" },
 };
+
+/**
+ * @param {ToolPart} part
+ * @param {boolean} works whether the turn of the call goes on
+ * @returns {StepState} a step that the user declined is told from one that nobody decided about
+ */
+export function stateOf({ state, approval }, works) {
+  if (state === "output-available") return STATES.done;
+  if (state === "output-error") return STATES.failed;
+  const declined = approval?.approved === false;
+  if (state === "output-denied") return declined ? STATES.denied : STATES.overtaken;
+  if (state === "approval-responded") return declined ? STATES.denied : STATES.running;
+  return works ? STATES.running : STATES.stopped;
+}
 
 /** @param {import("./drawing.js").Draw} later */
 export function createToolStep(later) {
@@ -37,40 +62,44 @@ export function createToolStep(later) {
   const title = h("span", { class: "ca-step__title" });
   const subject = h("span", { class: "ca-step__subject" });
   const words = h("span", { class: "ca-hidden-text" });
+  const ended = h("span", { class: "ca-step__ended" });
   const time = h("span", { class: "ca-step__time" });
   const body = h("div", { class: "ca-step__body" });
   const element = h(
     "details",
     { class: "ca-step", ontoggle: () => draw() },
-    h("summary", {}, mark, title, subject, words, time),
+    h("summary", {}, mark, title, subject, words, ended, time),
     body,
   );
   /** @type {ToolPart | null} */
   let part = null;
   /** @type {ToolPart | null} */
   let drawn = null;
-  let look = "";
+  /** @type {StepState | null} */
+  let known = null;
 
   const draw = () => {
     if (!element.open || !part || drawn === part) return;
     drawn = part;
-    body.replaceChildren(...present(details(part, later)));
+    const why = known?.why && h("p", { class: "ca-quiet" }, t(known.why));
+    body.replaceChildren(...present([why, ...details(part, later)]));
   };
 
   return {
     element,
-    /** @param {ToolPart} next @param {{live: boolean, took: number | undefined}} facts */
-    update(next, { live, took }) {
+    /** @param {ToolPart} next @param {{works: boolean, took: number | undefined}} facts */
+    update(next, { works, took }) {
       part = next;
-      const named = Object.hasOwn(STATES, next.state) ? next.state : live ? "running" : "stopped";
-      const state = STATES[named];
-      if (look !== state.look) {
-        element.classList.remove(`ca-step--${look}`);
+      const state = stateOf(next, works);
+      if (known !== state) {
+        element.classList.remove(`ca-step--${known?.look}`);
         element.classList.add(`ca-step--${state.look}`);
         mark.replaceChildren(icon(state.mark), icon("chevron", "ca-fold"));
-        look = state.look;
+        known = state;
+        drawn = null;
       }
-      setText(words, ` (${t(state.words)})`);
+      setText(words, state.why ? "" : ` (${t(state.words)})`);
+      setText(ended, state.why ? t(state.words) : "");
       setText(title, nameOf(next.title) || humanName(nameOf(toolName(next))));
       setText(subject, subjectOf(next.input));
       setText(time, took === undefined ? "" : duration(took));

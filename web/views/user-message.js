@@ -3,13 +3,15 @@
 
 import { textOf } from "../state/messages.js";
 import { t } from "../strings.js";
-import { clockTime } from "../text/format.js";
+import { clockTime, dateTime } from "../text/format.js";
 import { nameOf } from "../text/plain.js";
 import { mediaFate } from "../text/policy.js";
 import { isServerCommand } from "../text/slash.js";
-import { button, copyButton, h, icon, iconButton, present } from "./dom.js";
+import { button, copyButton, h, icon, iconButton, present, setText } from "./dom.js";
 import { isComposing } from "./isolation.js";
+import { enlargeable } from "./lightbox.js";
 import { createLongText } from "./long-text.js";
+import { createToolbar } from "./toolbar.js";
 import { createVersions } from "./versions.js";
 
 /** @typedef {import("../types.js").Attachment} Attachment */
@@ -33,6 +35,9 @@ import { createVersions } from "./versions.js";
  * @property {import("../types.js").Version | undefined} version
  */
 
+/** Whether the server took the message as a command. @param {UIMessage} message */
+const isCommand = (message) => message.parts.some((part) => part.type === "data-command");
+
 /** @param {UserActions} actions */
 export function createUserMessage(actions) {
   const element = h("article", {
@@ -46,6 +51,7 @@ export function createUserMessage(actions) {
   /** @type {UserFacts["version"]} */
   let version;
   let editing = false;
+  const tools = createToolbar(t("message.tools"), { class: "ca-message__tools" });
   const edit = iconButton("edit", t("message.edit"), {
     class: "ca-icon-button--small",
     onclick: () => openEditor(),
@@ -60,8 +66,9 @@ export function createUserMessage(actions) {
     editing = false;
     const current = message;
     const text = textOf(message);
-    const time = clockTime(message.metadata?.created);
-    element.classList.toggle("ca-message--quiet", isServerCommand(text));
+    const created = message.metadata?.created;
+    const time = clockTime(created, new Date());
+    element.classList.toggle("ca-message--quiet", isServerCommand(text) || isCommand(message));
     element.replaceChildren(
       h(
         "div",
@@ -70,15 +77,16 @@ export function createUserMessage(actions) {
         text && bubbleText(text),
         ...marks(message, sameWorkflow),
       ),
-      h(
-        "div",
-        { class: "ca-message__tools" },
-        time && h("span", { class: "ca-message__facts" }, time),
+      tools.element,
+    );
+    tools.fill(
+      present([
+        time && h("span", { class: "ca-message__facts", title: dateTime(created) }, time),
         copyButton(t("message.copy"), t("message.copied"), () => textOf(current)),
         edit,
         branch,
         version && createVersions(version, busy ? null : actions.showVersion),
-      ),
+      ]),
     );
   };
 
@@ -86,7 +94,7 @@ export function createUserMessage(actions) {
   const bubbleText = (text) => {
     const bubble = h("div", { class: "ca-bubble__text" });
     createLongText(actions.draw, bubble).update(text);
-    return bubble;
+    return isLong(text) ? folded(bubble) : bubble;
   };
 
   const openEditor = () => {
@@ -159,6 +167,26 @@ export function createUserMessage(actions) {
   };
 }
 
+/** Characters and lines from which on a question is folded, such as a pasted prompt or log. */
+const LONG = 1200;
+const LINES = 18;
+
+/** @param {string} text */
+const isLong = (text) => text.length > LONG || text.split("\n", LINES + 1).length > LINES;
+
+/** @param {HTMLElement} bubble its first lines, and a button for all of them */
+function folded(bubble) {
+  bubble.classList.add("ca-bubble__text--folded");
+  const more = h("button", { type: "button", class: "ca-link", "aria-expanded": "false" });
+  setText(more, t("text.more"));
+  more.addEventListener("click", () => {
+    const folds = bubble.classList.toggle("ca-bubble__text--folded");
+    more.setAttribute("aria-expanded", String(!folds));
+    setText(more, t(folds ? "text.more" : "text.less"));
+  });
+  return h("div", {}, bubble, more);
+}
+
 /** @param {UIMessage} message @returns {FilePart[]} */
 const filesOf = (message) =>
   message.parts.flatMap((part) =>
@@ -184,13 +212,8 @@ export function filePart(part) {
   const name = nameOf(part.filename) || t("message.unnamed");
   // Pictures in data URLs and of ComfyUI's /view are shown; other addresses would be fetched.
   if (isPicture(part)) {
-    return h("img", {
-      class: "ca-thumb",
-      src: part.url,
-      alt: t("message.image", { name }),
-      title: name,
-      decoding: "async",
-    });
+    const look = { class: "ca-thumb", title: name, decoding: "async" };
+    return enlargeable(h("img", { ...look, src: part.url, alt: t("message.image", { name }) }));
   }
   return h("span", { class: "ca-file", title: name }, icon("file"), h("span", {}, name));
 }

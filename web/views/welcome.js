@@ -8,7 +8,7 @@ import { t } from "../strings.js";
 import { plainName } from "../text/provider.js";
 import { firstPrompts, whatISee, whoAnswers } from "../text/welcome.js";
 import { createCard } from "./card.js";
-import { button, h, icon, present } from "./dom.js";
+import { button, h, icon, present, setText } from "./dom.js";
 import { problemCards } from "./problem-card.js";
 
 /** @typedef {import("../types.js").HealthProvider} HealthProvider */
@@ -22,6 +22,9 @@ import { problemCards } from "./problem-card.js";
  * @property {() => void} setUp
  * @property {() => void} chooseModel
  */
+
+/** Milliseconds that a look takes at least, so that it is seen. */
+const LOOKING = 400;
 
 /** @param {WelcomeActions} actions */
 export function createWelcome(actions) {
@@ -40,10 +43,9 @@ export function createWelcome(actions) {
         return;
       }
       const { provider } = health;
-      const missing = health.problems.find(({ code }) => code === "no_provider");
-      const others = health.problems.filter((problem) => problem !== missing);
+      const others = health.problems.filter(({ code }) => code !== "no_provider");
       const content = !provider
-        ? noProvider(actions, missing?.message ?? t("first.none"))
+        ? noProvider(actions)
         : welcomed
           ? prompts(provider, workflow, sentence, actions)
           : found(provider, actions);
@@ -78,22 +80,46 @@ function found(provider, actions) {
         demo
           ? button(t("first.setup"), "plain", actions.setUp)
           : button(t("first.other"), "plain", actions.chooseModel),
-        demo && button(t("first.look"), "quiet", actions.look),
+        demo && lookButton("quiet", actions.look),
       ],
     }),
   ];
 }
 
-/** @param {WelcomeActions} actions @param {string} reason in the server's words */
-const noProvider = (actions, reason) => [
+/**
+ * Looks for servers again, and says when there is nothing new: else the screen stays as it was.
+ * @param {"plain" | "quiet"} look
+ * @param {() => unknown} run
+ */
+function lookButton(look, run) {
+  const again = button(
+    t("first.look"),
+    look,
+    async () => {
+      again.disabled = true;
+      setText(again, t("first.looking"));
+      await Promise.all([run(), new Promise((done) => setTimeout(done, LOOKING))]);
+      setText(again, t("first.nothing"));
+      again.disabled = false;
+    },
+    { "aria-live": "polite" },
+  );
+  return again;
+}
+
+/**
+ * The ways to a model. The server's own sentence says the same again, but for a server without
+ * models, which is a problem of its own.
+ * @param {WelcomeActions} actions
+ */
+const noProvider = (actions) => [
   h("h3", { class: "ca-welcome__hello" }, t("first.title")),
   createCard({
     tone: "plain",
     mark: "info",
     title: t("first.none.title"),
     body: [
-      h("p", {}, reason),
-      h("p", {}, t("first.none.ways")),
+      h("p", {}, t("first.none")),
       h(
         "ol",
         { class: "ca-ways" },
@@ -104,7 +130,7 @@ const noProvider = (actions, reason) => [
     ],
     actions: [
       button(t("first.setup"), "primary", actions.setUp),
-      button(t("first.look"), "plain", actions.look),
+      lookButton("plain", actions.look),
     ],
   }),
 ];

@@ -3,7 +3,8 @@
     trajectory    one JSON object: the chat, and every row of its log, branches included
     jsonl         a line for the chat, then a line for each message of the current path
 
-Both have the time of each message (`created`, ISO 8601 in UTC), which an import keeps.
+Both have the time of each message (`created`, ISO 8601 in UTC), which an import keeps. `from_text`
+also reads a shared chat (`share`).
 
 A text that is read is checked and repaired. A file may come from anybody, so it grants nothing and
 hides nothing (`messages.outside`): an approval in it is asked for again, a chat's allowed tools are
@@ -13,8 +14,10 @@ not part of it, a skill is what its message says, and events, which nobody sees,
 
 from __future__ import annotations
 
+import base64
+import binascii
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any, Final, Literal, cast, get_args
@@ -28,8 +31,11 @@ from ...messages.ui import LONGEST_ID, message_from_ui, message_to_ui
 from .. import titles
 from ..chat import TitleSource, WorkflowName
 from ..log.record import canonical, parse_time, time_text
+from .shared_text import from_shared
 
 Format = Literal["trajectory", "jsonl"]
+FileFormat = Literal["trajectory", "jsonl", "share"]
+"""What an import reads."""
 KIND: Final = "comfyui-assistant-trajectory"
 VERSION: Final = 1
 MOST_MESSAGES: Final = 100_000
@@ -100,9 +106,11 @@ def to_text(trajectory: Trajectory, form: Format) -> str:
     return f"{before}{none[:-1]}{rows}]{after}\n"
 
 
-def from_text(content: str, form: Format) -> Trajectory:
+def from_text(content: str, form: FileFormat) -> Trajectory:
     """The chat in a text of this form, repaired. Raises InvalidRequest with the place of the fault
     for a text that cannot be understood."""
+    if form == "share":
+        return _repaired(*from_shared(content), "message {}", 1)
     if form == "trajectory":
         body = _object(_parsed(content, "content"), "content")
         if body.get("type") != KIND or body.get("version") != VERSION:
@@ -135,14 +143,31 @@ def without(trajectory: Trajectory, secrets: frozenset[str]) -> Trajectory:
 def _clean(value: Any, secrets: frozenset[str]) -> Any:
     if isinstance(value, str):
         # The longest first: one key may be the beginning of another.
-        for secret in sorted(secrets, key=len, reverse=True):
+        longest_first = sorted(secrets, key=len, reverse=True)
+        for secret in longest_first:
             value = value.replace(secret, REPLACEMENT)
-        return value
+        return _clean_file(value, longest_first) if value.startswith("data:") else value
     if isinstance(value, Mapping):
         return {_clean(key, secrets): _clean(item, secrets) for key, item in value.items()}
     if isinstance(value, (list, tuple)):
         return [_clean(item, secrets) for item in value]
     return value
+
+
+def _clean_file(url: str, secrets: Sequence[str]) -> str:
+    """The `data:` URL with a mark in the place of these texts in the file's content."""
+    head, _, body = url.partition(",")
+    if not head.endswith(";base64"):
+        return url
+    try:
+        content = cleaned = base64.b64decode(body, validate=True)
+    except (binascii.Error, ValueError):
+        return url
+    for secret in secrets:
+        cleaned = cleaned.replace(secret.encode("utf-8", "replace"), REPLACEMENT.encode())
+    if cleaned == content:
+        return url
+    return f"{head},{base64.b64encode(cleaned).decode('ascii')}"
 
 
 def _place(one: LogRow) -> dict[str, Any]:

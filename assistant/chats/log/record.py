@@ -1,6 +1,8 @@
 """A message as the text of a row, and back; times as text.
 
-The text is canonical: equal messages give equal text, on every machine (R52).
+The text is canonical: equal messages give equal text, on every machine. But the arguments and
+results of tools keep the order of their keys, so that a request has the same bytes after a restart
+(R52).
 """
 
 from __future__ import annotations
@@ -11,37 +13,57 @@ from datetime import datetime, timezone
 from typing import Any, Final
 
 from ...errors import InvalidRequest, StoreError
+from ...messages.json_text import is_utf8
 from ...messages.parts import Message
 from ...messages.ui import message_from_ui, message_to_ui
 
 EARLIEST: Final = datetime(1970, 1, 1, tzinfo=timezone.utc)
 """No message is older: clocks that were never set begin here."""
+AS_IT_CAME: Final = frozenset(("input", "output"))
+"""The values of a part whose keys keep their order."""
 _UNREADABLE = "A saved message cannot be read; the chat's file is damaged."
 
 
 def canonical(value: Any) -> str:
-    """`value` as JSON text without spaces, keys sorted."""
-    text = json.dumps(
-        value, ensure_ascii=False, sort_keys=True, separators=(",", ":"), default=_plain
-    )
-    try:
-        text.encode("utf-8")
-    except UnicodeEncodeError:
-        # A client may cut a surrogate pair in half. UTF-8 cannot encode the half, but JSON can
-        # escape it.
-        return json.dumps(value, sort_keys=True, separators=(",", ":"), default=_plain)
-    return text
+    """`value` as JSON text without spaces, keys sorted: equal values give equal text."""
+    return _json(value, sort_keys=True)
+
+
+def _json(value: Any, *, sort_keys: bool) -> str:
+    def dump(*, ascii_only: bool) -> str:
+        return json.dumps(
+            value,
+            ensure_ascii=ascii_only,
+            sort_keys=sort_keys,
+            separators=(",", ":"),
+            default=_plain,
+        )
+
+    text = dump(ascii_only=False)
+    # A client may cut a surrogate pair in half. UTF-8 cannot encode the half, but JSON can
+    # escape it.
+    return text if is_utf8(text) else dump(ascii_only=True)
+
+
+def _sorted(value: Any) -> Any:
+    if isinstance(value, Mapping):
+        return {name: _sorted(value[name]) for name in sorted(value)}
+    return [_sorted(one) for one in value] if isinstance(value, (list, tuple)) else value
 
 
 def encode(message: Message) -> str:
     """The text of a message. Raises InvalidRequest for a message that JSON cannot hold."""
-    return canonical_message(message_to_ui(message))
+    return message_text(message_to_ui(message))
 
 
-def canonical_message(body: Mapping[str, Any]) -> str:
-    """`canonical` for a message's JSON value. Raises InvalidRequest where it is too deep."""
+def message_text(body: Mapping[str, Any]) -> str:
+    """The text of a message's JSON value. Raises InvalidRequest where it is too deep."""
     try:
-        return canonical(body)
+        parts = [
+            {name: value if name in AS_IT_CAME else _sorted(value) for name, value in part.items()}
+            for part in body.get("parts", ())
+        ]
+        return _json({**_sorted({**body, "parts": ()}), "parts": parts}, sort_keys=False)
     except RecursionError:
         raise InvalidRequest("the message is nested too deeply", where="message") from None
 

@@ -141,9 +141,16 @@ def _part(part: Part) -> Iterator[str]:
         if part.media_type.startswith("text/"):
             yield data_url_text(part.url) or ""
     elif isinstance(part, DataPart):
-        yield value_text(part.data)[:MOST_DATA_CHARS]
+        yield value_text(_said(part))[:MOST_DATA_CHARS]
     elif isinstance(part, OpaquePart):
         yield value_text(part.body)[:MOST_DATA_CHARS]
+
+
+def _said(part: DataPart) -> Any:
+    """What people read of a part: of a notice its message, not its code."""
+    if part.name == "notice" and isinstance(part.data, Mapping):
+        return part.data.get("message")
+    return part.data
 
 
 def _leaves(value: Any, name: str, levels: int) -> Iterator[str]:

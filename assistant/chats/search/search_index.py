@@ -37,7 +37,7 @@ from ..row_values import is_count
 from ..schema import chats
 from .message_text import FIELDS, Field
 
-INDEX_VERSION: Final = 4
+INDEX_VERSION: Final = 5
 """Of the tables and of the rules by which text becomes terms; an index of another version in the
 database is made anew."""
 DAMAGED: Final = "The index of the chats' words is damaged."

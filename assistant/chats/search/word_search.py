@@ -19,6 +19,7 @@ from ...database import Statement, Transaction
 from ...messages.origin import EVENT
 from ...messages.parts import Role
 from ...search.fragments import found_in, shown
+from ...search.readable import readable
 from ...search.word_query import Phrase
 from ..row_values import MOST
 from ..schema import chats, messages
@@ -53,8 +54,9 @@ _NEWEST: Final = Statement(
 
 @dataclass(frozen=True, slots=True)
 class WordHit:
-    """A message that holds all words. `marks` are the places (start, end) of the words in the
-    snippet, in characters. `level` is 0 where a person wrote them, 1 for an answer, else 2."""
+    """A message that holds all words. `snippet` is one line without the marks of Markdown, `marks`
+    are the places (start, end) of the words in it, in characters. `level` is 0 where a person wrote
+    them, 1 for an answer, else 2."""
 
     chat_id: str
     message_id: str
@@ -143,7 +145,7 @@ def _hit(
         among = FIELDS if _LEVELS[at] is None else (_LEVELS[at],)
         found = found_in([text for field, text in texts if field in among], phrases)
         if len(found.phrases) == len(phrases):
-            piece = shown(found)
+            piece = readable(shown(found))
             return WordHit(
                 chat_id, message.id, newest[0], message.role, piece.text, piece.marks, at
             )

@@ -181,7 +181,11 @@ class Summariser:
 
     async def _when_idle(self, idle: IdleChat) -> None:
         provider = self._summarising(await provider_for(self._providers, idle.params))
-        window = window_of(await self._providers.window(provider))
+        window = window_of(
+            await self._providers.window(provider),
+            self._settings.response_reserve,
+            self._settings.max_output_tokens,
+        )
         small = window.compact and not self._waited_for
         if provider.demo or small or self._waits(idle.conversation):
             return

@@ -11,20 +11,20 @@ from __future__ import annotations
 import asyncio
 import re
 from collections.abc import Awaitable, Callable, Sequence
-from dataclasses import replace
 from typing import Final
 
 from ....user_context_loader import UserContext
-from ...chats import Chat, ChatParams, ChatStore, ChatSummary
+from ...chats import Chat, ChatStore, ChatSummary
+from ...chats.identity import may_name_a_chat
 from ...chats.search.history_search import HistorySearch
 from ...chats.search.word_search import WordHit
-from ...errors import AssistantError, ProviderError
 from ...messages.parts import Message
-from ...user_context.skills import SkillLibrary, SkillSummary
-from ..turn import NO_PARAMS
-from ..turn_services import Providers, Reply, provider_for
+from ...user_context.skills import Match, SkillLibrary, SkillSummary
+from ..turn_services import Providers, Reply
 from .clean_up_command import OldChats, clean_up_answer
-from .slash_commands import Slash, help_text, tokens_text
+from .model_command import ModelCommand
+from .nearest import nearest
+from .slash_commands import NAMES, Slash, help_text, tokens_text
 
 LISTED: Final = 20
 """Chats, messages or results in one answer."""
@@ -32,11 +32,38 @@ LOOKED_AT: Final = 200
 """Chats whose titles `/open` compares before it searches messages."""
 LONGEST_LINE: Final = 160
 """Characters of a message in `/history`."""
-LONGEST_NAME: Final = 200
-USUAL: Final = "default"
-"""`/model default` returns to the model of the settings."""
+SAID: Final = 10
+"""Messages in `/history` without a number."""
+MOST_SAID: Final = 200
+SHORTEST_BEGINNING: Final = 4
+"""Characters of an id's beginning that names a chat to open."""
 _NO_CHAT = "That needs a chat that is kept."
 _FILES: Final = {"Markdown": "markdown", "JSON Lines": "jsonl", "trajectory": "trajectory"}
+_FORMATS: Final = {
+    "markdown": "markdown",
+    "md": "markdown",
+    "jsonl": "jsonl",
+    "trajectory": "trajectory",
+    "json": "trajectory",
+}
+"""What `/export` takes as a format, and as the ending of a file's name."""
+_FILE_NAME: Final = re.compile(r"(?P<stem>[\w-][\w.-]{0,79})\.(?P<ending>\w{2,10})")
+_OFTEN_MEANT: Final = {
+    "clear": "new",
+    "reset": "new",
+    "find": "search",
+    "list": "chats",
+    "load": "open",
+    "resume": "open",
+    "remove": "delete",
+    "save": "export",
+    "title": "rename",
+    "usage": "tokens",
+    "cost": "tokens",
+    "commands": "help",
+    "preferences": "settings",
+}
+"""Names of commands in other programs, and ours for the same."""
 
 
 class SlashReplies:
@@ -55,7 +82,7 @@ class SlashReplies:
         self._store = store
         self._search = search
         self._skills = skills
-        self._providers = providers
+        self._models = ModelCommand(store, providers, _plain)
         self._kept = kept
         self._old_chats = old_chats
 
@@ -63,6 +90,8 @@ class SlashReplies:
         """The answer to a command. `history` are the chat's messages, the command last."""
         chat = await self._store.get(chat_id) if chat_id is not None else None
         words = slash.argument
+        if not slash.known:
+            return Reply(await asyncio.to_thread(self._unknown, slash.name))
         match slash.name:
             case "new":
                 return Reply("A new chat.", {"action": "new_chat"})
@@ -71,11 +100,11 @@ class SlashReplies:
             case "open":
                 return await self._open(words, chat_id)
             case "delete":
-                return _delete(chat)
+                return _delete(await self._named(words) if words else chat, words)
             case "rename":
                 return Reply(await self._rename(chat, words))
             case "model":
-                return Reply(await self._model(chat, words))
+                return Reply(await self._models.answer(chat, words))
             case "chats":
                 return Reply(_chat_lines(await self._store.list(LISTED)) or "There are no chats.")
             case "search":
@@ -87,20 +116,31 @@ class SlashReplies:
             case "memory":
                 return Reply(_kept_lines(await self._kept()))
             case "export":
-                return Reply(_links(chat))
+                return _export(chat, words)
             case "history":
-                return Reply(_said(history[:-1]))
+                return Reply(_said(history[:-1], words))
             case "tokens":
-                return Reply(tokens_text(history))
+                return _tokens(history, words)
             case _:
                 return Reply(help_text())
 
     async def _open(self, words: str, here: str | None) -> Reply:
-        """Opens another chat that has the words in its title or messages."""
+        """Opens the chat with this id, or another chat that has the words in its title or
+        messages."""
         if not words:
-            return Reply("Which chat? `/open <words>` looks for words in titles and messages.")
+            return Reply(
+                "Which chat? `/open <id>` takes an id of `/chats`, `/open <words>` looks for words"
+                " in titles and messages."
+            )
+        named = await self._named(words)
+        if named is not None:
+            return _opened(named)
+        last = await self._store.list(LOOKED_AT)
+        begun = [chat for chat in last if chat.id.startswith(words)]
+        if len(begun) == 1 and len(words) >= SHORTEST_BEGINNING:
+            return _opened(begun[0])
         wanted = words.lower().split()
-        for chat in await self._store.list(LOOKED_AT):
+        for chat in last:
             if chat.id != here and all(word in chat.title.lower() for word in wanted):
                 return _opened(chat)
         for hit in await self._search.find_words(words, LISTED):
@@ -117,41 +157,20 @@ class SlashReplies:
         renamed = await self._store.change(chat.id, title)
         return f"This chat is called {_plain(renamed.title)} now."
 
-    async def _model(self, chat: Chat | None, name: str) -> str:
-        """Without a name: which model answers. A provider's name chooses the provider and its
-        model."""
-        params = chat.params if chat is not None else NO_PARAMS
-        if not name:
-            return await self._answers(params, "This chat is answered by")
-        if chat is None:
-            return _NO_CHAT
-        if len(name) > LONGEST_NAME:
-            return "No model has so long a name."
-        if name == USUAL:
-            params = replace(params, provider=None, model=None)
-        elif await self._is_provider(name):
-            params = replace(params, provider=name, model=None)
-        else:
-            params = replace(params, model=name)
-        await self._store.set_params(chat.id, params)
-        return await self._answers(params, "From the next message on this chat is answered by")
+    async def _named(self, identity: str) -> Chat | None:
+        """The chat with exactly this id."""
+        return await self._store.get(identity) if may_name_a_chat(identity) else None
 
-    async def _answers(self, params: ChatParams, words: str) -> str:
-        try:
-            provider = await provider_for(self._providers, params)
-        except ProviderError as error:
-            return error.message
-        own = params.provider is not None or params.model is not None
-        usual = " `/model default` goes back to the usual one." if own else ""
-        return f"{words} `{provider.model}` of {_plain(provider.name)}.{usual}"
-
-    async def _is_provider(self, name: str) -> bool:
-        """Whether a provider has this name, also where it does not answer now."""
-        try:
-            await self._providers.named(name)
-        except AssistantError as error:
-            return error.code != "no_provider"
-        return True
+    def _unknown(self, name: str) -> str:
+        """The answer to a command that does not exist. Reads files."""
+        meant = _OFTEN_MEANT.get(name) or nearest(name, NAMES)
+        if meant is None and isinstance(found := self._skills.resolve(name), Match):
+            meant = f"skill {found.skill.slug}"
+        offer = "" if meant is None else f" Did you mean `/{meant}`?"
+        return (
+            f"There is no command `/{name}`.{offer} `/help` lists all commands. To ask the model"
+            " this, write a word before the slash."
+        )
 
     async def _found(self, words: str, asked_id: str) -> str:
         if not words:
@@ -181,15 +200,23 @@ def _opened(chat: ChatSummary) -> Reply:
     return Reply(f"Opens {_plain(chat.title)}.", {"action": "open_chat", "chat_id": chat.id})
 
 
-def _delete(chat: Chat | None) -> Reply:
+def _delete(chat: Chat | None, wanted: str) -> Reply:
     if chat is None:
-        return Reply(_NO_CHAT)
+        unknown = f"There is no chat with the id {_plain(wanted)}; `/chats` lists the ids."
+        return Reply(unknown if wanted else _NO_CHAT)
     text = f"Deletes {_plain(chat.title)}; for a minute it can be brought back."
     return Reply(text, {"action": "delete_chat", "chat_id": chat.id})
 
 
 def _chat_lines(chats: Sequence[ChatSummary]) -> str:
-    return "\n".join(map(_chat_line, chats))
+    return "\n".join(
+        f"- `{chat.id}`, {chat.created:%Y-%m-%d}, {_count(chat.messages)}: {_plain(chat.title)}"
+        for chat in chats
+    )
+
+
+def _count(messages: int) -> str:
+    return "1 message" if messages == 1 else f"{messages:,} messages"
 
 
 def _chat_line(chat: ChatSummary) -> str:
@@ -211,24 +238,56 @@ def _skill_line(skill: SkillSummary) -> str:
     return f"- `{skill.slug}`{about}"
 
 
-def _links(chat: Chat | None) -> str:
+def _export(chat: Chat | None, wanted: str) -> Reply:
+    """Links to the chat as a file; with a format or a file's name, the client saves it at once."""
     if chat is None:
-        return _NO_CHAT
+        return Reply(_NO_CHAT)
     path = f"/api/chats/{chat.id}/export?format="
-    links = ", ".join(f"[{name}]({path}{form})" for name, form in _FILES.items())
-    return f"This chat as a file: {links}."
+    if not wanted:
+        links = ", ".join(f"[{name}]({path}{form})" for name, form in _FILES.items())
+        return Reply(f"This chat as a file: {links}.")
+    file = _FILE_NAME.fullmatch(wanted)
+    form = _FORMATS.get((file["ending"] if file else wanted).lower())
+    if form is None:
+        return Reply(
+            "As what? `/export markdown`, `/export jsonl`, `/export trajectory`, or the name of a"
+            " file that ends in `.md`, `.jsonl` or `.json`."
+        )
+    action = {"action": "export_chat", "chat_id": chat.id, "format": form}
+    name = {"name": wanted} if file else {}
+    return Reply(f"This chat as a file: [{_plain(wanted)}]({path}{form}).", {**action, **name})
 
 
-def _said(messages: Sequence[Message]) -> str:
+def _said(messages: Sequence[Message], wanted: str) -> str:
+    """The last messages, without slash commands and their answers; `wanted` is how many."""
+    count = int(wanted) if wanted.isdecimal() and len(wanted) <= len(str(MOST_SAID)) else 0
+    if wanted and not 1 <= count <= MOST_SAID:
+        return f"How many? `/history {SAID}` shows the last {SAID} messages; 1 to {MOST_SAID}."
+    most = count or SAID
     lines = []
     for message in messages:
-        text = _plain(message.text)
+        is_command = message.data("command") is not None or "command" in message.metadata
+        text = "" if is_command else _plain(message.text)
         if message.role != "system" and text:
             short = text if len(text) <= LONGEST_LINE else text[:LONGEST_LINE].rstrip() + "\u2026"
             lines.append(f"- **{'You' if message.role == 'user' else 'Assistant'}**: {short}")
-    older = len(lines) - LISTED
-    before = [f"{older} older messages are above.", ""] if older > 0 else []
-    return "\n".join([*before, *lines[-LISTED:]]) or "Nothing was said in this chat yet."
+    older = len(lines) - most
+    before = [f"{older} older messages are above.", ""] if older > 1 else []
+    before = before or (["1 older message is above.", ""] if older == 1 else [])
+    return "\n".join([*before, *lines[-most:]]) or "Nothing was said in this chat yet."
+
+
+def _tokens(history: Sequence[Message], wanted: str) -> Reply:
+    match wanted.lower():
+        case "":
+            return Reply(tokens_text(history))
+        case "on":
+            shown = "From now on each answer says how many tokens were read and written for it."
+            return Reply(f"{shown} `/tokens off` hides them.", {"action": "show_tokens"})
+        case "off":
+            return Reply("Answers do not say their tokens any more.", {"action": "hide_tokens"})
+        case _:
+            return Reply("`/tokens on` shows the tokens under each answer, `/tokens off` does not.")
 
 
 def _kept_lines(kept: UserContext) -> str:

@@ -14,9 +14,12 @@ from dataclasses import dataclass, replace
 from ....agent_prompts import skill_activation, skill_list_answer
 from ...messages.parts import DataPart, FilePart, Message, TextPart
 from ...user_context.skills import Match, SkillLibrary, Unknown
+from ...user_context.slugs import handle_of
 from .slash_commands import Slash, slash_in
 
-COMMAND = re.compile(r"\s*/skill(?:[ \t]+(?P<argument>[^\n]*))?(?:\n(?P<rest>.*))?\Z", re.DOTALL)
+COMMAND = re.compile(
+    r"\s*/(?i:skill)(?:[ \t]+(?P<argument>[^\n]*))?(?:\n(?P<rest>.*))?\Z", re.DOTALL
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +53,7 @@ async def expand(message: Message, skills: SkillLibrary) -> Expanded:
     if isinstance(resolved, Unknown) and request:
         # "/skill moon-light make it night": a slug, then the request on the same line.
         first = await asyncio.to_thread(skills.resolve, slug)
-        if isinstance(first, Match) and first.skill.slug == slug:
+        if isinstance(first, Match) and slug in (first.skill.slug, handle_of(first.skill.slug)):
             resolved, rest = first, f"{request.strip()}\n{rest}".strip()
     if not isinstance(resolved, Match):
         return Expanded(message, skill_list_answer(resolved))

@@ -7,56 +7,109 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from dataclasses import asdict, dataclass, replace
-from typing import Any, Literal
+from dataclasses import dataclass, replace
+from typing import Any, Final, Literal
 
 from ...messages.parts import Message
+from .nearest import nearest
 
 Place = Literal["server", "client"]
 
-_COMMAND = re.compile(r"\s*/(?P<name>[a-z]+)(?:[ \t]+(?P<argument>[^\n]*))?\s*\Z")
+_COMMAND = re.compile(
+    r"\s*/(?P<name>[A-Za-z0-9][\w-]{0,31})(?:[ \t]+(?P<argument>[^\n]*))?\s*\Z", re.ASCII
+)
+_FOLDERS: Final = frozenset(
+    (
+        "app basedir bin boot content data dev etc home lib media mnt models opt private proc root "
+        "run runpod-volume sbin srv storage sys tmp users usr var volumes workspace"
+    ).split()
+)
+"""Folders at the root of a disk, with which a sentence may begin."""
+_MOST_WORDS: Final = 8
+"""Words after an unknown name, beyond which the message is a sentence."""
 
 
 @dataclass(frozen=True, slots=True)
 class Slash:
-    """A command as the user typed it."""
+    """A command as the user typed it; its name is that of the list, or, where the list has none
+    (`known` is False), what the user typed in small letters."""
 
     name: str
     argument: str = ""
+    known: bool = True
 
 
 @dataclass(frozen=True, slots=True)
 class SlashCommand:
     """A command as clients list it. `argument` is `<words>` where the command needs an argument,
     `[words]` where it may have one, else None. A command with the place `client` changes the
-    client's screen: the server's answer says how."""
+    client's screen: the server's answer says how. With `one_word`, several words after the name
+    make the message other text."""
 
     name: str
     line: str
     argument: str | None = None
     aliases: tuple[str, ...] = ()
     place: Place = "server"
+    one_word: bool = False
 
     def to_json(self) -> dict[str, Any]:
-        return {**asdict(self), "aliases": list(self.aliases)}
+        return {
+            "name": self.name,
+            "line": self.line,
+            "argument": self.argument,
+            "aliases": list(self.aliases),
+            "place": self.place,
+        }
+
+    def takes(self, argument: str) -> bool:
+        if self.one_word:
+            return len(argument.split()) <= 1
+        return self.argument is not None or not argument
 
 
 COMMANDS = (
     SlashCommand("new", "begin a new chat", place="client"),
-    SlashCommand("chats", "your last chats"),
-    SlashCommand("open", "open the chat that has these words", "<words>", place="client"),
+    SlashCommand("chats", "your last chats, with their ids", aliases=("sessions",)),
+    SlashCommand(
+        "open",
+        "open the chat with this id, or that has these words",
+        "<id or words>",
+        ("session",),
+        place="client",
+    ),
     SlashCommand("rename", "give this chat another title", "<title>"),
-    SlashCommand("delete", "delete this chat; for a minute it can be brought back", place="client"),
+    SlashCommand(
+        "delete",
+        "delete this chat, or the one with this id; for a minute it can be brought back",
+        "[id]",
+        place="client",
+        one_word=True,
+    ),
     SlashCommand(
         "cleanup",
         "show the chats that did not change for 90 days; with `confirm`, delete them",
         "[days] [confirm]",
     ),
-    SlashCommand("export", "this chat as a file"),
-    SlashCommand("history", "what was said in this chat lately"),
+    SlashCommand(
+        "export",
+        "this chat as a file: `markdown`, `jsonl`, `trajectory`, or the name of the file",
+        "[format]",
+        place="client",
+        one_word=True,
+    ),
+    SlashCommand(
+        "history", "the last 10 messages of this chat, or as many", "[count]", one_word=True
+    ),
     SlashCommand("search", "find words in all chats", "<words>"),
     SlashCommand("context", "what the model was sent, what was left out, and why"),
-    SlashCommand("tokens", "what this chat has used so far"),
+    SlashCommand(
+        "tokens",
+        "what this chat has used so far; `on` shows it under each answer, `off` hides it",
+        "[on or off]",
+        place="client",
+        one_word=True,
+    ),
     SlashCommand(
         "compact",
         "summarise the older messages now; with a topic, keep more of that",
@@ -73,21 +126,38 @@ COMMANDS = (
 SKILL = "skill"
 """The command that changes what the model reads and has no answer of its own."""
 _BY_NAME = {name: one for one in COMMANDS for name in (one.name, *one.aliases)}
+NAMES: Final = tuple(_BY_NAME)
+"""The names of all commands, and their other names."""
 KEYS = (
     "In the panel `/` lists all of them: arrow keys choose, Tab completes, Esc closes. Enter "
-    "sends, Shift + Enter begins a new line."
+    "sends, Shift + Enter begins a new line. In an empty text box the up arrow recalls what you "
+    "asked before. Esc stops an answer. Alt + A opens and closes the panel."
 )
 
 
 def slash_in(text: str) -> Slash | None:
-    """The slash command in a message; None for other text. Words after a command without an
-    argument make it other text: `/history of art` is a question."""
+    """The slash command in a message; None for other text. Words after a command that takes none
+    make it other text: `/history of art` is a question."""
     found = _COMMAND.match(text)
-    command = _BY_NAME.get(found["name"]) if found is not None else None
-    if found is None or command is None or command.name == SKILL:
+    if found is None:
         return None
-    argument = (found["argument"] or "").strip()
-    return Slash(command.name, argument) if command.argument or not argument else None
+    name, argument = found["name"].lower(), (found["argument"] or "").strip()
+    command = _BY_NAME.get(name)
+    if command is None:
+        unknown = _is_meant_as_command(name, argument)
+        return Slash(name, argument, known=False) if unknown else None
+    if command.name == SKILL:
+        return None
+    return Slash(command.name, argument) if command.takes(argument) else None
+
+
+def _is_meant_as_command(name: str, argument: str) -> bool:
+    """Whether a line that begins with a slash and an unknown name is a command rather than a
+    sentence about a folder, or a question."""
+    if nearest(name, NAMES) is not None:
+        return True
+    is_sentence = argument.endswith("?") or len(argument.split()) > _MOST_WORDS
+    return not is_sentence and name not in _FOLDERS and not name.isdecimal()
 
 
 def answers_marked(messages: Iterable[Message]) -> tuple[Message, ...]:
@@ -122,7 +192,8 @@ def tokens_text(messages: Iterable[Message]) -> str:
         for name in names:
             value = usage.get(name) if isinstance(usage, dict) else None
             totals[name] += value if isinstance(value, int) else 0
+    more = "`/tokens on` shows them under each answer."
     if not any(totals.values()):
-        return "No tokens were counted in this chat yet."
+        return f"No tokens were counted in this chat yet. {more}"
     said = ", ".join(f"{totals[name]:,} {word}" for name, word in names.items())
-    return f"This chat has used these tokens so far: {said}."
+    return f"This chat has used these tokens so far: {said}. {more}"

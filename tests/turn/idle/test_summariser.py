@@ -11,6 +11,7 @@ from plugin.assistant.chats import ChatStore
 from plugin.assistant.context.compaction_policy import most_after
 from plugin.assistant.context.projections import Projections
 from plugin.assistant.context.summary.text import MARKER
+from plugin.assistant.context.tokens import text_tokens
 from plugin.assistant.errors import Conflict
 from plugin.assistant.llm.provider import Provider
 from plugin.assistant.turn.idle.summariser import (
@@ -102,6 +103,16 @@ async def test_a_long_past_is_summarised_in_several_requests() -> None:
         assert len(seen) == len(parts)
         assert all("".join(seen).count(f"Question {row}:") == 1 for row in range(2, cut.end, 2))
         assert chat.context.projections.last_llm_summary == (parts[-1], cut.end)
+
+
+async def test_a_request_for_a_summary_leaves_room_for_the_longest_answer() -> None:
+    async with idle_chat(window=16_384, max_output_tokens=12_000) as chat:
+        chat.talk(60, planned=False)
+        chat.server.queue(*(f"{TOLD}\nPending: part {number}" for number in range(12)))
+        await chat.idle()
+        texts = [request.messages[1]["content"] for request in chat.server.requests]
+        assert texts
+        assert max(map(text_tokens, texts)) <= (16_384 - 12_000) / 2 + 200
 
 
 async def test_a_new_turn_stops_the_wait() -> None:

@@ -3,13 +3,16 @@
 
 from __future__ import annotations
 
+import json
+import re
 from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any
 
 import pytest
-from plugin.assistant.turn.slash.slash_commands import COMMANDS, slash_in
-from plugin.tests.chatting import Chatting, chatting
+from plugin.assistant.turn.slash.nearest import nearest
+from plugin.assistant.turn.slash.slash_commands import COMMANDS, NAMES, Slash, slash_in
+from plugin.tests.chatting import ROOT, Chatting, chatting
 
 ROW = (
     "new chats open rename delete cleanup export history search context tokens compact skill "
@@ -40,9 +43,23 @@ async def test_one_list_is_for_every_client(chat: Chatting) -> None:
         assert "\n" not in entry["line"] and entry["line"]
     by_name = {entry["name"]: entry for entry in listed}
     assert by_name["compact"]["aliases"] == ["summarize", "summarise"]
+    assert by_name["chats"]["aliases"] == ["sessions"]
+    assert by_name["open"]["aliases"] == ["session"]
+    arguments = {name: by_name[name]["argument"] for name in ("delete", "export", "history")}
+    assert arguments == {"delete": "[id]", "export": "[format]", "history": "[count]"}
     assert [name for name in by_name if by_name[name]["place"] == "client"] == [
-        "new", "open", "delete", "settings",
+        "new", "open", "delete", "export", "tokens", "settings",
     ]  # fmt: skip
+
+
+def test_the_documentation_lists_the_same_commands() -> None:
+    text = (ROOT / "docs" / "chats.md").read_text(encoding="utf-8")
+    rows = re.findall(r"^\| (`/[^|]+) \|", text, re.MULTILINE)
+    listed = [re.findall(r"`/([a-z]+)(?: ([^`]+))?`", row) for row in rows]
+    wanted = [
+        [(one.name, one.argument or ""), *((name, "") for name in one.aliases)] for one in COMMANDS
+    ]
+    assert listed == wanted
 
 
 async def test_help_has_one_line_for_each(chat: Chatting) -> None:
@@ -63,10 +80,41 @@ async def test_every_command_is_answered_without_the_model(chat: Chatting, name:
 
 
 @pytest.mark.parametrize(
-    "text", ["/newer", "new", "/skill fox", "/help\nme", "/ help", "/history of art"]
+    "text",
+    [
+        "new",
+        "/skill fox",
+        "/help\nme",
+        "/ help",
+        "/history of art",
+        "/export as an API workflow",
+        "/tmp is full",
+        "/home/tom/models is empty",
+        "/workspace",
+        "/flux what does the second sampler do?",
+        "/foo is the folder where I put all of my models",
+        "/2 of the steps",
+    ],
 )
 def test_other_text_is_no_command(text: str) -> None:
     assert slash_in(text) is None
+
+
+@pytest.mark.parametrize(
+    ("text", "slash"),
+    [
+        ("/sessions", Slash("chats")),
+        ("/session c1", Slash("open", "c1")),
+        ("/Help", Slash("help")),
+        ("/history 5", Slash("history", "5")),
+        ("/foo bar", Slash("foo", "bar", known=False)),
+        ("/hepl me with the colours of this picture please", None),
+        ("/newer", Slash("newer", known=False)),
+    ],
+)
+def test_commands_are_read_with_their_arguments(text: str, slash: Slash | None) -> None:
+    found = slash_in(text)
+    assert found == (slash or Slash("hepl", text.partition(" ")[2], known=False))
 
 
 async def test_what_changes_the_screen_is_for_the_client_to_do(chat: Chatting) -> None:
@@ -98,7 +146,117 @@ async def test_a_provider_that_does_not_answer_now_is_no_name_of_a_model(chat: C
     assert len(chat.provider.requests) == asked
 
 
+async def test_an_unknown_command_is_answered_with_the_nearest_one(chat: Chatting) -> None:
+    asked = len(chat.provider.requests)
+    for typed, offered in (
+        ("/hepl", "/help"),
+        ("/serach red fox", "/search"),
+        ("/hist", "/history"),
+        ("/clear", "/new"),
+        ("/20_model_sdxl", "/skill 20_model_sdxl"),
+    ):
+        stream = await chat.say(typed)
+        assert f"There is no command `{typed.split()[0]}`." in stream.text
+        assert f"Did you mean `{offered}`?" in stream.text
+    text = (await chat.say("/foo bar")).text
+    assert "There is no command `/foo`." in text and "Did you mean" not in text
+    assert "`/help`" in text
+    assert len(chat.provider.requests) == asked
+    chat.provider.queue("Red.")
+    await chat.say("Which colour?")
+    sent = json.dumps(chat.provider.requests[-1].body["messages"])
+    assert "/foo" not in sent and "no command" not in sent
+
+
+def test_a_command_that_is_nothing_like_the_name_is_not_offered() -> None:
+    assert [nearest(name, NAMES) for name in ("remember", "forget", "zzz", "s", "xy")] == [None] * 5
+
+
+async def test_a_chat_is_named_by_its_id(chat: Chatting) -> None:
+    listed = (await chat.say("/sessions", chat="c2")).text.splitlines()
+    created = (await chat.stored())["created"][:10]
+    assert f"- `c1`, {created}, 2 messages: Tell me about foxes" in listed
+    assert actions(await chat.say("/session c1", chat="c2")) == [
+        {"action": "open_chat", "chat_id": "c1"}
+    ]
+    assert actions(await chat.say("/delete c1", chat="c2")) == [
+        {"action": "delete_chat", "chat_id": "c1"}
+    ]
+    unknown = await chat.say("/delete everything", chat="c2")
+    assert actions(unknown) == [] and "`/chats`" in unknown.text
+
+
+async def test_the_beginning_of_an_id_names_a_chat_to_open_but_none_to_delete(
+    chat: Chatting,
+) -> None:
+    await chat.client.post("/api/chats", json={"id": "chat-8f31ab", "title": "Owls"})
+    assert actions(await chat.say("/open chat-8f", chat="c2")) == [
+        {"action": "open_chat", "chat_id": "chat-8f31ab"}
+    ]
+    assert actions(await chat.say("/delete chat-8f", chat="c2")) == []
+
+
+async def test_an_export_takes_a_format_or_the_name_of_a_file(chat: Chatting) -> None:
+    link = "/api/chats/c1/export?format="
+    for typed, form, name in (
+        ("/export md", "markdown", None),
+        ("/export JSONL", "jsonl", None),
+        ("/export trajectory", "trajectory", None),
+        ("/export conversation.md", "markdown", "conversation.md"),
+        ("/export my-chat.json", "trajectory", "my-chat.json"),
+    ):
+        stream = await chat.say(typed)
+        wanted = {"action": "export_chat", "chat_id": "c1", "format": form}
+        assert actions(stream) == [wanted if name is None else {**wanted, "name": name}]
+        assert f"{link}{form})" in stream.text
+    for typed in ("/export pdf", "/export ../up.md", "/export con.pdf"):
+        refused = await chat.say(typed)
+        assert actions(refused) == [] and "`/export markdown`" in refused.text
+
+
+async def test_the_history_is_as_long_as_asked(chat: Chatting) -> None:
+    for number in range(6):
+        chat.provider.queue(f"answer {number}")
+        await chat.say(f"question {number}")
+    usual = (await chat.say("/history")).text.splitlines()
+    assert usual[0] == "4 older messages are above."
+    assert len([line for line in usual if line.startswith("- ")]) == 10
+    assert (await chat.say("/history 2")).text.splitlines()[-2:] == [
+        "- **You**: question 5",
+        "- **Assistant**: answer 5",
+    ]
+    assert "1 to 200" in (await chat.say("/history many")).text
+    assert "1 to 200" in (await chat.say("/history 0")).text
+
+
+async def test_tokens_are_shown_under_each_answer_or_not(chat: Chatting) -> None:
+    assert actions(await chat.say("/tokens on")) == [{"action": "show_tokens"}]
+    assert actions(await chat.say("/tokens off")) == [{"action": "hide_tokens"}]
+    plain = await chat.say("/tokens")
+    assert actions(plain) == [] and "`/tokens on`" in plain.text
+    assert "`/tokens on`" in (await chat.say("/tokens maybe")).text
+
+
+async def test_a_model_that_the_server_does_not_list_is_refused(chat: Chatting) -> None:
+    chat.provider.models[:] = ["scripted", "gpt-5", "Gpt-5-mini", "qwen3:latest", "text-embed-9"]
+    refused = (await chat.say("/model gpt-9")).text
+    assert "has no model `gpt-9`" in refused and "`gpt-5`" in refused
+    assert "embed" not in refused
+    assert (await chat.stored())["params"] == {}
+    assert "`Gpt-5-mini`" in (await chat.say("/model gpt-5-mini")).text
+    for name in ("qwen3", "gpt-5:free"):
+        assert f"`{name}`" in (await chat.say(f"/model {name}")).text
+        assert (await chat.stored())["params"] == {"model": name}
+
+
+async def test_a_model_of_a_server_that_lists_none_is_taken(chat: Chatting) -> None:
+    chat.provider.models.clear()
+    await chat.say("/model anything")
+    assert (await chat.stored())["params"] == {"model": "anything"}
+
+
 async def test_a_chat_gets_another_model_and_the_usual_one_again(chat: Chatting) -> None:
+    chat.provider.models.append("large")
     assert "`scripted`" in (await chat.say("/model")).text
     assert "`large`" in (await chat.say("/model large")).text
     assert (await chat.stored())["params"] == {"model": "large"}
@@ -114,7 +272,7 @@ async def test_search_and_history_show_what_was_said_as_text(chat: Chatting) -> 
     assert found.splitlines() == [
         "**Tell me about foxes**",
         "",
-        "- Assistant: A **fox** is \\*\\***red**\\*\\*.",
+        "- Assistant: A **fox** is **red**.",
     ]
     said = (await chat.say("/history")).text
     assert said.splitlines() == [

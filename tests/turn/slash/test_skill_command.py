@@ -6,6 +6,7 @@ import pytest
 from plugin.assistant.messages.fences import fenced
 from plugin.assistant.messages.parts import DataPart, FilePart, Message, Role, TextPart
 from plugin.assistant.turn.slash.skill_command import expand, has_content
+from plugin.assistant.turn.slash.slash_commands import Slash
 from plugin.assistant.user_context.skills import SkillLibrary
 from plugin.assistant.user_context.sources import SourceCache
 
@@ -54,12 +55,23 @@ async def test_an_unknown_or_ambiguous_name_is_answered_with_the_list(
     assert expanded.message == message(text)
 
 
-@pytest.mark.parametrize(
-    "text", ["/skillful", "/skill-moon", "say /skill moon-light", "//skill x", "/Skill moon-light"]
-)
+@pytest.mark.parametrize("text", ["say /skill moon-light", "//skill x", "/skill's moon-light"])
 async def test_other_text_is_left_as_it_is(skills: SkillLibrary, text: str) -> None:
     expanded = await expand(message(text), skills)
     assert (expanded.message, expanded.answer) == (message(text), None)
+
+
+async def test_a_command_may_begin_with_a_capital_letter(skills: SkillLibrary) -> None:
+    expanded = await expand(message("/Skill moon-light"), skills)
+    assert expanded.message.data("skill")["slug"] == "moon-light"
+
+
+@pytest.mark.parametrize("name", ["skillful", "skill-moon"])
+async def test_a_name_that_only_begins_like_the_command_is_an_unknown_command(
+    skills: SkillLibrary, name: str
+) -> None:
+    expanded = await expand(message(f"/{name}"), skills)
+    assert expanded.slash == Slash(name, known=False)
 
 
 async def test_only_a_user_commands(skills: SkillLibrary) -> None:

@@ -1,0 +1,128 @@
+"""What makes reading and writing easier: folded questions, wrapped and coloured code, large
+pictures, commands that were mistyped, a stop before an answer, a wait that counts down."""
+
+import io
+import re
+
+import pytest
+from PIL import Image
+from playwright.sync_api import expect
+from plugin.tests.e2e.panel import Panel
+from plugin.tests.e2e.provider import ProviderThread, new_wait
+from plugin.tests.providers import Script
+
+pytestmark = pytest.mark.e2e
+
+LINE = "seed = 7  # the same as before, and a comment that is wider than any side bar is"
+CODE = f"```python\n{LINE}\n```"
+WIDE = """() => [...document.querySelectorAll('.ca-code pre')]
+    .map(one => one.scrollWidth > one.clientWidth)"""
+
+
+def picture() -> bytes:
+    out = io.BytesIO()
+    Image.new("RGB", (64, 48), "red").save(out, "PNG")
+    return out.getvalue()
+
+
+def test_a_long_question_is_folded(panel: Panel, provider: ProviderThread) -> None:
+    provider.queue("Fine.")
+    panel.ask("\n".join(f"line {at} of a log" for at in range(60)))
+    panel.idle()
+    bubble = panel.articles.first.locator(".ca-bubble__text")
+    folded = bubble.bounding_box()
+    assert folded is not None and folded["height"] < 220
+    panel.articles.first.get_by_role("button", name="Show more").click()
+    whole = bubble.bounding_box()
+    assert whole is not None and whole["height"] > 1000
+    panel.articles.first.get_by_role("button", name="Show less").click()
+    expect(panel.articles.first.get_by_role("button", name="Show more")).to_be_visible()
+
+
+def test_code_is_coloured_and_its_lines_wrap_for_all_blocks(
+    panel: Panel, provider: ProviderThread
+) -> None:
+    provider.queue(f"{CODE}\n\nand\n\n{CODE}")
+    panel.ask("Code?")
+    panel.idle()
+    expect(panel.answer.locator(".ca-hl-number").first).to_have_text("7")
+    expect(panel.answer.locator(".ca-hl-comment").first).to_contain_text("# the same as before")
+    assert panel.evaluate(WIDE) == [True, True]
+    wrap = panel.answer.get_by_role("button", name="Wrap")
+    wrap.first.click()
+    assert panel.evaluate(WIDE) == [False, False]
+    expect(wrap.last).to_have_attribute("aria-pressed", "true")
+    wrap.last.click()
+    assert panel.evaluate(WIDE) == [True, True]
+
+
+def test_a_picture_opens_large_and_closes_with_escape(
+    panel: Panel, provider: ProviderThread
+) -> None:
+    provider.queue("A red one.")
+    panel.root.locator("input[type=file]").first.set_input_files(
+        {"name": "red.png", "mimeType": "image/png", "buffer": picture()}
+    )
+    panel.ask("Which colour?")
+    panel.idle()
+    small = panel.articles.first.get_by_role("button", name=re.compile("^Enlarge"))
+    small.click()
+    large = panel.page.get_by_role("dialog", name=re.compile("red.png"))
+    expect(large).to_be_visible()
+    panel.page.keyboard.press("Escape")
+    expect(large).to_have_count(0)
+    expect(small).to_be_focused()
+    small.press("Enter")
+    expect(large).to_be_visible()
+    large.click()
+    expect(large).to_have_count(0)
+
+
+def test_a_mistyped_command_is_not_sent_to_the_model(
+    panel: Panel, provider: ProviderThread
+) -> None:
+    panel.ask("/contxt")
+    expect(panel.root.get_by_role("alert").filter(has_text="no command /contxt")).to_be_visible()
+    expect(panel.articles).to_have_count(0)
+    panel.button("Use /context").click()
+    expect(panel.message).to_have_value("/context")
+    panel.message.fill("/foo bar")
+    panel.message.press("Enter")
+    expect(panel.root.get_by_role("alert").filter(has_text="no command /foo")).to_be_visible()
+    provider.queue("Foo?")
+    panel.message.press("Enter")
+    expect(panel.answer).to_contain_text("Foo?")
+    panel.idle()
+
+
+def test_a_stop_before_an_answer_offers_to_ask_again(
+    panel: Panel, provider: ProviderThread
+) -> None:
+    rest = new_wait()
+    provider.queue(Script([{"wait": rest}]))
+    panel.ask("Hello?")
+    provider.reached(rest)
+    panel.stop.click()
+    expect(panel.answer).to_contain_text("Stopped")
+    expect(panel.answer.locator(".ca-notice").get_by_role("button")).to_have_text(["Answer again"])
+    provider.release(rest)
+
+
+def test_a_wait_counts_down(panel: Panel, provider: ProviderThread) -> None:
+    busy = {"error": {"message": "Rate limit reached for requests"}}
+    provider.queue(Script(status=429, body=busy, headers={"Retry-After": "4"}), "There.")
+    panel.ask("Hello?")
+    expect(panel.answer).to_contain_text("Trying again in 4 s")
+    expect(panel.answer).to_contain_text(re.compile("Trying again in [12] s"))
+    expect(panel.answer).to_contain_text("There.")
+    panel.idle()
+
+
+def test_the_times_of_steps_stay_after_a_reload(panel: Panel, provider: ProviderThread) -> None:
+    provider.queue(Script([{"reasoning": "hm"}, {"text": "So it is."}]))
+    panel.ask("Why?")
+    panel.idle()
+    thought = panel.answer.get_by_text(re.compile(r"^Thought for "))
+    expect(thought).to_be_visible()
+    panel.reload()
+    expect(thought).to_be_visible()

@@ -1,0 +1,147 @@
+// @ts-check
+import assert from "node:assert/strict";
+import { test } from "node:test";
+
+import { createPanelStorage } from "../../web/services/storage.js";
+import { textOf } from "../../web/state/messages.js";
+import { createOutbox } from "../../web/state/outbox.js";
+import { eventually, offline, openChat, pageStorage, running, said, until } from "./fakes.js";
+
+const message = (/** @type {string} */ id, text = id) => said(id, "user", text);
+const ids = (/** @type {ReturnType<typeof createOutbox>} */ outbox, chat = "c") =>
+  outbox.of(chat).map((entry) => entry.message.id);
+
+/** The browser's storage, with room for so many characters. */
+function storageOf(room = Infinity) {
+  /** @type {Map<string, string>} */
+  const values = new Map();
+  const open = () =>
+    /** @type {any} */ ({
+      getItem: (/** @type {string} */ name) => values.get(name) ?? null,
+      removeItem: (/** @type {string} */ name) => void values.delete(name),
+      setItem(/** @type {string} */ name, /** @type {string} */ value) {
+        if (value.length > room) throw new DOMException("full", "QuotaExceededError");
+        values.set(name, value);
+      },
+    });
+  return { reload: () => createPanelStorage("", open), values };
+}
+
+test("an entry outlives a reload, in the order of sending and by chat", () => {
+  const { reload, values } = storageOf();
+  const outbox = createOutbox(reload());
+  for (const [id, chat] of [["one", "c"], ["two", "d"], ["three", "c"]]) {
+    outbox.add({ chat, known: true, message: message(id) });
+  }
+  const later = createOutbox(reload());
+  assert.deepEqual([ids(later), ids(later, "d")], [["one", "three"], ["two"]]);
+  for (const id of ["one", "two", "three"]) later.remove(id);
+  assert.deepEqual([ids(later), values.size], [[], 0]);
+});
+
+test("a message that is too large for the storage takes no other with it, and is not stored", () => {
+  const { reload } = storageOf(300);
+  const outbox = createOutbox(reload());
+  outbox.add({ chat: "c", known: true, message: message("one") });
+  assert.equal(outbox.isFleeting(), false);
+  outbox.add({ chat: "c", known: true, message: message("two", "x".repeat(400)) });
+  assert.deepEqual([ids(outbox), outbox.isFleeting()], [["one", "two"], true]);
+  assert.deepEqual(ids(createOutbox(reload())), ["one"]);
+  outbox.remove("two");
+  assert.equal(outbox.isFleeting(), false);
+});
+
+test("damaged entries are passed over", () => {
+  const storage = pageStorage();
+  storage.set("outbox", '["a", "b", 3]');
+  storage.set("outbox.a", "{oops");
+  storage.set("outbox.b", '{"chat": "c"}');
+  assert.deepEqual(createOutbox(storage).of("c"), []);
+});
+
+/** A chat whose server is away from the first command on, until `back`. */
+async function cutOff(/** @type {Record<string, unknown>} */ first = {}, outbox = createOutbox(pageStorage())) {
+  let away = true;
+  const command = () => (away ? offline() : { accepted: true, queued: 0 });
+  const opened = await openChat(first, { routes: { command }, more: { outbox } });
+  opened.events.refuse(/** @type {any} */ (new TypeError("away")));
+  return {
+    ...opened,
+    outbox,
+    back() {
+      away = false;
+      opened.events.refuse(null);
+    },
+  };
+}
+const inLog = (/** @type {any} */ chat) => chat.get().messages.map(textOf);
+const unsent = (/** @type {any} */ chat) => chat.get().unsent.map(textOf);
+
+test("each message that is sent while ComfyUI is away is in sight until it has arrived", async () => {
+  const { chat, outbox, back, commands } = await cutOff();
+  const sent = ["one", "two", "three"].map((text) => chat.send(text, []));
+  assert.deepEqual([...inLog(chat), ...unsent(chat)], ["one", "two", "three"]);
+  assert.equal(outbox.of("c").length, 3);
+  await until(chat, ({ lost }) => lost);
+  assert.deepEqual([inLog(chat), unsent(chat)], [["one"], ["two", "three"]]);
+  back();
+  assert.deepEqual(await Promise.all(sent), [true, true, true]);
+  const arrived = commands().filter(({ type }) => type === "user_message").map(({ message: { id } }) => id);
+  assert.equal(new Set(arrived).size, 3);
+  assert.deepEqual(outbox.of("c"), []);
+});
+
+test("a message for a chat that was answering is in sight, too", async () => {
+  const { chat, back } = await cutOff({
+    messages: [message("u", "Hi")],
+    stream: { message: { id: "a", role: "assistant", parts: [] }, chunks: [] },
+    runtime: running("generating"),
+  });
+  const sent = chat.send("next", []);
+  await until(chat, ({ lost }) => lost);
+  assert.deepEqual([inLog(chat), unsent(chat)], [["Hi", ""], ["next"]]);
+  back();
+  assert.equal(await sent, true);
+});
+
+test("a chat that was left goes on trying, with a pause between two attempts", async () => {
+  const { chat, back, commands } = await cutOff();
+  const sent = chat.send("one", []);
+  await until(chat, ({ lost }) => lost);
+  chat.leave();
+  await new Promise((resolve) => setTimeout(resolve, 20));
+  assert.ok(commands().length > 1);
+  back();
+  assert.equal(await sent, true);
+});
+
+test("after a reload a message is in sight, and goes out when ComfyUI is back", async () => {
+  const outbox = createOutbox(pageStorage());
+  for (const id of ["one", "two"]) outbox.add({ chat: "c", known: true, message: message(id) });
+  const again = await openChat({}, { more: { outbox } });
+  await eventually(() => again.commands().length === 2);
+  const texts = again.commands().map((command) => textOf(command.message));
+  assert.deepEqual(texts, ["one", "two"]);
+  assert.deepEqual(unsent(again.chat), []);
+  await eventually(() => outbox.of("c").length === 0);
+});
+
+test("what had arrived before the reload is not sent again", async () => {
+  const outbox = createOutbox(pageStorage());
+  outbox.add({ chat: "c", known: true, message: message("one") });
+  const { chat, commands } = await openChat({ messages: [message("one")] }, { more: { outbox } });
+  assert.deepEqual([commands(), unsent(chat), outbox.of("c")], [[], [], []]);
+});
+
+test("a message that waits for ComfyUI is taken back and never sent", async () => {
+  const { chat, outbox, back, commands } = await cutOff();
+  const sent = [chat.send("one", []), chat.send("two", [])];
+  await until(chat, ({ lost }) => lost);
+  const [{ id }] = chat.get().unsent;
+  assert.ok(await chat.cancelQueued(id));
+  assert.deepEqual([unsent(chat), outbox.of("c").length], [[], 1]);
+  back();
+  await Promise.all(sent);
+  const texts = commands().map((command) => textOf(command.message));
+  assert.deepEqual(new Set(texts), new Set(["one"]));
+});
