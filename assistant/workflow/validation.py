@@ -19,6 +19,7 @@ from .inputs import mapping
 from .live import LiveGraph
 from .node_definitions import NodeDefinitions
 from .validation_graph import GraphCheck, awake
+from .validation_matches import match_problems
 from .validation_names import Nearest
 from .validation_packages import COMFYUI, RENAMED, Package, own_package
 from .validation_problems import NO_VALUE, Fix, Problem, shown, worst_first
@@ -84,6 +85,7 @@ class _Validation:
         if not check.outputs and not check.unknown:
             yield _no_output(check)
         yield from check.problems()
+        yield from match_problems(check)
         yield from self._unknown_inputs(check)
 
     def _asleep(self, whole: Mapping[str, Any], prompt: Mapping[str, Any]) -> Iterator[Problem]:
@@ -110,8 +112,8 @@ class _Validation:
         place = self._graph.place(node.address)
         if place is not None and place.node.type in self._graph.cyclic:
             message = "The subgraph holds an instance of itself, so it has no end."
-            fix = Fix("Take the instance out of its own subgraph.")
-            return Problem(node.address, "", "cycle", message, fix, blocks_run=True)
+            out = Fix("Take the instance out of its own subgraph.")
+            return Problem(node.address, "", "cycle", message, out, blocks_run=True)
         if not node.type:
             message = "The node does not say its type."
             return Problem(node.address, "", "unknown_node", message, None, blocks_run=True)

@@ -121,24 +121,17 @@ class GraphCheck:
         return max(len(node.outputs), len(live.outputs) if live is not None else 0)
 
     def _unknown_widgets(self, scope: LiveScope, one: LiveNode) -> Iterator[Problem]:
+        """Widgets that the file has and the node's definition has not."""
         if one.subgraph is not None:
             yield from self._unknown_promotions(one, one.subgraph)
-            return
-        if one.definition is not None:
-            yield from self._lost_links(one)
-        if one.definition is not None and isinstance(one.node.raw.get("widgets_values"), Mapping):
+        elif one.definition is not None:
             names = [widget.name for widget in one.widgets]
-            for name in one.node.named_values:
+            said = [slot.widget for slot in one.node.inputs if slot.widget is not None]
+            if isinstance(one.node.raw.get("widgets_values"), Mapping):
+                said.extend(one.node.named_values)
+            for name in dict.fromkeys(said):
                 if name not in names:
                     yield self._unknown(name, names)
-
-    def _lost_links(self, one: LiveNode) -> Iterator[Problem]:
-        """Links into widgets that the node does not have: the page drops them without a word."""
-        names = [widget.name for widget in one.widgets]
-        known = {*names, *(slot.name for slot in one.inputs)}
-        for slot in one.node.inputs:
-            if slot.link is not None and slot.widget is not None and slot.name not in known:
-                yield self._unknown(slot.name, names, ", which a link leads to")
 
     def _unknown_promotions(self, instance: LiveNode, inside: LiveScope) -> Iterator[Problem]:
         """Widgets that a subgraph's instance promotes though nothing inside has them."""

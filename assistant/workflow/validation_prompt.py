@@ -185,7 +185,7 @@ class PromptCheck:
     def _by_output_type(self) -> Mapping[str, list[tuple[str, int]]]:
         found: dict[str, list[tuple[str, int]]] = {}
         for address, node in self.nodes.items():
-            for slot, kind in enumerate(_output_types(node.definition)):
+            for slot, kind in enumerate(output_types(node.definition)):
                 if isinstance(kind, str):
                     found.setdefault(kind, []).append((address, slot))
         return found
@@ -224,7 +224,7 @@ class PromptCheck:
             )
         if node.definition is None:
             return None
-        count = len(_output_types(node.definition))
+        count = len(output_types(node.definition))
         if -count <= slot < count:
             return None
         return f"It is linked to output {slot} of node {shown(source)}, which has {count}"
@@ -243,7 +243,7 @@ class PromptCheck:
         elif not self._fits(node, expected, value):
             source, slot = value
             types = " or ".join(expected.input.types)
-            given = _output_types(self.nodes[source].definition)[slot]
+            given = output_types(self.nodes[source].definition)[slot]
             message = (
                 f"{shown(name)} takes {types}, and output {shown(self._output_name(source, slot))} "
                 f"is {given if isinstance(given, str) else 'a choice'}."
@@ -258,14 +258,14 @@ class PromptCheck:
         source = str(value[0]) if value else ""
         linked = self.nodes.get(source)
         if linked is not None and source != node.address:
-            for slot, kind in enumerate(_output_types(linked.definition)):
+            for slot, kind in enumerate(output_types(linked.definition)):
                 if accepts(kind, expected):
                     output = self._output_name(source, slot)
                     return Fix(f"Connect {shown(output)}.", output)
         return self._source_for(node, expected)
 
     def _fits(self, node: PromptNodeCheck, expected: Expected, value: list[Any]) -> bool:
-        types = _output_types(self.nodes[value[0]].definition)
+        types = output_types(self.nodes[value[0]].definition)
         return not types or accepts(types[value[1]], expected)
 
     def cycle_problems(self) -> Iterator[Problem]:
@@ -293,7 +293,7 @@ class PromptCheck:
                     yield node, name
 
 
-def _output_types(definition: NodeDefinition | None) -> list[Any]:
+def output_types(definition: NodeDefinition | None) -> list[Any]:
     """The types of a node's outputs as its definition writes them."""
     return list(sequence(definition.raw.get("output"))) if definition is not None else []
 
@@ -308,7 +308,7 @@ def accepts(given: Any, expected: Expected) -> bool:
     if given in (ANY, MATCH_TYPE) or taken in (ANY, MATCH_TYPE, DYNAMIC_SLOT):
         return True
     if expected.is_old_list:
-        return given == list(expected.input.choices or ())
+        return bool(given == list(expected.input.choices or ()))
     if not isinstance(given, str):
         return taken == COMBO
     offered = set(split_types(given))

@@ -1,5 +1,7 @@
 """A ComfyUI extension for tests: what its validation says of prompts, without running them."""
 
+import json
+from importlib import import_module
 from typing import Any
 
 from aiohttp import web
@@ -9,8 +11,7 @@ NODE_CLASS_MAPPINGS: dict[str, Any] = {}
 
 async def probe(request: web.Request) -> web.Response:
     """For each prompt of a list the error, and the nodes that are named as wrong."""
-    import execution
-
+    execution = import_module("execution")
     answers = []
     for prompt in await request.json():
         accepted, error, _, wrong = await execution.validate_prompt("probe", prompt, None)
@@ -19,15 +20,11 @@ async def probe(request: web.Request) -> web.Response:
 
 
 def _as_json(value: Any) -> str:
-    import json
-
     return json.dumps(value, default=str)
 
 
 def _add_route() -> None:
-    from server import PromptServer
-
-    PromptServer.instance.routes.post("/validation_probe")(probe)
+    import_module("server").PromptServer.instance.routes.post("/validation_probe")(probe)
 
 
 _add_route()

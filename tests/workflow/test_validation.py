@@ -17,6 +17,7 @@ from plugin.tests.workflow.workflows import (
     node,
     socket,
     subgraph,
+    widget_socket,
     with_subgraphs,
     workflow,
 )
@@ -292,6 +293,31 @@ def test_a_link_of_any_type_fits_and_one_of_several_types_does() -> None:
     assert short(linked(["1", 1], ["1", 1]), known) == [("2", "b", "wrong_type", True)]
 
 
+def test_inputs_that_must_have_one_type_are_held_to_it() -> None:
+    """ComfyUI takes such prompts, so nothing blocks."""
+    latent = {
+        "class_type": "EmptyLatentImage",
+        "inputs": {"width": 512, "height": 512, "batch_size": 1},
+    }
+    switch = {
+        "class_type": "ComfySwitchNode",
+        "inputs": {"switch": True, "on_false": ["1", 0], "on_true": ["1", 0]},
+    }
+    prompt = {"1": PROMPT["1"], "2": switch, "3": PROMPT["3"], "4": latent}
+    assert short(prompt) == []
+    both = deepcopy(prompt)
+    both["2"]["inputs"] = {"switch": True, "on_false": ["4", 0], "on_true": ["4", 0]}
+    assert short(both) == [("3", "images", "wrong_type", False)]
+    mixed = deepcopy(prompt)
+    mixed["2"]["inputs"]["on_true"] = ["4", 0]
+    assert short(mixed) == [("2", "on_true", "wrong_type", False)]
+    through = deepcopy(both)
+    through["5"] = deepcopy(switch)
+    through["5"]["inputs"] = {"switch": True, "on_false": ["2", 0], "on_true": ["2", 0]}
+    through["3"]["inputs"]["images"] = ["5", 0]
+    assert short(through) == [("3", "images", "wrong_type", False)]
+
+
 def test_a_subgraphs_problem_has_the_instances_address() -> None:
     inner = subgraph(
         "s",
@@ -349,9 +375,20 @@ def test_a_link_into_a_widget_that_is_not_there_is_named() -> None:
     assert [(one["node"], one["input"], one["fix"]["value"]) for one in named] == [
         ("2", "hieght", "height")
     ]
-    unlinked = socket("hieght", "INT", widget={"name": "hieght"})
-    scaled = node(2, "ImageScale", inputs=[socket("image", "IMAGE"), unlinked])
-    assert "unknown_widget" not in {one["code"] for one in found(workflow(scaled))}
+
+
+@pytest.mark.parametrize(
+    "more",
+    [{"inputs": [widget_socket("widht", "INT")]}, {"widgets_values": {"widht": 3, "width": 8}}],
+)
+def test_a_widget_of_the_file_that_the_node_has_not_is_named(more: dict[str, Any]) -> None:
+    (problem,) = [
+        one
+        for one in found(workflow(node(8, "ImageScale", **more), node(3, "PreviewImage")))
+        if one["code"] == "unknown_widget"
+    ]
+    assert (problem["node"], problem["input"]) == ("8", "widht")
+    assert problem["fix"]["value"] == "width"
 
 
 def test_a_subgraph_that_holds_itself_is_a_cycle() -> None:

@@ -117,15 +117,11 @@ export function createPanel(services) {
   });
 
   let shown = false;
-  const sentence = createWorkflowSentence({
-    summarise: api.workflowSummary,
-    workflow: services.workflow,
-    later: services.later,
+  const sentence = createWorkflowSentence(services, {
     wanted() {
       const { chat: open, page, health, workflow } = store.get();
-      const answers = health?.provider && !health.provider.demo;
-      const empty = page === "chat" && !open.messages.length;
-      return Boolean(shown && answers && empty && workflow?.nodes);
+      const empty = page === "chat" && !open.messages.length && Boolean(workflow?.nodes);
+      return shown && empty && health?.provider?.demo === false;
     },
     changed: (text) => store.set({ sentence: text }),
   });

@@ -11,14 +11,15 @@ const MOST = 2_000_000;
 
 /**
  * @param {object} services
- * @param {(graph: Record<string, any>) => Promise<string>} services.summarise
+ * @param {import("../services/api.js").Api} services.api
  * @param {() => import("../types.js").WorkflowSnapshot | undefined} services.workflow
  * @param {(run: () => void, milliseconds: number) => () => void} services.later returns the
  *   cancel function
- * @param {() => boolean} services.wanted whether the sentence would be shown
- * @param {(sentence: string) => void} services.changed
+ * @param {object} chat
+ * @param {() => boolean} chat.wanted whether the sentence would be shown
+ * @param {(sentence: string) => void} chat.changed
  */
-export function createWorkflowSentence({ summarise, workflow, later, wanted, changed }) {
+export function createWorkflowSentence({ api, workflow, later }, { wanted, changed }) {
   let cancel = () => {};
   let asked = "";
   let about = "";
@@ -31,7 +32,7 @@ export function createWorkflowSentence({ summarise, workflow, later, wanted, cha
     if (open.id !== about) changed("");
     asked = text;
     about = open.id;
-    const sentence = text.length > MOST ? "" : await summarise(open.graph).catch(() => "");
+    const sentence = text.length > MOST ? "" : await api.workflowSummary(open.graph).catch(() => "");
     if (asked === text) changed(sentence);
   }
 
