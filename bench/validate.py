@@ -7,8 +7,11 @@ plain or gzipped. The answer is `[{"node", "input", "code", "message", "fix", "b
 code 0 also with problems found, 3 for input that is no workflow, with one sentence on stderr.
 """
 
+import json
 import runpy
 import sys
+from collections.abc import Mapping
+from importlib.util import find_spec
 from pathlib import Path
 
 runpy.run_path(str(Path(__file__).resolve().parent.parent / "scripts" / "bootstrap.py"))[
@@ -16,6 +19,7 @@ runpy.run_path(str(Path(__file__).resolve().parent.parent / "scripts" / "bootstr
 ]()
 
 from plugin.assistant.workflow.validation import validate  # noqa: E402
+from plugin.assistant.workflow.validation_packages import Package, manager_packages  # noqa: E402
 from plugin.bench.workflow_files import (  # noqa: E402
     read_definitions,
     read_graph,
@@ -24,12 +28,25 @@ from plugin.bench.workflow_files import (  # noqa: E402
     write_json,
 )
 
+NODE_MAP = "extension-node-map.json"
+
+
+def known_packages() -> Mapping[str, Package]:
+    """The packages by type of node, as ComfyUI-Manager lists them where it is installed."""
+    found = find_spec("comfyui_manager")
+    for folder in (found.submodule_search_locations or ()) if found is not None else ():
+        try:
+            return manager_packages(json.loads((Path(folder) / NODE_MAP).read_bytes()))
+        except (OSError, ValueError):
+            continue
+    return {}
+
 
 def main() -> int:
     description = (__doc__ or "").partition("\n")[0]
     given = workflow_arguments(description, definitions_required=True).parse_args()
     graph = read_graph(given.input)
-    problems = validate(graph, read_definitions(given.object_info))
+    problems = validate(graph, read_definitions(given.object_info), known_packages())
     write_json([problem.json() for problem in problems])
     return 0
 
