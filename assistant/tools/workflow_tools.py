@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+from typing import Any
 
-from pydantic import Field
+from pydantic import ConfigDict, Field
 
 from ..errors import NotAWorkflow
 from ..messages.fences import fenced, mark_for, quoted
@@ -21,15 +22,20 @@ from .tool import EVERY_WINDOW, Tool, ToolContext
 MOST_ADDRESSES = 100
 
 
+def _shorter(schema: dict[str, Any]) -> None:
+    """Without what a model need not read: this schema is in every window, also the smallest."""
+    for field in schema["properties"].values():
+        field.pop("default", None)
+        field.pop("maxItems", None)
+
+
 class WorkflowQuery(Arguments):
-    level: Level = Field(default="normal", description="outline: types only; full: everything.")
-    nodes: list[str] = Field(
-        default=[],
-        max_length=MOST_ADDRESSES,
-        description="Only these nodes, whole, by address: 8, or 57:8 inside subgraph 57.",
-    )
-    query: str = Field(default="", description="Only nodes that hold these words.")
-    since: str = Field(default="", description="A revision: what changed since.")
+    model_config = ConfigDict(extra="forbid", json_schema_extra=_shorter)
+
+    level: Level = "normal"
+    nodes: list[str] = Field(default=[], max_length=MOST_ADDRESSES, description="These whole")
+    query: str = ""
+    since: str = Field(default="", description="Revision")
 
 
 async def _get_workflow_info(query: WorkflowQuery, context: ToolContext) -> str:
@@ -71,10 +77,8 @@ WORKFLOW_TOOLS = (
         name="getWorkflowInfo",
         title="Read the workflow",
         description=(
-            "The workflow open on the user's canvas, one line a node: id, type, values without "
-            "most defaults, what feeds it (`model<-4.MODEL`; `<-4`: its only output). Indented "
-            "nodes are inside the subgraph above: 8 below 57 is 57:8. `…+99`: 99 characters cut. "
-            "Call it before you say anything about the workflow."
+            "The open workflow: per node its values, without most defaults, and sources "
+            "(`model<-4.MODEL`). 8 indented below 57 is 57:8; `…+99` is cut off. Read it first."
         ),
         kind="reads",
         run=_get_workflow_info,
