@@ -169,7 +169,9 @@ def test_a_subgraph_without_an_instance_is_said_to_be_unused() -> None:
 
 
 def test_two_subgraphs_of_one_name_stay_apart() -> None:
-    inner = [{"id": name, "name": "Upscale", "nodes": [], "links": []} for name in ("a", "b")]
+    inner: list[dict[str, Any]] = [
+        {"id": name, "name": "Upscale", "nodes": [], "links": []} for name in ("a", "b")
+    ]
     text = shown({"id": 1, "type": "a"}, {"id": 2, "type": "b"}, definitions={"subgraphs": inner})
     assert '1 subgraph "Upscale"' in text and '2 subgraph "Upscale (2)"' in text
 
@@ -179,7 +181,7 @@ def test_a_subgraph_that_holds_itself_is_shown_without_an_end() -> None:
     workflow = {"nodes": [{"id": 5, "type": "a"}], "links": []}
     graph = parse_workflow({**workflow, "definitions": {"subgraphs": [inner]}})
     for level in ("outline", "normal", "full"):
-        assert "Ring" in view(graph, definitions(), level)  # type: ignore[arg-type]
+        assert "Ring" in view(graph, definitions(), level)
 
 
 def test_the_head_names_workflow_revision_and_selection() -> None:
@@ -228,7 +230,7 @@ def test_no_name_in_a_graph_ends_its_line_or_looks_like_a_value(name: str) -> No
     }
     graph = parse_workflow(document)
     for level in ("outline", "normal", "full"):
-        text = view(graph, NO_DEFINITIONS, level, Opened(name, (name,)))  # type: ignore[arg-type]
+        text = view(graph, NO_DEFINITIONS, level, Opened(name, (name,)))
         assert len(text.splitlines()) == text.count("\n") + 1
         assert not re.search("[\x00-\x09\x0b-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e]", text)
         # Without the JSON strings nothing is left that the view did not write itself.
