@@ -229,7 +229,7 @@ def _is_read(place: Placed, widget: Widget, known: list[Widget]) -> bool:
     chosen = next((one for one in known if one.name == group), None)
     options = raw.options(chosen.spec).get("options") if chosen else None
     value = place.node["widgets_values"][chosen.place] if chosen else None
-    return bool(options) and options[0].get("key") == value
+    return options is not None and bool(options) and options[0].get("key") == value
 
 
 def _promoted(place: Placed) -> set[str]:
