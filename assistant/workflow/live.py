@@ -8,7 +8,9 @@ back: the graph itself stays as it was read.
 
 from __future__ import annotations
 
+import gc
 from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import cached_property
 
@@ -120,6 +122,19 @@ def _id_order(id_: str) -> tuple[int, int, str]:
     return (0, int(id_), "") if whole else (1, 0, id_)
 
 
+@contextmanager
+def without_collecting() -> Iterator[None]:
+    """Pauses the collector of garbage: of the many objects of a large graph none is garbage yet,
+    and looking through them again and again takes as long as making them."""
+    collects = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if collects:
+            gc.enable()
+
+
 class LiveGraph:
     """The live nodes of a whole graph, by scope and by address."""
 
@@ -128,11 +143,12 @@ class LiveGraph:
         self.definitions = definitions
         self.subgraphs: dict[str, LiveScope] = {}
         self._prototypes: dict[str, Prototype] = {}
-        for key in graph.leaves_first:
-            self.subgraphs[key] = self._load(graph.subgraphs[key])
-        self.root = self._load(graph.root)
-        if graph.format == "workflow":
-            self._finish()
+        with without_collecting():
+            for key in graph.leaves_first:
+                self.subgraphs[key] = self._load(graph.subgraphs[key])
+            self.root = self._load(graph.root)
+            if graph.format == "workflow":
+                self._finish()
 
     def scopes(self) -> Iterator[LiveScope]:
         """The workflow's own scope, then each subgraph that is in no cycle once."""
@@ -254,10 +270,10 @@ def _drop_inputs_without_widget(node: LiveNode) -> None:
 
 def _repair_values(node: LiveNode) -> None:
     """Values of old files, and choices without a value, which become the first choice."""
+    sampler = "sampler_name" if node.type in ("KSampler", "KSamplerAdvanced") else ""
     for widget in list(node.widgets):
         value = widget.value
-        sampler = node.type in ("KSampler", "KSamplerAdvanced") and widget.name == "sampler_name"
-        if sampler and isinstance(value, str) and value.startswith("sample_"):
+        if widget.name == sampler and isinstance(value, str) and value.startswith("sample_"):
             widget.value = value[7:]
         combo = widget.type in ("COMBO", "control", DYNAMIC_COMBO)
         if combo and widget.choices and (value is None or value is UNSET):

@@ -13,7 +13,7 @@ from typing import Any
 from ..messages.fences import quoted
 from .full_view import mode_word, subgraph_names
 from .graph import Graph, Scope
-from .live import LiveGraph, LiveScope
+from .live import LiveGraph, LiveScope, without_collecting
 from .live_nodes import LiveLink, LiveNode
 from .node_definitions import NodeDefinitions
 from .page_values import UNSET
@@ -86,6 +86,11 @@ class WorkflowWords:
 
 def workflow_words(graph: Graph, definitions: NodeDefinitions) -> WorkflowWords:
     """The words for each node of a graph, with names and defaults from the definitions."""
+    with without_collecting():
+        return _workflow_words(graph, definitions)
+
+
+def _workflow_words(graph: Graph, definitions: NodeDefinitions) -> WorkflowWords:
     live = LiveGraph(graph, definitions)
     names = subgraph_names(graph)
     addresses: dict[str, list[str]] = {}

@@ -98,7 +98,7 @@ class Node:
     """What an API prompt calls the node; the file may have another: see `numbering.py`."""
     raw: Mapping[str, Any] = field(repr=False)
 
-    @property
+    @cached_property
     def type(self) -> str:
         kind = self.raw.get("type")
         return kind if isinstance(kind, str) else ""

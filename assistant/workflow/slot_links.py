@@ -41,13 +41,13 @@ def realign(live: LiveNode, named: Sequence[tuple[str, LiveLink | None]]) -> Non
     `named` are the names of the file's inputs with their links. A group that grows gets further
     inputs by that, so it is done again until nothing moves.
     """
+    placed = {one.link: one.name for one in live.inputs if one.link is not None}
+    if all(placed.get(link) == name for name, link in named if link is not None):
+        return
     names: dict[LiveLink, list[str]] = {}
     for name, link in named:
         if link is not None:
             names.setdefault(link, []).append(name)
-    placed = {one.link: one.name for one in live.inputs if one.link is not None}
-    if all(placed.get(link) == name for name, link in named if link is not None):
-        return
     skipped: set[LiveLink] = set()
     passes = 0
     while passes < len(names):
