@@ -216,13 +216,14 @@ def input_slot(raw: Any) -> Slot:
     """An input of a node from its JSON, whatever it is."""
     raw = mapping(raw)
     link = identity(raw.get("link"))
-    widget = mapping(raw.get("widget")).get("name")
+    widget = mapping(raw["widget"]).get("name") if "widget" in raw else None
+    label = raw.get("label")
     return Slot(
         name=text(raw.get("name")),
         type=slot_type(raw.get("type")),
         links=(link,) if link is not None else (),
         widget=widget if isinstance(widget, str) else None,
-        label=raw["label"] if isinstance(raw.get("label"), str) else None,
+        label=label if isinstance(label, str) else None,
         raw=raw,
     )
 

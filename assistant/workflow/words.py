@@ -57,6 +57,8 @@ def value_words(value: Any) -> str:
     if isinstance(value, str):
         bare = _BARE.fullmatch(value) and value not in _CONSTANTS
         return value if bare else quoted(value)
+    if type(value) is int and abs(value) < 2**64:
+        return str(value)
     text = json.dumps(value, ensure_ascii=False, separators=(",", ":"), default=str)
     return escaped(text)
 
