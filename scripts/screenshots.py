@@ -139,7 +139,6 @@ def approval(panel: Panel, provider: ProviderThread) -> None:
     said = {"text": "I can keep that look as a skill, so that you need not describe it again."}
     provider.queue(Script([said, tool_call("createUserSkill", SKILL)]))
     panel.ask("Remember how we lit the campfire scene, I want that look again.")
-    panel.answer.get_by_text("Details").click()
     panel.idle()
 
 
