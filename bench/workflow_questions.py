@@ -1,7 +1,8 @@
 """Which answers about a workflow a text view of it holds, whatever the view's format.
 
 The questions (`workflow_questions.json`) were written from the raw templates before there was a
-view. Each has facts, and the view holds the answer when it holds all of them:
+view; those of `workflow_questions_fresh.json` later, about other templates, by somebody who had not
+seen the view. Each has facts, and the view holds the answer when it holds all of them:
 
 - `value`: near one of the nodes `of`, one of the names `name` stands before one of the values `is`.
 - `size`: near one of the nodes `of`, `width` and `height` have these values, or `W x H` is there.
@@ -27,6 +28,7 @@ from typing import Any
 from plugin.bench.workflow_raw import Placed, Raw, placed, subgraphs
 
 QUESTIONS = Path(__file__).with_name("workflow_questions.json")
+FRESH = Path(__file__).with_name("workflow_questions_fresh.json")
 HEAD = 160
 """Characters at the start of a line in which a node's address and type make it that node's line."""
 MODES = {
@@ -68,8 +70,8 @@ class Known:
         return rf"(?<!\w)(?:{'|'.join(re.escape(one) for one in self.names)})(?!\w)"
 
 
-def questions() -> list[Question]:
-    stored = json.loads(QUESTIONS.read_text(encoding="utf-8"))["questions"]
+def questions(file: Path = QUESTIONS) -> list[Question]:
+    stored = json.loads(file.read_text(encoding="utf-8"))["questions"]
     return [Question(**{**one, "facts": tuple(one["facts"])}) for one in stored]
 
 
@@ -80,16 +82,16 @@ def held(view: str, workflow: Raw, facts: Iterable[Raw]) -> bool:
 
 
 def score(
-    load: Callable[[str], Raw], view: Callable[[Raw], str]
+    load: Callable[[str], Raw], view: Callable[[Raw], str], file: Path = QUESTIONS
 ) -> tuple[list[Question], list[Question]]:
-    """The questions whose answers `view` holds, and the others.
+    """The questions of `file` whose answers `view` holds, and the others.
 
     `load` gives a template's workflow by its id.
     """
     texts: dict[str, tuple[Raw, str]] = {}
     found: list[Question] = []
     missing: list[Question] = []
-    for one in questions():
+    for one in questions(file):
         if one.template not in texts:
             workflow = load(one.template)
             texts[one.template] = (workflow, view(workflow))

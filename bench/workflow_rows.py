@@ -7,6 +7,7 @@ import time
 from collections import Counter
 from collections.abc import Callable, Sequence
 from functools import partial
+from pathlib import Path
 from typing import Any
 
 from plugin.assistant.workflow.api_prompt import api_prompt
@@ -22,7 +23,7 @@ from plugin.assistant.workflow.write import write_workflow
 from plugin.bench.workflow_cases import Case, Row, counted, minified, problems
 from plugin.bench.workflow_defects import INJECTORS, inject
 from plugin.bench.workflow_obeys import disobeys, lost_links, unknown_types
-from plugin.bench.workflow_questions import score
+from plugin.bench.workflow_questions import FRESH, QUESTIONS, score
 from plugin.bench.workflow_raw import Raw
 from plugin.bench.workflow_script import script
 
@@ -100,12 +101,13 @@ def view_size(level: Level, cases: Sequence[Case]) -> dict[str, Any]:
     return {"measured": f"{median:.0f} characters: {said}", "median": median, "shares": shares}
 
 
-def held_answers(level: Level, cases: Sequence[Case]) -> dict[str, Any]:
-    """The questions whose answers a view holds, on their 20 templates whatever the sample."""
+def held_answers(level: Level, file: Path, cases: Sequence[Case]) -> dict[str, Any]:
+    """The questions of a file whose answers a view holds, on its templates whatever the sample."""
     site = cases[0].site
     found, missing = score(
         lambda name: site.templates[name],
         lambda workflow: view(parse_workflow(workflow), site.definitions, level),
+        file,
     )
     asked = len(found) + len(missing)
     return counted([f"{one.template}: {one.question}" for one in missing], asked)
@@ -252,8 +254,10 @@ ROWS: tuple[Row, ...] = (
         partial(view_size, "normal"),
     ),
     Row("size of full", "", partial(view_size, "full")),
-    Row("answers in normal", "95 %", partial(held_answers, "normal")),
-    Row("answers in full", "", partial(held_answers, "full")),
+    Row("answers in normal", "95 %", partial(held_answers, "normal", QUESTIONS)),
+    Row("answers in full", "", partial(held_answers, "full", QUESTIONS)),
+    Row("fresh answers in normal", "95 %", partial(held_answers, "normal", FRESH)),
+    Row("fresh answers in full", "", partial(held_answers, "full", FRESH)),
     Row("clean templates", "99 %", clean_templates),
     Row("what does not fit is named", "all", named_shifts),
     Row("defects found", "99 %", found_defects),
