@@ -76,9 +76,9 @@ def test_sources_pictures_and_blocks_are_shown_and_stay_after_a_reload(
         shown.get_by_role("button", name="Show 2 more sources").click()
         expect(shown.get_by_role("listitem")).to_have_count(8)
 
-        made = panel.answer.get_by_role("img", name="Picture in the answer")
+        made = panel.answer.get_by_role("button", name="Enlarge: Picture in the answer")
         expect(made).to_have_js_property("naturalWidth", 640)
-        expect(panel.answer.get_by_role("img")).to_have_count(1)
+        expect(panel.answer.locator("img")).to_have_count(1)
         link = panel.answer.get_by_role("link", name="Picture at pictures.example")
         expect(link).to_have_attribute("href", "https://pictures.example/fox.png")
 

@@ -163,7 +163,9 @@ def test_an_image_and_a_text_file_reach_the_model(
     expect(panel.button("Remove dot.png")).to_be_visible()
     panel.ask("What is this?")
     expect(panel.answer).to_contain_text("I see a dot.")
-    expect(panel.articles.first.get_by_role("img")).to_be_visible()
+    picture = panel.articles.first.get_by_role("button", name="Enlarge: Attached picture: dot.png")
+    expect(picture).to_be_visible()
+    expect(picture).to_have_js_property("naturalWidth", 1)
     content = provider.last_messages[-1]["content"]
     assert any(
         part["type"] == "image_url" and part["image_url"]["url"].endswith(PIXEL[-40:])

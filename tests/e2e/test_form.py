@@ -202,13 +202,22 @@ def test_a_table_is_read_in_a_narrow_side_bar(narrow: Panel, provider: ProviderT
     assert look["align"][0] in ("left", "start", "-webkit-left")
 
 
+# Words on the screen: the row of an answer's buttons goes down with the answer's end, unseen.
 WATCH_SHIFTS = """() => {
+    const isRead = text => text.data.trim()
+        && text.parentElement.checkVisibility({checkOpacity: true})
+    const hasWords = node => {
+        const texts = document.createTreeWalker(node, NodeFilter.SHOW_TEXT)
+        for (let text = node.data ? node : texts.nextNode(); text; text = texts.nextNode())
+            if (isRead(text)) return true
+        return false
+    }
     window.shifts = []
     window.shiftWatch?.disconnect()
     window.shiftWatch = new PerformanceObserver(list => {
         for (const entry of list.getEntries())
             for (const {node, previousRect, currentRect} of entry.sources)
-                if (node?.parentElement?.closest('.ca-panel .ca-log'))
+                if (node?.parentElement?.closest('.ca-panel .ca-log') && hasWords(node))
                     window.shifts.push(`${node.nodeName} ${node.className} `
                         + `${Math.round(previousRect.y)} to ${Math.round(currentRect.y)}`)
     })
@@ -216,14 +225,18 @@ WATCH_SHIFTS = """() => {
 }"""
 
 
-def test_nothing_shifts_when_a_stream_begins(panel: Panel, provider: ProviderThread) -> None:
-    answered(panel, provider)
+@pytest.mark.parametrize(("before", "scrolls"), [("Yes.", False), (ANSWER * 2, True)])
+def test_nothing_shifts_when_a_stream_begins(
+    panel: Panel, provider: ProviderThread, before: str, scrolls: bool
+) -> None:
+    answered(panel, provider, before)
     first, rest = new_wait(), new_wait()
     begins = [{"wait": first}, {"text": "It begins "}, {"wait": rest}, {"text": "and ends."}]
     provider.queue(Script(begins))
     panel.ask("And now?")
     expect(panel.articles).to_have_count(4)
     panel.scroll_end()
+    assert panel.log.evaluate("log => log.scrollHeight > log.clientHeight") == scrolls
     panel.evaluate(WATCH_SHIFTS)
     provider.release(first)
     expect(panel.answer).to_contain_text("It begins")

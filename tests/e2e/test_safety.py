@@ -5,7 +5,7 @@ import json
 from urllib.parse import urlsplit
 
 import pytest
-from playwright.sync_api import Browser, Route, expect
+from playwright.sync_api import Browser, Locator, Route, expect
 from plugin.tests.e2e.panel import Panel, opened_panel
 from plugin.tests.e2e.provider import ProviderThread
 from plugin.tests.e2e.test_conversation import PIXEL
@@ -15,6 +15,7 @@ pytestmark = pytest.mark.e2e
 
 RUN = "window.hacked = (window.hacked ?? []).concat"
 REMOTE = "https://pictures.example"
+NOT_KEPT = {"Cache-Control": "no-store"}
 ATTACKS = {
     "script": f"<script>{RUN}('script')</script>",
     "onerror": f"<img src='/nowhere.png' onerror=\"{RUN}('onerror')\">",
@@ -52,6 +53,12 @@ LEFTOVERS = """root => {
     }
     return found
 }"""
+
+
+def expect_loaded(picture: Locator) -> None:
+    """The picture is shown, and is the one of a pixel that the test sent."""
+    expect(picture).to_be_visible()
+    expect(picture).to_have_js_property("naturalWidth", 1)
 
 
 def expect_harmless(panel: Panel) -> None:
@@ -112,11 +119,12 @@ def test_a_remote_picture_is_fetched_only_when_the_user_says_so(
 ) -> None:
     """The test itself answers the address, so no request leaves the machine."""
     asked: list[str] = []
+    referers: list[str | None] = []
 
     def answer(route: Route) -> None:
         asked.append(route.request.url)
-        assert route.request.headers.get("referer") is None
-        route.fulfill(body=base64.b64decode(PIXEL), content_type="image/png")
+        referers.append(route.request.headers.get("referer"))
+        route.fulfill(body=base64.b64decode(PIXEL), content_type="image/png", headers=NOT_KEPT)
 
     with opened_panel(browser, url) as panel:
         panel.page.context.route(f"{REMOTE}/**", answer)
@@ -131,8 +139,16 @@ def test_a_remote_picture_is_fetched_only_when_the_user_says_so(
         expect(ask).to_be_visible()
         assert asked == []
         ask.click()
-        expect(panel.answer.get_by_role("img", name="a cat")).to_be_visible()
+        picture = panel.answer.get_by_role("button", name="Enlarge: a cat")
+        expect_loaded(picture)
         assert asked == [f"{REMOTE}/cat.png?secret=1"]
+        picture.click()
+        large = panel.page.get_by_role("dialog", name="a cat")
+        expect_loaded(large.get_by_role("img", name="a cat"))
+        panel.page.keyboard.press("Escape")
+        expect(large).to_have_count(0)
+        assert set(asked) == {f"{REMOTE}/cat.png?secret=1"}
+        assert set(referers) == {None}
         assert panel.watch.foreign_requests == asked
         panel.watch.foreign_requests.clear()
 
@@ -158,13 +174,13 @@ def test_a_route_of_this_server_is_fetched_only_when_the_user_says_so(
         panel.ask("Pictures")
         expect(panel.answer).to_contain_text("There.")
         panel.idle()
-        expect(panel.answer.get_by_role("img", name="drawn")).to_be_visible()
+        expect_loaded(panel.answer.get_by_role("button", name="Enlarge: drawn"))
         ask = panel.answer.get_by_role("button", name="/nowhere/delete/all.png acts")
         expect(ask).to_be_visible()
         expect(panel.answer.locator(".ca-load")).to_have_count(2)
         assert asked == ["/api/view"]
         ask.click()
-        expect(panel.answer.get_by_role("img", name="acts")).to_be_visible()
+        expect_loaded(panel.answer.get_by_role("button", name="Enlarge: acts"))
         assert asked == ["/api/view", "/nowhere/delete/all.png"]
 
 

@@ -38,7 +38,12 @@ export function followPictures(panel) {
 
 /** @param {HTMLElement} panel @param {HTMLImageElement} picture */
 function open(panel, picture) {
-  const large = h("img", { src: picture.currentSrc || picture.src, alt: picture.alt });
+  const large = h("img", {
+    alt: picture.alt,
+    // Like the picture itself: the browser may fetch it again.
+    referrerpolicy: "no-referrer",
+    src: picture.currentSrc || picture.src,
+  });
   const dialog = h(
     "dialog",
     { class: "ca-lightbox", "aria-label": picture.alt || t("picture.large") },
