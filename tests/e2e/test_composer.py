@@ -48,7 +48,7 @@ def test_a_skill_is_chosen_by_keyboard_and_reaches_the_model(
     panel.message.press_sequentially("/flux")
     expect(panel.options).to_have_count(1)
     panel.message.press("Tab")
-    expect(panel.message).to_have_value("/skill 30_model_flux")
+    expect(panel.message).to_have_value("/skill flux")
     panel.message.press("Shift+Enter")
     panel.message.press_sequentially("which sampler?")
     panel.message.press("Enter")
@@ -150,7 +150,8 @@ def test_every_control_is_reached_by_tab_in_reading_order_and_shows_it(
         assert len(walked) < 30, walked
         panel.page.keyboard.press("Tab")
     wanted = ["New chat", "Chats", "Settings", "Close", "Conversation"]
-    wanted += ["Copy", "Edit", "Branch from here", "Copy", "Answer again", "Branch from here"]
+    # The toolbar of a message is one stop: the arrow keys go from button to button.
+    wanted += ["Copy", "Copy"]
     wanted += ["Message", "Attach images or text files"]
     assert walked[: len(wanted)] == wanted
     assert walked[-1] == "Send"

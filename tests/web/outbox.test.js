@@ -1,6 +1,6 @@
 // @ts-check
 import assert from "node:assert/strict";
-import { test } from "node:test";
+import { after, test } from "node:test";
 
 import { createPanelStorage } from "../../web/services/storage.js";
 import { textOf } from "../../web/state/messages.js";
@@ -59,20 +59,28 @@ test("damaged entries are passed over", () => {
   assert.deepEqual(createOutbox(storage).of("c"), []);
 });
 
-/** A chat whose server is away from the first command on, until `back`. */
-async function cutOff(/** @type {Record<string, unknown>} */ first = {}, outbox = createOutbox(pageStorage())) {
+// A test that failed leaves no chat behind that goes on trying.
+/** @type {(() => void)[]} */
+const cut = [];
+after(() => cut.forEach((back) => back()));
+
+/**
+ * A chat whose server is away from the first command on, until `back`.
+ * @param {Record<string, unknown>} [first] fields of the first snapshot
+ * @param {Record<string, unknown>} [more] services
+ */
+async function cutOff(first = {}, more = {}) {
+  const outbox = createOutbox(pageStorage());
   let away = true;
   const command = () => (away ? offline() : { accepted: true, queued: 0 });
-  const opened = await openChat(first, { routes: { command }, more: { outbox } });
-  opened.events.refuse(/** @type {any} */ (new TypeError("away")));
-  return {
-    ...opened,
-    outbox,
-    back() {
-      away = false;
-      opened.events.refuse(null);
-    },
+  const opened = await openChat(first, { routes: { command }, more: { outbox, ...more } });
+  const back = () => {
+    away = false;
+    opened.events.refuse(null);
   };
+  cut.push(back);
+  opened.events.refuse(/** @type {any} */ (new TypeError("away")));
+  return { ...opened, outbox, back };
 }
 const inLog = (/** @type {any} */ chat) => chat.get().messages.map(textOf);
 const unsent = (/** @type {any} */ chat) => chat.get().unsent.map(textOf);
@@ -105,14 +113,25 @@ test("a message for a chat that was answering is in sight, too", async () => {
 });
 
 test("a chat that was left goes on trying, with a pause between two attempts", async () => {
-  const { chat, back, commands } = await cutOff();
+  /** Ends the pauses that have begun. @type {(() => void)[]} */
+  const pauses = [];
+  const wait = () => new Promise((resolve) => void pauses.push(() => resolve(undefined)));
+  const { chat, back, commands } = await cutOff({}, { wait });
   const sent = chat.send("one", []);
   await until(chat, ({ lost }) => lost);
   chat.leave();
-  await new Promise((resolve) => setTimeout(resolve, 20));
-  assert.ok(commands().length > 1);
+  // The pauses from now on are not those of the event stream, which has ended.
+  pauses.length = 0;
+  for (const attempts of [1, 2, 3]) {
+    await eventually(() => pauses.length > 0);
+    assert.deepEqual([commands().length, pauses.length], [attempts, 1]);
+    pauses.pop()?.();
+  }
+  await eventually(() => pauses.length > 0);
   back();
+  pauses.pop()?.();
   assert.equal(await sent, true);
+  assert.equal(commands().length, 5);
 });
 
 test("after a reload a message is in sight, and goes out when ComfyUI is back", async () => {

@@ -196,6 +196,26 @@ test("wake ends a wait", async () => {
   await paused;
 });
 
+test("a workflow counts as changed when it changes, and when another one is open or is renamed", () => {
+  /** @type {(action: {name: string, after: (run: () => void) => void}) => void} */
+  let onAction = () => assert.fail("nobody watches the host's actions");
+  /** @type {(() => void)[]} */
+  const done = [];
+  const after = (/** @type {() => void} */ run) => void done.push(run);
+  const workflow = { $onAction: (/** @type {typeof onAction} */ watch) => void (onAction = watch) };
+  const api = new EventTarget();
+  let changes = 0;
+  createHost({ extensionManager: { workflow } }, api).onGraphChanged(() => (changes += 1));
+  api.dispatchEvent(new Event("graphChanged"));
+  assert.equal(changes, 1);
+  for (const name of ["openWorkflow", "renameWorkflow", "isActive"]) onAction({ name, after });
+  // Before an action has ended, the host's record is the old one.
+  assert.deepEqual([changes, done.length], [1, 2]);
+  for (const run of done) run();
+  assert.equal(changes, 3);
+  createHost({}, null).onGraphChanged(() => assert.fail());
+});
+
 /** @param {any[]} nodes @param {any} [more] */
 function reader(nodes, more = {}) {
   const app = {

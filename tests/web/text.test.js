@@ -190,6 +190,9 @@ test("a shipped skill is chosen by its handle, if no other skill has it", () => 
   assert.deepEqual(texts(["20_model_sdxl"]), ["/skill sdxl"]);
   assert.deepEqual(texts(["20_model_sdxl", "sdxl"]), ["/skill 20_model_sdxl", "/skill sdxl"]);
   assert.deepEqual(slashOptions("/skill sdxl", [shipped("20_model_sdxl")]), []);
+  // A handle alone is no command yet.
+  const [option] = slashOptions("/sdxl", [shipped("20_model_sdxl")]);
+  assert.equal(option?.text, "/skill sdxl");
 });
 
 test("a slash lists the commands, then the skills", () => {

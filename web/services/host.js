@@ -4,6 +4,9 @@
  * ends lack some of them. Other modules use this object, never the host's own objects.
  */
 
+/** Actions of the host's record of workflows after which another one is open, or has another name. */
+const WORKFLOW_ACTIONS = new Set(["openWorkflow", "renameWorkflow", "saveWorkflow"]);
+
 /**
  * @typedef {object} Host
  * @property {() => string} user ComfyUI's user id; "" without `--multi-user`
@@ -13,7 +16,7 @@
  * @property {(listener: () => void) => void} onReconnected called when the host's connection is
  *   back
  * @property {(listener: () => void) => void} onGraphChanged called when the open workflow
- *   changes
+ *   changes, or when another one is open
  * @property {() => any} graph LiteGraph's root graph
  * @property {() => any} activeWorkflow the host's record of the open workflow
  * @property {() => unknown[]} selection the selected nodes' ids
@@ -39,7 +42,13 @@ export function createHost(app, api) {
       Promise.resolve(execute?.(command)).catch(() => undefined);
     },
     onReconnected: (listener) => api?.addEventListener?.("reconnected", listener),
-    onGraphChanged: (listener) => api?.addEventListener?.("graphChanged", listener),
+    onGraphChanged(listener) {
+      api?.addEventListener?.("graphChanged", listener);
+      // A graph is on the canvas before the host records whose it is, and no event tells of that.
+      manager()?.workflow?.$onAction?.((/** @type {any} */ { name, after }) => {
+        if (WORKFLOW_ACTIONS.has(name)) after(() => listener());
+      }, true);
+    },
     graph: () => app.rootGraph ?? app.graph ?? null,
     activeWorkflow: () => manager()?.workflow?.activeWorkflow ?? null,
     selection: () => Object.keys(app.canvas?.selected_nodes ?? {}),

@@ -82,7 +82,7 @@ export function isServerCommand(text) {
 export function slashOptions(typed, skills, commands = null) {
   if (!typed.startsWith("/") || typed.includes("\n")) return [];
   const named = /^\/skill\s+(.*)$/i.exec(typed);
-  if (named) return skillOptions(named[1], skills);
+  if (named) return isComplete(named[1], skills) ? [] : skillOptions(named[1], skills);
   if (/\s/.test(typed)) return [];
   const word = typed.slice(1).toLowerCase();
   const all = commands ? withPanelCommands(commands) : BUILT_IN;
@@ -116,7 +116,6 @@ function commandOption({ name: first, line, argument }, name) {
 function skillOptions(typed, skills) {
   const wanted = typed.trim().toLowerCase();
   const handles = handlesOf(skills);
-  if (skills.some(({ slug }) => slug === wanted || handles.get(slug) === wanted)) return [];
   return skills
     .map((skill) => ({ skill, rank: rank(skill, wanted) }))
     .filter(({ rank: value }) => value >= 0)
@@ -128,6 +127,17 @@ function skillOptions(typed, skills) {
       yours: skill.yours,
       command: null,
     }));
+}
+
+/**
+ * @param {string} typed after "/skill"
+ * @param {readonly SkillEntry[]} skills
+ * @returns {boolean} whether it is all that names a skill
+ */
+function isComplete(typed, skills) {
+  const wanted = typed.trim().toLowerCase();
+  const handles = handlesOf(skills);
+  return skills.some(({ slug }) => slug === wanted || handles.get(slug) === wanted);
 }
 
 /**
