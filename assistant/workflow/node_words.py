@@ -24,8 +24,10 @@ from .words import id_word, slot_word, type_word
 HIDDEN_WIDGETS = frozenset({"button", "preview", "index", "filter"})
 """Types of widgets that hold nothing of the user's."""
 USUAL_CONTROL = "randomize"
-TELLING_CHOICES = frozenset({"sampler_name", "scheduler", "resolution", "aspect_ratio", "model"})
-"""Choices that people ask for."""
+TELLING_CHOICES = frozenset(
+    {"sampler_name", "scheduler", "resolution", "aspect_ratio", "model", "filename_prefix"}
+)
+"""Choices that people ask for, and where a result is saved."""
 
 
 @dataclass(frozen=True)
