@@ -267,7 +267,7 @@ async def test_an_account_without_credit_is_not_asked_again(
     client: PatientClient, server: ScriptedProvider, provider: Provider
 ) -> None:
     server.queue(failure(429, "You exceeded your current quota"))
-    assert (await client.ask(provider)).failure.code == "rate_limited"
+    assert (await client.ask(provider)).failure.code == "no_credit"
     assert client.waits == []
 
 

@@ -39,6 +39,7 @@ EVERY: dict[str, dict[str, Any]] = {
     "tool_result": {"tool_call_id": "t1", "output": {"ok": 1}},
     "cancel_queued": {"id": "u1"},
     "resume_queue": {},
+    "set_workflow": {},
     "take_over": {},
 }
 

@@ -84,12 +84,12 @@ async def test_a_tool_runs_on_the_server_and_its_result_goes_back(chat: Chatting
     graph = {"nodes": [{"id": 3, "type": "KSampler", "widgets_values": []}], "links": []}
     stream = await chat.say("Explain", workflow={"id": "w", "name": "mine", "graph": graph})
     [result] = stream.of("tool-output-available")
-    assert "#3 KSampler" in result["output"]
+    assert "\n3 KSampler\n" in result["output"]
     call, answer = chat.provider.requests[1].messages[-2:]
     assert call["tool_calls"][0]["function"]["arguments"] == "{}"
     assert answer["role"] == "tool"
     assert answer["tool_call_id"] == call["tool_calls"][0]["id"]
-    assert "#3 KSampler" in answer["content"]
+    assert "\n3 KSampler\n" in answer["content"]
     assert stream.types.count("start-step") == 2
 
 
