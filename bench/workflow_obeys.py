@@ -25,9 +25,22 @@ def disobeys(prompt: Mapping[str, Any], definitions: Mapping[str, Any]) -> set[P
         inputs = node["inputs"]
         for name, spec in _shown(raw.specs(definition), inputs):
             value = inputs.get(name)
-            if name in inputs and not _is_link(value, prompt) and not _allowed(node, name, spec):
+            if name not in inputs:
+                continue
+            if _is_link(value, prompt):
+                if not _leads_to_an_output(value, prompt, definitions):
+                    found.add((address, name))
+            elif not _allowed(node, name, spec):
                 found.add((address, name))
     return found
+
+
+def _leads_to_an_output(
+    link: list[Any], prompt: Mapping[str, Any], definitions: Mapping[str, Any]
+) -> bool:
+    """Whether the node that a link names has this output, as far as its type is known."""
+    source = definitions.get(prompt[link[0]].get("class_type"))
+    return source is None or 0 <= int(link[1]) < len(source.get("output") or ())
 
 
 def lost_links(workflow: raw.Raw, definitions: Mapping[str, Any]) -> set[Place]:
