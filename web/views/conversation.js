@@ -290,7 +290,10 @@ export function createConversation(actions) {
     const arrows = [...(article?.querySelectorAll(".ca-versions button:enabled") ?? [])];
     if (!arrows.length) return;
     switched = "";
-    if (document.activeElement === document.body || document.activeElement === log) {
+    const active = document.activeElement;
+    // `focus.js` gives an empty text box the focus of the arrow that has gone.
+    const fell = active instanceof HTMLTextAreaElement && !active.value;
+    if (fell || active === document.body || active === log) {
       /** @type {HTMLElement} */ (arrows[0]).focus({ preventScroll: true });
     }
   }
