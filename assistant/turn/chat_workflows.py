@@ -29,6 +29,8 @@ logger = logging.getLogger("comfyui_assistant")
 
 MOST_NEWEST = 4
 """Chats whose newest workflow stays in memory; that of other chats is read again on use."""
+MOST_KNOWN = 1_000
+"""Chats, those without a workflow included: their turns need not ask the store."""
 
 
 class TurnWorkflow:
@@ -175,7 +177,10 @@ class ChatWorkflows:
     def _note(self, chat_id: str, snapshot: Snapshot) -> None:
         self._newest.pop(chat_id, None)
         self._newest[chat_id] = snapshot
-        if len(self._newest) > MOST_NEWEST:
+        held = [one for one, known in self._newest.items() if known.graph is not None]
+        if len(held) > MOST_NEWEST:
+            del self._newest[held[0]]
+        if len(self._newest) > MOST_KNOWN:
             del self._newest[next(iter(self._newest))]
 
     async def _kept_by_now(self, chat_id: str) -> None:

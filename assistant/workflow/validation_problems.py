@@ -8,14 +8,14 @@ from __future__ import annotations
 import json
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any, Final, Literal
+from typing import Any, Final, Literal, get_args
 
 from ..messages.fences import escaped, quoted
 
 Code = Literal[
     "unknown_node",
-    "cycle",
     "no_output",
+    "cycle",
     "dangling_link",
     "missing_input",
     "wrong_type",
@@ -25,19 +25,7 @@ Code = Literal[
     "missing_file",
     "unknown_widget",
 ]
-WORST_FIRST: Final[tuple[Code, ...]] = (
-    "unknown_node",
-    "no_output",
-    "cycle",
-    "dangling_link",
-    "missing_input",
-    "wrong_type",
-    "not_a_choice",
-    "out_of_range",
-    "missing_model",
-    "missing_file",
-    "unknown_widget",
-)
+WORST_FIRST: Final[tuple[Code, ...]] = get_args(Code)
 """Problems of the graph come before those of single values, and these before absent files."""
 LONGEST_VALUE: Final = 120
 """Characters of a value in a sentence; the workflow itself has the whole value."""
