@@ -10,6 +10,7 @@ import json
 from typing import Any, Final
 
 from ..errors import Refused
+from .garbage import without_collecting
 
 LIST_WEIGHT: Final = 4
 """A list costs as much as four numbers, in time and in memory."""
@@ -38,7 +39,8 @@ def check_values(text: str, most: int = MOST_VALUES) -> None:
 def loads(text: str, **hooks: Any) -> Any:
     """`json.loads`, but other threads get their turn in between: at each object and each whole
     number."""
-    return json.loads(text, object_hook=_as_it_is, parse_int=_whole, **hooks)
+    with without_collecting():
+        return json.loads(text, object_hook=_as_it_is, parse_int=_whole, **hooks)
 
 
 def _values(text: str) -> int:

@@ -8,12 +8,11 @@ back: the graph itself stays as it was read.
 
 from __future__ import annotations
 
-import gc
 from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import cached_property
 
+from ..messages.garbage import without_collecting
 from .dynamic_inputs import set_widget
 from .graph import ROOT, Graph, Scope
 from .inputs import DYNAMIC_COMBO
@@ -120,19 +119,6 @@ class LiveScope:
 def _id_order(id_: str) -> tuple[int, int, str]:
     whole = id_.isascii() and id_.isdigit() and len(id_) < 20
     return (0, int(id_), "") if whole else (1, 0, id_)
-
-
-@contextmanager
-def without_collecting() -> Iterator[None]:
-    """Pauses the collector of garbage: of the many objects of a large graph none is garbage yet,
-    and looking through them again and again takes as long as making them."""
-    collects = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if collects:
-            gc.enable()
 
 
 class LiveGraph:

@@ -7,7 +7,7 @@ in other widgets than it was saved with, and the same happens here.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -17,7 +17,15 @@ from .live_nodes import LiveInput, LiveLink, LiveNode, LiveOutput
 from .node_definitions import NodeDefinition
 from .parts import NOTES, Node, PromptNode, Slot
 from .slot_links import place_links, realign, realign_group_children
-from .widgets import CONTROL, CONTROL_MODES, Widget, added_inputs, added_widgets, make_unique
+from .widgets import (
+    CONTROL,
+    CONTROL_MODES,
+    PLAIN,
+    Widget,
+    added_inputs,
+    added_widgets,
+    make_unique,
+)
 
 
 def live_outputs(node: Node, definition: NodeDefinition | None) -> list[LiveOutput]:
@@ -37,7 +45,7 @@ def live_outputs(node: Node, definition: NodeDefinition | None) -> list[LiveOutp
     return found
 
 
-@dataclass(frozen=True)
+@dataclass(slots=True)
 class FileLinks:
     """The links to one node: by the place that each link names, and by the file's inputs."""
 
@@ -124,26 +132,23 @@ def known_node(node: Node, new: Prototype, links: FileLinks) -> LiveNode:
 def _restore_values(live: LiveNode, values: Sequence[tuple[int, Any]]) -> None:
     """Give the widgets the file's values, by place; those that it has by name by their names."""
     position = 0
-    for widget in _growing(live.own_widgets):
+    count = len(values)
+    for widget in live.own_widgets:  # Those included that come behind the current one meanwhile.
+        if position >= count:
+            break
         if not widget.in_file:
             continue
-        if position < len(values):
-            widget.place, value = values[position]
-            set_widget(live, widget, value)
+        widget.place, value = values[position]
         position += 1
+        if widget.type in PLAIN:
+            widget.value = value
+        else:
+            set_widget(live, widget, value)
     if isinstance(live.node.raw.get("widgets_values"), Mapping):
         for name, value in live.node.named_values.items():
             named = live.widget(name)
             if named is not None:
                 set_widget(live, named, value)
-
-
-def _growing(widgets: list[Widget]) -> Iterator[Widget]:
-    """The widgets, those included that come behind the current one meanwhile."""
-    index = 0
-    while index < len(widgets):
-        yield widgets[index]
-        index += 1
 
 
 def merge_slots(

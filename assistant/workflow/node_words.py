@@ -11,9 +11,10 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from ..messages.fences import quoted
+from ..messages.garbage import without_collecting
 from .full_view import mode_word, subgraph_names
 from .graph import Graph, Scope
-from .live import LiveGraph, LiveScope, without_collecting
+from .live import LiveGraph, LiveScope
 from .live_nodes import LiveLink, LiveNode
 from .node_definitions import NodeDefinitions
 from .page_values import UNSET

@@ -70,6 +70,8 @@ class Widget:
 
 _FIXED = frozenset({"preview", "index"})
 """Types of widgets whose value cannot be set."""
+PLAIN = frozenset({"INT", "FLOAT", "STRING", "BOOLEAN", "COMBO", "control"})
+"""Types of widgets that take any value as it is, with nothing that follows from it."""
 
 
 def make_widgets(name: str, spec: Input, taken: Sequence[Widget]) -> list[Widget]:

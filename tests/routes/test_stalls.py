@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import gc
 import json
 import time
 from collections.abc import AsyncIterator, Callable
@@ -19,7 +20,7 @@ import pytest
 from aiohttp import web
 from plugin.assistant.config import Settings
 from plugin.assistant.errors import Refused
-from plugin.assistant.messages.json_reading import check_values
+from plugin.assistant.messages.json_reading import check_values, loads
 from plugin.assistant.messages.parts import Message, TextPart
 from plugin.assistant.messages.ui import message_to_ui
 from plugin.assistant.routes.answers import answer
@@ -164,6 +165,24 @@ def test_a_body_of_too_many_values_is_refused_before_it_is_parsed(
 )
 def test_what_stands_in_strings_does_not_count(text: str) -> None:
     check_values(text)
+
+
+def test_the_collector_of_garbage_stays_away_while_a_text_is_decoded() -> None:
+    begun: list[int] = []
+
+    def note(phase: str, info: dict[str, int]) -> None:
+        if phase == "start" and info["generation"] == 2:
+            begun.append(len(begun))
+
+    text = json.dumps([[number] for number in range(600_000)])
+    gc.collect()
+    gc.callbacks.append(note)
+    try:
+        assert len(loads(text)) == 600_000
+    finally:
+        gc.callbacks.remove(note)
+    assert not begun
+    assert gc.isenabled()
 
 
 async def test_a_large_body_is_decoded_beside_the_loop(tmp_path: Path) -> None:
