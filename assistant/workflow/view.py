@@ -22,6 +22,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from ..messages.fences import quoted
+from ..messages.garbage import without_collecting
 from .facts import revision
 from .full_view import counted, full_lines, mode_word
 from .graph import Graph
@@ -51,13 +52,14 @@ def view(
     graph: Graph, definitions: NodeDefinitions, level: Level = "normal", opened: Opened = Opened()
 ) -> str:
     """The text of a workflow in a level."""
-    if level == "full":
-        live = LiveGraph(graph, definitions)
-        lines = full_lines(graph, lambda scope, node: value_labels(live, scope.key, node.id))
-        return "\n".join(lines)
-    words = workflow_words(graph, definitions)
-    lines = _outline(words) if level == "outline" else _normal(words)
-    return "\n".join([*head_lines(words, opened), *lines])
+    with without_collecting():
+        if level == "full":
+            live = LiveGraph(graph, definitions)
+            lines = full_lines(graph, lambda scope, node: value_labels(live, scope.key, node.id))
+            return "\n".join(lines)
+        words = workflow_words(graph, definitions)
+        lines = _outline(words) if level == "outline" else _normal(words)
+        return "\n".join([*head_lines(words, opened), *lines])
 
 
 def head_lines(words: WorkflowWords, opened: Opened) -> Iterator[str]:
