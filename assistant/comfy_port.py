@@ -62,3 +62,7 @@ class ComfyPort(Protocol):
     def template_files(self) -> Mapping[str, Path]:
         """The file of each workflow template by the template's id; empty where the package of
         templates is not installed."""
+
+    def package_lists(self) -> Sequence[Path]:
+        """The files in which ComfyUI-Manager lists the types of nodes that packages have
+        (`extension-node-map.json`), newest first; none where it is not installed."""

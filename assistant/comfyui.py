@@ -7,6 +7,7 @@ ComfyUI's server starts; the preview and tests without ComfyUI never import it.
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from importlib import import_module, resources
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -23,6 +24,8 @@ OLDER_USER_FOLDER = "__assistant"
 CHAT_PATH = "/chat"
 WORKFLOWS = "workflows"
 """The folder below a user's folder in which the front end saves workflows."""
+MANAGER = "comfyui_manager"
+NODE_MAP = "extension-node-map.json"
 NO_MODEL_FOLDERS = frozenset({"configs", "custom_nodes"})
 # Fields of a node's definition; for each field the attribute of the node's class, and a default.
 OLDER_NODE_FACTS = {
@@ -85,6 +88,9 @@ class ComfyUI:
 
     def template_files(self) -> Mapping[str, Path]:
         return template_files()
+
+    def package_lists(self) -> Sequence[Path]:
+        return package_lists(self.folder_paths)
 
 
 def _end(entry: Mapping[str, Any]) -> RunState:
@@ -162,6 +168,18 @@ def older_template_files() -> dict[str, Path]:
     folder = Path(str(resources.files("comfyui_workflow_templates"))) / "templates"
     paths = sorted(folder.glob("*.json"))
     return {path.stem: path for path in paths if not path.stem.startswith("index")}
+
+
+def package_lists(folder_paths: Any) -> list[Path]:
+    """ComfyUI-Manager's lists of packages, newest first: of the one that is installed as a Python
+    package, and of those among the custom nodes."""
+    manager = find_spec(MANAGER)
+    installed = manager.submodule_search_locations if manager is not None else None
+    found = [Path(folder) / NODE_MAP for folder in installed or ()]
+    folders, _ = folder_paths.folder_names_and_paths.get("custom_nodes", ((), ()))
+    for folder in folders:
+        found.extend(Path(folder).glob(f"*/{NODE_MAP}"))
+    return sorted(filter(Path.is_file, found), key=lambda path: path.stat().st_mtime, reverse=True)
 
 
 def taken_paths(

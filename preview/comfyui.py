@@ -47,3 +47,6 @@ class PreviewComfyUI:
             return {}
         paths = sorted(folder.glob("*.json"))
         return {path.stem: path for path in paths if not path.stem.startswith("index")}
+
+    def package_lists(self) -> Sequence[Path]:
+        return ()

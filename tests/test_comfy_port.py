@@ -1,5 +1,6 @@
 """The port to ComfyUI: the same contract for ComfyUI itself and for the preview."""
 
+import os
 import sys
 from pathlib import Path
 from types import ModuleType, SimpleNamespace
@@ -153,3 +154,22 @@ def test_templates_are_files_by_id(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     assert comfyui().template_files() == {"flux": tmp_path / "flux" / "flux.json"}
     monkeypatch.setitem(sys.modules, package.__name__, None)
     assert comfyui().template_files() == {}
+
+
+def test_the_lists_of_the_manager_are_found(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Among the custom nodes and as a Python package, newest first."""
+    assert list(comfyui().package_lists()) == list(preview().package_lists()) == []
+    nodes, site = tmp_path / "custom_nodes", tmp_path / "site"
+    old, new = nodes / "ComfyUI-Manager", site / "comfyui_manager"
+    for age, folder in ((100, old), (50, new)):
+        folder.mkdir(parents=True)
+        (folder / "__init__.py").touch()
+        (folder / "extension-node-map.json").touch()
+        os.utime(folder / "extension-node-map.json", (1e9 - age, 1e9 - age))
+    (nodes / "Other").mkdir()
+    monkeypatch.syspath_prepend(site)
+    folders = SimpleNamespace(folder_names_and_paths={"custom_nodes": ([str(nodes)], set())})
+    found = ComfyUI(None, folders, None, None).package_lists()
+    assert [path.parent.name for path in found] == ["comfyui_manager", "ComfyUI-Manager"]

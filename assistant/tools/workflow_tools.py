@@ -10,7 +10,7 @@ import asyncio
 import json
 import logging
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Final
 
 from pydantic import Field
@@ -26,9 +26,11 @@ from ..workflow.node_definitions import NO_DEFINITIONS, NodeDefinitions
 from ..workflow.node_words import workflow_words
 from ..workflow.snapshot import Snapshot
 from ..workflow.validation import validate
+from ..workflow.validation_packages import Package
 from ..workflow.validation_problems import about
 from ..workflow.validation_text import problems_text
 from ..workflow.view import Level, Opened, view
+from .known_packages import known_packages
 from .parameters import Arguments
 from .tool import EVERY_WINDOW, SMALL_WINDOW, Tool, ToolContext
 
@@ -126,18 +128,25 @@ async def _validate_workflow(checked: Checked, context: ToolContext) -> str:
 
     def check() -> str:
         try:
-            return _fenced(_problems(snapshot.parsed, definitions, checked.nodes))
+            graph = snapshot.parsed
+            packages = known_packages(graph, definitions, context.comfyui)
+            return _fenced(_problems(graph, definitions, packages, checked.nodes))
         except NotAWorkflow as error:
             return error.message
 
     return await asyncio.to_thread(check)
 
 
-def _problems(graph: Graph, definitions: NodeDefinitions, addresses: Sequence[str]) -> str:
+def _problems(
+    graph: Graph,
+    definitions: NodeDefinitions,
+    packages: Mapping[str, Package],
+    addresses: Sequence[str],
+) -> str:
     unknown = [address for address in addresses[:MOST_ADDRESSES] if graph.place(address) is None]
     if unknown:
         raise ToolError(f"There is no node {_shown(unknown[0])} in the workflow.")
-    problems = validate(graph, definitions)
+    problems = validate(graph, definitions, packages)
     odd = explain(graph, definitions).findings
     if addresses:
         problems = about(problems, addresses[:MOST_ADDRESSES])

@@ -31,6 +31,18 @@ def graph(steps: int = 20, title: str = "Sampler") -> dict[str, Any]:
     }
 
 
+class Lists:
+    """A ComfyUI with these lists of ComfyUI-Manager, and how often they were asked for."""
+
+    def __init__(self, *lists: Path) -> None:
+        self.lists = lists
+        self.asked = 0
+
+    def package_lists(self) -> tuple[Path, ...]:
+        self.asked += 1
+        return self.lists
+
+
 def revision(found: dict[str, Any]) -> str:
     return Snapshot(graph=found).revision
 
@@ -142,6 +154,23 @@ async def test_only_the_asked_nodes_are_checked(call_tool: Call) -> None:
     assert "missing_input" in text and "not_a_choice" not in text
     with pytest.raises(ToolError, match='no node "77"'):
         await call_tool("validateWorkflow", {"nodes": ["77"]}, two)
+
+
+@pytest.mark.parametrize("content", [b"no JSON", b'["no object"]', b""])
+async def test_an_unknown_node_is_answered_with_the_package_that_has_it(
+    call_tool: Call, tmp_path: Path, content: bytes
+) -> None:
+    """From the first of ComfyUI-Manager's lists that can be read."""
+    broken, whole = tmp_path / "broken.json", tmp_path / "whole.json"
+    broken.write_bytes(content)
+    listed = {"https://github.com/ann/pack": [["Foreign"], {}]}
+    whole.write_text(json.dumps(listed), encoding="utf-8")
+    foreign = {"nodes": [{"id": 1, "type": "Foreign"}], "links": []}
+    comfyui = Lists(broken, whole)
+    text = await call_tool("validateWorkflow", {}, foreign, comfyui=comfyui)
+    assert "https://github.com/ann/pack" in text
+    await call_tool("validateWorkflow", {}, graph(), comfyui=comfyui)
+    assert comfyui.asked == 1, "a workflow without unknown nodes needs no list"
 
 
 async def test_nothing_is_checked_without_definitions(call_tool: Call) -> None:
