@@ -168,7 +168,7 @@ async def test_an_unknown_node_is_answered_with_the_package_that_has_it(
     foreign = {"nodes": [{"id": 1, "type": "Foreign"}], "links": []}
     comfyui = Lists(broken, whole)
     text = await call_tool("validateWorkflow", {}, foreign, comfyui=comfyui)
-    assert "https://github.com/ann/pack" in text
+    assert 'Install the package "ann/pack"' in text
     await call_tool("validateWorkflow", {}, graph(), comfyui=comfyui)
     assert comfyui.asked == 1, "a workflow without unknown nodes needs no list"
 
