@@ -23,14 +23,12 @@ def disobeys(prompt: Mapping[str, Any], definitions: Mapping[str, Any]) -> set[P
         if definition is None:
             continue
         inputs = node["inputs"]
+        for name, value in inputs.items():
+            if _is_link(value, prompt) and not _leads_to_an_output(value, prompt, definitions):
+                found.add((address, name))
         for name, spec in _shown(raw.specs(definition), inputs):
-            value = inputs.get(name)
-            if name not in inputs:
-                continue
-            if _is_link(value, prompt):
-                if not _leads_to_an_output(value, prompt, definitions):
-                    found.add((address, name))
-            elif not _allowed(node, name, spec):
+            given = name in inputs and not _is_link(inputs[name], prompt)
+            if given and not _allowed(node, name, spec):
                 found.add((address, name))
     return found
 

@@ -30,6 +30,7 @@ from plugin.bench.workflow_script import script
 SEED = 1
 FILES_AWAY = frozenset({"missing_model", "missing_file"})
 """Problems of templates whose files are not installed, which is usual."""
+TRIES = 5
 MANY = 5_000
 """Nodes of the large graph that is timed."""
 PICTURE_OF_A_MODEL = ("Load3D", "image")
@@ -234,9 +235,13 @@ def _chain(count: int) -> Raw:
 
 
 def _read_time(workflow: Raw, definitions: NodeDefinitions) -> float:
-    started = time.perf_counter()
-    view(parse_workflow(workflow), definitions)
-    return 1000 * (time.perf_counter() - started)
+    """The best of some, in milliseconds: the others had to share the machine."""
+    times = []
+    for _ in range(TRIES):
+        started = time.perf_counter()
+        view(parse_workflow(workflow), definitions)
+        times.append(1000 * (time.perf_counter() - started))
+    return min(times)
 
 
 def _parse(case: Case) -> Graph:

@@ -9,7 +9,8 @@ applies:
    loaders use (`ckpt_name`, `lora_name`, …). From a ComfyUI 0.33 with one file in each folder.
 3. A choice that ends like a model file (`.safetensors`, …): models, in a folder that is not known.
 4. A choice that ends like a picture, sound, video or mesh: input files.
-5. A value that ends so, in a list that names no files: what its ending says.
+5. A value that ends so, in a list of at most two choices, as it is where no file is installed
+   ("None"): what its ending says.
 """
 
 from __future__ import annotations
@@ -74,6 +75,8 @@ INPUT_FILES: Final = frozenset({
 """Inputs that list the user's own files without an option that says so."""
 LISTED_FOLDERS: Final = {"Load3D": "3d", "Load3DAdvanced": "3d"}
 """The folder in ComfyUI's input folder that a node lists, where it is not that folder itself."""
+FEW: Final = 2
+"""Choices of a list that may be one of files though it names none."""
 _NUMBER = re.compile(r"_?\d+$")
 _ANNOTATION = re.compile(r" \[(input|output|temp)\]$")
 
@@ -88,7 +91,8 @@ def listed_files(type_: str, name: str, one: Input, listed: Kind | None, value: 
         return "file"
     if model_folder(type_, name) is not None:
         return "model"
-    return listed or files_by_ending((value,))
+    few = len(one.choices or ()) <= FEW
+    return listed or (files_by_ending((value,)) if few else None)
 
 
 def model_folder(type_: str, name: str) -> str | None:

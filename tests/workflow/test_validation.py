@@ -167,6 +167,17 @@ def test_a_model_that_is_not_installed_is_no_wrong_choice() -> None:
     ]
 
 
+@pytest.mark.parametrize(
+    ("choices", "code"), [(["sd3", "flux", "wan"], "not_a_choice"), (["None"], "missing_model")]
+)
+def test_a_files_name_in_a_list_of_other_things_is_a_wrong_choice(
+    choices: list[str], code: str
+) -> None:
+    """But in a list that may be one of files, without any."""
+    known = {"Loader": {**MODELS["Loader"], "input": {"required": {"type": [choices, {}]}}}}
+    assert short(loader("Loader", type="a.safetensors"), known) == [("4", "type", code, True)]
+
+
 @pytest.mark.parametrize("written", ["flux\\dev.sft", "dev.sft", "FLUX/Dev.sft"])
 def test_the_same_file_elsewhere_is_the_nearest(written: str) -> None:
     (problem,) = found(loader(ckpt_name=written), MODELS)
