@@ -20,17 +20,17 @@ TASKS = (
         name="sdxl_both_texts",
         kind="set",
         template="image_sdxl_simple",
-        say='Draw a red fox in the snow, "golden hour", and nothing blurry or with text in it.',
+        say='Draw "a red fox in the snow", a second line "soft light". Not: "blurry, text".',
         operations=(
             {
                 "op": "set",
                 "node": "10",
-                "values": {"text": 'a red fox in the snow, "golden hour"\nsoft light'},
+                "values": {"text": "a red fox in the snow\nsoft light"},
             },
             {"op": "set", "node": "11", "values": {"text": "blurry, text"}},
         ),
         by_hand="""
-            put('10', 'text', 'a red fox in the snow, "golden hour"\\nsoft light')
+            put('10', 'text', 'a red fox in the snow\\nsoft light')
             put('11', 'text', 'blurry, text')
         """,
     ),
@@ -107,10 +107,10 @@ TASKS = (
         """,
     ),
     Task(
-        name="qwen_image_lightning_off",
+        name="qwen_image_lightning_on",
         kind="set",
         template="image_qwen_image",
-        say="Turn the Lightning LoRA over: on if it is off, off if it is on.",
+        say="Turn the Lightning LoRA on.",
         operations=({"op": "set", "node": "76:86", "values": {"value": True}},),
         by_hand="put('76', 'value', true)",
     ),
@@ -134,20 +134,21 @@ TASKS = (
         """,
     ),
     Task(
-        name="kling_duration_and_resolution",
+        name="kling_duration_and_shape",
         kind="set",
-        template="api_kling4_t2v",
-        say="Only five seconds, but in 1080p.",
+        template="api_kling2_6_t2v",
+        say="Only five seconds, upright, and without sound.",
         operations=(
             {
                 "op": "set",
-                "node": "1",
-                "values": {"model.duration": 5, "model.resolution": "1080p"},
+                "node": "8",
+                "values": {"duration": 5, "aspect_ratio": "9:16", "generate_audio": False},
             },
         ),
         by_hand="""
-            put('1', 'model.duration', 5)
-            put('1', 'model.resolution', '1080p')
+            put('8', 'duration', 5)
+            put('8', 'aspect_ratio', '9:16')
+            put('8', 'generate_audio', false)
         """,
     ),
     Task(
