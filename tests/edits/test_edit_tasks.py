@@ -4,6 +4,7 @@ import pytest
 from plugin.preview.templates import templates_folder
 from plugin.tests.edits.same_prompt import same_prompt
 from plugin.tests.edits.task import KINDS, LAYOUT_KINDS, Task, all_tasks, recorded_tasks
+from plugin.tests.prompts import recorded_prompts
 
 FIELDS = {
     "add": ({"id", "type"}, {"title", "values", "inputs", "inside", "near"}),
@@ -80,3 +81,10 @@ def test_only_layout_leaves_the_prompt_as_it_was(task: Task) -> None:
 @tasks
 def test_a_damaged_workflow_is_recorded(task: Task) -> None:
     assert (recorded_tasks()[task.name].workflow is not None) == bool(task.damage)
+
+
+@tasks
+def test_the_prompt_before_is_the_one_of_the_template(task: Task) -> None:
+    if not task.damage:
+        expected = recorded_prompts()[task.template]["output"]
+        assert same_prompt(expected, recorded_tasks()[task.name].before)
