@@ -32,3 +32,32 @@ name('twin', twin)
 def twin(instance: str, save: str) -> str:
     """JavaScript that adds another instance of the same subgraph, with a save node after it."""
     return TWIN % (instance, save)
+
+
+UNWRAPPED = """
+const before = new Set(inside('%(scope)s').nodes.map((node) => String(node.id)))
+inside('%(scope)s').unpackSubgraph(at('%(address)s'))
+for (const node of inside('%(scope)s').nodes) {
+  if (!before.has(String(node.id))) name(`${node.type} ${node.id}`, node, '%(scope)s')
+}
+"""
+"""Unpacks an instance and names each node that came out of it: all of them get new ids."""
+
+
+def unwrapped(address: str) -> str:
+    """JavaScript that unpacks a subgraph instance."""
+    return UNWRAPPED % {"address": address, "scope": address.rpartition(":")[0]}
+
+
+WRAPPED = """
+const wrapped = inside('%(scope)s').convertToSubgraph(new Set(%(nodes)s.map(at)))
+wrapped.node.title = '%(title)s'
+wrapped.subgraph.name = '%(title)s'
+name('wrapped', wrapped.node, '%(scope)s')
+"""
+
+
+def wrapped(title: str, *nodes: str) -> str:
+    """JavaScript that converts nodes of one graph to a subgraph."""
+    scope = nodes[0].rpartition(":")[0]
+    return WRAPPED % {"title": title, "nodes": list(nodes), "scope": scope}

@@ -1,4 +1,4 @@
-"""Tasks: mute a branch or enable it, disconnect, remove with and without a bridge, replace a type."""
+"""Branches are muted and enabled, links cut, nodes removed and replaced."""
 
 from plugin.tests.edits.task import Task
 from plugin.tests.edits.tasks.bodies import replaced
@@ -179,7 +179,11 @@ link('shift', 'MODEL', '53', 'model')
             {"op": "remove", "node": "27"},
             {"op": "add", "id": "preview", "type": "PreviewImage", "inputs": {"images": "8.IMAGE"}},
         ),
-        by_hand="remove('27'); add('preview', 'PreviewImage'); link('8', 'IMAGE', 'preview', 'images')",
+        by_hand="""
+remove('27')
+add('preview', 'PreviewImage')
+link('8', 'IMAGE', 'preview', 'images')
+""",
     ),
     Task(
         name="replace_decode_tiled",

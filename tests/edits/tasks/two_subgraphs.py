@@ -1,4 +1,4 @@
-"""Tasks inside subgraphs: values, links, new nodes, shared and nested subgraphs, promoted values."""
+"""Edits inside subgraphs, shared and nested ones among them, and of promoted values."""
 
 from plugin.tests.edits.task import Task
 from plugin.tests.edits.tasks.bodies import replaced, twin
