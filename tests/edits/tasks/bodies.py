@@ -38,10 +38,13 @@ UNWRAPPED = """
 const before = new Set(inside('%(scope)s').nodes.map((node) => String(node.id)))
 inside('%(scope)s').unpackSubgraph(at('%(address)s'))
 for (const node of inside('%(scope)s').nodes) {
-  if (!before.has(String(node.id))) name(`${node.type} ${node.id}`, node, '%(scope)s')
+  const inPrompt = node.mode === 0 && (node.subgraph || !node.isVirtualNode)
+  if (inPrompt && !before.has(String(node.id))) {
+    name(`${node.type} ${node.id}`, node, '%(scope)s')
+  }
 }
 """
-"""Unpacks an instance and names each node that came out of it: all of them get new ids."""
+"""Unpacks an instance and names the nodes that came out of it: all of them get new ids."""
 
 
 def unwrapped(address: str) -> str:

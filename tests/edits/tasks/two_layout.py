@@ -40,9 +40,9 @@ TASKS = (
         name="wrap_growing_inputs",
         kind="wrap",
         template="api_nano_banana_pro",
-        say='The two pictures and their batch as a subgraph "References".',
-        operations=({"op": "wrap", "nodes": ["11", "12", "36"], "title": "References"},),
-        by_hand=wrapped("References", "11", "12", "36"),
+        say='The batch and the image model as a subgraph "Banana".',
+        operations=({"op": "wrap", "nodes": ["36", "35"], "title": "Banana"},),
+        by_hand=wrapped("Banana", "36", "35"),
     ),
     Task(
         name="wrap_inside_a_subgraph",
@@ -56,9 +56,9 @@ TASKS = (
         name="wrap_an_instance",
         kind="wrap",
         template="image_lotus_depth_v1_1",
-        say='Picture and depth map in one subgraph "Depth".',
-        operations=({"op": "wrap", "nodes": ["12", "74"], "title": "Depth"},),
-        by_hand=wrapped("Depth", "12", "74"),
+        say='Depth map and save node in one subgraph "Depth".',
+        operations=({"op": "wrap", "nodes": ["74", "9"], "title": "Depth"},),
+        by_hand=wrapped("Depth", "74", "9"),
     ),
     Task(
         name="unwrap_text_to_image",
@@ -114,7 +114,6 @@ TASKS = (
         ),
         by_hand="""
 const group = new LiteGraph.LGraphGroup('Start')
-group.recomputeInsideNodes?.()
 graph.add(group)
 group.resizeTo([at('15'), at('13')], 10)
 at('14').pos = [at('12').pos[0] + at('12').size[0] + 40, at('12').pos[1]]

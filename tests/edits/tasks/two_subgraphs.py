@@ -254,6 +254,7 @@ add('slow', 'LoraLoaderModelOnly', '12', { lora_name: 'slow.safetensors' })
 unlink('12:3', 'model')
 link('12:4', 'MODEL', 'slow', 'model')
 link('slow', 'MODEL', '12:3', 'model')
+name('slow in the second instance', at('slow'), '16')
 """,
     ),
     Task(
