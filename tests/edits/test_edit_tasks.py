@@ -88,3 +88,32 @@ def test_the_prompt_before_is_the_one_of_the_template(task: Task) -> None:
     if not task.damage:
         expected = recorded_prompts()[task.template]["output"]
         assert same_prompt(expected, recorded_tasks()[task.name].before)
+
+
+@tasks
+def test_other_ids_of_added_nodes_are_as_good(task: Task) -> None:
+    recorded = recorded_tasks()[task.name]
+    added = set(recorded.names.values())
+    others = {key: _other(key, added) for key in recorded.expected}
+    found = {
+        others[key]: {
+            **node,
+            "inputs": {
+                name: [others.get(value[0], value[0]), value[1]]
+                if isinstance(value, list) and len(value) == 2 and isinstance(value[0], str)
+                else value
+                for name, value in node["inputs"].items()
+            },
+        }
+        for key, node in recorded.expected.items()
+    }
+    assert same_prompt(recorded.expected, found, added)
+
+
+def _other(key: str, added: set[str]) -> str:
+    """The id with a thousand more in each part that the task adds."""
+    parts = key.split(":")
+    return ":".join(
+        str(int(part) + 1000) if ":".join(parts[: index + 1]) in added else part
+        for index, part in enumerate(parts)
+    )
