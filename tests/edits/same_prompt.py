@@ -1,7 +1,8 @@
 """Whether two API prompts are the same but for the ids of the nodes that an edit added.
 
 An added node's id is the front end's choice, so an edit is right with any other id, too. Everything
-else must be equal: the other nodes' ids, types, inputs, values, links and titles.
+else must be equal: the other nodes' ids, types, inputs, values, links and titles. Which package and
+version a node was made with (`cnr_id`, `aux_id` and `ver` in `_meta`) does not count.
 """
 
 from collections.abc import Collection, Iterator, Mapping
@@ -21,7 +22,7 @@ def same_prompt(expected: Prompt, found: Prompt, added: Collection[str] = ()) ->
         return False
     units = sorted(set(added), key=lambda unit: unit.count(":"))
     return any(
-        not any(_differences(_renamed(expected, ids), dict(found), ""))
+        not any(_differences(_renamed(expected, ids), _renamed(found, {}), ""))
         for ids in _renamings(expected, found, units)
     )
 
@@ -34,12 +35,16 @@ def prompt_differences(expected: Prompt, found: Prompt, added: Collection[str] =
     units = sorted(set(added), key=lambda unit: unit.count(":"))
     best: list[str] | None = None
     for ids in _renamings(expected, found, units):
-        lines = list(_differences(_renamed(expected, ids), dict(found), ""))
+        lines = list(_differences(_renamed(expected, ids), _renamed(found, {}), ""))
         if best is None or len(lines) < len(best):
             best = lines
         if not best:
             return []
-    return best if best is not None else list(_differences(dict(expected), dict(found), ""))
+    return (
+        best
+        if best is not None
+        else list(_differences(_renamed(expected, {}), _renamed(found, {}), ""))
+    )
 
 
 def _renamings(
@@ -96,10 +101,12 @@ def _new_id(key: str, ids: Mapping[str, str]) -> str:
 
 
 def _renamed(prompt: Prompt, ids: Mapping[str, str]) -> dict[str, Any]:
+    """The prompt with other ids, and with what counts of each node."""
     return {
         _new_id(key, ids): {
             **node,
             "inputs": {name: _new_value(value, ids) for name, value in node["inputs"].items()},
+            "_meta": {"title": node.get("_meta", {}).get("title")},
         }
         for key, node in prompt.items()
     }

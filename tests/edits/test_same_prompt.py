@@ -57,6 +57,11 @@ def test_a_title_counts() -> None:
     assert not same_prompt(BEFORE, found)
 
 
+def test_the_version_of_a_package_does_not_count() -> None:
+    made_with = {"title": "Sampler", "cnr_id": "comfy-core", "ver": "0.3.52"}
+    assert same_prompt({**BEFORE, "2": {**BEFORE["2"], "_meta": made_with}}, BEFORE)
+
+
 def test_a_node_too_many_or_too_few_counts() -> None:
     assert not same_prompt(BEFORE, {**BEFORE, "3": node("Save")})
     assert not same_prompt({**BEFORE, "3": node("Save")}, BEFORE, {"3"})
