@@ -1,0 +1,66 @@
+"""JavaScript that several tasks share."""
+
+REPLACE = """
+const old = at('%s')
+const id = old.id
+const place = [...old.pos]
+old.graph.remove(old)
+const fresh = LiteGraph.createNode('%s')
+fresh.id = id
+fresh.pos = place
+inside('%s').add(fresh)
+"""
+"""A person deletes the old node and draws the new one in its place; here it also takes its id."""
+
+
+def replaced(address: str, node_type: str) -> str:
+    """JavaScript that puts an unlinked node of another type where the node was."""
+    return REPLACE % (address, node_type, address.rpartition(":")[0])
+
+
+TWIN = """
+const twin = LiteGraph.createNode(at('%s').type)
+graph.add(twin)
+const save = LiteGraph.createNode('%s')
+graph.add(save)
+twin.connect(0, save, 0)
+name('twin', twin)
+"""
+"""A second instance of a template's subgraph with a save node of its own: no template has one."""
+
+
+def twin(instance: str, save: str) -> str:
+    """JavaScript that adds another instance of the same subgraph, with a save node after it."""
+    return TWIN % (instance, save)
+
+
+UNWRAPPED = """
+const before = new Set(inside('%(scope)s').nodes.map((node) => String(node.id)))
+inside('%(scope)s').unpackSubgraph(at('%(address)s'))
+for (const node of inside('%(scope)s').nodes) {
+  const inPrompt = node.mode === 0 && (node.subgraph || !node.isVirtualNode)
+  if (inPrompt && !before.has(String(node.id))) {
+    name(`${node.type} ${node.id}`, node, '%(scope)s')
+  }
+}
+"""
+"""Unpacks an instance and names the nodes that came out of it: all of them get new ids."""
+
+
+def unwrapped(address: str) -> str:
+    """JavaScript that unpacks a subgraph instance."""
+    return UNWRAPPED % {"address": address, "scope": address.rpartition(":")[0]}
+
+
+WRAPPED = """
+const wrapped = inside('%(scope)s').convertToSubgraph(new Set(%(nodes)s.map(at)))
+wrapped.node.title = '%(title)s'
+wrapped.subgraph.name = '%(title)s'
+name('wrapped', wrapped.node, '%(scope)s')
+"""
+
+
+def wrapped(title: str, *nodes: str) -> str:
+    """JavaScript that converts nodes of one graph to a subgraph."""
+    scope = nodes[0].rpartition(":")[0]
+    return WRAPPED % {"title": title, "nodes": list(nodes), "scope": scope}
