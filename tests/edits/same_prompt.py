@@ -77,7 +77,8 @@ def _candidates(
         if candidate.rpartition(":")[0] != scope:
             continue
         if unit in expected:
-            same = key == candidate and node["class_type"] == expected[unit]["class_type"]
+            # The prompt of a node of an unknown type names no type.
+            same = key == candidate and node.get("class_type") == expected[unit].get("class_type")
         else:
             same = key != candidate
         if same:

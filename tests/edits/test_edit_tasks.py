@@ -4,6 +4,7 @@ import pytest
 from plugin.preview.templates import templates_folder
 from plugin.tests.edits.same_prompt import same_prompt
 from plugin.tests.edits.task import KINDS, LAYOUT_KINDS, Task, all_tasks, recorded_tasks
+from plugin.tests.prompts import recorded_prompts
 
 FIELDS = {
     "add": ({"id", "type"}, {"title", "values", "inputs", "inside", "near"}),
@@ -80,3 +81,39 @@ def test_only_layout_leaves_the_prompt_as_it_was(task: Task) -> None:
 @tasks
 def test_a_damaged_workflow_is_recorded(task: Task) -> None:
     assert (recorded_tasks()[task.name].workflow is not None) == bool(task.damage)
+
+
+@tasks
+def test_the_prompt_before_is_the_one_of_the_template(task: Task) -> None:
+    if not task.damage:
+        expected = recorded_prompts()[task.template]["output"]
+        assert same_prompt(expected, recorded_tasks()[task.name].before)
+
+
+@tasks
+def test_other_ids_of_added_nodes_are_as_good(task: Task) -> None:
+    recorded = recorded_tasks()[task.name]
+    added = set(recorded.names.values())
+    others = {key: _other(key, added) for key in recorded.expected}
+    found = {
+        others[key]: {
+            **node,
+            "inputs": {
+                name: [others.get(value[0], value[0]), value[1]]
+                if isinstance(value, list) and len(value) == 2 and isinstance(value[0], str)
+                else value
+                for name, value in node["inputs"].items()
+            },
+        }
+        for key, node in recorded.expected.items()
+    }
+    assert same_prompt(recorded.expected, found, added)
+
+
+def _other(key: str, added: set[str]) -> str:
+    """The id with a thousand more in each part that the task adds."""
+    parts = key.split(":")
+    return ":".join(
+        str(int(part) + 1000) if ":".join(parts[: index + 1]) in added else part
+        for index, part in enumerate(parts)
+    )
