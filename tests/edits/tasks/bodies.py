@@ -19,19 +19,38 @@ def replaced(address: str, node_type: str) -> str:
 
 
 TWIN = """
-const twin = LiteGraph.createNode(at('%s').type)
-graph.add(twin)
-const save = LiteGraph.createNode('%s')
-graph.add(save)
-twin.connect(0, save, 0)
-name('twin', twin)
+const instance = workflow.nodes.find((node) => node.id === %d)
+const [id, saveId, linkId] = [
+  workflow.last_node_id + 1, workflow.last_node_id + 2, workflow.last_link_id + 1,
+]
+const copy = JSON.parse(JSON.stringify(instance))
+copy.id = id
+copy.outputs[0].links = [linkId]
+const save = {
+  id: saveId, type: '%s', pos: [0, 0], size: [300, 100], flags: {}, order: 0, mode: 0,
+  inputs: [{ name: '%s', type: '%s', link: linkId }], outputs: [], properties: {},
+  widgets_values: ['twin'],
+}
+workflow.nodes.push(copy, save)
+workflow.links.push([linkId, id, 0, saveId, 0, '%s'])
+workflow.last_node_id += 2
+workflow.last_link_id += 1
+return workflow
 """
-"""A second instance of a template's subgraph with a save node of its own: no template has one."""
+"""A second instance of a template's subgraph with a save node of its own: no template has one.
+
+It is made in the JSON: the front end gives random ids to the inputs of these subgraphs when it
+serialises them.
+"""
 
 
-def twin(instance: str, save: str) -> str:
-    """JavaScript that adds another instance of the same subgraph, with a save node after it."""
-    return TWIN % (instance, save)
+def twin(instance: int, save: str, kind: str) -> str:
+    """JavaScript that adds another instance of a subgraph, and a node that saves its output.
+
+    `kind` is the type of that output, IMAGE or VIDEO. The instance has no linked inputs.
+    """
+    save_input = {"IMAGE": "images", "VIDEO": "video"}[kind]
+    return TWIN % (instance, save, save_input, kind, kind)
 
 
 UNWRAPPED = """

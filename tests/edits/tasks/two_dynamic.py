@@ -186,23 +186,23 @@ link('219', 0, '218', 'inputs.voice3')
         by_hand=f"put('218', 'inputs', '1'); put('218', 'inputs.text1', '{FIRST_LINE}')",
     ),
     Task(
-        name="seedance_second_reference",
+        name="minimax_second_reference",
         kind="dynamic inputs",
-        template="api_seedance2_0_r2v",
+        template="api_minimax_h3_r2v",
         say="Ten seconds, and dress.png as a second reference picture.",
         operations=(
-            {"op": "set", "node": "361", "values": {"model.duration": 10}},
+            {"op": "set", "node": "4", "values": {"model.duration": 10}},
             {"op": "add", "id": "dress", "type": "LoadImage", "values": {"image": "dress.png"}},
             {
                 "op": "connect",
                 "from": "dress.IMAGE",
-                "to": "361.model.reference_images.image_2",
+                "to": "4.model.reference_images.image_2",
             },
         ),
         by_hand="""
-put('361', 'model.duration', 10)
+put('4', 'model.duration', 10)
 add('dress', 'LoadImage', '', { image: 'dress.png' })
-link('dress', 'IMAGE', '361', 'model.reference_images.image_2')
+link('dress', 'IMAGE', '4', 'model.reference_images.image_2')
 """,
     ),
     Task(

@@ -86,7 +86,7 @@ link('128:74', 'LATENT', '128:81', 'latent_image')
         name="unwrap_one_of_two",
         kind="unwrap",
         template="flux1_krea_dev",
-        damage=twin("200", "SaveImage"),
+        damage=twin(200, "SaveImage", "IMAGE"),
         say="Unpack the new subgraph only, and give the other one 12 steps.",
         operations=(
             {"op": "unwrap", "node": "201"},
@@ -98,7 +98,7 @@ link('128:74', 'LATENT', '128:81', 'latent_image')
         name="shared_values_apart",
         kind="inside subgraph",
         template="flux1_krea_dev",
-        damage=twin("200", "SaveImage"),
+        damage=twin(200, "SaveImage", "IMAGE"),
         say="The second picture: seed 7 and the prompt 'a cat'.",
         operations=(
             {"op": "set", "node": "201:197", "values": {"seed": 7}},
@@ -110,7 +110,7 @@ link('128:74', 'LATENT', '128:81', 'latent_image')
         name="shared_bypass_inside",
         kind="inside subgraph",
         template="video_kandinsky5_t2v",
-        damage=twin("12", "SaveVideo"),
+        damage=twin(12, "SaveVideo", "VIDEO"),
         say="Bypass the shift in both videos.",
         operations=({"op": "mode", "node": "16:3", "mode": "bypass"},),
         by_hand="mode('16:3', 'bypass')",

@@ -212,7 +212,11 @@ link('75:67', 'CONDITIONING', '75:122', 'conditioning')
         name="promoted_model_that_is_not_installed",
         kind="repair missing model",
         template="basic_switch_node",
-        damage="put('64', 'clip_name', 'qwen3_4b_fp8.safetensors')",
+        damage="""
+const loader = workflow.definitions.subgraphs[0].nodes.find((node) => node.id === 52)
+loader.widgets_values[0] = 'qwen3_4b_fp8.safetensors'
+return workflow
+""",
         say="The text encoder is missing, I only have qwen_3_4b.safetensors.",
         operations=(
             {

@@ -220,7 +220,7 @@ link('blur', 'IMAGE', '74:23', 'pixels')
         name="shared_steps",
         kind="inside subgraph",
         template="flux1_krea_dev",
-        damage=twin("200", "SaveImage"),
+        damage=twin(200, "SaveImage", "IMAGE"),
         say="30 steps in both pictures.",
         operations=({"op": "set", "node": "200:197", "values": {"steps": 30}},),
         by_hand="put('200:197', 'steps', 30)",
@@ -229,7 +229,7 @@ link('blur', 'IMAGE', '74:23', 'pixels')
         name="shared_width_of_one",
         kind="inside subgraph",
         template="flux1_krea_dev",
-        damage=twin("200", "SaveImage"),
+        damage=twin(200, "SaveImage", "IMAGE"),
         say="Only the first picture is to be 1536 wide.",
         operations=({"op": "set", "node": "200", "values": {"width": 1536}},),
         by_hand="put('200', 'width', 1536)",
@@ -238,7 +238,7 @@ link('blur', 'IMAGE', '74:23', 'pixels')
         name="shared_insert",
         kind="inside subgraph",
         template="video_kandinsky5_t2v",
-        damage=twin("12", "SaveVideo"),
+        damage=twin(12, "SaveVideo", "VIDEO"),
         say="Put the LoRA slow.safetensors into the model of both videos.",
         operations=(
             {
@@ -261,7 +261,7 @@ name('slow in the second instance', at('slow'), '16')
         name="shared_mute_one",
         kind="mute",
         template="video_kandinsky5_t2v",
-        damage=twin("12", "SaveVideo"),
+        damage=twin(12, "SaveVideo", "VIDEO"),
         say="Mute the first video.",
         operations=(
             {"op": "mode", "node": "12", "mode": "mute"},
