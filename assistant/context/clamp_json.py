@@ -7,13 +7,14 @@ say how many. What the shorter value leaves free goes back to the strings.
 
 from __future__ import annotations
 
+import json
 from bisect import bisect_right
 from collections.abc import Callable, Sequence
 from itertools import accumulate
 from json.encoder import encode_basestring
 from typing import Any
 
-from ..messages.json_text import json_text, mended
+from ..messages.json_text import is_utf8, json_text, mended
 
 LEAST_STRING = 80
 """Characters of a string's JSON that are kept while lists and objects can still be shortened."""
@@ -21,6 +22,8 @@ LEAST_VALUE = 40
 """Characters that a shortened list or object has at least; with fewer, its size stands for it."""
 TAIL_PART = 3
 """Every third of the items that are kept comes from the end of a list or object."""
+MOST_IN_JSON = 6
+"""Characters of one character in JSON, at most."""
 DEEPEST = 12
 """Levels of JSON that are kept; deeper values are replaced by their kind and size."""
 PASSES = 4
@@ -28,18 +31,23 @@ PASSES = 4
 WELL_USED = 0.97
 """The share of the room at which no further try is made."""
 
+_COMPACT = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"))
+
 ClampText = Callable[[str, int], str]
 
 
 def shortened_json(value: Any, room: int, clamp: ClampText) -> str:
     """`value` as JSON of at most `room` characters, or as close as it can be shortened. `clamp`
     shortens a string to a number of characters."""
-    thin = _thinned(value)
-    base, strings = _measured(thin)
+    thin = value
+    base, strings, plain = _measured(value)
+    if not plain:
+        thin = _thinned(value)
+        base, strings, _ = _measured(thin)
     if base + sum(min(size, LEAST_STRING) for size in strings) > room:
         floored = _with_strings(thin, LEAST_STRING, clamp)
-        thin = _restored(_Fitting(floored).of(floored, room))
-        base, strings = _measured(thin)
+        thin = _restored(_Fitting().of(floored, room))
+        base, strings, _ = _measured(thin)
     return _levelled(thin, base, strings, room, clamp)
 
 
@@ -91,33 +99,30 @@ def _chars(text: str) -> int:
     return len(encode_basestring(text))
 
 
-def _measured(value: Any) -> tuple[int, list[int]]:
-    """The characters of `value` without its strings, and those of each string."""
-    base, strings = 0, []
-    waiting = [value]
-    while waiting:
-        one = waiting.pop()
-        if isinstance(one, str):
-            strings.append(_chars(one))
-        elif isinstance(one, list):
-            base += _commas(one)
-            waiting += one
-        elif isinstance(one, dict):
-            base += _commas(one) + len(one) + sum(map(_chars, one))
-            waiting += one.values()
-        else:
-            base += _scalar_size(one)
-    return base, strings
+def _measured(value: Any) -> tuple[int, list[int], bool]:
+    """The characters of `value` without its strings, those of each string, and whether nothing has
+    to be thinned: no more than `DEEPEST` levels, and no halves of surrogate pairs."""
+    text = _COMPACT.encode(value)
+    strings: list[int] = []
+    level, levels = [value], 0
+    while level:
+        below: list[Any] = []
+        for one in level:
+            kind = type(one)
+            if kind is dict:
+                below += one.values()
+            elif kind is list:
+                below += one
+            elif isinstance(one, str):
+                strings.append(_chars(one))
+        levels += bool(below)
+        level = below
+    return len(text) - sum(strings), strings, levels <= DEEPEST and is_utf8(text)
 
 
 def _scalar_size(value: Any) -> int:
     """The characters of a value that is no string, list or object."""
     return len(repr(value)) if type(value) in (int, float) else len(json_text(value))
-
-
-def _commas(value: list[Any] | dict[str, Any]) -> int:
-    """The characters of brackets and commas."""
-    return len("[]") + max(0, len(value) - 1)
 
 
 class _Shortened(str):
@@ -134,14 +139,19 @@ class _Shortened(str):
 
 def _with_strings(value: Any, most: int, clamp: ClampText) -> Any:
     """`value` with each string within `most` characters of JSON."""
-    if isinstance(value, str):
-        # No character has more than six in JSON.
-        return value if 6 * len(value) + 2 <= most else _cut(value, most, clamp)
-    if isinstance(value, list):
-        return [_with_strings(item, most, clamp) for item in value]
-    if isinstance(value, dict):
-        return {name: _with_strings(item, most, clamp) for name, item in value.items()}
-    return value
+    surely = (most - 2) // MOST_IN_JSON
+
+    def within(one: Any) -> Any:
+        if isinstance(one, str):
+            return one if len(one) <= surely else _cut(one, most, clamp)
+        return made(one) if type(one) in (list, dict) else one
+
+    def made(one: Any) -> Any:
+        if type(one) is list:
+            return [within(item) for item in one]
+        return {name: within(item) for name, item in one.items()}
+
+    return within(value)
 
 
 def _cut(text: str, most: int, clamp: ClampText) -> str:
@@ -169,13 +179,13 @@ def _restored(value: Any) -> Any:
 
 
 class _Fitting:
-    """Shortens the lists and objects of one value, whose sizes are computed once."""
+    """Shortens the lists and objects of one value. The size of each is computed once, when it is
+    first asked for."""
 
-    def __init__(self, value: Any) -> None:
+    def __init__(self) -> None:
         self._sizes: dict[int, int] = {}
         # Keeps what was measured alive, so that no other value gets its id.
         self._measured: list[Any] = []
-        self._size(value)
 
     def of(self, value: Any, room: int) -> Any:
         """`value` within `room` characters, or the text of its size."""
@@ -186,29 +196,28 @@ class _Fitting:
         return self._list(value, room) if isinstance(value, list) else self._object(value, room)
 
     def _size(self, value: Any) -> int:
-        if not isinstance(value, (list, dict)):
+        kind = type(value)
+        if kind is not list and kind is not dict:
             return _chars(value) if isinstance(value, str) else _scalar_size(value)
         known = self._sizes.get(id(value))
         if known is None:
-            items = value.values() if isinstance(value, dict) else value
-            names = sum(_chars(n) + 1 for n in value) if isinstance(value, dict) else 0
-            known = _commas(value) + names + sum(map(self._size, items))
-            self._sizes[id(value)] = known
+            # Writing a value takes a fraction of the time of going through it.
+            known = self._sizes[id(value)] = len(_COMPACT.encode(value))
             self._measured.append(value)
         return known
 
-    def _least(self, value: Any) -> int:
-        """The fewest characters that `value` can be shortened to."""
-        size = self._size(value)
-        return min(size, LEAST_VALUE) if isinstance(value, (list, dict)) else size
+    def _sizes_in(self, value: list[Any] | dict[str, Any]) -> list[int]:
+        """The sizes of what a list or an object holds, in its order."""
+        return [self._size(one) for one in (value.values() if type(value) is dict else value)]
 
     def _list(self, value: list[Any], room: int) -> list[Any]:
         """The list without its middle; of the first item that does not fit, a part."""
         note = f"... {len(value)} items left out"
         free = room - len("[]") - _chars(note)
-        head, tail = _ends([self._size(item) + 1 for item in value], free)
+        costs = [size + 1 for size in self._sizes_in(value)]
+        head, tail = _ends(costs, free)
         kept = value[:head]
-        free -= sum(self._size(item) + 1 for item in (*kept, *value[len(value) - tail :]))
+        free -= sum(costs[:head]) + sum(costs[len(value) - tail :])
         if head + tail < len(value) and free > LEAST_VALUE:
             part = self.of(value[head], free - 1)
             if isinstance(part, (list, dict)):
@@ -220,29 +229,30 @@ class _Fitting:
         """The object with its longest values shortened; with fewer fields where that is not
         enough."""
         names = list(value)
-        costs = [_chars(name) + 2 + self._least(value[name]) for name in names]
+        sizes = dict(zip(names, self._sizes_in(value), strict=True))
+        least = {
+            name: min(size, LEAST_VALUE) if type(value[name]) in (list, dict) else size
+            for name, size in sizes.items()
+        }
+        costs = {name: _chars(name) + 2 + least[name] for name in names}
         free, left = room - 1, 0
-        if sum(costs) > free:
+        if sum(costs.values()) > free:
             free -= _chars("...") + 2 + _chars(f"{len(names)} fields left out")
-            head, tail = _ends(costs, free)
+            head, tail = _ends(list(costs.values()), free)
             left = len(names) - head - tail
             names = names[:head] + names[len(names) - tail :] if tail else names[:head]
-        short = self._values({name: value[name] for name in names}, free)
+        free -= sum(costs[name] for name in names)
+        short = {name: value[name] for name in names}
+        # Each within its share; the short ones leave theirs to the long ones.
+        for place, name in enumerate(sorted(names, key=sizes.__getitem__)):
+            share = least[name] + max(0, free) // (len(names) - place)
+            if sizes[name] <= share:
+                free -= sizes[name] - least[name]
+                continue
+            short[name] = self.of(value[name], share)
+            free -= self._size(short[name]) - least[name]
         if left:
             short["..."] = f"{left} fields left out"
-        return short
-
-    def _values(self, value: dict[str, Any], free: int) -> dict[str, Any]:
-        """Each value within its share of `free` characters; the short ones leave theirs to the
-        long ones."""
-        free -= sum(_chars(name) + 2 + self._least(item) for name, item in value.items())
-        short = dict(value)
-        waiting = sorted(value, key=lambda name: self._size(value[name]))
-        for place, name in enumerate(waiting):
-            least = self._least(value[name])
-            share = least + max(0, free) // (len(waiting) - place)
-            short[name] = self.of(value[name], share)
-            free -= self._size(short[name]) - least
         return short
 
 
