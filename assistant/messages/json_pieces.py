@@ -8,7 +8,7 @@ go on. Values may hold `Message` objects, which are encoded as `messages.ui` wri
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Iterable, Iterator, Mapping, Sequence
+from collections.abc import AsyncGenerator, Iterable, Iterator, Mapping, Sequence
 from itertools import islice
 from typing import Any, Final, get_args
 
@@ -97,7 +97,7 @@ def pieces(value: Any, levels: int = LEVELS) -> Iterator[bytes]:
 
 async def pieces_in_thread(
     value: Any, head: bytes = b"", tail: bytes = b""
-) -> AsyncIterator[bytes]:
+) -> AsyncGenerator[bytes, None]:
     """`pieces` between `head` and `tail`, made in threads as fast as they are taken; a value that
     is not large comes in one piece."""
     if not is_large(value):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncGenerator
 from typing import Annotated, Final, Literal, cast
 
 from aiohttp import web
@@ -80,7 +80,7 @@ def file_name(trajectory: Trajectory) -> str:
     return f"chat-{safe_title(trajectory.title) or trajectory.id}"
 
 
-async def _once(content: bytes) -> AsyncIterator[bytes]:
+async def _once(content: bytes) -> AsyncGenerator[bytes, None]:
     yield content
 
 

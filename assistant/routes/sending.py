@@ -7,7 +7,8 @@ client, whatever the size of an event or a page. `places` lets a client go that 
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterable, Mapping
+from collections.abc import AsyncGenerator, Mapping
+from contextlib import aclosing
 from typing import Final
 
 from aiohttp import web
@@ -30,7 +31,7 @@ class LargeAnswer(web.Response):
     """An answer that is made in pieces while it is sent; the guard calls `sent`."""
 
     def __init__(
-        self, pieces: AsyncIterable[bytes], *, status: int = 200, headers: Mapping[str, str]
+        self, pieces: AsyncGenerator[bytes, None], *, status: int = 200, headers: Mapping[str, str]
     ) -> None:
         super().__init__(status=status, headers=headers)
         self._pieces = pieces
@@ -40,7 +41,8 @@ class LargeAnswer(web.Response):
         has gone away."""
         response = web.StreamResponse(status=self.status, headers=self.headers)
         await response.prepare(request)
-        async for piece in self._pieces:
-            await send(response, piece)
+        async with aclosing(self._pieces) as pieces:
+            async for piece in pieces:
+                await send(response, piece)
         await response.write_eof()
         return response

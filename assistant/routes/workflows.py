@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncGenerator
 from typing import Any, Final
 
 from aiohttp import web
@@ -52,7 +52,7 @@ ROUTES = (
 )
 
 
-async def _pieces(content: bytes) -> AsyncIterator[bytes]:
+async def _pieces(content: bytes) -> AsyncGenerator[bytes, None]:
     for start in range(0, len(content), PIECE):
         yield content[start : start + PIECE]
 

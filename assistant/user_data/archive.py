@@ -19,7 +19,8 @@ import io
 import json
 import time
 import zipfile
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncGenerator, Generator, Iterator
+from contextlib import aclosing, closing
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any, Final
@@ -97,21 +98,23 @@ class UserArchive:
         self._user_context = user_context
         self._turn = asyncio.Semaphore(1)
 
-    async def pieces(self, secrets: frozenset[str]) -> AsyncIterator[bytes]:
+    async def pieces(self, secrets: frozenset[str]) -> AsyncGenerator[bytes, None]:
         """The bytes of the archive, without these texts. Raises StoreError when nothing can be
         read."""
         async with self._turn:
             sink = _Sink()
             # The writer sees that it cannot go back in such a file, and does not try.
             with zipfile.ZipFile(sink, "w", zipfile.ZIP_DEFLATED) as archive:
-                async for _ in self._entries(archive, secrets):
-                    if sink.waiting >= ENOUGH:
-                        yield sink.taken()
+                # Closed before the archive: a reader may leave in the middle of an entry.
+                async with aclosing(self._entries(archive, secrets)) as entries:
+                    async for _ in entries:
+                        if sink.waiting >= ENOUGH:
+                            yield sink.taken()
             yield sink.taken()
 
     async def _entries(
         self, archive: zipfile.ZipFile, secrets: frozenset[str]
-    ) -> AsyncIterator[None]:
+    ) -> AsyncGenerator[None, None]:
         """Writes the entries; after each step something may be handed over."""
         missing: list[str] = []
         _write(archive, "README.md", README)
@@ -127,10 +130,10 @@ class UserArchive:
                 missing.append(f"chat {chat.id} ({chat.title}): {error.message}")
             yield
         for path, name in await asyncio.to_thread(list, self._files()):
-            steps = _file_steps(archive, path, name, secrets)
             try:
-                while await asyncio.to_thread(next, steps, None) is not None:
-                    yield
+                with closing(_file_steps(archive, path, name, secrets)) as steps:
+                    while await asyncio.to_thread(next, steps, None) is not None:
+                        yield
             except OSError as error:
                 missing.append(f"{name}: {reason_of(error)}")
         if missing:
@@ -185,7 +188,7 @@ def _entry(name: str) -> zipfile.ZipInfo:
 
 def _file_steps(
     archive: zipfile.ZipFile, path: Path, name: str, secrets: frozenset[str]
-) -> Iterator[bool]:
+) -> Generator[bool, None, None]:
     """Add a file piece by piece. Raises OSError: the file is in the archive as far as it was
     read."""
     with patiently(lambda: path.open("rb")) as file:

@@ -4,6 +4,7 @@ import asyncio
 import base64
 import io
 import json
+import random
 import threading
 import zipfile
 from collections.abc import AsyncIterator
@@ -177,6 +178,19 @@ async def test_a_large_file_goes_out_in_pieces(ours: Site, tmp_path: Path) -> No
     space = ours.assistant.space_of("default")
     sizes = [len(piece) async for piece in space.user_archive.pieces(frozenset((KEY,)))]
     assert len(sizes) > 1 and max(sizes) < 2 * user_archive.PIECE
+
+
+async def test_a_reader_may_leave_in_the_middle_of_a_file(ours: Site, tmp_path: Path) -> None:
+    """The archive ends there, and the next one can be made."""
+    skills = folder(ours) / "skills" / "large"
+    skills.mkdir(parents=True)
+    (skills / "SKILL.md").write_bytes(random.Random(7).randbytes(8_000_000))
+    made = ours.assistant.space_of("default").user_archive
+    pieces = made.pieces(frozenset())
+    assert [len(await anext(pieces)) > 0 for _ in range(2)] == [True, True]
+    await pieces.aclose()
+    archive = await archive_of(ours)
+    assert "skills/large/SKILL.md" in archive.namelist()
 
 
 async def test_what_cannot_be_read_is_named_and_keeps_nothing_else_out(
