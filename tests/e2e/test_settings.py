@@ -84,8 +84,19 @@ def test_a_key_that_is_refused_is_told_at_its_field_before_saving(
     with fresh_panel(browser, tmp_path, NOTHING) as panel:
         panel.button("Set up a provider").click()
         fill(panel, address=locked_provider.base_url)
+        # The form is the mend: nothing beside it says once more that there is no provider.
+        for said in ("Needs attention", "No provider is set up yet."):
+            expect(panel.root.get_by_text(said)).to_have_count(0)
         fill(panel, key="wrong")
         key = panel.root.get_by_label("Key", exact=True)
+        expect(key).to_have_attribute("aria-invalid", "true")
+        panel.button("Save").click()
+        expect(panel.root.get_by_text("Model is missing.")).to_be_visible()
+        expect(key).to_have_attribute("aria-invalid", "true")
+        fill(panel, key=KEY)
+        expect(panel.root.get_by_label("Model", exact=True)).to_have_value("scripted")
+        expect(panel.root.get_by_text("Model is missing.")).to_have_count(0)
+        fill(panel, key="wrong")
         expect(key).to_have_attribute("aria-invalid", "true")
         problem = panel.root.locator(f"#{key.get_attribute('aria-describedby')}")
         expect(problem).to_contain_text("key")
