@@ -237,8 +237,7 @@ def skill_list_answer(unresolved: Unknown | Ambiguous) -> str:
     handles = [handle_of(slug) for slug in slugs]
     taken = Counter(name for pair in zip(slugs, handles, strict=True) for name in {*pair})
     typed = [
-        handle if taken[handle] == 1 else slug
-        for slug, handle in zip(slugs, handles, strict=True)
+        handle if taken[handle] == 1 else slug for slug, handle in zip(slugs, handles, strict=True)
     ]
     return _render(
         "skill_list",
