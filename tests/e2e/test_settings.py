@@ -4,6 +4,7 @@ model.
 Each test has a preview of its own, since settings belong to the whole installation.
 """
 
+import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -20,6 +21,7 @@ pytestmark = pytest.mark.e2e
 
 NOTHING = {"ASSISTANT_DISCOVER": "0"}
 KEY = "right-key"
+MODELS = re.compile("/assistant/models")
 
 
 @contextmanager
@@ -185,6 +187,22 @@ def test_an_incomplete_provider_is_not_saved_and_says_what_is_missing(
         expect(problem).to_contain_text("http://")
         fill(panel, address="http://127.0.0.1:9/v1")
         expect(address).not_to_have_attribute("aria-invalid", "true")
+
+
+def test_a_long_name_of_a_model_leaves_what_the_model_can_do_in_sight(panel: Panel) -> None:
+    name = "meta-llama/llama-3.2-90b-vision-instruct-abliterated:free"
+    models = [{"id": name, "vision": True, "tools": False}]
+    panel.page.route(MODELS, lambda route: route.fulfill(json={"models": models}))
+    panel.evaluate("() => document.querySelector('.ca-panel').style.width = '320px'")
+    panel.root.get_by_role("button", name=re.compile("^Model:")).click()
+    row = panel.page.get_by_role("button", name=name)
+    expect(row).to_be_visible()
+    for part in row.locator("span").filter(has_text=re.compile(r"\w")).all():
+        assert part.evaluate("one => one.scrollWidth <= one.clientWidth + 1"), part.inner_text()
+        expect(part).to_be_in_viewport(ratio=1)
+    panel.page.keyboard.press("Escape")
+    panel.evaluate("() => document.querySelector('.ca-panel').style.width = ''")
+    panel.page.unroute(MODELS)
 
 
 def test_another_model_is_chosen_and_asked(
