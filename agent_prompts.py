@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import hashlib
 import re
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -19,6 +20,7 @@ import jinja2
 
 from .assistant.messages.fences import mark_for, plain_line, quoted
 from .assistant.prompts.user_block import BLOCK_LIMIT, UserBlock, user_block
+from .assistant.user_context.slugs import handle_of
 from .user_context_loader import (
     MAX_NARRATIVE_CHARS,
     MAX_SKILLS_FULL_CHARS,
@@ -229,12 +231,19 @@ def skill_activation(skill: Skill, rest: str = "") -> str:
 
 
 def skill_list_answer(unresolved: Unknown | Ambiguous) -> str:
-    """The answer (Markdown) to a `/skill` that fits no skill or several: names and slugs (R12)."""
+    """The answer (Markdown) to a `/skill` that fits no skill or several: names, and what to type
+    for each (R12): its handle, or its slug where several skills have the handle."""
+    slugs = [skill.slug for skill in unresolved.skills]
+    handles = [handle_of(slug) for slug in slugs]
+    taken = Counter(name for pair in zip(slugs, handles, strict=True) for name in {*pair})
+    typed = [
+        handle if taken[handle] == 1 else slug for slug, handle in zip(slugs, handles, strict=True)
+    ]
     return _render(
         "skill_list",
         ambiguous=isinstance(unresolved, Ambiguous),
         argument=unresolved.argument,
-        skills=unresolved.skills,
+        skills=list(zip(unresolved.skills, typed, strict=True)),
     )
 
 

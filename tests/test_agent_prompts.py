@@ -358,11 +358,14 @@ def test_a_skill_cannot_speak_as_the_user() -> None:
     assert text.startswith(skill_activation(sly))
 
 
-def test_the_answer_to_an_unclear_skill_lists_names_and_slugs() -> None:
+def test_the_answer_to_an_unclear_skill_lists_names_and_what_to_type() -> None:
     listed = (SDXL, POSTER.summary)
     unknown = skill_list_answer(Unknown("fl\nux", listed))
     assert 'no skill called "fl ux"' in unknown
-    assert "- **SDXL** (`20_model_sdxl`): Stable Diffusion XL\n- **Poster** (`poster`)" in unknown
+    assert "- **SDXL** (`sdxl`): Stable Diffusion XL\n- **Poster** (`poster`)" in unknown
+    # A handle that names two skills means neither.
+    twins = skill_list_answer(Unknown("x", (SDXL, replace(POSTER.summary, slug="sdxl"))))
+    assert "(`20_model_sdxl`)" in twins and "**Poster** (`sdxl`)" in twins
     assert "Which one" in skill_list_answer(Ambiguous("p", listed))
     assert skill_list_answer(Unknown("", listed)).startswith("Write `/skill`")
     assert "no skills yet" in skill_list_answer(Unknown("x", ()))

@@ -192,7 +192,7 @@ class ChatContext:
             shortened,
         )
         if draft.tokens > self._window_room:
-            refuse_too_long(self._log.row(asked), report.total.tokens, self._budget)
+            refuse_too_long(self._log.row(asked), report, self._budget)
         earlier = (group.tokens for group in draft.tail if group.first < asked)
         return Plan(messages, self._tools, report, self._ranges, shortened, sum(earlier))
 

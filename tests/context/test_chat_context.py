@@ -171,6 +171,13 @@ def test_a_question_too_long_for_a_known_window_is_refused_in_words() -> None:
         planned((user("word " * 8_000),), window=4_096)
 
 
+def test_a_short_question_is_not_called_too_long_where_the_rules_fill_the_window() -> None:
+    long = replace(FULL, text="rule " * 8_000)
+    with pytest.raises(ContextOverflow, match="rules and tools alone need") as refused:
+        ChatContext(Settings(), Budget(Window(4_096, known=True)), long, (), (user("Why?"),)).plan()
+    assert "new-chat" not in refused.value.actions
+
+
 def test_a_question_too_long_for_an_assumed_window_is_tried() -> None:
     long = user("word " * 80_000)
     made = ChatContext(Settings(), Budget(Window()), FULL, (), (long,)).plan()

@@ -35,6 +35,7 @@ def test_a_long_question_is_folded(panel: Panel, provider: ProviderThread) -> No
     panel.articles.first.get_by_role("button", name="Show more").click()
     whole = bubble.bounding_box()
     assert whole is not None and whole["height"] > 1000
+    assert whole["y"] == folded["y"], "what is unfolded begins where it was"
     panel.articles.first.get_by_role("button", name="Show less").click()
     expect(panel.articles.first.get_by_role("button", name="Show more")).to_be_visible()
 

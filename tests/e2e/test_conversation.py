@@ -116,6 +116,30 @@ def test_an_edited_question_is_asked_instead(panel: Panel, provider: ProviderThr
     assert "cats" not in json.dumps(provider.last_messages)
 
 
+# Makes the answer so high that it ends where the log ends.
+FILL = """log => {
+    const last = [...log.querySelectorAll('article')].at(-1)
+    const free = log.getBoundingClientRect().bottom - last.getBoundingClientRect().bottom
+    last.style.paddingBottom = `${free - 30}px`
+}"""
+
+
+def test_an_earlier_question_is_edited_in_sight_of_a_reader_at_the_end(
+    panel: Panel, provider: ProviderThread
+) -> None:
+    provider.queue("It fills the log.")
+    panel.ask("How long is it?")
+    panel.idle()
+    panel.log.evaluate(FILL)
+    panel.scroll_end()
+    panel.articles.first.locator(".ca-bubble").hover()
+    panel.button("Edit").click()
+    panel.scroll_end()
+    editor = panel.page.get_by_role("textbox", name="Edit what you asked")
+    expect(editor).to_be_in_viewport(ratio=1)
+    editor.press("Escape")
+
+
 def test_a_failed_answer_is_tried_again(panel: Panel, provider: ProviderThread) -> None:
     refusal = Script(status=400, body={"error": {"message": "strange request"}})
     provider.queue(refusal, "Now it works.")

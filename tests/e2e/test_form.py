@@ -96,6 +96,8 @@ PAGE_EDGES = (
     ".ca-provider",
     ".ca-add",
     ".ca-page > .ca-quiet",
+    ".ca-data",
+    ".ca-data + .ca-quiet + .ca-actions",
 )
 
 
@@ -132,6 +134,11 @@ def test_texts_cards_and_fields_have_one_left_edge(panel: Panel, provider: Provi
         expect(panel.root.get_by_role("heading", name=page)).to_be_visible()
         expect(panel.root.locator(":is(.ca-row, .ca-provider):visible").first).to_be_visible()
         seen |= panel.evaluate(EDGES, list(PAGE_EDGES))
+        if page == "Settings":
+            panel.button("Show all my data").click()
+            expect(panel.root.locator(".ca-data dt").first).to_be_visible()
+            seen |= panel.evaluate(EDGES, list(PAGE_EDGES))
+            panel.page.keyboard.press("Escape")
         panel.button("Back to the chat").click()
     assert seen == dict.fromkeys(PAGE_EDGES, SIDE)
 

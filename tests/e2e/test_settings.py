@@ -4,6 +4,7 @@ model.
 Each test has a preview of its own, since settings belong to the whole installation.
 """
 
+import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -20,6 +21,7 @@ pytestmark = pytest.mark.e2e
 
 NOTHING = {"ASSISTANT_DISCOVER": "0"}
 KEY = "right-key"
+MODELS = re.compile("/assistant/models")
 
 
 @contextmanager
@@ -84,8 +86,19 @@ def test_a_key_that_is_refused_is_told_at_its_field_before_saving(
     with fresh_panel(browser, tmp_path, NOTHING) as panel:
         panel.button("Set up a provider").click()
         fill(panel, address=locked_provider.base_url)
+        # The form is the mend: nothing beside it says once more that there is no provider.
+        for said in ("Needs attention", "No provider is set up yet."):
+            expect(panel.root.get_by_text(said)).to_have_count(0)
         fill(panel, key="wrong")
         key = panel.root.get_by_label("Key", exact=True)
+        expect(key).to_have_attribute("aria-invalid", "true")
+        panel.button("Save").click()
+        expect(panel.root.get_by_text("Model is missing.")).to_be_visible()
+        expect(key).to_have_attribute("aria-invalid", "true")
+        fill(panel, key=KEY)
+        expect(panel.root.get_by_label("Model", exact=True)).to_have_value("scripted")
+        expect(panel.root.get_by_text("Model is missing.")).to_have_count(0)
+        fill(panel, key="wrong")
         expect(key).to_have_attribute("aria-invalid", "true")
         problem = panel.root.locator(f"#{key.get_attribute('aria-describedby')}")
         expect(problem).to_contain_text("key")
@@ -174,6 +187,22 @@ def test_an_incomplete_provider_is_not_saved_and_says_what_is_missing(
         expect(problem).to_contain_text("http://")
         fill(panel, address="http://127.0.0.1:9/v1")
         expect(address).not_to_have_attribute("aria-invalid", "true")
+
+
+def test_a_long_name_of_a_model_leaves_what_the_model_can_do_in_sight(panel: Panel) -> None:
+    name = "meta-llama/llama-3.2-90b-vision-instruct-abliterated:free"
+    models = [{"id": name, "vision": True, "tools": False}]
+    panel.page.route(MODELS, lambda route: route.fulfill(json={"models": models}))
+    panel.evaluate("() => document.querySelector('.ca-panel').style.width = '320px'")
+    panel.root.get_by_role("button", name=re.compile("^Model:")).click()
+    row = panel.page.get_by_role("button", name=name)
+    expect(row).to_be_visible()
+    for part in row.locator("span").filter(has_text=re.compile(r"\w")).all():
+        assert part.evaluate("one => one.scrollWidth <= one.clientWidth + 1"), part.inner_text()
+        expect(part).to_be_in_viewport(ratio=1)
+    panel.page.keyboard.press("Escape")
+    panel.evaluate("() => document.querySelector('.ca-panel').style.width = ''")
+    panel.page.unroute(MODELS)
 
 
 def test_another_model_is_chosen_and_asked(

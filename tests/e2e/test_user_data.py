@@ -60,6 +60,8 @@ def test_a_chat_is_read_before_it_is_shared_and_opens_again(
     expect(house.root.get_by_role("status").filter(has_text="Taken out")).to_be_visible()
     faultless(house, axe)
     tick = house.root.get_by_role("checkbox", name=re.compile("Include the open workflow"))
+    boxes = [one.bounding_box() for one in (tick, file)]
+    assert len({box["x"] for box in boxes if box}) == 1, "the page has one left edge"
     tick.check()
     expect(file).to_contain_text("## Workflow")
     tick.uncheck()

@@ -332,7 +332,7 @@ async def test_a_request_has_the_same_bytes_after_a_restart(tmp_path: Path) -> N
 
 async def test_an_unknown_skill_is_answered_without_the_model(chat: Chatting) -> None:
     stream = await chat.say("/skill nothing-like-this")
-    assert "20_model_sdxl" in stream.text
+    assert "`sdxl`" in stream.text
     assert chat.provider.requests == []
 
 

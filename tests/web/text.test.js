@@ -264,7 +264,8 @@ test("commands of the server are sent when chosen, and recognised in messages", 
 test("the server's list of commands replaces the built-in list", () => {
   const commands = [
     { name: "search", argument: "<words>", line: "find a passage" },
-    { name: "tokens", argument: "", line: "what was used", aliases: ["usage"] },
+    // The server's lines are Markdown, and the list shows plain text.
+    { name: "tokens", argument: "", line: "what was `used`", aliases: ["usage"] },
     { name: "model", argument: "[name]", line: "another model" },
   ];
   const options = (/** @type {string} */ typed) =>

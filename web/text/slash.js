@@ -104,7 +104,8 @@ function withPanelCommands(commands) {
 
 /** @param {CommandEntry} entry @param {string} name the name or an alias @returns {SlashOption} */
 function commandOption({ name: first, line, argument }, name) {
-  const detail = { detail: line, yours: false };
+  // The line is Markdown, and an option is plain text.
+  const detail = { detail: line.replaceAll("`", ""), yours: false };
   if (Object.hasOwn(PANEL_COMMANDS, first)) {
     return { text: `/${name}`, ...detail, command: PANEL_COMMANDS[first] };
   }

@@ -33,7 +33,7 @@ export function createDataPage(actions) {
     h("h3", { class: "ca-caption" }, t("data.caption")),
     table,
     h("p", { class: "ca-quiet" }, t("data.where")),
-    h("div", { class: "ca-actions ca-data__actions" }, save, remove),
+    h("div", { class: "ca-actions" }, save, remove),
     question,
     outcome,
   );

@@ -88,7 +88,8 @@ export function createProviderForm(provider, panel, { field: first, prefill }) {
 
   /** @param {string} text @param {ProviderField | undefined} at */
   const complain = (text, at) => {
-    for (const [name, row] of Object.entries(rows)) row.complain(name === at ? text : "");
+    // What is wrong with another field, such as a key that was refused, stays until it is changed.
+    if (at) rows[at].complain(text);
     outcome.replaceChildren(...(at ? [] : [failedLine(text)]));
     if (at) fields[at].focus();
   };
@@ -147,6 +148,7 @@ export function createProviderForm(provider, panel, { field: first, prefill }) {
       models.list(found);
     } catch (error) {
       if (wanted !== asked) return;
+      models.list([]);
       models.say(t("settings.models.later"));
       const at = error instanceof ApiError ? FIELD_OF[error.code] : undefined;
       // Before a key is entered, a server that wants one is nothing to complain about.
@@ -354,7 +356,10 @@ function createModelList(field, chosen) {
       models = found;
       this.say(found.length ? "" : t("settings.models.none"));
       list.scrollTop = 0;
-      if (!field.value.trim() && found.length) field.value = found[0].id;
+      if (!field.value.trim() && found.length) {
+        field.value = found[0].id;
+        chosen();
+      }
       typed = false;
       draw();
     },

@@ -57,10 +57,10 @@ export function createSettingsPage(panel) {
     next = new Map();
     element.replaceChildren(
       ...present([
-        ...problemCards(health),
+        ...problemCards(settings && !known.length ? withoutMissingModel(health) : health),
         h("h3", { class: "ca-caption" }, t("settings.providers")),
         settings === null && h("p", { class: "ca-quiet" }, t("panel.loading")),
-        settings && !known.length && h("p", { class: "ca-quiet" }, t("settings.none")),
+        settings && !known.length && editing !== "" && h("p", { class: "ca-quiet" }, t("settings.none")),
         h("div", { class: "ca-providers" }, ...known.map((each) => row(each))),
         editing === "" && form(null),
         editing !== "" &&
@@ -138,6 +138,13 @@ export function createSettingsPage(panel) {
     },
   };
 }
+
+/**
+ * The problems but for the missing model, which the page itself says and mends.
+ * @param {PanelState["health"]} health
+ */
+const withoutMissingModel = (health) =>
+  health && { ...health, problems: health.problems.filter(({ code }) => code !== "no_provider") };
 
 /** @param {Event} event @param {HTMLElement} place @param {() => Promise<unknown>} work */
 async function guard(event, place, work) {

@@ -16,6 +16,9 @@ const EDGE = 300;
 /** Milliseconds for laying out what comes into view; after them the next frames do the rest. */
 const TIME = 50;
 
+/** The text box of a question that is edited. */
+const EDITOR = ".ca-edit__text";
+
 /** How often the heights may change again before a frame is painted. */
 const STEPS = 8;
 
@@ -142,8 +145,9 @@ export function createReadingPlace(log, messages, steps, range) {
     settle();
     if (isHidden) return;
     const below = furthest() - log.scrollTop;
-    atEnd = below < NEAR && range.reachesEnd();
-    show(latest, !atEnd);
+    // The editor of a question stays in its place: the log follows again when it is closed.
+    atEnd = below < NEAR && range.reachesEnd() && !log.querySelector(EDITOR);
+    show(latest, below >= NEAR || !range.reachesEnd());
     if (log.scrollTop < EDGE) range.earlier();
     else if (below < EDGE && !range.reachesEnd()) range.later();
   };
@@ -158,11 +162,19 @@ export function createReadingPlace(log, messages, steps, range) {
   const sizes = new ResizeObserver(settle);
   sizes.observe(log);
   for (const step of steps) sizes.observe(step);
-  // Unfolded details grow downwards, also at the end.
-  log.addEventListener("click", (event) => {
-    if (!(/** @type {Element} */ (event.target).closest("summary"))) return;
+  // Unfolded details, and the editor of a question, grow downwards, also at the end.
+  const growDownwards = () => {
     atEnd = false;
     requestAnimationFrame(read);
+  };
+  log.addEventListener("click", (event) => {
+    if (/** @type {Element} */ (event.target).closest("summary, .ca-unfold")) growDownwards();
+  });
+  log.addEventListener("focusin", (event) => {
+    if (/** @type {Element} */ (event.target).matches(EDITOR)) growDownwards();
+  });
+  log.addEventListener("focusout", (event) => {
+    if (/** @type {Element} */ (event.target).matches(EDITOR)) requestAnimationFrame(read);
   });
 
   return {

@@ -177,7 +177,11 @@ const isLong = (text) => text.length > LONG || text.split("\n", LINES + 1).lengt
 /** @param {HTMLElement} bubble its first lines, and a button for all of them */
 function folded(bubble) {
   bubble.classList.add("ca-bubble__text--folded");
-  const more = h("button", { type: "button", class: "ca-link", "aria-expanded": "false" });
+  const more = h("button", {
+    type: "button",
+    class: "ca-link ca-unfold",
+    "aria-expanded": "false",
+  });
   setText(more, t("text.more"));
   more.addEventListener("click", () => {
     const folds = bubble.classList.toggle("ca-bubble__text--folded");
