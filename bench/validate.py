@@ -7,10 +7,8 @@ plain or gzipped. The answer is `[{"node", "input", "code", "message", "fix", "b
 code 0 also with problems found, 3 for input that is no workflow, with one sentence on stderr.
 """
 
-import json
 import runpy
 import sys
-from collections.abc import Mapping
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -18,8 +16,8 @@ runpy.run_path(str(Path(__file__).resolve().parent.parent / "scripts" / "bootstr
     "register"
 ]()
 
+from plugin.assistant.tools.known_packages import packages_in  # noqa: E402
 from plugin.assistant.workflow.validation import validate  # noqa: E402
-from plugin.assistant.workflow.validation_packages import Package, manager_packages  # noqa: E402
 from plugin.bench.workflow_files import (  # noqa: E402
     read_definitions,
     read_graph,
@@ -31,22 +29,18 @@ from plugin.bench.workflow_files import (  # noqa: E402
 NODE_MAP = "extension-node-map.json"
 
 
-def known_packages() -> Mapping[str, Package]:
-    """The packages by type of node, as ComfyUI-Manager lists them where it is installed."""
+def installed_lists() -> list[Path]:
+    """ComfyUI-Manager's list of packages, where it is installed as a Python package."""
     found = find_spec("comfyui_manager")
-    for folder in (found.submodule_search_locations or ()) if found is not None else ():
-        try:
-            return manager_packages(json.loads((Path(folder) / NODE_MAP).read_bytes()))
-        except (OSError, ValueError):
-            continue
-    return {}
+    folders = (found.submodule_search_locations or ()) if found is not None else ()
+    return [path for folder in folders if (path := Path(folder) / NODE_MAP).is_file()]
 
 
 def main() -> int:
     description = (__doc__ or "").partition("\n")[0]
     given = workflow_arguments(description, definitions_required=True).parse_args()
     graph = read_graph(given.input)
-    problems = validate(graph, read_definitions(given.object_info), known_packages())
+    problems = validate(graph, read_definitions(given.object_info), packages_in(installed_lists()))
     write_json([problem.json() for problem in problems])
     return 0
 

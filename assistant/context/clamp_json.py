@@ -22,8 +22,6 @@ LEAST_VALUE = 40
 """Characters that a shortened list or object has at least; with fewer, its size stands for it."""
 TAIL_PART = 3
 """Every third of the items that are kept comes from the end of a list or object."""
-MOST_IN_JSON = 6
-"""Characters of one character in JSON, at most."""
 DEEPEST = 12
 """Levels of JSON that are kept; deeper values are replaced by their kind and size."""
 PASSES = 4
@@ -139,19 +137,14 @@ class _Shortened(str):
 
 def _with_strings(value: Any, most: int, clamp: ClampText) -> Any:
     """`value` with each string within `most` characters of JSON."""
-    surely = (most - 2) // MOST_IN_JSON
-
-    def within(one: Any) -> Any:
-        if isinstance(one, str):
-            return one if len(one) <= surely else _cut(one, most, clamp)
-        return made(one) if type(one) in (list, dict) else one
-
-    def made(one: Any) -> Any:
-        if type(one) is list:
-            return [within(item) for item in one]
-        return {name: within(item) for name, item in one.items()}
-
-    return within(value)
+    if isinstance(value, str):
+        # No character has more than six in JSON.
+        return value if 6 * len(value) + 2 <= most else _cut(value, most, clamp)
+    if isinstance(value, list):
+        return [_with_strings(item, most, clamp) for item in value]
+    if isinstance(value, dict):
+        return {name: _with_strings(item, most, clamp) for name, item in value.items()}
+    return value
 
 
 def _cut(text: str, most: int, clamp: ClampText) -> str:

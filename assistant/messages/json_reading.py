@@ -36,11 +36,11 @@ def check_values(text: str, most: int = MOST_VALUES) -> None:
     )
 
 
+@without_collecting()
 def loads(text: str, **hooks: Any) -> Any:
     """`json.loads`, but other threads get their turn in between: at each object and each whole
     number."""
-    with without_collecting():
-        return json.loads(text, object_hook=_as_it_is, parse_int=_whole, **hooks)
+    return json.loads(text, object_hook=_as_it_is, parse_int=_whole, **hooks)
 
 
 def _values(text: str) -> int:

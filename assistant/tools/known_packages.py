@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import json
 import logging
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
+from pathlib import Path
 
 from ..comfy_port import ComfyPort
 from ..workflow.graph import Graph
@@ -22,7 +23,12 @@ def known_packages(
     that can be read. Reads files of some megabytes."""
     if comfyui is None or not _has_unknown(graph, definitions):
         return {}
-    for path in comfyui.package_lists():
+    return packages_in(comfyui.package_lists())
+
+
+def packages_in(lists: Iterable[Path]) -> Mapping[str, Package]:
+    """The packages by type of node in the first of ComfyUI-Manager's lists that can be read."""
+    for path in lists:
         try:
             packages = manager_packages(json.loads(path.read_bytes()))
         except (OSError, ValueError) as error:

@@ -124,17 +124,17 @@ def _id_order(id_: str) -> tuple[int, int, str]:
 class LiveGraph:
     """The live nodes of a whole graph, by scope and by address."""
 
+    @without_collecting()
     def __init__(self, graph: Graph, definitions: NodeDefinitions) -> None:
         self.graph = graph
         self.definitions = definitions
         self.subgraphs: dict[str, LiveScope] = {}
         self._prototypes: dict[str, Prototype] = {}
-        with without_collecting():
-            for key in graph.leaves_first:
-                self.subgraphs[key] = self._load(graph.subgraphs[key])
-            self.root = self._load(graph.root)
-            if graph.format == "workflow":
-                self._finish()
+        for key in graph.leaves_first:
+            self.subgraphs[key] = self._load(graph.subgraphs[key])
+        self.root = self._load(graph.root)
+        if graph.format == "workflow":
+            self._finish()
 
     def scopes(self) -> Iterator[LiveScope]:
         """The workflow's own scope, then each subgraph that is in no cycle once."""

@@ -87,13 +87,9 @@ class WorkflowWords:
         return next(iter(self.scopes.values()))
 
 
+@without_collecting()
 def workflow_words(graph: Graph, definitions: NodeDefinitions) -> WorkflowWords:
     """The words for each node of a graph, with names and defaults from the definitions."""
-    with without_collecting():
-        return _workflow_words(graph, definitions)
-
-
-def _workflow_words(graph: Graph, definitions: NodeDefinitions) -> WorkflowWords:
     live = LiveGraph(graph, definitions)
     names = subgraph_names(graph)
     addresses: dict[str, list[str]] = {}

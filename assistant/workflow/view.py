@@ -48,18 +48,18 @@ class Opened:
     selection: tuple[str, ...] = ()
 
 
+@without_collecting()
 def view(
     graph: Graph, definitions: NodeDefinitions, level: Level = "normal", opened: Opened = Opened()
 ) -> str:
     """The text of a workflow in a level."""
-    with without_collecting():
-        if level == "full":
-            live = LiveGraph(graph, definitions)
-            lines = full_lines(graph, lambda scope, node: value_labels(live, scope.key, node.id))
-            return "\n".join(lines)
-        words = workflow_words(graph, definitions)
-        lines = _outline(words) if level == "outline" else _normal(words)
-        return "\n".join([*head_lines(words, opened), *lines])
+    if level == "full":
+        live = LiveGraph(graph, definitions)
+        lines = full_lines(graph, lambda scope, node: value_labels(live, scope.key, node.id))
+        return "\n".join(lines)
+    words = workflow_words(graph, definitions)
+    lines = _outline(words) if level == "outline" else _normal(words)
+    return "\n".join([*head_lines(words, opened), *lines])
 
 
 def head_lines(words: WorkflowWords, opened: Opened) -> Iterator[str]:
