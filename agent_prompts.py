@@ -116,12 +116,13 @@ def get_system_message(
     skills: Sequence[SkillSummary] = (),
     tools: bool = True,
     max_steps: int = 0,
+    memories: str = "",
 ) -> SystemPrompt:
     """The full system message, in the order of R8: the parts that change least come first.
 
     `system_context_text` is the body; a section that R8 names and the body lacks is added in a
     short form. `skills` are the on-demand system skills for the index. `max_steps` 0: no budget
-    section.
+    section. `memories` end the user context (R45).
     """
     body = system_context_text or _render("minimal", tools=tools)
     found = _TOOL_RULES.search(body)
@@ -135,9 +136,9 @@ def get_system_message(
         max_steps=max_steps,
         skills=skills,
         environment=environment_summary,
-        user_block=block.text,
+        user_block=(about_user := _joined(block.text, memories)),
     )
-    return SystemPrompt(text, "full", len(block.text), block.limits, block.left_out)
+    return SystemPrompt(text, "full", len(about_user), block.limits, block.left_out)
 
 
 def get_system_message_continuation(
@@ -202,11 +203,12 @@ def get_compact_system_message(
     narrative_max_chars: int = DEFAULT_NARRATIVE_MAX_CHARS,
     max_rules: int = DEFAULT_MAX_RULES,
     tools: bool = False,
+    memories: str = "",
 ) -> SystemPrompt:
     """The system message for small windows, in at most `max_chars` characters.
 
     If `compact_text` is empty or too long, the minimal prompt is used. Without `tools` the text
-    mentions no tools.
+    mentions no tools. `memories` end the user context where there is room for them (R45).
     """
     text = _render("compact", text=compact_text, tools=tools) if compact_text else ""
     if not text or len(text) > max_chars:
@@ -216,10 +218,13 @@ def get_compact_system_message(
     if user_context_max_chars and user_context_max_chars < room:
         room, limit = user_context_max_chars, BLOCK_LIMIT
     block = _block_within(user_context, room, narrative_max_chars, max_rules)
-    if block.text:
-        text += _USER_HEADING + block.text
+    about_user = _joined(block.text, memories)
+    if len(text) + len(_USER_HEADING) + len(about_user) > max_chars:
+        about_user = block.text
+    if about_user:
+        text += _USER_HEADING + about_user
     limits = tuple(limit if name == BLOCK_LIMIT else name for name in block.limits)
-    return SystemPrompt(text, "compact", len(block.text), limits, block.left_out)
+    return SystemPrompt(text, "compact", len(about_user), limits, block.left_out)
 
 
 def skill_activation(skill: Skill, rest: str = "") -> str:
@@ -245,6 +250,10 @@ def skill_list_answer(unresolved: Unknown | Ambiguous) -> str:
         argument=unresolved.argument,
         skills=list(zip(unresolved.skills, typed, strict=True)),
     )
+
+
+def _joined(*texts: str) -> str:
+    return "\n\n".join(filter(None, texts))
 
 
 def _block_within(

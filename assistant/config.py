@@ -1,9 +1,9 @@
 """The settings: one frozen object, made once when ComfyUI starts.
 
-Each setting is a field of `Settings`. Its metadata holds the variable that sets it, its meaning and
-its format; `scripts/make_config_docs.py` makes `.env.example` and `docs/configuration.md` from
-that. `environment` reads them. Providers that the user enters in the panel are stored by
-`llm/book.py`.
+Each setting is a field of `Settings`; those of the provider are in `provider_settings`. Its
+metadata holds the variable that sets it, its meaning and its format;
+`scripts/make_config_docs.py` makes `.env.example` and `docs/configuration.md` from that.
+`environment` reads them. Providers that the user enters in the panel are stored by `llm/book.py`.
 
 The value 0 switches a limit off, for every setting whose unit is characters, messages, rounds or
 steps. A comment beside a field names its row in `docs/requirements.md`.
@@ -22,93 +22,25 @@ from .formats import (
     NAMES,
     PATH,
     PRICES,
-    PROVIDER,
     SWITCH,
     TEXT,
-    URL,
     Rates,
-    cap,
     choice,
     integer,
     limit,
+    mode,
     number,
     share,
 )
 from .formats import setting as _setting
+from .provider_settings import REASONING_EFFORTS, TEMPERATURES, ProviderSettings
 
-TEMPERATURES = (0, 2)
-REASONING_EFFORTS = ("none", "minimal", "low", "medium", "high", "xhigh")
+__all__ = ["REASONING_EFFORTS", "TEMPERATURES", "Settings"]
 
 
 @dataclass(frozen=True)
-class Settings:
+class Settings(ProviderSettings):
     """All settings with their defaults."""
-
-    openai_api_key: str = _setting(
-        PROVIDER,
-        "OPENAI_API_KEY",
-        "",
-        TEXT,
-        "The provider's API key, if it needs one. It is sent to OPENAI_BASE_URL and nowhere else.",
-    )
-    openai_base_url: str = _setting(
-        PROVIDER, "OPENAI_BASE_URL", "", URL, "The provider's address. Empty, with a key: OpenAI."
-    )
-    openai_model: str = _setting(
-        PROVIDER, "OPENAI_MODEL", "", TEXT, "The model. Empty: the first model of the server."
-    )
-    temperature: float | None = _setting(
-        PROVIDER,
-        "LLM_TEMPERATURE",
-        None,
-        number(*TEMPERATURES),
-        "Sampling temperature. Empty: the server's default.",
-    )
-    max_output_tokens: int | None = _setting(
-        PROVIDER,
-        "LLM_MAX_OUTPUT_TOKENS",
-        None,
-        integer(1, MOST),
-        "The longest answer. Empty: the server's default.",
-        "tokens",
-    )
-    reasoning_effort: str | None = _setting(
-        PROVIDER,
-        "LLM_REASONING_EFFORT",
-        None,
-        choice(*REASONING_EFFORTS),
-        "How long the model may think. Empty: the server's default.",
-    )
-    gguf: Path | None = _setting(
-        PROVIDER,
-        "LLM_GGUF",
-        None,
-        PATH,
-        "A GGUF file to serve with llama.cpp (needs the package xllamacpp).",
-    )
-    timeout_seconds: float = _setting(
-        PROVIDER,
-        "LLM_TIMEOUT_SECONDS",
-        120.0,
-        number(1, 3600),
-        "How long to wait for the provider's next data, before and within an answer.",
-        "seconds",
-    )
-    max_line_bytes: int = cap(
-        "LLM_MAX_LINE_BYTES", 16 * 1024**2, "The longest line of an answer that is read."
-    )
-    max_calls_per_round: int = cap(
-        "LLM_MAX_CALLS_PER_ROUND", 64, "How many tools a model may call at once.", "calls"
-    )
-    max_argument_bytes: int = cap(
-        "LLM_MAX_ARGUMENT_BYTES", 1024**2, "The longest arguments of a round's calls, together."
-    )
-    max_answer_bytes: int = cap(
-        "LLM_MAX_ANSWER_BYTES", 2 * 1024**2, "The longest text of an answer, which ends there."
-    )
-    max_reasoning_bytes: int = cap(
-        "LLM_MAX_REASONING_BYTES", 2 * 1024**2, "The longest reasoning; the answer ends there."
-    )
 
     context_window: int | None = _setting(
         CONTEXT,
@@ -355,13 +287,33 @@ class Settings:
         SWITCH,
         "Serve the demo model when there is no other model. scripts/run.py sets this.",
     )
-    titles: str = _setting(
-        INSTALLATION,
+    titles: str = mode(
         "ASSISTANT_TITLES",
-        "rule",
-        choice("rule", "model"),
-        "How a chat gets its title: rule (from its first message, at once, no request), model (one "
-        "short request when the chat is idle after its first answer). Your own title stays.",
+        ("rule", "model"),
+        "How a chat gets its title: rule (from its first message), model (one short request when "
+        "the chat is idle after its first answer). Your own title stays.",
+    )
+    memory: str = mode(  # R43
+        "ASSISTANT_MEMORY",
+        ("auto", "manual", "off"),
+        "What is kept across chats: auto (also what is noticed), manual (what you ask for), off.",
+    )
+    memory_after: int = _setting(  # R43
+        INSTALLATION,
+        "ASSISTANT_MEMORY_AFTER",
+        5,
+        integer(1, 1000),
+        "After how many messages that may hold something to remember a model is asked what to "
+        "keep; also when the chat is idle.",
+        "messages",
+    )
+    memory_limit: int = _setting(  # R43
+        INSTALLATION,
+        "ASSISTANT_MEMORY_LIMIT",
+        10,
+        integer(0, 100),
+        "How many memories one answer is given at most; 0: none.",
+        "memories",
     )
     max_turns: int = _setting(
         INSTALLATION,

@@ -139,7 +139,8 @@ class ToolError(AssistantError):
 class ProviderError(AssistantError):
     """A request to the LLM's server failed.
 
-    `code` is one of `CODES`; `actions` are the next steps that the panel offers, the likeliest
+    `code` is one of `CODES`; `happened` is the message without its advice, for as long as the
+    request is tried again; `actions` are the next steps that the panel offers, the likeliest
     first; `detail` is the server's error text without keys, which the panel shows on demand;
     `retry_after` is in seconds, if the server sent it.
     """
@@ -152,7 +153,11 @@ class ProviderError(AssistantError):
             "output_limit bad_request tools_refused"
         ).split()
     )
-    ACTIONS = frozenset("retry continue open-settings enter-key choose-model new-chat edit".split())
+    ACTIONS = frozenset(
+        (
+            "retry continue open-settings enter-key choose-model new-chat edit remove-attachment"
+        ).split()
+    )
 
     def __init__(
         self,
@@ -162,6 +167,7 @@ class ProviderError(AssistantError):
         actions: tuple[str, ...] = ("retry",),
         detail: str = "",
         retry_after: float | None = None,
+        happened: str = "",
     ) -> None:
         if code not in self.CODES:
             raise ValueError(f"unknown provider error code {code!r}")
@@ -171,6 +177,7 @@ class ProviderError(AssistantError):
         self.actions = actions
         self.detail = detail
         self.retry_after = retry_after
+        self.happened = happened or message
 
 
 class ContextOverflow(ProviderError):

@@ -142,6 +142,11 @@ def cap(variable: str, default: int, about: str, unit: str = "bytes") -> Any:
     return setting(PROVIDER, variable, default, integer(1, 10**9), about, unit)
 
 
+def mode(variable: str, options: tuple[str, ...], meaning: str) -> Any:
+    """A setting of the installation with one of these values, the first by default."""
+    return setting(INSTALLATION, variable, options[0], choice(*options), meaning)
+
+
 def limit(variable: str, default: int, about: str, unit: str) -> Any:
     """A limit on the content of requests to the model, in `unit`; 0 switches the limit off."""
     return setting(CONTEXT, variable, default, integer(0, MOST), about, unit)

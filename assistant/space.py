@@ -9,7 +9,9 @@ import asyncio
 import logging
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
+from typing import Final
 
 from ..user_context_loader import Defaults, UserContext, load_defaults, load_user_context
 from . import files
@@ -20,16 +22,26 @@ from .chats.trash import Trash
 from .comfy_port import ComfyPort
 from .config import Settings
 from .context.tokens import text_tokens
+from .database import Database
 from .database.sqlite import SqliteDatabase
-from .errors import StoreError
+from .database.sqlite.temporary import TemporaryDatabase
+from .errors import AssistantError, Conflict, NotFound, StoreError
+from .memory.learned import Learned
+from .memory.pending import PendingStore
+from .memory.store import Kept, MemoryStore
 from .prompts.composition import SystemPrompts
 from .sessions.clean_up import CleanUp
 from .sessions.sessions import Sessions
+from .sessions.temporary_chats import TemporaryChats
 from .tools.ports import Definitions
 from .tools.toolset import Toolset
 from .tools.workflow_library import WorkflowLibrary
+from .turn.chat_memories import kept_part
+from .turn.conversations import nothing_first
 from .turn.idle.after_turn import AfterTurn
 from .turn.idle.indexing import Indexing
+from .turn.idle.job import IdleChat
+from .turn.idle.remembering import Remembering
 from .turn.idle.summariser import Summariser
 from .turn.idle.titling import Titling
 from .turn.service import TurnService
@@ -67,13 +79,37 @@ class UserSpace:
         places: Places,
         definitions: Definitions | None = None,
         user: str = "",
+        beside: UserSpace | None = None,
     ) -> None:
         self.folder = folder
-        self.database = SqliteDatabase(folder / DATABASE)
+        self.database: Database = (
+            SqliteDatabase(folder / DATABASE) if beside is None else TemporaryDatabase()
+        )
+        self._beside: Final = beside
+        self._make_temporary = partial(
+            UserSpace,
+            folder,
+            system_path,
+            defaults_path,
+            settings,
+            toolset,
+            providers,
+            model,
+            comfyui,
+            places,
+            definitions,
+            user,
+            beside=self,
+        )
+        self._temporary: UserSpace | None = None
         self._cache = cache = SourceCache()
         self._defaults_path = defaults_path
         self.skills = SkillLibrary(system_path, folder, cache, defaults_path)
-        self.user_context = UserContextStore(self.database)
+        if beside is None:
+            self.user_context = UserContextStore(self.database)
+            self.memories = MemoryStore(self.database)
+        else:
+            self.user_context, self.memories = beside.user_context, beside.memories
         self.chats = ChatStore(self.database)
         prompts = SystemPrompts(
             system_path,
@@ -95,7 +131,14 @@ class UserSpace:
             )
 
         replies = SlashReplies(
-            self.chats, self.search, self.skills, providers, kept, lambda: self.clean_up
+            self.chats,
+            self.search,
+            self.skills,
+            providers,
+            kept,
+            lambda: self.clean_up,
+            self.memories,
+            "off" if beside else settings.memory,
         )
         services = Services(
             providers,
@@ -109,20 +152,39 @@ class UserSpace:
             places=places,
             definitions=definitions,
             library=WorkflowLibrary(comfyui, user),
+            memories=self.memories,
+            remembers=beside is None,
         )
         self.archive = Archive(self.chats, added=self.search.index_soon)
         self.trash = Trash(self.database, self.chats, self.search)
         titling = Titling(providers, model, settings, self.chats, self._name)
-        jobs = (AfterTurn((summariser, titling)), Indexing(self.search.index_soon))
-        turns = TurnService(services, self.chats, self.skills, jobs, self.search)
-        self.sessions = Sessions(turns, self.chats)
+        pending = PendingStore(self.database)
+        self.remembering = Remembering(
+            providers, model, settings, self.memories, pending, self._tell_kept
+        )
+        self.learned = Learned(self.memories, pending, self.remembering.forget)
+        # Nothing of a temporary chat is remembered.
+        idle = (summariser, titling, self.remembering) if beside is None else (summariser, titling)
+        noted = self.remembering.note if beside is None else nothing_first
+        after_turn = AfterTurn(idle, before=noted)
+        jobs = (after_turn, Indexing(self.search.index_soon))
+        self.turns = TurnService(services, self.chats, self.skills, jobs, self.search, noted)
+        self.sessions = Sessions(self.turns, self.chats)
         self.clean_up = CleanUp(self.sessions, self.trash)
-        self.user_archive = UserArchive(folder, self.chats, self.archive, self.user_context)
+        self.temporary_chats = TemporaryChats(self.sessions, self._end)
+        if beside is not None:
+            # A branch of a temporary chat is one, too.
+            self.sessions.made = self.temporary_chats.add
+        self.user_archive = UserArchive(
+            folder, self.chats, self.archive, self.user_context, self.memories
+        )
 
     async def usage(self) -> Usage:
         """How much data there is. Raises StoreError."""
         database = self.folder / DATABASE
-        return await usage(self.folder, database, self.chats, self.user_context, self.skills)
+        return await usage(
+            self.folder, database, self.chats, self.user_context, self.skills, self.memories
+        )
 
     async def empty(self) -> None:
         """Stop all turns, close, and remove everything in the user's folder: all of it or, where
@@ -140,6 +202,42 @@ class UserSpace:
             if chat is not None:
                 await self.sessions.changed(chat)
 
+    def of_chat(self, chat_id: str | None) -> UserSpace:
+        """The space that has the chat: that of the temporary chats, or this one."""
+        temporary = self._temporary
+        return temporary if temporary and chat_id in temporary.temporary_chats else self
+
+    async def begin_temporary(self, chat_id: str) -> UserSpace:
+        """The space of the temporary chats, which has this chat from now on: all of it is in memory
+        only, beside the user's rules, skills and memories. Raises Conflict for the id of a chat
+        that is kept."""
+        if await self.chats.get(chat_id) is not None:
+            raise Conflict("There is a chat with this id already.", code="exists")
+        if self._temporary is None:
+            self._temporary = self._make_temporary()
+        self._temporary.temporary_chats.add(chat_id)
+        return self._temporary
+
+    async def _end(self, chat_id: str) -> None:
+        """Deletes a temporary chat."""
+        await self.sessions.delete(chat_id, partial(self.trash.delete, chat_id))
+
+    async def _tell_kept(self, chat: IdleChat, kept: Sequence[Kept]) -> None:
+        """Shows under the chat's last answer what was remembered of it. A failure is logged only:
+        the list of memories has it."""
+        parts = tuple(map(kept_part, kept))
+        try:
+            await self.sessions.add_parts(chat.chat_id, chat.path[-1].id, parts)
+        except AssistantError as error:
+            logger.info("What was remembered is not shown: %s", ascii(error.message)[1:-1])
+
+    async def extract(self, chat_id: str) -> None:
+        """Begins to look for what to remember in a chat. Raises NotFound and StoreError."""
+        chat = await self.chats.get(chat_id)
+        if chat is None:
+            raise NotFound("There is no such chat.")
+        self.remembering.begin_now(await self.turns.idle_chat(chat_id, chat.params))
+
     def defaults(self) -> Defaults:
         """The defaults in the plugin's `user_context/`. Reads files."""
         return load_defaults(self._defaults_path, self.folder, self.skills, self._cache)
@@ -150,6 +248,7 @@ class UserSpace:
         await asyncio.to_thread(self._tidy)
         try:
             await self.user_context.open()
+            await self.memories.open()
             await self.chats.recover()
         except StoreError as error:
             logger.error("%s", ascii(error.message)[1:-1])
@@ -178,8 +277,13 @@ class UserSpace:
             logger.warning("The environment could not be stored: %s.", reason)
 
     async def close(self) -> None:
+        if self._temporary is not None:
+            await self._temporary.close()
+        await self.temporary_chats.close()
         await self.sessions.close()
         await self.trash.close()
         await self.search.close()
+        if self._beside is None:
+            await self.memories.close()
         await self.chats.close()
         await self.database.close()

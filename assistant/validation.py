@@ -13,6 +13,7 @@ from typing import Annotated, Any, Final
 
 from pydantic import (
     BaseModel,
+    BeforeValidator,
     ConfigDict,
     Strict,
     TypeAdapter,
@@ -109,6 +110,15 @@ class Query(BaseModel):
     """A query string; parameters that the model does not have are passed over."""
 
     model_config = ConfigDict(frozen=True, defer_build=True)
+
+
+def _flag(value: object) -> object:
+    """A flag of a query string."""
+    return {"true": True, "false": False}.get(value, value) if isinstance(value, str) else value
+
+
+QueryFlag = Annotated[bool, BeforeValidator(_flag), WithJsonSchema({"type": "boolean"})]
+"""`true` or `false` in a query string."""
 
 
 def schema_named(name: str, *, null: bool = False) -> WithJsonSchema:

@@ -52,6 +52,11 @@ def read_definitions(path: Path) -> NodeDefinitions:
     return NodeDefinitions(object_info)
 
 
+def read_text(path: Path) -> str:
+    """The text of a file, plain or gzipped, whatever its bytes. Raises `OSError`."""
+    return _bytes(path).decode("utf-8-sig", "replace")
+
+
 def _bytes(path: Path) -> bytes:
     content = path.read_bytes()
     return gzip.decompress(content) if content.startswith(_GZIP) else content

@@ -58,4 +58,41 @@ def expand(name: str, node: dict[str, Any]) -> dict[str, Any]:
         "has_intermediate_output": False,
         "search_aliases": [],
         **node,
+        "input": {section: complete(inputs) for section, inputs in node["input"].items()},
+    }
+
+
+def complete(inputs: dict[str, Any]) -> dict[str, Any]:
+    """Inputs with the empty options that the file leaves out inside templates and options.
+
+    Front ends before 1.50 make no node with a growing list of inputs or with an input that has
+    options of its own, where one of these has none.
+    """
+    return {name: completed(spec) for name, spec in inputs.items()}
+
+
+def completed(spec: Any) -> Any:
+    """An input's specification; that of a hidden input may be a word alone."""
+    if not isinstance(spec, list) or len(spec) != 2 or not isinstance(spec[1], dict):
+        return spec
+    filled = dict(spec[1])
+    if isinstance(template := filled.get("template"), dict) and "input" in template:
+        filled["template"] = {**template, "input": within(template["input"])}
+    if isinstance(choices := filled.get("options"), list):
+        filled["options"] = [
+            {**one, "inputs": within(one["inputs"])}
+            if isinstance(one, dict) and "inputs" in one
+            else one
+            for one in choices
+        ]
+    return [spec[0], filled]
+
+
+def within(sections: dict[str, Any]) -> dict[str, Any]:
+    return {
+        section: {
+            name: completed([*spec, {}] if len(spec) == 1 else spec)
+            for name, spec in inputs.items()
+        }
+        for section, inputs in sections.items()
     }

@@ -18,6 +18,8 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 runpy.run_path(str(ROOT / "scripts" / "bootstrap.py"))["register"]()
 
+import card_scenes  # noqa: E402
+import memory_scenes  # noqa: E402
 import tools  # noqa: E402
 from PIL import Image  # noqa: E402
 from playwright.sync_api import Browser, expect  # noqa: E402
@@ -102,7 +104,8 @@ SKILL = {
 @dataclass(frozen=True)
 class Scene:
     """A picture: `play` makes the panel's state, the flags say how much of the page the picture
-    shows, its theme, and whether the demo model, no model or the scripted provider answers."""
+    shows, its theme, and whether the demo model, no model or the scripted provider answers.
+    `width` is that of the side bar, in pixels."""
 
     name: str
     play: Callable[[Panel, ProviderThread], None]
@@ -110,6 +113,7 @@ class Scene:
     light: bool = False
     demo: bool = False
     none: bool = False
+    width: int = SIDE_BAR
 
 
 def explained(panel: Panel, provider: ProviderThread) -> None:
@@ -235,6 +239,11 @@ SCENES = (
     Scene("versions", versions),
     Scene("settings", settings),
     Scene("error", error),
+    *(
+        Scene(name + suffix, play, light=bool(suffix), width=card_scenes.WIDTH)
+        for suffix in ("", "-light")
+        for name, play in {**card_scenes.CARDS, **memory_scenes.SCENES}.items()
+    ),
 )
 
 
@@ -278,10 +287,10 @@ def set_the_stage(panel: Panel, scene: Scene) -> None:
     edge, middle = box["x"] + box["width"], box["y"] + box["height"] / 2
     mouse.move(edge + 1, middle)
     mouse.down()
-    mouse.move(edge + SIDE_BAR - box["width"], middle, steps=4)
+    mouse.move(edge + scene.width - box["width"], middle, steps=4)
     mouse.up()
     panel.evaluate(CENTRE_WORKFLOW)
-    mouse.move(edge + SIDE_BAR, 2)
+    mouse.move(edge + scene.width, 2)
 
 
 def take(scene: Scene, browser: Browser) -> bytes:

@@ -114,7 +114,12 @@ def steps(arguments: argparse.Namespace, environ: Mapping[str, str]) -> list[Ste
         tests = [Step("pytest", pytest("not e2e and not oracle and not slow", *side_by_side))]
     else:
         tests = [Step("pytest", pytest("not e2e and not oracle", *side_by_side))]
-        tests += [Step("pytest: oracle", pytest("oracle")), Step("pytest: e2e", pytest("e2e"))]
+        # Each worker has a browser, which alone can use a processor.
+        browsers = ("-n", str(min(4, os.cpu_count() or 1)), "--dist", "loadfile")
+        tests += [
+            Step("pytest: oracle", pytest("oracle")),
+            Step("pytest: e2e", pytest("e2e", *browsers)),
+        ]
     if arguments.k:
         return tests
     scripts = sorted(map(str, (ROOT / "scripts").glob("*.py")))

@@ -20,6 +20,7 @@ import aiohttp
 from aiohttp import web
 from aiohttp.test_utils import TestClient, TestServer
 from plugin.assistant.app import Assistant, Host, create_assistant
+from plugin.assistant.comfy_port import ComfyPort
 from plugin.assistant.messages.fold import fold
 from plugin.assistant.messages.parts import Message
 from plugin.assistant.user_context.environment_summary import load_environment_summary
@@ -149,6 +150,7 @@ async def chatting(
     folder: Path,
     environ: Mapping[str, str] | None = None,
     provider: ScriptedProvider | None = None,
+    comfyui: ComfyPort = NO_COMFYUI,
 ) -> AsyncIterator[Chatting]:
     """The backend with an own user folder, configured for `provider` (a new one by default)."""
     async with provider or ScriptedProvider() as scripted:
@@ -159,23 +161,25 @@ async def chatting(
             "LLM_CONTEXT_WINDOW": "32768",
             **(environ or {}),
         }
-        async with client_of(folder, configured) as client:
+        async with client_of(folder, configured, comfyui) as client:
             yield Chatting(client, scripted)
 
 
 @contextlib.asynccontextmanager
 async def client_of(
-    folder: Path, environ: Mapping[str, str]
+    folder: Path, environ: Mapping[str, str], comfyui: ComfyPort = NO_COMFYUI
 ) -> AsyncIterator[TestClient[Any, Any]]:
     """A client of a backend at the paths that ComfyUI gives it.
 
     The test server cancels a handler whose client goes away; ComfyUI's own does not.
     """
-    async with TestClient(TestServer(app_of(folder, environ))) as client:
+    async with TestClient(TestServer(app_of(folder, environ, comfyui))) as client:
         yield client
 
 
-def app_of(folder: Path, environ: Mapping[str, str]) -> web.Application:
+def app_of(
+    folder: Path, environ: Mapping[str, str], comfyui: ComfyPort = NO_COMFYUI
+) -> web.Application:
     """The backend at the paths that ComfyUI gives it, with an own user folder."""
     plugin = folder / "plugin"
     plugin.mkdir(parents=True, exist_ok=True)
@@ -185,7 +189,7 @@ def app_of(folder: Path, environ: Mapping[str, str]) -> web.Application:
         root=plugin,
         user_directory=folder / "user",
         user_of=lambda request: request.headers.get("Comfy-User", "default"),
-        comfyui=NO_COMFYUI,
+        comfyui=comfyui,
         comfyui_version=None,
     )
     assistant = create_assistant(host, environ)

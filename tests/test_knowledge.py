@@ -12,7 +12,7 @@ from plugin.scripts.knowledge.template_facts import installed_templates
 ROOT = Path(__file__).resolve().parent.parent
 KNOWLEDGE = ROOT / "system_context"
 SYSTEM_CONTEXT_MAX_CHARS = 12_000  # LLM_SYSTEM_CONTEXT_MAX_CHARS, R4
-ROOM_FOR_GROWTH = 1_000  # characters left for the tools that come later
+ROOM_FOR_GROWTH = 400  # characters left for the tools that come later
 COMPACT_MAX_CHARS = 1_800  # a quarter of the demo model's 4k window, with the user's rules added
 MODEL_SKILLS = sorted(path for path in (KNOWLEDGE / "skills").iterdir() if "model_" in path.name)
 

@@ -9,14 +9,19 @@ import { app } from "../../scripts/app.js";
 // @ts-ignore
 import { api as hostApi } from "../../scripts/api.js";
 import { createApi } from "./services/api.js";
+import { createCanvasHand } from "./services/canvas-hand.js";
+import { createCanvasView } from "./services/canvas-view.js";
 import { claimClientId } from "./services/client-id.js";
 import { download } from "./services/files.js";
+import { createEditResults } from "./services/edit-results.js";
 import { createHost } from "./services/host.js";
 import { createPanelTools } from "./services/panel-tools.js";
 import { createPause, later } from "./services/pause.js";
 import { createPromptNode } from "./services/prompt-node.js";
+import { createPromptTarget } from "./services/prompt-target.js";
 import { createPanelStorage, newId } from "./services/storage.js";
 import { pendingApprovals } from "./state/messages.js";
+import { openQuestion } from "./state/waiting.js";
 import { createWorkflowIds, createWorkflowReader } from "./services/workflow.js";
 import { createPanel } from "./state/panel.js";
 import { t } from "./strings.js";
@@ -30,9 +35,14 @@ const OPEN = "ComfyUIAssistant.Open";
 const KEYBINDINGS = OPEN_KEYS.map((key) => ({ commandId: OPEN, combo: { alt: true, key } }));
 /** Chats that are looked at for a step that waits, the newest ones. */
 const RECENT = 30;
-const STYLES = ["panel.css", "conversation.css", "composer.css", "pages.css"];
+/** Name of the stored value that says that a turn ran when the page was left. */
+const WORKED = "worked";
+/** States of a chat that waits for the user. */
+const WAITS = new Set(["paused", "waiting_user_input"]);
+const STYLES = ["panel.css", "conversation.css", "cards.css", "composer.css", "pages.css", "memory.css"];
 
 const host = createHost(app, hostApi);
+const canvas = { ...createCanvasView(app), ...createPromptTarget(app) };
 /** @type {import("./state/panel.js").Panel | null} */
 let panel = null;
 /** @type {ReturnType<typeof createPanelView> | null} */
@@ -43,10 +53,11 @@ let before = null;
 /** Creates the panel when the tab is opened first, so that ComfyUI's start is not slowed down. */
 function openPanel() {
   if (panel) return panel;
-  const tabStorage = createPanelStorage(host.user(), () => sessionStorage);
+  const tabStorage = storageOfTab();
   const clientId = claimClientId(tabStorage, window, newId);
   const pause = createPause();
   const workflow = createWorkflowReader(host, createWorkflowIds(tabStorage, window, newId));
+  const hand = createCanvasHand(host, workflow.id, createEditResults(tabStorage));
   const made = createPanel({
     api: createApi(host.fetch, clientId),
     clientId,
@@ -54,6 +65,8 @@ function openPanel() {
     storage: createPanelStorage(host.user(), () => localStorage),
     workflow: workflow.snapshot,
     workflowName: workflow.name,
+    hand,
+    applyChange: hand.apply,
     summary: workflow.summary,
     wait: pause.wait,
     wake: pause.wake,
@@ -64,6 +77,11 @@ function openPanel() {
     newId,
   });
   window.addEventListener("online", pause.wake);
+  window.addEventListener("pagehide", (event) => {
+    if (made.chat().works()) tabStorage.set(WORKED, "1");
+    if (!event.persisted) made.endTemporary();
+  });
+  window.addEventListener("pageshow", () => tabStorage.set(WORKED, null));
   window.addEventListener("beforeunload", (event) => {
     if (made.losesOnReload()) event.preventDefault();
   });
@@ -92,6 +110,21 @@ function toggle() {
   host.execute(TOGGLE);
 }
 
+const storageOfTab = () => createPanelStorage(host.user(), () => sessionStorage);
+
+/**
+ * A turn that ran when the page was loaded again may wait for this page's canvas: the panel goes on
+ * in the background.
+ */
+function goOn() {
+  const storage = storageOfTab();
+  const worked = storage.get(WORKED) !== null;
+  storage.set(WORKED, null);
+  if (!worked || panel) return;
+  openPanel();
+  updateShown();
+}
+
 /** Passes on whether the panel is visible. */
 function updateShown() {
   panel?.setShown(view !== null && !document.hidden);
@@ -100,8 +133,9 @@ function updateShown() {
 
 /** Shows on the icon how many steps wait for a decision, while the panel is closed. */
 function updateBadge() {
-  const waiting = view || !panel ? 0 : pendingApprovals(panel.get().chat.messages).length;
-  setBadge(waiting ? String(waiting) : "");
+  const { messages } = panel?.get().chat ?? { messages: [] };
+  const asked = pendingApprovals(messages).length + (openQuestion(messages) ? 1 : 0);
+  setBadge(asked && !view ? String(asked) : "");
 }
 
 /** @param {string} text "" for no badge */
@@ -115,7 +149,7 @@ function setBadge(text) {
 /** After a reload the panel is closed, and chats may wait for a decision since an earlier visit. */
 async function lookForWaiting() {
   const chats = await createApi(host.fetch, "").chats({ limit: RECENT }).catch(() => []);
-  const waiting = chats.filter(({ state }) => state === "paused").length;
+  const waiting = chats.filter(({ state }) => WAITS.has(state)).length;
   if (!panel && waiting) setBadge(String(waiting));
 }
 
@@ -145,7 +179,7 @@ const tab = {
     view?.destroy();
     const opened = openPanel();
     opened.refreshWorkflow();
-    view = createPanelView(opened, host, () => host.execute(TOGGLE));
+    view = createPanelView(opened, host, canvas, () => host.execute(TOGGLE));
     element.classList.add("ca-mount");
     element.replaceChildren(view.element);
     updateShown();
@@ -169,7 +203,10 @@ app.registerExtension({
     const manager = app.extensionManager;
     if (manager?.sidebarTab?.registerSidebarTab) manager.sidebarTab.registerSidebarTab(tab);
     else manager?.registerSidebarTab?.(tab);
-    (window.requestIdleCallback ?? setTimeout)(() => void lookForWaiting());
+    (window.requestIdleCallback ?? setTimeout)(() => {
+      goOn();
+      void lookForWaiting();
+    });
   },
   afterConfigureGraph() {
     panel?.refreshWorkflow();

@@ -71,6 +71,29 @@ export type ProviderMetadata = Record<string, Record<string, Json>>;
 export type Part =
   TextPart | ReasoningPart | FilePart | StepStartPart | SourcePart | DataPart | ToolPart;
 
+/** Parameters of a chat that the panel sets; the mode `edits` is the default. */
+export interface ChatParams {
+  approval?: ApprovalMode;
+  budget?: { runs: number; minutes: number };
+}
+/** What asks first: edits and acts, acts, or acts beyond a budget. */
+export type ApprovalMode = "ask" | "edits" | "budget";
+
+/** What was done about the changes that an answer made to the workflow. */
+export interface TakenBack {
+  undone: boolean;
+  busy: boolean;
+  /** Why nothing was done; `nodes` that something else has changed since. */
+  refused: { nodes: string[]; text: string } | null;
+}
+
+/** What a panel carries out on its canvas as one undo step (docs/http.md, *Edits*). */
+export interface CanvasChange {
+  workflow_id: string | null;
+  base: Record<string, any>;
+  steps: any[];
+}
+
 export interface TurnError {
   code: string;
   message: string;
@@ -92,6 +115,8 @@ export interface Metadata {
   };
   timing?: { first_token_ms?: number; total_ms?: number; parts?: Record<string, number> };
   steps?: number;
+  /** Ids of the memories that the answer was given. */
+  memories?: string[];
   /** The slash command that the server answered without a model. */
   command?: string;
   finish_reason?: string;
@@ -132,7 +157,7 @@ export interface ContextReport {
   parts: Record<
     "system" | "user_context" | "tool_schemas" | "summary" | "history" | "tool_results" | "current",
     Amount
-  > & { events?: Amount; recalled?: Amount; workflow?: Amount; reminder?: Amount };
+  > & { events?: Amount; recalled?: Amount; memories?: Amount; workflow?: Amount; reminder?: Amount };
   total: Amount;
   window: number;
   reserve: number;
@@ -260,6 +285,14 @@ export interface ChatEntry {
   unread?: boolean;
   workflow?: WorkflowName | null;
   compacting?: Compacting | null;
+  params?: ChatParams;
+  budget_left?: BudgetLeft;
+}
+
+/** What is left of a budget for runs; `until` in ISO 8601. */
+export interface BudgetLeft {
+  runs: number;
+  until: string;
 }
 
 /** The summary of older messages that is being made in a chat. */
@@ -304,13 +337,24 @@ export interface Saving {
 }
 
 /** What runs in a chat, and which panel runs its tool calls. */
+/** A call that waits for the user or a panel; the other fields depend on that (docs/http.md). */
+export interface WaitingCall {
+  tool_call_id: string;
+  for: "decision" | "answer" | "panel";
+  tool: string;
+  [field: string]: any;
+}
+
 export interface Runtime {
   state: string;
   /** Id of the panel that runs the tool calls, and whether the panel is connected. */
   client_id: string | null;
   client_present: boolean;
   /** Ids of the tool calls that wait for a panel. */
-  waiting: string[];
+  /** The call that is waited for; empty for none. */
+  waiting: WaitingCall[];
+  /** Ids of the answers whose changes of the workflow are taken back. */
+  undone?: string[];
   error?: { code: string; message: string } | null;
   saving: Saving;
 }
@@ -386,6 +430,8 @@ export interface ChatState {
   id: string;
   /** Whether the server has the chat; a new chat is created with its first message. */
   known: boolean;
+  /** Whether nothing of it is kept. */
+  temporary: boolean;
   title: string;
   /** The loaded messages up to the newest one, with the streaming answer. */
   messages: UIMessage[];
@@ -399,6 +445,13 @@ export interface ChatState {
   lost: boolean;
   report: ContextReport | null;
   failure: Failure | null;
+  /** By the id of the answer. */
+  taken: ReadonlyMap<string, TakenBack>;
+  /** Whether the workflow was another one at this place of the chat, and the canvas can be brought
+   * to it. */
+  offersCanvas: boolean;
+  params: ChatParams;
+  budgetLeft: BudgetLeft | null;
   /** Milliseconds by `durationKey`; only of parts that streamed into this panel. */
   durations: Record<string, number>;
   queue: readonly Queued[];
@@ -429,7 +482,60 @@ export interface Gate {
   value?: string;
 }
 
-export type Page = "chat" | "chats" | "settings" | "skills" | "data" | "share";
+export type Page = "chat" | "chats" | "settings" | "skills" | "memory" | "data" | "share";
+
+export type MemoryKind = "preference" | "fact" | "entity" | "relation" | "session_summary";
+/** What is remembered: all that lasts, only what the user asks for, or nothing. */
+export type MemoryMode = "auto" | "manual" | "off";
+
+/** A statement that holds across chats. */
+export interface Memory {
+  id: string;
+  kind: MemoryKind;
+  text: string;
+  entities: string[];
+  source: { chat_id: string; message_id: string; quote: string } | null;
+  created: string;
+  used: string | null;
+  uses: number;
+  pinned: boolean;
+  /** Id of the memory that replaced it. */
+  superseded_by: string | null;
+}
+
+export interface Rule {
+  id: string;
+  text: string;
+  created: string;
+}
+
+export interface Preference {
+  key: string;
+  value: string;
+}
+
+/** What is always true, and what is remembered. Lists are null until they are loaded. */
+export interface MemoryState {
+  mode: MemoryMode | null;
+  /** The mode that the user wanted and the installation does not allow. */
+  notAllowed: MemoryMode | null;
+  rules: Rule[] | null;
+  preferences: Preference[] | null;
+  query: string;
+  kind: MemoryKind | "";
+  /** The memories that nothing replaced, of the query and the kind. */
+  found: Memory[] | null;
+  /** Those that were replaced. */
+  replaced: Memory[];
+  more: boolean;
+  failed: string;
+  /** The memory that the user opened from a chat. */
+  target: { id: string } | null;
+  /** By id; null: it is gone. Only those that something shown asked for. */
+  known: ReadonlyMap<string, Memory | null>;
+  /** Whether the user has read what is kept and where. */
+  told: boolean;
+}
 
 export interface Search {
   query: string;
@@ -446,6 +552,7 @@ export interface UserData {
   skills: number;
   rules: number;
   preferences: number;
+  memories: number;
   texts: string[];
   chats_bytes: number;
   attachments_bytes: number;
@@ -463,7 +570,16 @@ export interface SharedFile {
 
 /** A sentence above the composer that disappears by itself. */
 export type Toast =
-  | { kind: "deleted"; chat: { id: string; title: string }; open: boolean }
+  | {
+      kind: "deleted";
+      chat: { id: string; title: string };
+      open: boolean;
+      /** How many memories came from it and are still there. */
+      learned?: number;
+      /** How many memories went with it. */
+      forgotten?: number;
+    }
+  | { kind: "gone"; text: string; back: () => Promise<unknown> }
   | { kind: "cleaned"; ids: string[] }
   | { kind: "said"; text: string };
 
@@ -474,6 +590,7 @@ export interface PanelState {
   /** Whether the server has older chats. */
   moreChats: boolean;
   search: Search;
+  memory: MemoryState;
   toast: Toast | null;
   /** The server's slash commands; null until they are loaded. */
   commands: CommandEntry[] | null;

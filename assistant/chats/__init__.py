@@ -11,11 +11,14 @@ from .chat import (
     Versions,
     WorkflowName,
 )
+from .edits import ChatEdits, StoredEdit
 from .failover.failover import Saving
 from .graphs import ChatGraphs
 from .identity import chat_id
 from .log.branches import Branches
+from .log.edit_rows import Edit
 from .log.graph_rows import KeptGraph
+from .permissions import ApprovalMode, Permissions, RunBudget
 from .queue import ChatQueue, Queued
 from .reconcile import Append, Branch, Import, Intention, Regenerate, Resume, edited, reconcile
 from .store import ChatStore
@@ -25,25 +28,31 @@ from .turn_start import Begun, TurnStart
 __all__ = [
     "HEAD",
     "Append",
+    "ApprovalMode",
     "Begun",
     "Branch",
     "BranchPoint",
     "Branches",
     "Chat",
+    "ChatEdits",
     "ChatGraphs",
     "ChatParams",
     "ChatQueue",
     "ChatState",
     "ChatStore",
     "ChatSummary",
+    "Edit",
     "Import",
     "Intention",
     "KeptGraph",
     "Parent",
+    "Permissions",
     "Queued",
     "Regenerate",
     "Resume",
+    "RunBudget",
     "Saving",
+    "StoredEdit",
     "TurnStart",
     "Versions",
     "WorkflowName",

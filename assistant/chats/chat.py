@@ -7,6 +7,8 @@ from datetime import datetime
 from enum import Enum
 from typing import Any, Final, Literal
 
+from .permissions import Permissions
+
 ChatState = Literal[
     "idle",
     "generating",
@@ -20,7 +22,7 @@ ChatState = Literal[
 """The states of R35."""
 BUSY_STATES: Final[tuple[ChatState, ...]] = ("generating", "executing_tools")
 """States that only a running turn can be in: none of them outlives its process (R35)."""
-WAITING_STATES: Final[tuple[ChatState, ...]] = ("paused", "waiting_client")
+WAITING_STATES: Final[tuple[ChatState, ...]] = ("paused", "waiting_client", "waiting_user_input")
 """States of a suspended turn."""
 
 TitleSource = Literal["rule", "model", "user"]
@@ -104,7 +106,8 @@ class ChatSummary:
 @dataclass(frozen=True, slots=True)
 class Chat(ChatSummary):
     """One chat. `head_row` is the row that ends the current path, None while the chat is empty;
-    `allowed_tools` are the tools that need not ask in this chat; `log_chars` is the length of all
+    `allowed_tools` are the tools that need not ask in this chat, `permissions` say which others
+    must; `log_chars` is the length of all
     its rows as JSON; `draft` is the text that the user typed and has not sent."""
 
     title_source: TitleSource
@@ -112,5 +115,6 @@ class Chat(ChatSummary):
     allowed_tools: tuple[str, ...]
     log_chars: int
     params: ChatParams
+    permissions: Permissions
     draft: str | None
     branched_from: BranchPoint | None

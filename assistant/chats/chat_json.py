@@ -32,8 +32,14 @@ def entry_json(chat: ChatSummary, compacting: Mapping[str, str] | None = None) -
 
 
 def chat_json(chat: Chat, compacting: Mapping[str, str] | None = None) -> dict[str, Any]:
-    """One chat: its entry, its parameters and, where it was branched off, `branched_from`."""
-    body = {**entry_json(chat, compacting), "params": chat.params.to_json()}
+    """One chat: its entry, its parameters, what is left of its budget for runs, if it has one, and,
+    where it was branched off, `branched_from`."""
+    permissions = chat.permissions
+    params = {**chat.params.to_json(), **permissions.params_json()}
+    body = {**entry_json(chat, compacting), "params": params}
+    if permissions.ends is not None:
+        left = {"runs": permissions.runs_left, "until": time_json(permissions.ends)}
+        body["budget_left"] = left
     if chat.branched_from is not None:
         body["branched_from"] = asdict(chat.branched_from)
     return body

@@ -28,7 +28,8 @@ from .chat import (
     WorkflowName,
 )
 from .log.record import canonical, time_text
-from .row_values import MOST, RowValues, is_count, is_row
+from .permissions import NEW, Permissions
+from .row_values import APPROVAL, MOST, RowValues, is_count, is_row
 from .schema import chats, messages, running
 
 _Found: Final = namedtuple("_Found", [*chats.c.keys(), "depth"])  # type: ignore[misc]
@@ -253,8 +254,15 @@ def set_unread(transaction: Transaction, chat_id: str, unread: bool) -> None:
     transaction.run(_SET_UNREAD, to=unread, chat=chat_id)
 
 
-def set_params(transaction: Transaction, chat_id: str, params: ChatParams) -> None:
-    values = {"params": canonical(params.to_json())}
+def set_params(
+    transaction: Transaction,
+    chat_id: str,
+    params: ChatParams,
+    permissions: Permissions = NEW,
+) -> None:
+    approval = permissions.to_json()
+    body = {**params.to_json(), **({APPROVAL: approval} if approval else {})}
+    values = {"params": canonical(body)}
     transaction.execute(update(chats).where(chats.c.id == chat_id).values(values))
 
 

@@ -17,17 +17,25 @@ Events are passed over in both lists: a client may not have seen them, and none 
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Final
 
 from ..errors import Conflict, InvalidRequest, NotFound
 from ..messages.origin import is_event
 from ..messages.outside import from_outside, is_decided, same_arguments
 from ..messages.parts import DataPart, Message, Part, StepStart, TextPart, ToolPart
+from ..messages.waiting import WaitsFor, checked_answer, handed_data, waiting
 from .chat import ChatState
 
 SUBMIT = "submit-message"
 REGENERATE = "regenerate-message"
+STATE_OF: Final[Mapping[WaitsFor, ChatState]] = {
+    "decision": "paused",
+    "answer": "waiting_user_input",
+    "panel": "waiting_client",
+}
+"""The state of a chat by what its answer waits for."""
 SHOWN = 80
 """Characters of a call's id that an error repeats."""
 
@@ -125,27 +133,30 @@ def edited(stored: Sequence[Message], message_id: str, new: Message) -> Branch:
 
 def merge(stored: Message, sent: Message) -> Message:
     """`stored` with the parts that a client may add: answers to approvals, and results of the tools
-    that ran at the client. Settled calls and all other parts stay as they were stored."""
+    that ran at the client, such as a person's answer to a question. Settled calls and all other
+    parts stay as they were stored. Raises InvalidRequest for an answer that its question does not
+    allow."""
     offered = {part.tool_call_id: part for part in sent.tool_parts}
     parts: list[Part] = []
     for part in stored.parts:
         if isinstance(part, ToolPart) and part.tool_call_id in offered:
-            part = _merge_tool(part, offered[part.tool_call_id])
+            theirs = _checked(stored, part, offered[part.tool_call_id])
+            part = _merge_tool(part, theirs)
         parts.append(part)
     return dataclasses.replace(stored, parts=tuple(parts))
 
 
-def pending(message: Message) -> tuple[ToolPart, ...]:
-    """The tool calls that wait for a person's decision or for a panel's result."""
-    return tuple(part for part in message.tool_parts if _waits(part))
+def pending(message: Message) -> ToolPart | None:
+    """The call that waits for a person's decision or answer, or for a panel's result: a chat waits
+    for one thing at a time."""
+    found = waiting(message)
+    return None if found is None else found[0]
 
 
 def state_after(message: Message) -> ChatState:
     """The state of a chat that ends with this message: it waits, or it is idle."""
-    waiting = pending(message)
-    if any(part.state == "approval-requested" for part in waiting):
-        return "paused"
-    return "waiting_client" if waiting else "idle"
+    found = waiting(message)
+    return "idle" if found is None else STATE_OF[found[1]]
 
 
 def _submit(stored: Sequence[Message], sent: Sequence[Message]) -> Intention:
@@ -254,6 +265,16 @@ def _merge_tool(ours: ToolPart, theirs: ToolPart) -> ToolPart:
     return ours
 
 
+def _checked(stored: Message, ours: ToolPart, theirs: ToolPart) -> ToolPart:
+    """`theirs`; where it answers a question, with the answer as the model reads it."""
+    if theirs.state != "output-available" or not _runs_at_client(ours):
+        return theirs
+    data = handed_data(stored, ours)
+    if data.get("for") != "answer":
+        return theirs
+    return dataclasses.replace(theirs, output=checked_answer(data, theirs.output))
+
+
 def _same_call(ours: ToolPart, theirs: ToolPart) -> bool:
     """Whether a decision on `theirs` is one on `ours`: a person decides about arguments. A client
     that leaves them out decides about ours."""
@@ -328,10 +349,6 @@ def _runs_at_client(part: ToolPart) -> bool:
         return False
     allowed = part.approval is not None and part.approval.approved is True
     return part.state == "input-available" or (part.state == "approval-responded" and allowed)
-
-
-def _waits(part: ToolPart) -> bool:
-    return part.state == "approval-requested" or _runs_at_client(part)
 
 
 def _answerable(messages: tuple[Message, ...]) -> tuple[Message, ...]:

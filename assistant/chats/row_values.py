@@ -15,6 +15,7 @@ from typing import Any, Final, get_args
 
 from .chat import BranchPoint, ChatParams, ChatState, TitleSource, WorkflowName
 from .log.record import stored_time
+from .permissions import NEW, Permissions, permissions_from
 
 DAMAGED_TITLE: Final = "Damaged chat"
 LONGEST_TITLE: Final = 400
@@ -22,6 +23,8 @@ LONGEST_TITLE: Final = 400
 UNKNOWN_TIME: Final = datetime(1970, 1, 1, tzinfo=timezone.utc)
 MOST: Final = 2**53
 """The largest number of a row, or of anything that is counted: any language can hold it."""
+APPROVAL: Final = "approval"
+"""In the column `params`: the chat's permissions."""
 _STATES: Final = frozenset(get_args(ChatState))
 _SOURCES: Final = frozenset(get_args(TitleSource))
 
@@ -69,6 +72,7 @@ class RowValues:
             "allowed_tools": self._parsed("allowed_tools", _tools, ()),
             "log_chars": self._checked("log_chars", is_count(row.log_chars), 0),
             "params": self._parsed("params", _params, ChatParams()),
+            "permissions": permissions_in(row.params),
             "draft": self._checked("draft", row.draft is None or isinstance(row.draft, str), None),
             "branched_from": self._parsed("branched_from", _branch_point, None),
         }
@@ -133,13 +137,23 @@ def _tools(text: object) -> tuple[str, ...]:
 
 @lru_cache
 def _params(text: object) -> ChatParams:
-    found = _object(text)
+    found = {name: value for name, value in _object(text).items() if name != APPROVAL}
     number = found.get("temperature")
     fits = number is None or (type(number) in (int, float) and isfinite(number))
     names = ("provider", "model", "reasoning")
     if not fits or any(not isinstance(found.get(name), str | None) for name in names):
         raise Unreadable
     return ChatParams(**found)
+
+
+@lru_cache
+def permissions_in(text: object) -> Permissions:
+    """The permissions in the column `params`; those of a new chat where it cannot be read."""
+    try:
+        found = _object(text).get(APPROVAL)
+    except (ValueError, TypeError, RecursionError, Unreadable):
+        return NEW
+    return permissions_from(found) if isinstance(found, dict) else NEW
 
 
 @lru_cache

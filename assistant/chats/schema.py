@@ -30,7 +30,7 @@ from sqlalchemy import (
 from ..database import StoreTables, Transaction, migrate
 from .migrations import VERSIONS
 
-SCHEMA_VERSION = 5
+SCHEMA_VERSION = 6
 """Of these tables; `migrations` has a step to each version."""
 
 metadata = MetaData()
@@ -168,8 +168,53 @@ workflows = Table(
     Column("nodes", Integer, nullable=False),
     # The graph's JSON, compressed, as base64.
     Column("graph", Text, nullable=False),
+    # The answer whose edits made the graph: it is kept.
+    Column("edited", String),
+    # The server made the graph, and no canvas has it.
+    Column("made", Boolean, nullable=False, server_default="0"),
 )
 """The graphs that the workflows of a chat had: the last ones of each."""
+
+message_graphs = Table(
+    "message_graphs",
+    metadata,
+    Column("chat_id", String, ForeignKey("chats.id"), primary_key=True),
+    Column("message_id", String, primary_key=True),
+    Column("workflow_id", String, nullable=False),
+    Column("revision", String, nullable=False),
+)
+"""Which graph a workflow had with a user message, or after the edits of an answer."""
+
+edits = Table(
+    "edits",
+    metadata,
+    Column("chat_id", String, ForeignKey("chats.id"), primary_key=True),
+    # Grows by one within the chat.
+    Column("number", Integer, primary_key=True, autoincrement=False),
+    # The answer that edited.
+    Column("message_id", String, nullable=False),
+    Column("workflow_id", String, nullable=False),
+    Column("name", Text, nullable=False),
+    # The graphs before and after, by their digests in `edit_graphs`.
+    Column("before", String, nullable=False),
+    Column("after", String, nullable=False),
+    Column("created", String, nullable=False),
+    # The edits of the answer are taken back.
+    Column("undone", Boolean, nullable=False, server_default="0"),
+    # The answer whose edits this one took back.
+    Column("takes_back", String),
+)
+"""What the tools of each answer changed, so that it can be taken back and made again."""
+
+edit_graphs = Table(
+    "edit_graphs",
+    metadata,
+    Column("chat_id", String, ForeignKey("chats.id"), primary_key=True),
+    Column("digest", String, primary_key=True),
+    # The graph's JSON, compressed, as base64.
+    Column("graph", Text, nullable=False),
+)
+"""The graphs that `edits` names, each once: one edit mostly begins where the one before ended."""
 
 
 TABLES = StoreTables("chats", metadata, SCHEMA_VERSION, VERSIONS)

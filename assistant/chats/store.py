@@ -40,6 +40,7 @@ from .failover import listing
 from .identity import chat_id as check_chat_id
 from .log import chat_log, checkpoint, event_rows, paths, projection_rows
 from .log.chat_log import Added, Stored
+from .permissions import Permissions
 from .transactions import ChatTransactions
 from .turn_start import Begun, TurnStart
 
@@ -283,8 +284,38 @@ class ChatStore(ChatTransactions):
         return await self.write(chat_id, work)
 
     async def set_params(self, chat_id: str, params: ChatParams) -> None:
-        """Set the parameters of the chat, from its next turn on."""
-        await self.change_row(chat_id, lambda c: chat_rows.set_params(c, chat_id, params))
+        """Set the parameters of the chat, from its next turn on. Its permissions stay."""
+
+        def work(transaction: Transaction) -> None:
+            permissions = chat_rows.require(transaction, chat_id).permissions
+            chat_rows.set_params(transaction, chat_id, params, permissions)
+
+        await self.write(chat_id, work)
+
+    async def set_permissions(self, chat_id: str, permissions: Permissions) -> None:
+        """Set the chat's approval mode. The mode `ask` also forgets which tools were allowed."""
+
+        def work(transaction: Transaction) -> None:
+            chat = chat_rows.require(transaction, chat_id)
+            chat_rows.set_params(transaction, chat_id, chat.params, permissions)
+            if permissions.mode == "ask":
+                chat_rows.set_allowed_tools(transaction, chat_id, ())
+
+        await self.write(chat_id, work)
+
+    async def use_runs(self, chat_id: str, runs: int) -> bool:
+        """Take `runs` from the chat's budget; returns whether the budget covers them. Two turns
+        never take the same run."""
+
+        def work(transaction: Transaction) -> bool:
+            chat = chat_rows.require(transaction, chat_id)
+            permissions = chat.permissions.with_used(runs, self.now())
+            if permissions is None:
+                return False
+            chat_rows.set_params(transaction, chat_id, chat.params, permissions)
+            return True
+
+        return await self.write(chat_id, work)
 
     async def set_draft(self, chat_id: str, draft: str | None) -> None:
         """Keep the text that the user typed and has not sent; None when there is none."""

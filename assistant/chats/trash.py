@@ -47,6 +47,9 @@ REMOVED_FROM: Final = (
     schema.cuts,
     schema.projections,
     schema.workflows,
+    schema.message_graphs,
+    schema.edits,
+    schema.edit_graphs,
 )
 """All tables with rows of a chat, but for `chats`, which the others refer to, and `attachments`,
 whose files are removed with them."""

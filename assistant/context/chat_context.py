@@ -113,6 +113,14 @@ class ChatContext:
         """The committed projections; `plan`, `compact` and `add_llm_summary` change them."""
         return self._projections
 
+    def keep_core(self, memory_ids: tuple[str, ...]) -> None:
+        """Notes the memories that the chat began with (R45)."""
+        self._projections = replace(self._projections, core=memory_ids)
+
+    def spend(self, dollars: float) -> None:
+        """Counts the cost of a request about the chat that is none of its answers."""
+        self._projections = replace(self._projections, spent=self._projections.spent + dollars)
+
     def __len__(self) -> int:
         return len(self._log)
 

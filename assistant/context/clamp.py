@@ -69,7 +69,7 @@ def _clamp_json(value: Any, text: str, limit: int, handle: str) -> str:
         return compact
     before = json_text({"_clamped": handle, "value": 0}).removesuffix("0}") if handle else ""
     after = "}" if handle else ""
-    shorter = shortened_json(value, limit - len(before) - len(after), clamp_text)
+    shorter = shortened_json(value, compact, limit - len(before) - len(after), clamp_text)
     wrapped = before + shorter + after
     if LEAST_USE * limit <= len(wrapped) <= limit:
         return wrapped

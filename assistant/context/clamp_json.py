@@ -8,13 +8,14 @@ say how many. What the shorter value leaves free goes back to the strings.
 from __future__ import annotations
 
 import json
+import re
 from bisect import bisect_right
 from collections.abc import Callable, Sequence
 from itertools import accumulate
 from json.encoder import encode_basestring
 from typing import Any
 
-from ..messages.json_text import is_utf8, json_text, mended
+from ..messages.json_text import json_text, mended
 
 LEAST_STRING = 80
 """Characters of a string's JSON that are kept while lists and objects can still be shortened."""
@@ -29,24 +30,25 @@ PASSES = 4
 WELL_USED = 0.97
 """The share of the room at which no further try is made."""
 
-_COMPACT = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"))
+_STRING = re.compile(r'"[^"\\]*(?:\\.[^"\\]*)*":?')
+"""A string in compact JSON; with the colon after it, it is a name."""
+_NO_BRACKETS = bytes(code for code in range(256) if code not in b"[]{}")
+_HALF = "\\ud"
+"""How the half of a surrogate pair begins in compact JSON."""
 
 ClampText = Callable[[str, int], str]
 
 
-def shortened_json(value: Any, room: int, clamp: ClampText) -> str:
-    """`value` as JSON of at most `room` characters, or as close as it can be shortened. `clamp`
-    shortens a string to a number of characters."""
-    thin = value
-    base, strings, plain = _measured(value)
-    if not plain:
-        thin = _thinned(value)
-        base, strings, _ = _measured(thin)
-    if base + sum(min(size, LEAST_STRING) for size in strings) > room:
-        floored = _with_strings(thin, LEAST_STRING, clamp)
-        thin = _restored(_Fitting().of(floored, room))
-        base, strings, _ = _measured(thin)
-    return _levelled(thin, base, strings, room, clamp)
+def shortened_json(value: Any, compact: str, room: int, clamp: ClampText) -> str:
+    """`value` as JSON of at most `room` characters, or as close as it can be shortened. `compact`
+    is its `json_text`. `clamp` shortens a string to a number of characters."""
+    written = _Written(compact)
+    if _HALF in compact or written.is_deep:
+        value = _thinned(value)
+        written = _Written(json_text(value))
+    if written.least > room:
+        written = _Written(json_text(_Fitting().of(value, room)))
+    return _levelled(written, room, clamp)
 
 
 def fair_share(sizes: Sequence[int], total: int) -> int:
@@ -60,12 +62,12 @@ def fair_share(sizes: Sequence[int], total: int) -> int:
     return max(sizes, default=0)
 
 
-def _levelled(value: Any, base: int, sizes: list[int], room: int, clamp: ClampText) -> str:
-    """The JSON of `value` with its longest strings cut to one level, so that it fits `room`."""
+def _levelled(written: _Written, room: int, clamp: ClampText) -> str:
+    """The JSON with its longest strings cut to one level, so that it fits `room`."""
     best = ""
-    spare = room - base
+    spare = room - written.base
     for _ in range(PASSES):
-        text = json_text(_with_strings(value, max(2, fair_share(sizes, spare)), clamp))
+        text = written.within(max(2, fair_share(written.sizes, spare)), clamp)
         if not len(best) < len(text) <= room:
             break
         best = text
@@ -73,6 +75,55 @@ def _levelled(value: Any, base: int, sizes: list[int], room: int, clamp: ClampTe
             break
         spare += room - len(text)
     return best or text
+
+
+class _Written:
+    """Compact JSON and where its strings stand, names aside.
+
+    It is read as text, since going through its values takes many times as long."""
+
+    def __init__(self, text: str) -> None:
+        self._text = text
+        found = _STRING.finditer(text)
+        self._strings = [one.span() for one in found if text[one.end() - 1] == '"']
+        self.sizes = [end - start for start, end in self._strings]
+        """The characters of each string's JSON."""
+        self.base = len(text) - sum(self.sizes)
+        """The characters without the strings."""
+
+    @property
+    def least(self) -> int:
+        """The characters with each string cut to `LEAST_STRING`."""
+        return self.base + sum(min(size, LEAST_STRING) for size in self.sizes)
+
+    @property
+    def is_deep(self) -> bool:
+        """Whether it may have more than `DEEPEST` levels."""
+        brackets = _STRING.sub("", self._text).encode().translate(None, _NO_BRACKETS)
+        for _ in range(DEEPEST):
+            brackets = brackets.replace(b"[]", b"").replace(b"{}", b"")
+        return bool(brackets)
+
+    def within(self, most: int, clamp: ClampText) -> str:
+        """The JSON with each string within `most` characters."""
+        text, last = self._text, 0
+        pieces: list[str] = []
+        for (start, end), size in zip(self._strings, self.sizes, strict=True):
+            if size > most:
+                pieces += (text[last:start], _cut(json.loads(text[start:end]), size, most, clamp))
+                last = end
+        return "".join((*pieces, text[last:]))
+
+
+def _cut(text: str, size: int, most: int, clamp: ClampText) -> str:
+    """The JSON of `text` within `most` characters; whole it has `size`."""
+    limit = max(1, (most - 2) * len(text) // size) if size > 2 * len(text) else max(1, most - 2)
+    short = encode_basestring(clamp(text, limit))
+    while len(short) > most and limit > 1:
+        # The ends of a text may have more escapes than all of it.
+        limit = max(1, min(limit - 1, limit * (most - 2) // len(short)))
+        short = encode_basestring(clamp(text, limit))
+    return short
 
 
 def _thinned(value: Any, depth: int = DEEPEST) -> Any:
@@ -97,83 +148,9 @@ def _chars(text: str) -> int:
     return len(encode_basestring(text))
 
 
-def _measured(value: Any) -> tuple[int, list[int], bool]:
-    """The characters of `value` without its strings, those of each string, and whether nothing has
-    to be thinned: no more than `DEEPEST` levels, and no halves of surrogate pairs."""
-    text = _COMPACT.encode(value)
-    strings: list[int] = []
-    level, levels = [value], 0
-    while level:
-        below: list[Any] = []
-        for one in level:
-            kind = type(one)
-            if kind is dict:
-                below += one.values()
-            elif kind is list:
-                below += one
-            elif isinstance(one, str):
-                strings.append(_chars(one))
-        levels += bool(below)
-        level = below
-    return len(text) - sum(strings), strings, levels <= DEEPEST and is_utf8(text)
-
-
-def _scalar_size(value: Any) -> int:
-    """The characters of a value that is no string, list or object."""
-    return len(repr(value)) if type(value) in (int, float) else len(json_text(value))
-
-
-class _Shortened(str):
-    """A shortened string that knows the whole one."""
-
-    whole: str
-
-    @classmethod
-    def of(cls, text: str, whole: str) -> _Shortened:
-        made = cls(text)
-        made.whole = whole
-        return made
-
-
-def _with_strings(value: Any, most: int, clamp: ClampText) -> Any:
-    """`value` with each string within `most` characters of JSON."""
-    if isinstance(value, str):
-        # No character has more than six in JSON.
-        return value if 6 * len(value) + 2 <= most else _cut(value, most, clamp)
-    if isinstance(value, list):
-        return [_with_strings(item, most, clamp) for item in value]
-    if isinstance(value, dict):
-        return {name: _with_strings(item, most, clamp) for name, item in value.items()}
-    return value
-
-
-def _cut(text: str, most: int, clamp: ClampText) -> str:
-    whole = _chars(text)
-    if whole <= most:
-        return text
-    limit = max(1, (most - 2) * len(text) // whole) if whole > 2 * len(text) else max(1, most - 2)
-    short = clamp(text, limit)
-    while _chars(short) > most and limit > 1:
-        # The ends of a text may have more escapes than all of it.
-        limit = max(1, min(limit - 1, limit * (most - 2) // _chars(short)))
-        short = clamp(text, limit)
-    return _Shortened.of(short, text)
-
-
-def _restored(value: Any) -> Any:
-    """`value` with whole strings again."""
-    if isinstance(value, _Shortened):
-        return value.whole
-    if isinstance(value, list):
-        return [_restored(item) for item in value]
-    if isinstance(value, dict):
-        return {name: _restored(item) for name, item in value.items()}
-    return value
-
-
 class _Fitting:
-    """Shortens the lists and objects of one value. The size of each is computed once, when it is
-    first asked for."""
+    """Shortens the lists and objects of one value, in which a string counts as it is at most
+    `LEAST_STRING` long: strings give before them."""
 
     def __init__(self) -> None:
         self._sizes: dict[int, int] = {}
@@ -190,18 +167,25 @@ class _Fitting:
 
     def _size(self, value: Any) -> int:
         kind = type(value)
+        if kind is str:
+            return min(_chars(value), LEAST_STRING)
+        if kind is int or kind is float:
+            return len(repr(value))
         if kind is not list and kind is not dict:
-            return _chars(value) if isinstance(value, str) else _scalar_size(value)
+            return len(json_text(value))
         known = self._sizes.get(id(value))
         if known is None:
-            # Writing a value takes a fraction of the time of going through it.
-            known = self._sizes[id(value)] = len(_COMPACT.encode(value))
+            # Brackets and a comma after each but the last; a colon after each name.
+            known = max(len("{}"), 1 + len(value)) + sum(self._sizes_in(value))
+            if kind is dict:
+                known += sum(map(_chars, value)) + len(value)
+            self._sizes[id(value)] = known
             self._measured.append(value)
         return known
 
     def _sizes_in(self, value: list[Any] | dict[str, Any]) -> list[int]:
         """The sizes of what a list or an object holds, in its order."""
-        return [self._size(one) for one in (value.values() if type(value) is dict else value)]
+        return list(map(self._size, value.values() if type(value) is dict else value))
 
     def _list(self, value: list[Any], room: int) -> list[Any]:
         """The list without its middle; of the first item that does not fit, a part."""
@@ -221,29 +205,31 @@ class _Fitting:
     def _object(self, value: dict[str, Any], room: int) -> dict[str, Any]:
         """The object with its longest values shortened; with fewer fields where that is not
         enough."""
-        names = list(value)
-        sizes = dict(zip(names, self._sizes_in(value), strict=True))
-        least = {
-            name: min(size, LEAST_VALUE) if type(value[name]) in (list, dict) else size
-            for name, size in sizes.items()
-        }
-        costs = {name: _chars(name) + 2 + least[name] for name in names}
-        free, left = room - 1, 0
-        if sum(costs.values()) > free:
-            free -= _chars("...") + 2 + _chars(f"{len(names)} fields left out")
-            head, tail = _ends(list(costs.values()), free)
-            left = len(names) - head - tail
-            names = names[:head] + names[len(names) - tail :] if tail else names[:head]
-        free -= sum(costs[name] for name in names)
-        short = {name: value[name] for name in names}
+        names, sizes = list(value), self._sizes_in(value)
+        least = [
+            min(size, LEAST_VALUE) if isinstance(one, (list, dict)) else size
+            for one, size in zip(value.values(), sizes, strict=True)
+        ]
+        free, left = room - self._size(value) + sum(sizes) - sum(least), 0
+        if free < 0:
+            costs = [_chars(name) + 2 + one for name, one in zip(names, least, strict=True)]
+            free = room - 1 - _chars("...") - 2 - _chars(f"{len(names)} fields left out")
+            head, tail = _ends(costs, free)
+            kept = [*range(head), *range(len(names) - tail, len(names))]
+            left = len(names) - len(kept)
+            free -= sum(costs[place] for place in kept)
+        else:
+            kept = list(range(len(names)))
+        short = {names[place]: value[names[place]] for place in kept}
         # Each within its share; the short ones leave theirs to the long ones.
-        for place, name in enumerate(sorted(names, key=sizes.__getitem__)):
-            share = least[name] + max(0, free) // (len(names) - place)
-            if sizes[name] <= share:
-                free -= sizes[name] - least[name]
+        by_size = sorted(kept, key=sizes.__getitem__)
+        for others, place in zip(range(len(kept), 0, -1), by_size, strict=True):
+            if sizes[place] == least[place]:
                 continue
-            short[name] = self.of(value[name], share)
-            free -= self._size(short[name]) - least[name]
+            share = least[place] + max(0, free) // others
+            if sizes[place] > share:
+                short[names[place]] = self.of(value[names[place]], share)
+            free -= self._size(short[names[place]]) - least[place]
         if left:
             short["..."] = f"{left} fields left out"
         return short

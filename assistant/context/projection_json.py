@@ -9,13 +9,16 @@ from __future__ import annotations
 import itertools
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, TypeVar
 
 from pydantic import BaseModel, Field, InstanceOf, PlainValidator, TypeAdapter
 
+from ..messages.changes import PlanStep
 from .projections import Covered, LLMSummary, Projections, Shown
 from .summary.ledger import Ledger
 from .summary.state import Failure, Quote, Summary
+
+T = TypeVar("T")
 
 VERSION = 1
 """Version of the JSON below. Another version is not read, since planning anew costs little."""
@@ -52,6 +55,8 @@ def to_json(projections: Projections) -> dict[str, Any]:
             [one.row, list(one.rows), list(one.texts), list(one.dates), one.hint, one.content_hash]
             for one in projections.shown
         ],
+        "spent": projections.spent,
+        "core": None if projections.core is None else list(projections.core),
     }
 
 
@@ -84,6 +89,9 @@ def _from_summary(summary: Summary) -> dict[str, Any]:
             "values": [[*key, *change] for key, change in summary.ledger.values.items()],
             "added": [list(entry) for entry in summary.ledger.added.items()],
             "removed": [list(entry) for entry in summary.ledger.removed.items()],
+            "others": [[*key, text] for key, text in summary.ledger.others.items()],
+            "workflow": summary.ledger.workflow,
+            "plan": [[step.text, step.state] for step in summary.ledger.plan],
         },
         "values": list(summary.values),
         "errors": _from_quotes(summary.errors),
@@ -114,10 +122,18 @@ class _LedgerJson(BaseModel):
     values: tuple[tuple[Text, Text, Text | None, Text], ...]
     added: tuple[tuple[Text, Text], ...]
     removed: tuple[tuple[Text, Text], ...]
+    # Summaries that were stored before plans existed have none.
+    plan: tuple[tuple[Text, Text], ...] = ()
+    # Nor have those from before links, modes and names of workflows were noted.
+    others: tuple[tuple[Text, Text, Text], ...] = ()
+    workflow: Text = ""
 
     def ledger(self) -> Ledger:
         values = {(node, widget): (old, new) for node, widget, old, new in self.values}
-        return Ledger(values, dict(self.added), dict(self.removed))
+        plan = tuple(PlanStep(*step) for step in self.plan)
+        others = {(node, part): text for node, part, text in self.others}
+        added, removed = dict(self.added), dict(self.removed)
+        return Ledger(values, added, removed, plan, others, self.workflow)
 
 
 class _SummaryJson(BaseModel):
@@ -174,14 +190,18 @@ class _ProjectionsJson(BaseModel):
     told: tuple[Text, _Covered] | None
     shown: tuple[_Shown, ...] = ()
     """Missing where it was stored before there was recall without a tool."""
+    core: Texts | None = None
+    spent: float = Field(default=0.0, ge=0, allow_inf_nan=False)
+    """Missing where it was stored before there were memories."""
 
     def projections(self) -> Projections:
-        """Raises ValueError for cuts that do not follow each other."""
+        """Raises ValueError for cuts that do not follow each other, or of which not each has its
+        limit and its time."""
         for earlier, later in itertools.pairwise(self.cuts):
             if earlier.end != later.first:
                 raise ValueError("a gap between two cuts")
-        limits = (*self.limits, *("" for _ in self.cuts))
-        made = (*self.cut_at, *(0 for _ in self.cuts))
+        limits = self._of_cuts("limits", "")
+        made = self._of_cuts("cut_at", 0)
         return Projections(
             cuts=tuple(
                 replace(cut, limit=limits[n], made_at=made[n]) for n, cut in enumerate(self.cuts)
@@ -196,4 +216,15 @@ class _ProjectionsJson(BaseModel):
             made_at=self.made_at,
             llm_summary=LLMSummary(*self.told) if self.told else None,
             shown=self.shown,
+            core=self.core,
+            spent=self.spent,
         )
+
+    def _of_cuts(self, name: str, missing: T) -> tuple[T, ...]:
+        """What each cut has in the field `name`; `missing` where it was stored without it."""
+        if name not in self.model_fields_set:
+            return tuple(missing for _ in self.cuts)
+        found: tuple[T, ...] = getattr(self, name)
+        if len(found) != len(self.cuts):
+            raise ValueError(f"{name} are not those of the cuts")
+        return found

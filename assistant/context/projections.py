@@ -71,7 +71,9 @@ class Projections:
     the log at the commitment. `llm_summary` waits for the next cut, whose summary takes its text;
     it is kept as long as it covers rows that are not cut. `shown` are the passages of turns since
     the last cut, in the order of their rows; they stay where they were sent, where prompts are
-    cached.
+    cached. `core` are the ids of the memories that the chat began with, where prompts are cached;
+    None for a chat that had no request yet, or began without. `spent` are US dollars for requests
+    about the chat that are none of its answers.
     """
 
     cuts: tuple[Covered, ...] = ()
@@ -85,6 +87,8 @@ class Projections:
     made_at: int = 0
     llm_summary: LLMSummary | None = None
     shown: tuple[Shown, ...] = ()
+    core: tuple[str, ...] | None = None
+    spent: float = 0.0
 
     @property
     def end(self) -> int:
@@ -156,6 +160,8 @@ class Projections:
             unmasked=self.unmasked,
             made_at=len(log),
             llm_summary=self.llm_summary,
+            core=self.core,
+            spent=self.spent,
         )
         return _with_llm_summary_shown(cut)
 
@@ -242,7 +248,7 @@ def _without_llm_summary(projections: Projections, text: str) -> Projections:
 def _shortened(projections: Projections, cuts: tuple[Covered, ...], log: ChatLog) -> Projections:
     """The projections with only the first `cuts`, summarised again from the log."""
     if not cuts:
-        return Projections()
+        return Projections(core=projections.core, spent=projections.spent)
     summary = None
     if projections.summary is not None:
         for cut in cuts:
@@ -255,4 +261,6 @@ def _shortened(projections: Projections, cuts: tuple[Covered, ...], log: ChatLog
         projections.summary_tokens,
         projections.head_row,
         answer_row=projections.answer_row,
+        core=projections.core,
+        spent=projections.spent,
     )

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from .notes import KINDS, WRAP_UP_TEXT, Note, wrap_up_note
+from .notes import KINDS, WRAP_UP_TEXT, Note, NoteKind, wrap_up_note
 from .passages import Found
 from .tokens import text_tokens
 from .window import Budget
@@ -44,6 +44,10 @@ class Tail:
         others = (other for other in self.notes if other.kind != note.kind)
         notes = sorted((*others, note), key=lambda each: KINDS.index(each.kind))
         return replace(self, notes=tuple(notes))
+
+    def without(self, kind: NoteKind) -> Tail:
+        """The tail without its note of this kind."""
+        return replace(self, notes=tuple(note for note in self.notes if note.kind != kind))
 
     def with_wrap_up(self, asked: int, row: int) -> Tail:
         """The tail with the reminder to finish, before the row `row`; a tail of the same turn that

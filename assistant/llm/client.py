@@ -165,7 +165,7 @@ class Client:
             logger.info("LLM request failed (%s); trying again in %.1f s", error.code, delay)
             if delay >= SHOWN_WAIT_SECONDS:
                 wait = round(delay)
-                yield Notice("waiting", f"Trying again in {wait} s. {error.message}", wait)
+                yield Notice("waiting", f"Trying again in {wait} s. {error.happened}", wait)
             await self._sleep(delay)
 
     async def _answer(

@@ -12,6 +12,7 @@ import importlib
 import ssl
 from collections import OrderedDict
 from collections.abc import AsyncGenerator, AsyncIterator, Mapping
+from dataclasses import replace
 from datetime import datetime, timezone
 from typing import Any
 
@@ -245,10 +246,11 @@ class Chunks:
 
 class ErrorAnswer(Exception):
     """An answer with a status of 300 or more; `headers` have lower-case names, and `body` is its
-    beginning."""
+    beginning. `asked` is the size of the request in bytes, 0 where it is not known."""
 
-    def __init__(self, status: int, headers: Mapping[str, str], body: bytes) -> None:
+    def __init__(self, status: int, headers: Mapping[str, str], body: bytes, asked: int) -> None:
         super().__init__(f"status {status}")
+        self.asked = asked
         self.status = status
         self.headers = headers
         self.body = body
@@ -264,7 +266,8 @@ async def _raise_error_answer(response: Any) -> None:
     # What the server says is of use even where its body cannot be read to its end.
     with contextlib.suppress(ValueError):
         body = await _beginning(_pieces(response), LARGEST_ERROR)
-    raise ErrorAnswer(response.status_code, headers, body)
+    length = response.request.headers.get("content-length", "")
+    raise ErrorAnswer(response.status_code, headers, body, int(length) if length.isdigit() else 0)
 
 
 def _pieces(response: Any) -> AsyncIterator[bytes]:
@@ -331,6 +334,7 @@ def _status(provider: Provider, answer: ErrorAnswer, had_tools: bool) -> Provide
     body = answer.body.decode("utf-8", "replace")
     now = datetime.now(timezone.utc)
     refusal = failures.read_refusal(answer.status, answer.headers, body, now)
+    refusal = replace(refusal, request_bytes=answer.asked)
     return failures.refused(provider, refusal, had_tools=had_tools)
 
 

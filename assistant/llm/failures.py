@@ -22,7 +22,14 @@ from .network import NetworkFault
 from .provider import Provider
 from .redaction import without_keys
 from .silence import MOST_EMPTY_LINES
-from .wordings import NETWORK_FAULTS, STATUS_MEANINGS, WORDINGS, prompt_leaves_room
+from .wordings import (
+    NETWORK_FAULTS,
+    STATUS_MEANINGS,
+    WORDINGS,
+    StatusMeaning,
+    Wording,
+    prompt_leaves_room,
+)
 
 LONGEST_WAIT_IN_MINUTES = 60
 LONGEST_WAIT_SECONDS = 365 * 24 * 3600.0  # a longer wait that a server asks for counts as this one
@@ -58,13 +65,14 @@ _CAPS: Mapping[Counted, tuple[str, str]] = {
 class Refusal:
     """An error answer of a server: HTTP status (or the code inside a stream), text, error code.
 
-    `retry_after` is in seconds.
+    `retry_after` is in seconds, `request_bytes` the size of the request (0: not known).
     """
 
     status: int
     text: str
     code: str = ""
     retry_after: float | None = None
+    request_bytes: int = 0
 
     @property
     def words(self) -> str:
@@ -128,7 +136,7 @@ def refused(provider: Provider, refusal: Refusal, *, had_tools: bool = False) ->
         code = wording.code
         if code == "context_overflow" and prompt_leaves_room(refusal.text):
             return output_limit(provider, detail)
-        sentence = wording.sentence.format(**words)
+        happened, sentence = _said(wording, words)
         if code == "context_overflow":
             return ContextOverflow(sentence, detail=detail)
         if code == "roles_refused":
@@ -137,17 +145,36 @@ def refused(provider: Provider, refusal: Refusal, *, had_tools: bool = False) ->
             return ToolsRefused(sentence, detail=detail)
         wait = wording.retry_after if wait is None else wait
         return ProviderError(
-            sentence, code=code, actions=wording.actions, detail=detail, retry_after=wait
+            sentence,
+            code=code,
+            actions=wording.actions,
+            detail=detail,
+            retry_after=wait,
+            happened=happened,
         )
     fitting = (m for m in STATUS_MEANINGS if m.first <= refusal.status <= m.last)
     meaning = next(fitting, STATUS_MEANINGS[-1])
     waiting = (
         f" It asks to wait {_duration(wait)}." if wait and meaning.code == "rate_limited" else ""
     )
-    sentence = meaning.sentence.format(status=refusal.status, **words) + waiting
+    size = f" ({_size(refusal.request_bytes)})" if refusal.request_bytes else ""
+    happened, sentence = _said(meaning, {"status": str(refusal.status), "size": size, **words})
     return ProviderError(
-        sentence, code=meaning.code, actions=meaning.actions, detail=detail, retry_after=wait
+        sentence + waiting,
+        code=meaning.code,
+        actions=meaning.actions,
+        detail=detail,
+        retry_after=wait,
+        happened=happened,
     )
+
+
+def _said(meaning: Wording | StatusMeaning, words: Mapping[str, str]) -> tuple[str, str]:
+    """What happened, and the same with the advice that belongs after it."""
+    sentence = meaning.sentence.format(**words)
+    if not meaning.advice:
+        return sentence, sentence
+    return f"{sentence}.", f"{sentence}: {meaning.advice}."
 
 
 def output_limit(provider: Provider, detail: str = "") -> ProviderError:
@@ -267,6 +294,10 @@ def _retry_after(headers: Mapping[str, str], now: datetime) -> float | None:
     if moment.tzinfo is None:
         moment = moment.replace(tzinfo=timezone.utc)
     return min(max(0.0, (moment - now).total_seconds()), LONGEST_WAIT_SECONDS)
+
+
+def _size(count: int) -> str:
+    return f"{count / 1e6:.1f} MB" if count >= 1e6 else f"{count / 1e3:.0f} kB"
 
 
 def _duration(seconds: float) -> str:

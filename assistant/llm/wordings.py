@@ -21,8 +21,9 @@ LOADING_SECONDS = 2.0
 class Wording:
     """The error for texts that match `pattern`, unless the status is one of `not_with`.
 
-    `sentence` has the fields `host` (the provider's name), `place` (with its
-    address) and `model`; `retry_after` is in seconds.
+    `sentence` has the fields `host` (the provider's name), `place` (with its address) and `model`.
+    An error after which the request is tried again has its `advice` apart, which is given after the
+    last try. `retry_after` is in seconds.
     """
 
     code: str
@@ -31,17 +32,20 @@ class Wording:
     actions: tuple[str, ...] = ()
     not_with: frozenset[int] = frozenset()
     retry_after: float | None = None
+    advice: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class StatusMeaning:
-    """The error for statuses from `first` to `last` whose text matches no `Wording`."""
+    """The error for statuses from `first` to `last` whose text matches no `Wording`. `sentence` has
+    the fields `status` and `size` (that of the request, in brackets), too."""
 
     first: int
     last: int
     code: str
     sentence: str
     actions: tuple[str, ...]
+    advice: str = ""
 
 
 def _any_of(*patterns: str) -> re.Pattern[str]:
@@ -82,9 +86,10 @@ WORDINGS: tuple[Wording, ...] = (
     Wording(
         "provider_error",
         _any_of(r"loading model", r"model is loading", r"currently loading"),
-        "{host} is still loading {model}: try again in a moment.",
+        "{host} is still loading {model}",
         ("retry",),
         retry_after=LOADING_SECONDS,
+        advice="try again in a moment",
     ),
     Wording(
         "tools_refused",
@@ -115,7 +120,20 @@ WORDINGS: tuple[Wording, ...] = (
         ),
         "{model} at {host} cannot see pictures: send the message without, or choose a model "
         "that can.",
-        ("choose-model", "new-chat"),
+        ("choose-model", "remove-attachment"),
+        not_with=RATE_LIMITED,
+    ),
+    Wording(
+        "bad_request",
+        _any_of(
+            r"\bimage (size )?exceeds\b",
+            r"unsupported (image|file|media|mime)\b",
+            r"could not process (the )?image",
+            r"unable to process input image",
+            r"invalid image",
+        ),
+        "{host} does not take this attachment: its own words are below.",
+        ("remove-attachment", "choose-model"),
         not_with=RATE_LIMITED,
     ),
     Wording(
@@ -257,22 +275,25 @@ STATUS_MEANINGS: tuple[StatusMeaning, ...] = (
         413,
         413,
         "bad_request",
-        "The message is larger than {host} takes: send it without its largest attachment.",
-        ("new-chat", "choose-model"),
+        "{host} does not take a request as large as this one{size}: send it with smaller or fewer "
+        "attachments.",
+        ("remove-attachment", "choose-model"),
     ),
     StatusMeaning(
         429,
         429,
         "rate_limited",
-        "{host} gets more requests than it allows for this key: try again later.",
+        "{host} gets more requests than it allows for this key",
         ("retry", "choose-model"),
+        "try again later",
     ),
     StatusMeaning(
         500,
         599,
         "provider_error",
-        "{host} failed with an error of its own (status {status}): try again.",
+        "{host} failed with an error of its own (status {status})",
         ("retry", "choose-model"),
+        "try again",
     ),
     StatusMeaning(
         400,
@@ -285,8 +306,9 @@ STATUS_MEANINGS: tuple[StatusMeaning, ...] = (
         0,
         999,
         "provider_error",
-        "{host} reported an error: its own words are below.",
+        "{host} reported an error",
         ("retry", "choose-model"),
+        "its own words are below",
     ),
 )
 

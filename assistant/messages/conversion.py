@@ -35,6 +35,7 @@ from .prompt import Content, ImageContent, PromptMessage, TextContent, ToolCall
 INTERRUPTED = "The tool was interrupted and gave no result."
 UNDECIDED = "The user did not decide whether this tool may run. It did not run."
 DENIED = "The user declined this. It did not run."
+IN_OWN_WORDS = "The user says:"
 SHOWN = "[The user was shown a {} here. It is not sent again.]"
 NO_OUTPUT = "(no output)"
 """Sent in place of an empty result, which some servers refuse."""
@@ -221,7 +222,7 @@ def tool_result(part: ToolPart, source: str | None = None) -> PromptMessage:
     elif part.state == "output-denied" or (part.approval and part.approval.approved is False):
         denied = True
         reason = part.approval.reason if part.approval else None
-        content = _error(f"{DENIED} Reason: {reason}" if reason else DENIED)
+        content = _error(f"{DENIED} {IN_OWN_WORDS} {reason}" if reason else DENIED)
     elif part.state == "output-error":
         content = _error(part.error_text or "The tool failed without saying why.")
     elif part.state == "approval-requested":

@@ -40,7 +40,10 @@ def role_in_log(message: Message) -> str:
 
 def without_events(messages: Iterable[Message]) -> tuple[Message, ...]:
     """The messages that are part of the conversation."""
-    return tuple(message for message in messages if not is_event(message))
+    # Asked several times in a turn, of thousands of messages: no call for each.
+    return tuple(
+        [one for one in messages if one.role != "user" or one.metadata.get(FIELD) != EVENT]
+    )
 
 
 def events_before(messages: Sequence[Message]) -> tuple[Message, ...]:

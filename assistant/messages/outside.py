@@ -17,12 +17,13 @@ from typing import Any, Final
 from .fences import plain_line, without_tags
 from .origin import HIDDEN
 from .parts import Approval, DataPart, Message, Part, ReasoningPart, TextPart, ToolPart
+from .waiting import WAITING
 
 NOT_RUN: Final = "This call came with an imported chat. It did not run."
 NOT_ITS_OWN: Final = "Another call has the same id. This call did not run."
-SERVERS_DATA: Final = frozenset(("skill", "command"))
-"""The `data-*` parts that decide what a model reads in place of a message's text. Only this server
-makes them, of the text."""
+SERVERS_DATA: Final = frozenset(("skill", "command", WAITING))
+"""The `data-*` parts that decide what a model reads in place of a message's text, or what a
+person is asked. Only this server makes them."""
 COMMAND: Final = "command"
 """`metadata.command` keeps an answer to a slash command from the model."""
 SERVERS_METADATA: Final = frozenset((COMMAND, HIDDEN))

@@ -119,18 +119,27 @@ class SystemPrompts:
         tools: bool,
         max_steps: int = 0,
         pinned_skills: Sequence[Skill | SkillSummary] = (),
+        memories: str = "",
     ) -> SystemPrompt:
         """The system message of one request, byte-identical until a source changes (R9). Reads
         files, so call it in a thread.
 
         The first turn and every turn with cached prompts (R50) get the full message, or the
         `compact` message in a small window; other turns get the continuation (R1, R2). A source
-        that cannot be read raises nothing: `left_out` names it.
+        that cannot be read raises nothing: `left_out` names it. `memories` end the user context; a
+        continuation has none, since their place is the tail there (R45).
         """
         known, missing = statements
         continuation = not first_turn and self._settings.prompt_cache != "auto"
         prompt = self._compose(
-            known, continuation, window_tokens, compact, tools, max_steps, tuple(pinned_skills)
+            known,
+            continuation,
+            window_tokens,
+            compact,
+            tools,
+            max_steps,
+            tuple(pinned_skills),
+            memories,
         )
         rules = tuple(rule.text for rule in known.rules)
         return replace(prompt, left_out=prompt.left_out + missing, rules=rules)
@@ -144,6 +153,7 @@ class SystemPrompts:
         tools: bool,
         max_steps: int,
         pinned_skills: tuple[Skill | SkillSummary, ...],
+        memories: str,
     ) -> SystemPrompt:
         user_context = load_user_context(
             self._user_path, statements, self._cache, self._defaults_path
@@ -152,10 +162,10 @@ class SystemPrompts:
         if continuation:
             render, cap = self._continuation(user_context, tools, max_steps, pinned_skills)
         elif compact:
-            render, cap = self._compact(user_context, tools), limit * CHARS_PER_TOKEN
+            render, cap = self._compact(user_context, tools, memories), limit * CHARS_PER_TOKEN
         else:
             user_chars = self._user_chars(user_context, limit // USER_SHARE)
-            render, cap = self._full(user_context, user_chars, tools, max_steps)
+            render, cap = self._full(user_context, user_chars, tools, max_steps, memories)
         prompt, fitting = self._within(limit, render, cap)
         if fitting == cap or WINDOW_LIMIT in prompt.limits:
             return prompt
@@ -173,7 +183,12 @@ class SystemPrompts:
         return self._shipped[1]
 
     def _full(
-        self, user_context: UserContext, user_chars: int, tools: bool, max_steps: int
+        self,
+        user_context: UserContext,
+        user_chars: int,
+        tools: bool,
+        max_steps: int,
+        memories: str,
     ) -> tuple[Render, int]:
         shipped = self._look()
         sections, skills = shipped.sections, shipped.skills if tools else ()
@@ -191,6 +206,7 @@ class SystemPrompts:
                 skills=skills,
                 tools=tools,
                 max_steps=max_steps,
+                memories=memories,
             )
             limits = ((SYSTEM_LIMIT,) if system.left_out else ()) + prompt.limits
             if user_chars != self._settings.user_context_max_chars:
@@ -223,7 +239,7 @@ class SystemPrompts:
 
         return render, self._settings.continuation_max_chars
 
-    def _compact(self, user_context: UserContext, tools: bool) -> Render:
+    def _compact(self, user_context: UserContext, tools: bool, memories: str) -> Render:
         text = self._look().compact
 
         def render(max_chars: int) -> SystemPrompt:
@@ -235,6 +251,7 @@ class SystemPrompts:
                 narrative_max_chars=self._settings.narrative_max_chars,
                 max_rules=self._settings.max_rules,
                 tools=tools,
+                memories=memories,
             )
 
         return render

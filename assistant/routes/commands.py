@@ -39,9 +39,8 @@ async def command_chat(request: Request[CommandBody, None]) -> web.Response:
     # In a thread: a trajectory may have megabytes.
     command = await asyncio.to_thread(command_from, body.command)
     sender = Sender(body.client_id or None, snapshot_of(body.workflow))
-    queued, made = await request.space.sessions.command(request.variable("id"), command, sender)
-    accepted = {"accepted": True, "queued": queued}
-    return answer(accepted if made is None else {**accepted, "chat_id": made}, status=202)
+    queued, done = await request.space.sessions.command(request.variable("id"), command, sender)
+    return answer({"accepted": True, "queued": queued, **done.to_json()}, status=202)
 
 
 ROUTES = (

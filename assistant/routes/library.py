@@ -11,12 +11,23 @@ from pydantic import AfterValidator, BeforeValidator, Field
 from ..chats import Branches, WorkflowName, titles
 from ..chats.chat_json import chat_json, entry_json, time_json
 from ..chats.export.trajectory import LONGEST_NAME
+from ..chats.identity import chat_id as check_chat_id
 from ..chats.identity import new_chat_id
 from ..chats.search.word_search import WordHit
-from ..validation import NOT_GIVEN, Body, Changes, Flag, NoFields, Query, Whole, schema_named
+from ..validation import (
+    NOT_GIVEN,
+    Body,
+    Changes,
+    Flag,
+    NoFields,
+    Query,
+    QueryFlag,
+    Whole,
+    schema_named,
+)
 from .answers import answer, nothing
 from .chats import Limit
-from .route import PlainRequest, Request, Route
+from .route import Request, Route
 from .turns import LONGEST_ID
 
 LONGEST_TITLE: Final = 200
@@ -47,6 +58,7 @@ class NewChat(Body):
     id: Annotated[str | None, schema_named("ChatId", null=True)] = None
     title: Title | None = None
     workflow: NamedWorkflow | None = None
+    temporary: Flag = Field(False, description="Kept in memory only, in no list, search or memory.")
 
 
 class BranchAt(Body):
@@ -63,6 +75,10 @@ class ChatChanges(Changes):
     pinned: Flag = NOT_GIVEN
 
 
+class DeletionQuery(Query):
+    memories: QueryFlag = Field(False, description="Also what was remembered from it.")
+
+
 class SearchQuery(Query):
     q: Annotated[
         str,
@@ -75,8 +91,11 @@ class SearchQuery(Query):
 async def create_chat(request: Request[NewChat, None]) -> web.Response:
     """Make an empty chat."""
     body, space = request.body, request.space
+    identity = new_chat_id() if body.id is None else body.id
+    if body.temporary:
+        space = await request.own_space.begin_temporary(check_chat_id(identity))
     chat = await space.chats.create(
-        new_chat_id() if body.id is None else body.id,
+        identity,
         titles.NEW_CHAT if body.title is None else body.title,
         None if (named := body.workflow) is None else WorkflowName(named.id, named.name),
         "rule" if body.title is None else "user",
@@ -131,17 +150,20 @@ async def change_chat(request: Request[ChatChanges, None]) -> web.Response:
     return answer(space.sessions.entry(chat))
 
 
-async def delete_chat(request: PlainRequest) -> web.Response:
+async def delete_chat(request: Request[None, DeletionQuery]) -> web.Response:
     """Hide the chat at once, and remove it for good a minute later."""
     space, identity = request.space, request.variable("id")
     await space.sessions.delete(identity, partial(space.trash.delete, identity))
+    await space.learned.chat_deleted(identity, memories=request.query.memories)
+    space.temporary_chats.forget(identity)
     return nothing()
 
 
 async def restore_chat(request: Request[NoFields, None]) -> web.Response:
-    """Bring a deleted chat back, within a minute."""
+    """Bring a deleted chat back, within a minute, with the memories that went with it."""
     space = request.space
     chat = await space.trash.restore(request.variable("id"))
+    await space.learned.chat_restored(chat.id)
     space.sessions.created(chat)
     return answer(entry_json(chat))
 

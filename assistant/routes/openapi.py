@@ -50,6 +50,7 @@ TAGS: Final[Mapping[str, str]] = {
     "workflows": "chats",
     "skills": "knowledge",
     "statements": "knowledge",
+    "memories": "knowledge",
     "user_data": "knowledge",
 }
 """The group of the routes in each module; the others are about the installation."""

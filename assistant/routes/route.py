@@ -71,6 +71,13 @@ class Request(Generic[Body, Query]):
 
     @property
     def space(self) -> UserSpace:
+        """The space of the user who sends the request, or of that user's temporary chats where the
+        request names one of these."""
+        named = self.http.match_info.get("id") or getattr(self.body, "id", None)
+        return self.own_space.of_chat(named if isinstance(named, str) else None)
+
+    @property
+    def own_space(self) -> UserSpace:
         """The space of the user who sends the request."""
         return self.installation.space_of(self.http)
 

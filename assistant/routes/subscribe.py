@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import suppress
 from dataclasses import dataclass
-from typing import Annotated, Any, Final
+from typing import Annotated, Any, Final, Literal
 
 from aiohttp import web
 from pydantic import Field, WithJsonSchema
@@ -44,6 +44,9 @@ class SubscribeQuery(Query):
     client_id: Annotated[str, Field(max_length=LONGEST_ID)] | None = Field(
         None, description="The panel that reads; tool calls that are addressed to it wait for it."
     )
+    canvas: Literal["0", "1"] = Field(
+        "0", description="`1`: the panel carries out edits of the workflow on a canvas."
+    )
     epoch: str | None = Field(
         None,
         description="The epoch of the last event; with another epoch the stream begins anew.",
@@ -64,13 +67,14 @@ async def subscribe(request: Request[None, SubscribeQuery]) -> web.StreamRespons
     query = request.query
     seen = _seen(request.http.headers.get("Last-Event-ID") or query.last_event_id or "")
     reader = _Reader(request.http, seen, query.epoch)
-    sessions, gate = request.space.sessions, request.installation.gate
+    sessions = request.own_space.of_chat(query.chat_id).sessions
+    gate = request.installation.gate
     if query.chat_id is None:
         with gate.stream_slot(request.http, query.client_id):
             return await _stream(reader, sessions.feed.events, sessions.feed.snapshot)
     session = await sessions.of(query.chat_id)
     with gate.stream_slot(request.http, query.client_id):
-        async with session.watched(query.client_id):
+        async with session.watched(query.client_id, query.canvas == "1"):
             return await _stream(reader, session.events, session.snapshot)
 
 

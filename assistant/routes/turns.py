@@ -88,6 +88,9 @@ class TurnBody(OpenBody):
     trigger: Trigger = None
     client_id: ClientId = None
     workflow: Workflow | None = None
+    temporary: Flag = Field(
+        False, description="A new chat is kept in memory only, in no list, search or memory."
+    )
     priority: Flag = Field(
         False, description="With `Prefer: respond-async`: ahead of the other messages that wait."
     )
@@ -119,12 +122,16 @@ async def start_turn(request: Request[TurnBody, DebugQuery]) -> web.StreamRespon
     once, the message waits in a busy or waiting chat, and the answer comes as the chat's events.
     """
     asked = request.body.turn_request()
+    if request.body.temporary and asked.chat_id is not None:
+        await request.own_space.begin_temporary(asked.chat_id)
     sessions = request.space.sessions
     if _prefers_async(request.http):
         if asked.chat_id is None:
             raise InvalidRequest("expected the chat's id", where="id")
-        submitted = await sessions.submit(asked, request.body.priority)
-        return answer(asdict(submitted), 202, headers={"Preference-Applied": RESPOND_ASYNC})
+        submitted = asdict(await sessions.submit(asked, request.body.priority))
+        if not submitted["answered"]:
+            del submitted["answered"]
+        return answer(submitted, 202, headers={"Preference-Applied": RESPOND_ASYNC})
     with request.installation.gate.stream_slot(request.http, asked.client_id):
         turn = await sessions.start(asked)
         try:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator
+import asyncio
+import json
+from collections.abc import AsyncGenerator, Mapping
 from typing import Any, Final
 
 from aiohttp import web
@@ -23,20 +25,30 @@ PIECE: Final = 65_536
 class GraphsQuery(Query):
     limit: Limit = DEFAULT_PAGE
     before: str | None = Field(None, description="The last revision of the page before.")
+    message_id: str | None = Field(
+        None, description="Only the graph that the workflow had at this message of the path."
+    )
 
 
 async def list_workflows(request: Request[None, GraphsQuery]) -> web.Response:
     """The graphs that the chat's workflows had, the one that came last first."""
     query = request.query
-    graphs = ChatGraphs(request.space.chats)
-    found = await graphs.list(request.variable("id"), query.limit, query.before)
+    graphs, chat_id = ChatGraphs(request.space.chats), request.variable("id")
+    if query.message_id is not None:
+        kept = await graphs.at(chat_id, query.message_id)
+        if kept is None:
+            return answer({"workflows": []})
+        current = await graphs.is_newest(chat_id, kept)
+        return answer({"workflows": [{**_entry(kept), "current": current}]})
+    found = await graphs.list(chat_id, query.limit, query.before)
     return answer({"workflows": [_entry(one) for one in found]})
 
 
 async def read_workflow(request: PlainRequest) -> web.Response:
     """A graph that a workflow of the chat had, as the client sent it."""
     graphs = ChatGraphs(request.space.chats)
-    content = await graphs.read(request.variable("id"), request.variable("revision"))
+    graph = await graphs.read(request.variable("id"), request.variable("revision"))
+    content = await asyncio.to_thread(_written, graph)
     return LargeAnswer(_pieces(content), headers={"Content-Type": JSON})
 
 
@@ -50,6 +62,10 @@ ROUTES = (
         errors=(404,),
     ),
 )
+
+
+def _written(graph: Mapping[str, Any]) -> bytes:
+    return json.dumps(graph, separators=(",", ":")).encode("ascii")
 
 
 async def _pieces(content: bytes) -> AsyncGenerator[bytes, None]:

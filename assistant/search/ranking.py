@@ -225,14 +225,12 @@ def _enough(weights: Mapping[int, float], left: float, most: int) -> bool:
 
 def _scores(weighted: list[Weighted], entries: Mapping[int, Entry]) -> dict[int, float]:
     """The score of each message: the sum of the best weight of each term."""
-    shares = _length_shares(entries)
+    shares, known = _length_shares(entries), frozenset(entries)
     lines: dict[int, list[tuple[int, float]]] = {}
     scores: dict[int, float] = {}
     for places, weight in weighted:
         best: dict[int, float] = {}
-        for place in entries:
-            if place not in places:
-                continue
+        for place in known.intersection(places):
             if place not in lines:
                 share = shares[place]
                 line = _line(place, entries)

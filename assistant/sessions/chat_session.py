@@ -19,30 +19,32 @@ Locks are taken in this order, never backwards:
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine
+from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Sequence
 from contextlib import asynccontextmanager, suppress
 from dataclasses import replace
 from typing import Any, TypeVar
 
-from ..chats import Chat, ChatState
+from ..chats import Chat, ChatState, Permissions
 from ..chats.chat_json import entry_json
 from ..chats.identity import new_chat_id
 from ..errors import Conflict, InvalidRequest, NotFound, StoreError
-from ..messages.parts import Message
+from ..messages.parts import DataPart, Message
 from ..turn.decisions import Decision, ToolResult
 from ..turn.stream import StopReason, TurnStream
 from ..turn.turn_request import TurnRequest
 from . import commands
 from .chat_turns import ChatTurns
+from .edit_commands import RedoEdits, RestoreWorkflow, UndoEdits
 from .event_log import DELETED, EventLog, first_seq, new_epoch
 from .gates import GATES, refusal
 from .live_chat import LiveChat
 from .message_queue import MessageQueue
+from .param_changes import ApprovalChange
 from .path import ChatPath
 from .serialization import Json
 from .session_services import SessionServices
-from .states import BUSY, ENDED_WELL
-from .submissions import Sender, Submissions, Submitted, kind_of
+from .states import BUSY, ENDED_WELL, WAITS_FOR_ANSWER
+from .submissions import Done, Sender, Submissions, Submitted, kind_of
 
 Result = TypeVar("Result")
 
@@ -76,6 +78,9 @@ class ChatSession:
             last, end = await self._path.end()
             self.live.load(chat, queue, last, end)
             self._turns.params = chat.params
+            # A chat can be read although it is not known what was taken back in it.
+            with suppress(StoreError):
+                self.live.set_undone(await self._services.turns.edits.undone(self.id))
 
     @property
     def running(self) -> TurnStream | None:
@@ -106,17 +111,18 @@ class ChatSession:
         a full queue, and the errors of `turn.opening`."""
         return await self._unbroken(self._submit(request, priority))
 
-    async def command(self, command: commands.Command, sender: Sender) -> str | None:
-        """Carries out a command or queues it. Returns the id of the chat that it made, if any.
+    async def command(self, command: commands.Command, sender: Sender) -> Done:
+        """Carries out a command or queues it.
 
         Raises NotFound for an unknown chat, Conflict with `state` and `reason` for a command that
         the state refuses, and the errors of the command itself."""
         return await self._unbroken(self._command(command, sender))
 
     @asynccontextmanager
-    async def watched(self, client_id: str | None) -> AsyncIterator[None]:
-        """A reader follows the chat, which is therefore not unread."""
-        self.live.reader_joined(client_id)
+    async def watched(self, client_id: str | None, canvas: bool = False) -> AsyncIterator[None]:
+        """A reader follows the chat, which is therefore not unread. `canvas`: it carries out edits
+        on a canvas."""
+        self.live.reader_joined(client_id, canvas)
         try:
             if self.live.unread:
                 # A reader must not be refused because the mark cannot be stored.
@@ -125,7 +131,7 @@ class ChatSession:
                 self.live.set_unread(False)
             yield
         finally:
-            self.live.reader_left(client_id)
+            self.live.reader_left(client_id, canvas)
 
     async def snapshot(self) -> Json:
         """The data of a new reader's first event; the next event has `seq` + 1."""
@@ -143,6 +149,10 @@ class ChatSession:
         in the tail of the next turn. Raises NotFound for a deleted chat and StoreError."""
         async with self._path.lock:
             await self._path.add_event(event)
+
+    async def add_parts(self, message_id: str, parts: Sequence[DataPart]) -> None:
+        """Adds parts to the answer that ends the chat, if it still does; raises StoreError."""
+        await self._path.add_parts(message_id, parts)
 
     async def close(self) -> None:
         """Stops the turn at ComfyUI's shutdown (its answer is stored as far as it came) and ends
@@ -184,8 +194,15 @@ class ChatSession:
     async def _start(self, request: TurnRequest) -> TurnStream:
         async with self._commands:
             await self._check_here()
-            if self._state in BUSY:
+            if self._state in BUSY or self.running is not None:
                 raise self._refusal()
+            if self._state == WAITS_FOR_ANSWER and kind_of(request) == "user_message":
+                message = request.message
+                if message is not None and message.id in self.live.answered_by:
+                    raise self._refusal()  # It answered the question before this one.
+                known = message is None or await self._submissions.knows(message.id)
+                if message is not None and message.role == "user" and not known:
+                    return await self._submissions.answer(message, request.client_id)
             return await self._turns.begin(request)
 
     async def _submit(self, request: TurnRequest, priority: bool) -> Submitted:
@@ -196,41 +213,45 @@ class ChatSession:
                 raise self._refusal()
             return await self._submissions.submit(request, priority, busy=verdict == "queue")
 
-    async def _command(self, command: commands.Command, sender: Sender) -> str | None:
+    async def _command(self, command: commands.Command, sender: Sender) -> Done:
         try:
             return await self._gated(command, sender)
         except Conflict as conflict:
             known = {"state": self._state, "reason": conflict.code, **conflict.extra}
             raise Conflict(conflict.message, code=conflict.code, extra=known) from None
 
-    async def _gated(self, command: commands.Command, sender: Sender) -> str | None:
+    async def _gated(self, command: commands.Command, sender: Sender) -> Done:
         if isinstance(command, commands.Abort):
             await self._abort()
-            return None
+            return Done()
         if isinstance(command, commands.Compact):
             await self._compact(command)
-            return None
+            return Done()
         if isinstance(command, commands.SetParams) and command.params.provider is not None:
             # Before the lock is taken: a server that does not respond must not delay a stop.
             await self._services.turns.check_provider(command.params.provider)
         async with self._commands:
             await self._check_here()
+            if isinstance(command, ToolResult):
+                told = await self._turns.edited(command, sender.client_id)
+                if told is not None:
+                    return Done(told=told)
             verdict = GATES[commands.type_of(command), self._state]
             if verdict == "refuse":
                 raise self._refusal()
             if isinstance(command, commands.UserMessage):
-                await self._submissions.say(command, sender, busy=verdict == "queue")
-                return None
+                busy = verdict == "queue"
+                return Done(answered=await self._submissions.say(command, sender, busy=busy))
             return await self._carry_out(command, sender)
 
-    async def _carry_out(self, command: commands.Command, sender: Sender) -> str | None:
+    async def _carry_out(self, command: commands.Command, sender: Sender) -> Done:
         match command:
             case commands.RetryFromIndex() | commands.Regenerate():
                 await self._turns.begin(await self._submissions.again(command, sender))
             case Decision() | ToolResult():
                 await self._turns.decide(command, sender.client_id)
             case commands.TakeOver():
-                await self._turns.take_over(sender.client_id)
+                await self._turns.take_over(sender.client_id, sender.workflow.id)
             case commands.UpdateMessage():
                 await self._path.update(command)
             case commands.RemoveMessage():
@@ -242,7 +263,10 @@ class ChatSession:
             case commands.RestoreFromTrajectory():
                 await self._path.restore(command.trajectory.path_rows)
             case commands.BranchFromChat():
-                return await self._branch(command)
+                return Done(await self._branch(command))
+            case UndoEdits() | RedoEdits() | RestoreWorkflow():
+                back = self._turns.take_back(command, sender.workflow, sender.client_id)
+                return Done(told=await back)
             case commands.SetParams():
                 await self._set_params(command)
             case commands.SetDraft():
@@ -258,7 +282,7 @@ class ChatSession:
                 await self._queue.run_next()
             case _:
                 raise AssertionError(f"nobody carries out {command!r}")
-        return None
+        return Done()
 
     async def _branch(self, command: commands.BranchFromChat) -> str:
         chat = await self._services.branches.branch(self.id, command.message_id, new_chat_id())
@@ -268,9 +292,24 @@ class ChatSession:
     async def _set_params(self, command: commands.SetParams) -> None:
         given = {name: getattr(command.params, name) for name in command.given}
         params = replace(self._turns.params, **given)
-        await self._services.store.set_params(self.id, params)
-        self._turns.params = params
+        if command.approval is not None:
+            await self._set_approval(command.approval)
+        if given:
+            await self._services.store.set_params(self.id, params)
+            self._turns.params = params
         await self.refresh()
+
+    async def _set_approval(self, change: ApprovalChange) -> None:
+        """Counts from now on, also for the turn that runs. Raises InvalidRequest for a budget of a
+        chat in another mode."""
+        mode, budget = change.mode, change.budget
+        if mode is None and budget is not None:
+            chat = await self._services.store.get(self.id)
+            mode = chat.permissions.mode if chat is not None else None
+            if mode != "budget":
+                raise InvalidRequest('expected approval "budget" beside it', where="params.budget")
+        since = self._services.now() if budget is not None else None
+        await self._services.store.set_permissions(self.id, Permissions(mode, budget, since))
 
     async def _set_draft(self, draft: str | None) -> None:
         await self._services.store.set_draft(self.id, draft)

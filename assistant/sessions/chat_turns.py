@@ -2,6 +2,7 @@
 
     turn = await turns.begin(request)              a new turn, from a request or the queue
     await turns.decide(command, "panel-1")         a suspended turn goes on
+    await turns.answer(text, message_id, None)     so does one that asked the user something
     await turns.stop()                             nothing runs or waits any more
 
 `ChatTurns` observes the turns that it starts: each change of state is checked against the table of
@@ -10,32 +11,40 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import replace
+from typing import Any
 
 from ..chats import Begun, Chat, ChatParams, ChatState, Parent
 from ..chats.reconcile import pending, state_after
 from ..errors import AssistantError, Conflict, InvalidRequest
+from ..messages import chunks
 from ..messages.chunks import Chunk
 from ..messages.parts import Message
+from ..tools.edit_tools import UNDO_TOOL
 from ..turn.decisions import (
     Decision,
     ToolResult,
+    answered,
     check_clear,
     decided,
     once,
     remembered,
     stopped,
 )
+from ..turn.edits.taking_back import Asked
 from ..turn.opening import Opening, addressed, goes_on, open_suspended
 from ..turn.stream import StopReason, TurnStream
 from ..turn.turn import Turn, TurnObserver
 from ..turn.turn_request import TurnRequest
+from ..workflow.snapshot import Snapshot
+from .edit_commands import RedoEdits, RestoreWorkflow, TakingBack
 from .live_chat import LiveChat
 from .path import ChatPath
+from .serialization import Json
 from .session_services import SessionServices
-from .states import WAITING, route
+from .states import WAITING, WAITS_FOR_ANSWER, route
 
 Ended = Callable[[ChatState, StopReason | None], None]
 """Called when a turn has ended: with the chat's state, and the reason if the turn was stopped."""
@@ -79,8 +88,9 @@ class ChatTurns(TurnObserver):
             return self._turn.stream
 
     async def decide(self, command: Decision | ToolResult, client_id: str | None) -> None:
-        """Stores the decision; the turn goes on when no other call waits. Raises Conflict
-        (`nothing_waits`, `which_question`)."""
+        """Stores the decision or the result. The turn goes on, unless it waits for another call
+        still. Raises Conflict (`nothing_waits`, `which_question`), and InvalidRequest for an answer
+        that the question does not allow."""
         async with self._path.lock:
             path = await self._store.path(self._id)
             if not path or path[-1].role != "assistant":
@@ -95,26 +105,75 @@ class ChatTurns(TurnObserver):
             if isinstance(command, Decision) and command.approved and command.remember:
                 for name in sorted(remembered(message, command.ids, each_time)):
                     await self._store.allow_tool(self._id, name)
-            if pending(message):
+            waits = pending(path[-1])
+            if waits is not None and pending(message) == waits:
                 await self._waits_on(message, _parent(path), state_after(message))
                 return
-            if isinstance(command, Decision) and self._live.present(self._live.client_id):
+            is_a_persons = isinstance(command, Decision) or self._live.state == WAITS_FOR_ANSWER
+            if is_a_persons and self._live.present(self._live.client_id):
                 # Any panel may decide; the calls still go to the panel that began the turn.
                 client_id = None
-            message = addressed(message, client_id)
-            opening, start = open_suspended(path, message)
-            self._turn = await self._service.resume(opening, start, self._id, self.params, self)
+            await self._go_on(path, addressed(message, client_id))
 
-    async def take_over(self, client_id: str | None) -> None:
-        """Gives the waiting calls to that panel. Raises Conflict while the panel that they were
-        addressed to is subscribed."""
-        if client_id is None:
-            raise InvalidRequest("expected the id of the panel", where="client_id")
-        if client_id != self._live.client_id and self._live.present(self._live.client_id):
-            raise Conflict("The panel that runs these calls is still open.", code="client_present")
+    async def answer(self, text: str, message_id: str, client_id: str | None) -> TurnStream:
+        """Answers the question that waits with the text of a message, which begins no turn of its
+        own. Raises Conflict (`nothing_waits`)."""
         async with self._path.lock:
             path = await self._store.path(self._id)
-            if not path or not pending(path[-1]):
+            if not path or path[-1].role != "assistant":
+                raise Conflict("No question waits in this chat.", code="nothing_waits")
+            message = answered(path[-1], text, message_id)
+            settled = await self._store.settled_calls(self._id, message.id)
+            if self._live.present(self._live.client_id):
+                client_id = None
+            return await self._go_on(path, addressed(once(message, settled), client_id))
+
+    async def _go_on(self, path: tuple[Message, ...], message: Message) -> TurnStream:
+        """Lets the suspended turn go on with a newer version of its answer. The caller holds the
+        path's lock."""
+        opening, start = open_suspended(path, message)
+        self._turn = await self._service.resume(opening, start, self._id, self.params, self)
+        return self._turn.stream
+
+    async def edited(self, result: ToolResult, client_id: str | None) -> Json | None:
+        """Takes a panel's result of an edit, in any state; returns what the panel has to know of
+        it. None where the call is no edit."""
+        answer = self._turn.stream.message if self._turn is not None else None
+        return await self._service.edits.result(self._id, result, client_id, answer)
+
+    async def take_back(
+        self, command: TakingBack, workflow: Snapshot, client_id: str | None
+    ) -> Json:
+        """Takes back edits, makes them again or goes back to an earlier state, of the workflow that
+        is open in the client; returns what its canvas has to do. Raises Conflict."""
+        edits = self._service.edits
+        canvas = client_id is not None and self.away(client_id) == 0.0
+        redo = isinstance(command, RedoEdits)
+        asked = Asked(command.message_id, workflow, canvas, redo)
+        if isinstance(command, RestoreWorkflow):
+            return await edits.restore(self._id, asked)
+        try:
+            return await edits.take_back(self._id, asked)
+        finally:
+            self._live.set_undone(await edits.undone(self._id))
+
+    async def take_over(self, client_id: str | None, workflow_id: str = "") -> None:
+        """Gives the waiting calls to that panel, in which this workflow is open. Raises Conflict
+        while the panel that they were addressed to is subscribed, and for an edit that the panel
+        cannot carry out (`no_canvas`, `other_workflow`)."""
+        if client_id is None:
+            raise InvalidRequest("expected the id of the panel", where="client_id")
+        if self._turn is not None and self._live.client_id == client_id:
+            return
+        if client_id != self._live.client_id and self._live.present(self._live.client_id):
+            raise Conflict("The panel that runs these calls is still open.", code="client_present")
+        if self._service.edits.take_over(self._id, client_id, workflow_id):
+            if self._turn is not None:
+                self._turn.stream.emit(chunks.message_metadata({"client_id": client_id}))
+            return
+        async with self._path.lock:
+            path = await self._store.path(self._id)
+            if not path or pending(path[-1]) is None:
                 raise Conflict("No call waits in this chat.", code="nothing_waits")
             message = addressed(path[-1], client_id)
             await self._waits_on(message, _parent(path), self._live.state)
@@ -127,13 +186,11 @@ class ChatTurns(TurnObserver):
         elif self._live.state in WAITING:
             async with self._path.lock:
                 path = await self._store.path(self._id)
-                if path and pending(path[-1]):
+                if path and pending(path[-1]) is not None:
                     await self._waits_on(stopped(path[-1]), _parent(path), "idle")
                 else:
                     await self._enter("idle")
             self._service.forget_workflow(self._id)
-        elif self._live.state == "waiting_user_input":
-            await self._enter("idle")
 
     # TurnObserver: called by `turn` while `begin` and `decide` hold the path's lock, then by the
     # running turn.
@@ -155,6 +212,15 @@ class ChatTurns(TurnObserver):
     def chunk(self, chunk: Chunk) -> None:
         self._live.chunk(chunk)
 
+    def away(self, client_id: str) -> float | None:
+        return self._live.canvases.away(client_id)
+
+    def handed(self, call: Mapping[str, Any] | None, client_id: str | None) -> None:
+        """The chat waits for the panel while its turn goes on."""
+        self._live.hand_over(None if call is None else dict(call), client_id)
+        self.entered("executing_tools" if call is None else "waiting_client")
+        self._live.tell_runtime()
+
     def entered(self, state: ChatState) -> None:
         for step in route(self._live.state, state):
             self._live.enter(step)
@@ -164,6 +230,9 @@ class ChatTurns(TurnObserver):
             self._turn = None
             self._live.finished(turn.stream.message, state)
             await self._path.show_new_event()
+            if any(part.tool_name == UNDO_TOOL for part in turn.stream.message.tool_parts):
+                with suppress(AssistantError):
+                    self._live.set_undone(await self._service.edits.undone(self._id))
             if chat is None:
                 chat = await self._path.stored()
             if chat is not None:

@@ -13,7 +13,6 @@ from pydantic import AfterValidator, BeforeValidator, Field, PlainValidator, Wit
 
 from ..chats import ChatParams
 from ..chats.export.trajectory import Trajectory, from_text
-from ..config import REASONING_EFFORTS, TEMPERATURES
 from ..errors import InvalidRequest
 from ..messages.json_text import json_text
 from ..messages.outside import from_outside
@@ -21,15 +20,15 @@ from ..messages.parts import Message
 from ..messages.ui import message_from_ui
 from ..turn.decisions import Decision, ToolResult
 from ..turn.json_limits import fault_of
-from ..validation import Body, Changes, Flag, Number, Whole, parsed, schema_named
+from ..validation import Body, Flag, Whole, parsed, schema_named
+from .edit_commands import RedoEdits, RestoreWorkflow, UndoEdits
+from .param_changes import ApprovalChange, ParamChanges
 
 # No `from __future__ import annotations` here: older pydantic does not resolve the annotations of
 # dataclasses when they are texts.
 
 LONGEST_DRAFT = 200_000
 """Characters; longer than what people type."""
-LONGEST_NAME = 200
-"""Characters of a provider's or a model's name."""
 
 
 def _message(value: Any) -> Message:
@@ -55,7 +54,6 @@ def _trajectory(value: Any) -> Trajectory:
 Id = Annotated[str, Field(min_length=1)]
 Ids = Annotated[tuple[str, ...], Field(min_length=1)]
 Index = Annotated[Whole, Field(ge=0)]
-Name = Annotated[str, Field(min_length=1, max_length=LONGEST_NAME, pattern=r"\S")]
 Focus = Annotated[
     str,
     AfterValidator(lambda text: text.strip()),
@@ -157,6 +155,7 @@ class SetParams:
 
     params: ChatParams
     given: frozenset[str]
+    approval: ApprovalChange | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -240,27 +239,26 @@ Command = (
     | CancelQueued
     | ResumeQueue
     | SetWorkflow
+    | UndoEdits
+    | RedoEdits
+    | RestoreWorkflow
     | TakeOver
 )
 
 
-class ParamChanges(Changes):
-    """null gives a parameter the value of the settings again."""
-
-    provider: Name | None = None
-    model: Name | None = None
-    temperature: Annotated[Number, Field(ge=TEMPERATURES[0], le=TEMPERATURES[1])] | None = None
-    reasoning: Literal[REASONING_EFFORTS] | None = None  # type: ignore[valid-type]
-
-
 class SetParamsCommand(Body):
-    """Change what the chat's next turns use."""
+    """Change what the chat's next turns use, and which calls ask from now on."""
 
     type: Literal["set_params"]
     params: ParamChanges
 
     def command(self) -> SetParams:
-        return SetParams(ChatParams(**self.params.changes), frozenset(self.params.changes))
+        changes = {
+            name: value
+            for name, value in self.params.changes.items()
+            if name not in ("approval", "budget")
+        }
+        return SetParams(ChatParams(**changes), frozenset(changes), self.params.approval_change)
 
 
 def _questions(ids: tuple[str, ...], approval_ids: tuple[str, ...] | None) -> tuple[str, ...]:
@@ -270,7 +268,8 @@ def _questions(ids: tuple[str, ...], approval_ids: tuple[str, ...] | None) -> tu
 
 
 class ApproveToolsCommand(Body):
-    """Allow tool calls; with `remember`, their tools need not ask in this chat any more.
+    """Allow tool calls; with `remember`, their tools need not ask in this chat any more, but for
+    calls that ask each time.
     `approval_ids` are the questions that the user saw."""
 
     type: Literal["approve_tools"]
@@ -284,7 +283,8 @@ class ApproveToolsCommand(Body):
 
 
 class RejectToolsCommand(Body):
-    """Decline tool calls; the model reads the reason. `approval_ids` are the questions that the
+    """Decline tool calls; the model reads the reason, or what to do instead, as the user's own
+    words. `approval_ids` are the questions that the
     user saw."""
 
     type: Literal["reject_tools"]
@@ -298,7 +298,9 @@ class RejectToolsCommand(Body):
 
 
 class ToolResultCommand(Body):
-    """The panel's result of a tool call: either `output` or `error`. The first result counts."""
+    """The panel's result of a tool call: either `output` or `error`. The first result counts. The
+    answer to a question is an `output` with `choices` (labels that were offered), `text`, or
+    both."""
 
     type: Literal["tool_result"]
     tool_call_id: Id
@@ -334,6 +336,9 @@ CommandJson = Annotated[
     | CancelQueued
     | ResumeQueue
     | SetWorkflow
+    | UndoEdits
+    | RedoEdits
+    | RestoreWorkflow
     | TakeOver,
     Field(discriminator="type"),
 ]

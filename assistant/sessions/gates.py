@@ -1,7 +1,8 @@
 """Whether a command runs, waits in the queue, or is refused in each state of a chat (R36). Pure.
 
-In a busy chat user messages wait. A chat that waits for decisions takes decisions only, a chat that
-waits for a panel takes results only. Aborts are always taken, and so are commands that touch no
+In a busy chat user messages wait. A chat that waits for a decision takes decisions only, a chat
+that waits for a panel takes results only, a chat that waits for an answer takes the answer, which
+may come as a user message. Aborts are always taken, and so are commands that touch no
 message: drafts, parameters, the queue, the open workflow.
 """
 
@@ -12,7 +13,7 @@ from types import MappingProxyType
 from typing import Final, Literal
 
 from ..chats import ChatState
-from .states import BUSY, STATES
+from .states import BUSY, STATES, WAITS_FOR_ANSWER
 
 Verdict = Literal["run", "queue", "refuse"]
 
@@ -24,18 +25,21 @@ _X: Final = "refuse"
 # raise Conflict (`nothing_waits`).
 _TABLE: Final[Mapping[str, tuple[Verdict, ...]]] = {
     "user_message": (_R, _Q, _Q, _Q, _Q, _R, _R, _R),
-    "retry_from_index": (_R, _X, _X, _X, _X, _R, _R, _R),
-    "regenerate": (_R, _X, _X, _X, _X, _R, _R, _R),
-    "update_message": (_R, _X, _X, _X, _X, _R, _R, _R),
-    "remove_message": (_R, _X, _X, _X, _X, _R, _R, _R),
-    "truncate_messages": (_R, _X, _X, _X, _X, _R, _R, _R),
-    "switch_version": (_R, _X, _X, _X, _X, _R, _R, _R),
-    "branch_from_chat": (_R, _X, _X, _X, _X, _R, _R, _R),
-    "restore_from_trajectory": (_R, _X, _X, _X, _X, _R, _R, _R),
-    "compact": (_R, _X, _X, _X, _X, _R, _R, _R),
-    "approve_tools": (_R, _X, _X, _R, _X, _R, _R, _R),
-    "reject_tools": (_R, _X, _X, _R, _X, _R, _R, _R),
+    "retry_from_index": (_R, _X, _X, _X, _X, _X, _R, _R),
+    "regenerate": (_R, _X, _X, _X, _X, _X, _R, _R),
+    "update_message": (_R, _X, _X, _X, _X, _X, _R, _R),
+    "remove_message": (_R, _X, _X, _X, _X, _X, _R, _R),
+    "truncate_messages": (_R, _X, _X, _X, _X, _X, _R, _R),
+    "switch_version": (_R, _X, _X, _X, _X, _X, _R, _R),
+    "branch_from_chat": (_R, _X, _X, _X, _X, _X, _R, _R),
+    "restore_from_trajectory": (_R, _X, _X, _X, _X, _X, _R, _R),
+    "compact": (_R, _X, _X, _X, _X, _X, _R, _R),
+    "approve_tools": (_R, _X, _X, _R, _X, _X, _R, _R),
+    "reject_tools": (_R, _X, _X, _R, _X, _X, _R, _R),
     "tool_result": (_R, _X, _X, _X, _R, _R, _R, _R),
+    "undo_edits": (_R, _X, _X, _X, _X, _X, _R, _R),
+    "redo_edits": (_R, _X, _X, _X, _X, _X, _R, _R),
+    "restore_workflow": (_R, _X, _X, _X, _X, _X, _R, _R),
     "take_over": (_X, _X, _X, _X, _R, _X, _X, _X),
     "abort": (_R, _R, _R, _R, _R, _R, _R, _R),
     "set_params": (_R, _R, _R, _R, _R, _R, _R, _R),
@@ -64,4 +68,7 @@ def refusal(state: ChatState) -> tuple[str, str, str]:
     if state == "waiting_client":
         sentence = "The last answer waits for a panel's result; wait for it or stop it."
         return "turn_waits", "waiting_client", sentence
+    if state == WAITS_FOR_ANSWER:
+        sentence = "The last answer waits for your answer to its question; answer or stop it."
+        return "turn_waits", "waiting_user_input", sentence
     return "refused_in_state", "nothing_waits", "Nothing waits for that in this chat."

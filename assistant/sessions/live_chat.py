@@ -18,13 +18,23 @@ from typing import Any, Final
 
 from ..chats import Chat, ChatState, Queued, Versions
 from ..chats.chat_json import chat_json
-from ..chats.reconcile import pending
 from ..errors import AssistantError
 from ..messages.chunks import Chunk
 from ..messages.merged_chunks import MergedChunks
 from ..messages.parts import Message
+from ..messages.waiting import waiting
+from ..turn.decisions import answering_ids
+from .canvases import Canvases
 from .event_log import EventLog
-from .serialization import Json, entry_of, queue_json, version_json, versions_json
+from .serialization import (
+    Json,
+    call_json,
+    entry_of,
+    queue_json,
+    version_json,
+    versions_json,
+    waiting_json,
+)
 from .states import STOPPABLE, TRANSITIONS, WAITING
 
 CONTEXT: Final = "data-context"
@@ -75,11 +85,16 @@ class LiveChat:
         self._saving = saving
         self._chat: Json = {}
         self._compacting: Json | None = None
-        self._waiting: tuple[str, ...] = ()
+        self.answered_by: set[str] = set()
+        """The ids of messages that answered questions: they are in no log."""
+        self._waiting: tuple[Json, ...] = ()
+        self._handed: Json | None = None
+        self._undone: tuple[str, ...] = ()
         self._error: Json | None = None
         self._context: Json | None = None
         self._stream: _Stream | None = None
         self._clients: Counter[str | None] = Counter()
+        self.canvases = Canvases()
         self._known = PAGE
         self._runtime: Json = self._runtime_json()
 
@@ -118,14 +133,31 @@ class LiveChat:
         """Whether that panel is subscribed."""
         return client_id is not None and self._clients[client_id] > 0
 
-    def reader_joined(self, client_id: str | None) -> None:
+    def reader_joined(self, client_id: str | None, canvas: bool = False) -> None:
+        """`canvas`: the reader carries out edits on a canvas."""
         self._clients[client_id] += 1
+        if canvas:
+            self.canvases.joined(client_id)
         self.tell_runtime()
 
-    def reader_left(self, client_id: str | None) -> None:
+    def reader_left(self, client_id: str | None, canvas: bool = False) -> None:
         self._clients[client_id] -= 1
         if not self._clients[client_id]:
             del self._clients[client_id]
+        if canvas:
+            self.canvases.left(client_id)
+        self.tell_runtime()
+
+    def hand_over(self, call: Json | None, client_id: str | None) -> None:
+        """A call of the running turn waits for this panel; None: not any more. The caller enters
+        the state, which sends it."""
+        self._handed = call
+        if call is not None:
+            self.client_id = client_id
+
+    def set_undone(self, undone: tuple[str, ...]) -> None:
+        """The answers whose edits are taken back."""
+        self._undone = undone
         self.tell_runtime()
 
     def snapshot(self, page: Page) -> Json:
@@ -235,16 +267,7 @@ class LiveChat:
         self.enter(state)
         if state == "paused":
             asked = [part for part in message.tool_parts if part.state == "approval-requested"]
-            calls = [
-                {
-                    "id": part.tool_call_id,
-                    "approval_id": part.approval.id if part.approval else "",
-                    "name": part.tool_name,
-                    "title": part.title or part.tool_name,
-                    "input": part.input,
-                }
-                for part in asked
-            ]
+            calls = [call_json(message, part) for part in asked]
             self.events.add("pause_required", {"calls": calls})
 
     def compacted(self, report: Json | None, text: str | None = None) -> None:
@@ -301,8 +324,10 @@ class LiveChat:
         answer = message if message is not None and message.role == "assistant" else None
         metadata: Mapping[str, Any] = answer.metadata if answer is not None else {}
         self.client_id = metadata.get("client_id")
-        calls = pending(answer) if answer is not None and self._stream is None else ()
-        self._waiting = tuple(part.tool_call_id for part in calls)
+        waits = waiting(answer) if answer is not None and self._stream is None else None
+        self._waiting = () if answer is None or waits is None else (waiting_json(answer, *waits),)
+        if answer is not None:
+            self.answered_by |= answering_ids(answer)
         error = metadata.get("error") if (state or self.state) == "error" else None
         self._error = None
         if isinstance(error, Mapping):
@@ -313,12 +338,18 @@ class LiveChat:
             "state": self.state,
             "client_id": self.client_id,
             "client_present": self.present(self.client_id),
-            "waiting": list(self._waiting) if self.state in WAITING else [],
+            "waiting": self._waiting_json() if self.state in WAITING else [],
             "saving": self._saving(),
         }
+        if self._undone:
+            body["undone"] = list(self._undone)
         if self._error is not None and self.state not in STOPPABLE:
             body["error"] = self._error
         return body
+
+    def _waiting_json(self) -> list[Json]:
+        """The call that is waited for."""
+        return list(self._waiting) if self._handed is None else [self._handed]
 
     def _tell_chat(self, chat: Json) -> None:
         names = {**self._chat, **chat}

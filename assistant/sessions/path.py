@@ -18,7 +18,7 @@ from ..chats import Begun, Chat
 from ..chats.export.trajectory import LogRow
 from ..errors import AssistantError, InvalidRequest, NotFound, StoreError
 from ..messages.origin import imported, with_origin, without_events
-from ..messages.parts import Message
+from ..messages.parts import DataPart, Message
 from ..turn.opening import Opening
 from .commands import RetryFromIndex, TruncateMessages, UpdateMessage
 from .live_chat import PAGE, LiveChat, Page
@@ -126,6 +126,23 @@ class ChatPath:
             self._has_new_event = False
             with suppress(AssistantError):
                 self._live.replaced(await self.page())
+
+    async def add_parts(self, message_id: str, parts: Sequence[DataPart]) -> None:
+        """Adds parts of our own to the answer that ends the path; does nothing where a turn runs or
+        waits, and where the path ends with another message."""
+        async with self.lock:
+            path = await self.messages()
+            last = path[-1] if path else None
+            if last is None or last.id != message_id or last.role != "assistant":
+                return
+            if self._live.state in STOPPABLE:
+                return
+            message = replace(last, parts=(*last.parts, *parts))
+            parent = path[-2].id if len(path) > 1 else None
+            await self._store.append(self._id, message, parent)
+            self._live.updated(message)
+            self._live.ends_with(message)
+            await self.refresh()
 
     async def update(self, command: UpdateMessage) -> None:
         """Replaces the text of a message, which keeps its position and its id."""

@@ -14,7 +14,7 @@ from __future__ import annotations
 import asyncio
 import time
 import uuid
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager
 from datetime import datetime
 from typing import Final
@@ -24,7 +24,7 @@ from ..chats.chat_json import entry_json
 from ..context.report import Report
 from ..database import utc_now
 from ..errors import NotFound
-from ..messages.parts import Message, TextPart
+from ..messages.parts import DataPart, Message, TextPart
 from ..turn.compaction import Compacting
 from ..turn.service import ContextWatcher, TurnService
 from ..turn.stream import TurnStream
@@ -34,7 +34,7 @@ from .commands import Command
 from .feed import Feed
 from .serialization import Json
 from .session_services import SessionServices
-from .submissions import Sender, Submitted
+from .submissions import Done, Sender, Submitted
 
 KEPT_SECONDS: Final = 300.0
 """How long an unused session stays in memory."""
@@ -44,8 +44,13 @@ memory: megabytes."""
 SWEEP_SECONDS: Final = 60.0
 
 
+def _unheard(chat_id: str) -> None:
+    """Tells nobody that a chat was made."""
+
+
 class Sessions(ContextWatcher):
-    """For one event loop. `clock` gives seconds, `now` UTC times."""
+    """For one event loop. `clock` gives seconds, `now` UTC times. `made` is called with the id of
+    each chat that is made."""
 
     def __init__(
         self,
@@ -56,6 +61,7 @@ class Sessions(ContextWatcher):
         now: Callable[[], datetime] = utc_now,
     ) -> None:
         self.feed = Feed(store, self.entry)
+        self.made: Callable[[str], object] = _unheard
         self._turns = turns
         turns.watcher = self
         self._store = store
@@ -92,14 +98,12 @@ class Sessions(ContextWatcher):
         async with self._made_or_dropped(request.chat_id) as session:
             return await session.submit(request, priority)
 
-    async def command(
-        self, identity: str, command: Command, sender: Sender
-    ) -> tuple[int, str | None]:
-        """Carries out a command; returns how many messages wait in the queue now, and the id of the
-        chat that it made. Raises NotFound for an unknown chat, and the errors of the command."""
+    async def command(self, identity: str, command: Command, sender: Sender) -> tuple[int, Done]:
+        """Carries out a command; returns how many messages wait in the queue now, and what it did.
+        Raises NotFound for an unknown chat, and the errors of the command."""
         session = await self.of(identity)
-        made = await session.command(command, sender)
-        return len(session.live.queue), made
+        done = await session.command(command, sender)
+        return len(session.live.queue), done
 
     async def of(self, identity: str) -> ChatSession:
         """The chat's session. Raises NotFound for an unknown chat."""
@@ -117,6 +121,11 @@ class Sessions(ContextWatcher):
         unknown chat, and StoreError."""
         event = Message(f"event-{uuid.uuid4().hex}", "user", (TextPart(text),))
         await (await self.of(identity)).add_event(event)
+
+    async def add_parts(self, identity: str, message_id: str, parts: Sequence[DataPart]) -> None:
+        """Adds parts of our own to the answer that ends a chat, if it still does. Raises NotFound
+        for an unknown chat, and StoreError."""
+        await (await self.of(identity)).add_parts(message_id, parts)
 
     def known(self, identity: str) -> ChatSession | None:
         """The chat's session if it is in memory, else None."""
@@ -162,6 +171,7 @@ class Sessions(ContextWatcher):
 
     def created(self, chat: ChatSummary) -> None:
         """Sends that a chat was made or restored without a command."""
+        self.made(chat.id)
         self.feed.created(self.entry(chat))
 
     async def delete(self, identity: str, hide: Callable[[], Awaitable[None]]) -> None:
@@ -229,6 +239,7 @@ class Sessions(ContextWatcher):
 
     def _tell(self, entry: Json, new: bool) -> None:
         if new:
+            self.made(entry["id"])
             self.feed.created(entry)
         else:
             self.feed.changed(entry)

@@ -19,8 +19,9 @@ STATES: Final[tuple[ChatState, ...]] = get_args(ChatState)
 BUSY: Final = frozenset(BUSY_STATES)
 """A turn runs."""
 WAITING: Final = frozenset(WAITING_STATES)
-"""A turn is suspended until the user's decisions or a panel's results come."""
-STOPPABLE: Final = BUSY | WAITING | {"waiting_user_input"}
+"""A turn is suspended until the user's decision or answer, or a panel's result, comes."""
+WAITS_FOR_ANSWER: Final[ChatState] = "waiting_user_input"
+STOPPABLE: Final = BUSY | WAITING
 """A turn runs or waits for the user or a panel: it may fail, and can be stopped."""
 ENDED_WELL: Final = frozenset[ChatState](("idle", "completed"))
 """In these states the next queued message begins by itself."""

@@ -17,8 +17,9 @@ from ..chats.identity import message_id as check_message_id
 from ..chats.reconcile import REGENERATE, SUBMIT
 from ..errors import InvalidRequest
 from ..messages.origin import without_events
-from ..messages.parts import Message
+from ..messages.parts import FilePart, Message
 from ..turn.slash.skill_command import has_content
+from ..turn.stream import TurnStream
 from ..turn.turn_request import TurnRequest
 from ..workflow.snapshot import Snapshot
 from . import commands
@@ -26,7 +27,9 @@ from .chat_turns import ChatTurns
 from .live_chat import LiveChat
 from .message_queue import MessageQueue
 from .path import ChatPath
+from .serialization import Json
 from .session_services import SessionServices
+from .states import WAITS_FOR_ANSWER
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,9 +41,26 @@ class Sender:
 
 
 @dataclass(frozen=True, slots=True)
+class Done:
+    """What a command did: the id of the chat that it made, if any, whether its message answered a
+    question, and what a panel is told besides: the verdict on an edit, or what its canvas has to
+    do."""
+
+    made: str | None = None
+    answered: bool = False
+    told: Json = field(default_factory=dict)
+
+    def to_json(self) -> Json:
+        """The fields of the answer."""
+        made = {} if self.made is None else {"chat_id": self.made}
+        return {**made, **({"answered": True} if self.answered else {}), **self.told}
+
+
+@dataclass(frozen=True, slots=True)
 class Submitted:
     """What a client gets for a message that was taken. `seq` is the number of the last event before
-    it, `queued` the number of messages that wait."""
+    it, `queued` the number of messages that wait. `answered`: the message is the answer to a
+    question, and begins no turn."""
 
     id: str
     message_id: str
@@ -48,6 +68,7 @@ class Submitted:
     epoch: str
     state: ChatState
     queued: int
+    answered: bool = False
 
 
 def kind_of(request: TurnRequest) -> str:
@@ -89,8 +110,13 @@ class Submissions:
             stream = await self._turns.begin(request)
             return self._submitted(stream.message.id, seq)
         _check(new)
-        if new.id != request.message_id and await self._knows(new.id):
+        if new.id in self._live.answered_by:
+            return self._submitted(new.id, seq, answered=True)
+        if new.id != request.message_id and await self.knows(new.id):
             return self._submitted(new.id, seq)
+        if self._live.state == WAITS_FOR_ANSWER and request.message_id is None:
+            await self.answer(new, request.client_id)
+            return self._submitted(new.id, seq, answered=True)
         if request.message_id is not None:
             retry = commands.RetryFromIndex(message_id=request.message_id, message=new)
             sender = Sender(request.client_id, request.workflow)
@@ -101,19 +127,36 @@ class Submissions:
         await self._turns.begin(request)
         return self._submitted(new.id, seq)
 
-    async def say(self, command: commands.UserMessage, sender: Sender, *, busy: bool) -> None:
-        """Begins a turn, or queues the message behind the messages that wait already. A message
-        that was sent before changes nothing."""
+    async def answer(self, message: Message, client_id: str | None) -> TurnStream:
+        """Answers the chat's question with the message's text; what is queued stays queued. Raises
+        InvalidRequest for a message with more than text: a result holds nothing else."""
+        if any(isinstance(part, FilePart) for part in message.parts):
+            raise InvalidRequest(
+                "the assistant waits for an answer in words; send the file after it",
+                where="message.parts",
+            )
+        return await self._turns.answer(message.text, message.id, client_id)
+
+    async def say(self, command: commands.UserMessage, sender: Sender, *, busy: bool) -> bool:
+        """Begins a turn, or queues the message behind the messages that wait already, or answers
+        the chat's question with it; returns whether it is such an answer. A message that was sent
+        before changes nothing."""
         message = command.message
         _check(message)
+        if message.id in self._live.answered_by:
+            return True
         if self._queue.holds(message.id):
-            return
+            return False
         path = without_events(await self._path.messages())
         asked = next((other for other in reversed(path) if other.role == "user"), None)
         if asked is not None and asked.id == message.id and (busy or asked is not path[-1]):
-            return  # Sent again by a client that did not get the answer to its first request.
+            # Sent again by a client that did not get the answer to its first request.
+            return False
         if any(other.id == message.id for other in path[:-1]):
             raise InvalidRequest(f"the id {message.id!r} is used already", where="message.id")
+        if self._live.state == WAITS_FOR_ANSWER:
+            await self.answer(message, sender.client_id)
+            return True
         request = TurnRequest(
             message=message,
             chat_id=self._id,
@@ -122,6 +165,7 @@ class Submissions:
         )
         if not await self._waits(message, command.priority, request, busy=busy):
             await self._turns.begin(request)
+        return False
 
     async def _waits(
         self, message: Message, priority: bool, request: TurnRequest, *, busy: bool
@@ -162,14 +206,16 @@ class Submissions:
             new = replace(new, id=self._new_message_id())
         return replace(request, trigger=SUBMIT, message=new)
 
-    async def _knows(self, message_id: str) -> bool:
+    async def knows(self, message_id: str) -> bool:
+        """Whether the chat's log or its queue has a message of this id: it was sent before."""
         if not self._live.exists:
             return False
         return self._queue.holds(message_id) or await self._store.knows(self._id, message_id)
 
-    def _submitted(self, message_id: str, seq: int) -> Submitted:
+    def _submitted(self, message_id: str, seq: int, *, answered: bool = False) -> Submitted:
         live = self._live
-        return Submitted(self._id, message_id, seq, live.events.epoch, live.state, len(live.queue))
+        epoch, queued = live.events.epoch, len(live.queue)
+        return Submitted(self._id, message_id, seq, epoch, live.state, queued, answered)
 
 
 def _check(message: Message) -> None:

@@ -78,10 +78,7 @@ HISTORY_TOOLS = (
     Tool(
         name=RECALL_RESULT,
         title="Looked something up again",
-        description=(
-            "Gives back, word for word, what a handle stands for: a result that was shortened, or "
-            "messages that a summary replaced."
-        ),
+        description="The result or the messages behind a handle, word for word.",
         kind="reads",
         run=_recall,
         kept=True,

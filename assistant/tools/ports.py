@@ -7,7 +7,7 @@ implement it.
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
@@ -53,6 +53,24 @@ class ChatHistory(Protocol):
     async def search(self, query: str, k: int) -> Sequence[Passage]: ...
 
 
+class ChatMemories(Protocol):
+    """What the user said in all chats; `turn.chat_memories.TurnMemories` implements it. All methods
+    but the second and third raise ToolError, also while memory is off.
+
+    `said` is whether a person wrote the quote in this chat, `text_of` the text that would be kept.
+    `search` and `recall` return texts for a model.
+    """
+
+    async def check_on(self) -> None: ...
+    def said(self, quote: str) -> bool: ...
+    def text_of(self, text: str, quote: str | None) -> str: ...
+    async def write(
+        self, text: str, quote: str | None, kind: str, entities: Iterable[str], *, pinned: bool
+    ) -> dict[str, Any]: ...
+    async def search(self, query: str, most: int) -> str: ...
+    async def recall(self, entity: str) -> str: ...
+
+
 class Workflows(Protocol):
     """The workflow that a turn's tools read, and the graphs that its chat has kept;
     `turn.chat_workflows.TurnWorkflow` implements it.
@@ -67,6 +85,38 @@ class Workflows(Protocol):
     @property
     def keeps(self) -> bool: ...
     async def kept(self, revision: str) -> Graph | None: ...
+
+
+@dataclass(frozen=True, slots=True)
+class Outlook:
+    """How many nodes an edit would add and remove, and how many of the user's nodes would be gone
+    with it since the answer began; 0 where this edit takes away none of them. `answer` is what the
+    call would answer."""
+
+    added: int
+    removed: int
+    gone_in_turn: int
+    answer: Mapping[str, Any] = field(default_factory=dict)
+
+
+class Edits(Protocol):
+    """Makes the edits of a turn; `turn.edits.turn_edits.TurnEdits` implements it. All methods raise
+    ToolError for what cannot be done, and then nothing was changed. `call_id` is that of the call;
+    `is_taken` says in a thread whether a name is that of a saved workflow.
+    """
+
+    async def outlook(self, operations: object) -> Outlook: ...
+    async def outlook_back(self, turn: int) -> Outlook: ...
+    async def edit(self, call_id: str, arguments: Mapping[str, Any]) -> Mapping[str, Any]: ...
+    async def take_back(self, call_id: str, turn: int) -> Mapping[str, Any]: ...
+    async def open(
+        self,
+        call_id: str,
+        arguments: Mapping[str, Any],
+        graph: Graph,
+        name: str,
+        is_taken: Callable[[str], bool],
+    ) -> Mapping[str, Any]: ...
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,15 +9,17 @@ from typing import Annotated, Any
 from pydantic import AfterValidator, Field
 
 from ..errors import AssistantError, ToolError
-from ..messages.fences import hides
+from ..messages.fences import hides, quoted
 from ..messages.parts import ToolPart
 from ..messages.prompt import ToolCall
 from ..user_context.skills import Skill, SkillOrigin
 from .parameters import Arguments
-from .tool import SMALL_WINDOW, Tool, ToolContext
+from .tool import SMALL_WINDOW, Asking, Tool, ToolContext
 
 GET_USER_SKILL = "getUserSkill"
 GET_SYSTEM_SKILL = "getSystemSkill"
+LONGEST_SHOWN = 120
+"""Characters of a skill's name in a question."""
 READERS: Mapping[str, SkillOrigin] = {GET_USER_SKILL: "user", GET_SYSTEM_SKILL: "system"}
 """The tools that give a skill's text, and whose skills these are."""
 
@@ -63,6 +65,11 @@ async def _create_user(arguments: NewSkill, context: ToolContext) -> Any:
         context.skills.create, arguments.name, arguments.description, arguments.instructions
     )
     return {"created": True, "slug": skill.slug, "name": skill.name}
+
+
+async def _asks_to_save(arguments: NewSkill, _: ToolContext) -> Asking:
+    name = quoted(arguments.name[:LONGEST_SHOWN])
+    return Asking(f"Saves the skill {name} among your skills, for all chats.", each_time=True)
 
 
 async def _off_loop(function: Callable[..., Any], *arguments: Any) -> Any:
@@ -169,5 +176,6 @@ SKILL_TOOLS = (
         run=_create_user,
         group="skills",
         asks_each_time=True,
+        asks=_asks_to_save,
     ),
 )

@@ -19,7 +19,10 @@ from ..errors import ToolError
 from ..messages.changes import Change
 from ..messages.parts import ToolPart
 from ..messages.prompt import ToolCall
+from .asking_tools import ASKING_TOOLS
+from .edit_tools import EDIT_TOOLS
 from .history_tools import HISTORY_SEARCH, HISTORY_TOOLS, RECALL_RESULT
+from .memory_tools import MEMORY_TOOLS
 from .parameters import Parameters
 from .skill_tools import SKILL_TOOLS
 from .tool import EVERY_WINDOW, FULL_WINDOW, Kind, Role, Tool, ToolContext
@@ -28,10 +31,10 @@ from .workflow_tools import WORKFLOW_TOOLS
 LOAD_TOOLS = "loadTools"
 GROUPS = {
     "lookup": "looks up",
-    "edit": "edits the workflow",
+    "edit": "edits workflows",
     "run": "runs workflows and follows runs",
-    "memory": "keeps and finds memories",
-    "tasks": "starts and plans tasks",
+    "memory": "remembers",
+    "tasks": "plans",
     "supply": "gets models and packages",
     "skills": "reads and saves skills",
 }
@@ -165,7 +168,7 @@ class Toolset:
         return Tool(
             name=LOAD_TOOLS,
             title="Loaded more tools",
-            description=f"Adds a group of tools for this turn: {about}.",
+            description=f"Adds tools for this turn: {about}.",
             kind="reads",
             parameters=Parameters(schema, parse),
             run=load,
@@ -176,7 +179,15 @@ class Toolset:
 
 def standard_toolset() -> Toolset:
     """All tools that this version has."""
-    return Toolset((*WORKFLOW_TOOLS, *SKILL_TOOLS, *HISTORY_TOOLS))
+    tools = (
+        *WORKFLOW_TOOLS,
+        *EDIT_TOOLS,
+        *SKILL_TOOLS,
+        *HISTORY_TOOLS,
+        *MEMORY_TOOLS,
+        *ASKING_TOOLS,
+    )
+    return Toolset(tools)
 
 
 def _groups_of(tools: Iterable[Tool]) -> tuple[str, ...]:

@@ -37,6 +37,14 @@ class WorkflowLibrary:
         path = (folder / f"{name.removesuffix(ENDING)}{ENDING}").resolve()
         return _read(path) if folder in path.parents and path.is_file() else None
 
+    def has_saved(self, name: str) -> bool:
+        """Whether the user has a saved workflow of this name."""
+        folder = self._folder()
+        if folder is None or not 0 < len(name) <= LONGEST_NAME or "\0" in name:
+            return False
+        path = (folder / f"{name.removesuffix(ENDING)}{ENDING}").resolve()
+        return folder in path.parents and path.is_file()
+
     def template(self, identity: str) -> Graph | None:
         """The template with this id; None where there is none. Raises ToolError for a file that is
         no workflow."""

@@ -10,12 +10,13 @@ import asyncio
 import json
 import logging
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
 
 from pydantic import Field
 
 from ..errors import NotAWorkflow, ToolError
+from ..messages.changes import Change, WorkflowNamed
 from ..messages.fences import fenced, mark_for, quoted
 from ..messages.prompt import ToolCall
 from ..workflow.diff import compare
@@ -51,9 +52,7 @@ _HEAD: Final = re.compile(r'^(?:workflow|API prompt)( "(?:[^"\\]|\\.)*")?, revis
 
 class WorkflowQuery(Arguments):
     level: Level = "normal"
-    nodes: list[str] = Field(
-        default=[], description="Addresses, to see these whole: 8; 57:8 in subgraph 57."
-    )
+    nodes: list[str] = Field(default=[], description="To see these whole: 8; 57:8 in subgraph 57.")
     query: str = Field(default="", description="Only nodes with these words.")
     since: str = Field(default="", description="A revision: only changes since.")
 
@@ -237,6 +236,13 @@ def _head_of(call: ToolCall, value: object) -> str | None:
     return None if found is None else found[0]
 
 
+def _named(call: ToolCall, value: object) -> Iterator[Change]:
+    """Which workflow was read: what is edited then is in it."""
+    found = _HEAD.search(value) if isinstance(value, str) else None
+    if found is not None and found[1]:
+        yield WorkflowNamed(json.loads(found[1]))
+
+
 def _view_of(call: ToolCall, text: str) -> tuple[str, int] | None:
     """Which workflow a view shows, and its level; None for answers about a part."""
     found = _HEAD.search(text)
@@ -265,6 +271,7 @@ WORKFLOW_TOOLS = (
         group="lookup",
         digest=_head_of,
         shows=_view_of,
+        changes=_named,
     ),
     Tool(
         name="validateWorkflow",

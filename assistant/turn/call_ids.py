@@ -3,7 +3,8 @@ answer."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Sequence
+from functools import cached_property
 
 from ..messages.parts import Message
 
@@ -13,8 +14,13 @@ NAMELESS = "call"
 class CallIds:
     """The ids of a chat's calls. For one turn."""
 
-    def __init__(self, messages: Iterable[Message]) -> None:
-        self._used = {part.tool_call_id for message in messages for part in message.tool_parts}
+    def __init__(self, messages: Sequence[Message]) -> None:
+        self._messages = messages
+
+    @cached_property
+    def _used(self) -> set[str]:
+        """Read when the turn has its first call: most turns have none."""
+        return {part.tool_call_id for message in self._messages for part in message.tool_parts}
 
     def free(self, wanted: str) -> str:
         """`wanted` if no call has it, else `wanted` with a number. An id that is empty or not

@@ -1,10 +1,14 @@
 """Settles the tool calls of one round: runs them on the server, asks the user, or leaves them to
 the panel.
 
-The law: a tool that asks first runs only by an approval that this server recorded for the call, or
-because the user allowed the tool in this chat. What comes in from outside has no approvals
-(`messages.outside`), so an approved call of the answer is one that this server recorded. Arguments
-that the tool would refuse are refused before anybody is asked.
+The law of order: the calls of a round are settled in their order, and only reads run ahead of an
+unsettled one. A call is asked about, or handed to a panel, when all before it are settled: a chat
+waits for one thing at a time.
+
+The law of approvals: a call that has to ask (`permission`) runs only by an approval that this
+server recorded for it. What comes in from outside has no approvals (`messages.outside`), so an
+approved call of the answer is one that this server recorded. Arguments that the tool would refuse
+are refused before anybody is asked.
 """
 
 from __future__ import annotations
@@ -13,17 +17,20 @@ import asyncio
 import json
 import logging
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
+from ..chats import ChatState
 from ..errors import ToolError
 from ..messages import chunks
 from ..messages.chunks import Chunk
 from ..messages.conversion import output_text
 from ..messages.parts import ToolPart
-from ..tools.tool import Tool, ToolContext
+from ..messages.waiting import WAITING, answer_to, decision_on, result_of
+from ..tools.tool import Asking, Tool, ToolContext
 from ..tools.toolset import Toolset
 from .json_limits import fault_of
+from .permission import Permits, question_about
 
 logger = logging.getLogger("comfyui_assistant")
 
@@ -39,13 +46,11 @@ FAILED = "The tool failed because of an error in the assistant itself."
 
 @dataclass(frozen=True, slots=True)
 class Suspension:
-    """What a turn waits for: the user's decisions, and results from the panel."""
+    """What a turn waits for: a decision about the call, its answer or its result; `state` is that
+    of the chat meanwhile."""
 
-    approvals: int = 0
-    panel: int = 0
-
-    def __bool__(self) -> bool:
-        return bool(self.approvals or self.panel)
+    call_id: str
+    state: ChatState
 
 
 class Repetition:
@@ -80,31 +85,31 @@ def _key(name: str, value: Any) -> str:
 
 
 class CallRunner:
-    """Settles the calls of a round in their order. `allowed` names the tools that need not ask in
-    this chat. `question` gives the question about a call its id."""
+    """Settles the calls of a round in their order. `permits` are those of the turn. `question_id`
+    gives the question about a call its id."""
 
     def __init__(
         self,
         emit: Callable[[Chunk], None],
         toolset: Toolset,
         context: ToolContext,
-        allowed: frozenset[str],
-        question: Callable[[ToolPart], str],
+        permits: Permits,
+        question_id: Callable[[ToolPart], str],
     ) -> None:
         self._emit = emit
         self._toolset = toolset
         self._context = context
-        self._allowed = allowed
-        self._question = question
+        self._permits = permits
+        self._question_id = question_id
         self._repetition = Repetition()
 
-    async def settle(self, parts: Iterable[ToolPart]) -> Suspension:
-        """Runs the calls that may run, asks for approvals, and returns what the turn waits for.
+    async def settle(self, parts: Iterable[ToolPart]) -> Suspension | None:
+        """Runs the calls that may run, up to the first that has to wait, and returns what the turn
+        waits for, if it does. Behind that call only reads run.
 
-        Settled parts are passed over, so that a suspended turn can go on. While a call before it is
-        not settled, a read runs, and a call that changes something waits.
+        Settled parts are passed over, so that a suspended turn can go on.
         """
-        approvals = panel = 0
+        waits: Suspension | None = None
         reads: list[_Runnable] = []
         for part in parts:
             tool = self._toolset.get(part.tool_name)
@@ -117,37 +122,63 @@ class CallRunner:
                 self._note_refused(part)
             if part.settled or part.state == "input-streaming":
                 continue
-            if tool is None:
-                error = f"There is no tool {part.tool_name!r}."
-                self._emit(chunks.tool_output_error(part.tool_call_id, error, on_server=True))
-            elif part.state == "approval-requested":
-                approvals += 1
-            elif part.approval is not None and part.approval.approved is False:
-                self._emit(chunks.tool_output_denied(part.tool_call_id))
-            elif self._must_ask(tool, part):
-                if wrong := _wrong_arguments(tool, part):
-                    self._refuse(part, wrong)
-                    continue
-                question = self._question(part)
-                self._emit(chunks.tool_approval_request(part.tool_call_id, question))
-                approvals += 1
-            elif tool.place == "panel":
-                panel += 1
-            elif tool.parallel:
+            if tool is not None and _only_reads(tool, part):
                 reads = [_Runnable(tool, part)]
-            elif tool.kind == "reads" or not (approvals or panel):
-                await self._run([_Runnable(tool, part)])
+            elif waits is None:
+                waits = await self._settle_next(tool, part)
         await self._run(reads)
-        return Suspension(approvals, panel)
+        return waits
 
-    def _must_ask(self, tool: Tool, part: ToolPart) -> bool:
-        approved = (
-            part.state == "approval-responded"
-            and part.approval is not None
-            and part.approval.approved is True
+    async def _settle_next(self, tool: Tool | None, part: ToolPart) -> Suspension | None:
+        """Settles the first open call of the round, or returns what it waits for."""
+        call_id = part.tool_call_id
+        if tool is None:
+            error = f"There is no tool {part.tool_name!r}."
+            self._emit(chunks.tool_output_error(call_id, error, on_server=True))
+            return None
+        if part.state == "approval-requested":
+            return Suspension(call_id, "paused")
+        if part.approval is not None and part.approval.approved is False:
+            self._emit(chunks.tool_output_denied(call_id))
+            return None
+        try:
+            arguments = tool.parse(part.input)
+            asking = None
+            if not is_approved(part):
+                asking = await question_about(tool, arguments, self._context, self._permits)
+        except ToolError as error:
+            self._refuse(part, error.message)
+            return None
+        except Exception:
+            logger.exception("The tool %s could not say what it would do", ascii(tool.name))
+            self._refuse(part, FAILED)
+            return None
+        if asking is not None:
+            return self._ask(part, asking)
+        if tool.place == "server":
+            await self._run([_Runnable(tool, part)])
+            return None
+        return self._hand_over(tool, part, arguments)
+
+    def _ask(self, part: ToolPart, asking: Asking) -> Suspension:
+        """Asks a person to decide about the call."""
+        call_id, question = part.tool_call_id, self._question_id(part)
+        about = decision_on(
+            call_id, question, asking.text, remember=not asking.each_time, change=asking.change
         )
-        allowed = tool.name in self._allowed and not tool.asks_each_time
-        return tool.asks_first and not approved and not allowed
+        self._emit(chunks.data(WAITING, about, part_id=question))
+        self._emit(chunks.tool_approval_request(call_id, question))
+        return Suspension(call_id, "paused")
+
+    def _hand_over(self, tool: Tool, part: ToolPart, arguments: Any) -> Suspension:
+        """Asks the user a question, or gives the call to the panel."""
+        call_id = part.tool_call_id
+        if tool.place == "user":
+            about = answer_to(call_id, arguments)
+            self._emit(chunks.data(WAITING, about, part_id=call_id))
+            return Suspension(call_id, "waiting_user_input")
+        self._emit(chunks.data(WAITING, result_of(call_id), part_id=call_id))
+        return Suspension(call_id, "waiting_client")
 
     def _refuse(self, part: ToolPart, error: str) -> None:
         """Ends a call that cannot run, in the same way as a call that failed."""
@@ -197,7 +228,8 @@ class CallRunner:
     async def _outcome(self, call: _Runnable) -> tuple[Any, str | None]:
         """The output of a call, or the error that its model reads."""
         try:
-            output = await self._toolset.call(call.tool, call.part.input, self._context)
+            context = replace(self._context, call_id=call.part.tool_call_id)
+            output = await self._toolset.call(call.tool, call.part.input, context)
             if fault := fault_of(output):
                 raise ValueError(fault)
             return output, None
@@ -208,15 +240,6 @@ class CallRunner:
             return None, FAILED
 
 
-def _wrong_arguments(tool: Tool, part: ToolPart) -> str | None:
-    """What is wrong with the call's arguments; None where the tool takes them."""
-    try:
-        tool.parse(part.input)
-    except ToolError as error:
-        return error.message
-    return None
-
-
 @dataclass(frozen=True, slots=True)
 class _Runnable:
     """A call that is about to run on the server."""
@@ -225,9 +248,22 @@ class _Runnable:
     part: ToolPart
 
 
+def is_approved(part: ToolPart) -> bool:
+    """Whether a person allowed this call, and it has not run."""
+    answer = part.approval
+    return part.state == "approval-responded" and answer is not None and answer.approved is True
+
+
+def _only_reads(tool: Tool, part: ToolPart) -> bool:
+    """Whether the call changes nothing and waits for nobody."""
+    silent = tool.asks is None and not tool.asks_each_time
+    fresh = part.state == "input-available"
+    return tool.kind == "reads" and tool.place == "server" and silent and fresh
+
+
 def _runs_beside(tool: Tool, part: ToolPart, reads: Sequence[_Runnable]) -> bool:
     """Whether a call may run at the same time as the reads before it. A call that equals one of
     these reads may not: the first is counted as a repetition before the second runs."""
-    if not reads or not tool.parallel or part.state != "input-available":
+    if not reads or not (tool.parallel and reads[0].tool.parallel) or not _only_reads(tool, part):
         return False
     return all((tool.name, part.input) != (read.tool.name, read.part.input) for read in reads)

@@ -6,22 +6,22 @@
 A turn reads the workflow that came with its message. Without one it reads the newest of its chat,
 which after a restart is the last graph that was kept. While a turn runs or waits, only the panel
 that started it, with the same workflow, changes what its tools read; what other panels send counts
-from the next turn.
+from the next turn. What the server made without a canvas is the chat's workflow until a message
+brings another: no panel has it.
 """
 
 from __future__ import annotations
 
 import asyncio
-import json
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
 from ..chats import ChatGraphs, KeptGraph
 from ..errors import AssistantError, NotAWorkflow, NotFound
 from ..workflow.graph import Graph
-from ..workflow.parse import read_workflow
+from ..workflow.parse import parse_workflow
 from ..workflow.snapshot import Snapshot
 from .waiting_workflows import WaitingWorkflows
 
@@ -31,6 +31,26 @@ MOST_NEWEST = 4
 """Chats whose newest workflow stays in memory; that of other chats is read again on use."""
 MOST_KNOWN = 1_000
 """Chats, those without a workflow included: their turns need not ask the store."""
+MOST_NAMES = 200
+"""Graphs whose names are looked at for one that is free."""
+
+
+class LooseWorkflow:
+    """The workflow of a turn without a chat: nothing of it is kept."""
+
+    def __init__(self, snapshot: Snapshot) -> None:
+        self.current = snapshot
+
+    keeps = False
+
+    async def kept(self, revision: str) -> Graph | None:
+        return None
+
+    async def edited(self, snapshot: Snapshot, *, made: bool) -> None:
+        self.current = snapshot
+
+    async def names(self) -> Sequence[str]:
+        return (self.current.name,)
 
 
 class TurnWorkflow:
@@ -45,14 +65,25 @@ class TurnWorkflow:
         snapshot: Snapshot,
         message_id: str | None,
         client_id: str | None,
+        answer_id: str | None = None,
     ) -> None:
         self._workflows = workflows
         self._chat_id = chat_id
         self._client_id = client_id
         self.message_id = message_id
+        self.answer_id = answer_id
         self.current = snapshot
 
     keeps = True
+
+    async def edited(self, snapshot: Snapshot, *, made: bool) -> None:
+        """An edit of the turn made this the workflow; `made`: no canvas has it."""
+        self.current = snapshot
+        await self._workflows.edited(self._chat_id, snapshot, self.answer_id, made=made)
+
+    async def names(self) -> Sequence[str]:
+        """The names of the workflows that the chat knows."""
+        return await self._workflows.names(self._chat_id)
 
     def is_of(self, snapshot: Snapshot, client_id: str | None) -> bool:
         """Whether this panel and this workflow may change what the turn's tools read."""
@@ -66,12 +97,14 @@ class TurnWorkflow:
 @dataclass(frozen=True, slots=True)
 class Brought:
     """What a turn begins with: the workflow of its request, the id of the message that it answers,
-    the panel that started it, and the id of its entry in the chat's queue, if it has one."""
+    the panel that started it, the id of its entry in the chat's queue, if it has one, and the id of
+    its answer."""
 
     workflow: Snapshot
     message_id: str | None
     client_id: str | None
     from_queue: str | None = None
+    answer_id: str | None = None
 
 
 class ChatWorkflows:
@@ -85,6 +118,7 @@ class ChatWorkflows:
         self._waiting_for: dict[str, str | None] = {}
         self._running: dict[str, TurnWorkflow] = {}
         self._newest: dict[str, Snapshot] = {}
+        self._made: set[str] = set()
         self._keeping: dict[str, asyncio.Task[None]] = {}
 
     async def begin(self, chat_id: str, brought: Brought) -> TurnWorkflow:
@@ -97,10 +131,12 @@ class ChatWorkflows:
         self._waiting_for.pop(chat_id, None)
         own = next((one for one in (brought.workflow, queued) if one.is_open), None)
         snapshot = own or (suspended if suspended.is_open else await self._newest_of(chat_id))
-        turn = TurnWorkflow(self, chat_id, snapshot, brought.message_id, brought.client_id)
+        message_id, client_id = brought.message_id, brought.client_id
+        turn = TurnWorkflow(self, chat_id, snapshot, message_id, client_id, brought.answer_id)
         self._running[chat_id] = turn
         if own is not None:
             self._note(chat_id, own)
+            self._made.discard(chat_id)
             self._keeping[chat_id] = asyncio.get_running_loop().create_task(
                 self._keep(chat_id, own, brought.message_id)
             )
@@ -117,6 +153,9 @@ class ChatWorkflows:
 
     async def changed(self, chat_id: str, snapshot: Snapshot, client_id: str | None) -> None:
         """The workflow that is open in a panel changed. Raises StoreError."""
+        await self._newest_of(chat_id)
+        if chat_id in self._made:
+            return
         running, message_id = self._running.get(chat_id), None
         if running is not None and running.is_of(snapshot, client_id):
             running.current, message_id = snapshot, running.message_id
@@ -129,12 +168,43 @@ class ChatWorkflows:
         await self._kept_by_now(chat_id)
         await self._keep_now(chat_id, snapshot, message_id)
 
+    async def edited(
+        self, chat_id: str, snapshot: Snapshot, answer_id: str | None, *, made: bool
+    ) -> None:
+        """An edit made this the chat's workflow. It is that even where it cannot be stored."""
+        self._note(chat_id, snapshot)
+        (self._made.add if made else self._made.discard)(chat_id)
+        await self._kept_by_now(chat_id)
+        await self._keep(chat_id, snapshot, None, edited=answer_id, made=made)
+
+    async def replaced(
+        self, chat_id: str, snapshot: Snapshot, message_id: str | None, *, canvas: bool
+    ) -> None:
+        """Somebody took edits back, or went back to an earlier state: this is the chat's workflow
+        now, and what it is at the message `message_id`. Raises StoreError."""
+        await self._newest_of(chat_id)
+        made = chat_id in self._made or not canvas
+        self._note(chat_id, snapshot)
+        (self._made.add if made else self._made.discard)(chat_id)
+        await self._kept_by_now(chat_id)
+        await self._keep_now(chat_id, snapshot, None, edited=message_id, made=made)
+
+    async def names(self, chat_id: str) -> tuple[str, ...]:
+        """The names of the workflows that the chat knows. Where the store fails, that of the newest
+        one."""
+        newest = await self._newest_of(chat_id)
+        try:
+            kept = await self._graphs.list(chat_id, MOST_NAMES)
+        except AssistantError:
+            kept = ()
+        return tuple({newest.name, *(one.name for one in kept)})
+
     async def kept(self, chat_id: str, revision: str) -> Graph | None:
         """A graph of the chat; None where it is not kept (any more). Raises StoreError."""
         await self._kept_by_now(chat_id)
         try:
-            content = await self._graphs.read(chat_id, revision)
-            return await asyncio.to_thread(read_workflow, content)
+            graph = await self._graphs.read(chat_id, revision)
+            return await asyncio.to_thread(parse_workflow, graph)
         except (NotFound, NotAWorkflow):
             return None
 
@@ -154,6 +224,7 @@ class ChatWorkflows:
         self._waiting_for.pop(chat_id, None)
         self._running.pop(chat_id, None)
         self._newest.pop(chat_id, None)
+        self._made.discard(chat_id)
 
     async def _newest_of(self, chat_id: str) -> Snapshot:
         """The newest workflow of a chat, from memory or else from the store; an empty one where
@@ -168,9 +239,9 @@ class ChatWorkflows:
             logger.warning("A workflow could not be read: %s", ascii(error.message)[1:-1])
             return snapshot
         if found is not None:
-            kept, content = found
-            graph = await asyncio.to_thread(json.loads, content)
+            kept, graph = found
             snapshot = Snapshot(id=kept.workflow_id, name=kept.name, graph=graph)
+            (self._made.add if kept.made else self._made.discard)(chat_id)
         self._note(chat_id, snapshot)
         return snapshot
 
@@ -190,14 +261,28 @@ class ChatWorkflows:
             if self._keeping.get(chat_id) is keeping:
                 del self._keeping[chat_id]
 
-    async def _keep(self, chat_id: str, snapshot: Snapshot, message_id: str | None) -> None:
+    async def _keep(
+        self,
+        chat_id: str,
+        snapshot: Snapshot,
+        message_id: str | None,
+        edited: str | None = None,
+        made: bool = False,
+    ) -> None:
         """A turn goes on without the graph in the store."""
         try:
-            await self._keep_now(chat_id, snapshot, message_id)
+            await self._keep_now(chat_id, snapshot, message_id, edited, made)
         except AssistantError as error:
             logger.warning("A workflow was not kept: %s", ascii(error.message)[1:-1])
 
-    async def _keep_now(self, chat_id: str, snapshot: Snapshot, message_id: str | None) -> None:
+    async def _keep_now(
+        self,
+        chat_id: str,
+        snapshot: Snapshot,
+        message_id: str | None,
+        edited: str | None = None,
+        made: bool = False,
+    ) -> None:
         """Keeps the graph; one that cannot be read as a workflow is passed over."""
         if snapshot.graph is None:
             return
@@ -206,7 +291,8 @@ class ChatWorkflows:
         except NotAWorkflow:
             return
         nodes = len(snapshot.parsed.root.nodes)
-        kept = KeptGraph(snapshot.id, revision, snapshot.name, message_id, self._now(), nodes)
+        now = self._now()
+        kept = KeptGraph(snapshot.id, revision, snapshot.name, message_id, now, nodes, edited, made)
         await self._graphs.keep(chat_id, kept, snapshot.graph)
 
 

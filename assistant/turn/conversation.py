@@ -19,6 +19,7 @@ from ..context.tail import Tail
 from ..context.tokens import message_chars
 from ..context.tool_facts import NO_FACTS, ToolFacts
 from ..context.window import Budget
+from ..memory.choice import Choice
 from ..messages.conversion import rows_of
 from ..messages.parts import Message
 from ..messages.prompt import PromptMessage
@@ -32,7 +33,8 @@ class Conversation:
     lock of a turn (the others are in `sessions.chat_session`). `report` describes the last answered
     request, or the request that would be sent after a compaction. `tail` is text that stands in the
     current turn's requests only; it stays the same until the next turn. `tail_of` is the id of that
-    turn's answer. `lines` are the last one-line notes by their kinds (`standing_notes`).
+    turn's answer, `memories` those that it was given. `lines` are the last one-line notes by their
+    kinds (`standing_notes`).
     """
 
     def __init__(
@@ -52,6 +54,7 @@ class Conversation:
         self.report: Report | None = None
         self.tail = Tail()
         self.tail_of: str | None = None
+        self.memories = Choice()
         self.lines: dict[str, str] = {}
         self.context = ChatContext(settings, Budget(), facts=facts)
 

@@ -7,6 +7,7 @@ same after a restart.
 from __future__ import annotations
 
 import logging
+from collections.abc import Awaitable, Callable, Sequence
 
 from ..chats import ChatStore
 from ..config import Settings
@@ -14,6 +15,7 @@ from ..context.projections import Projections
 from ..context.report import Report
 from ..context.tool_facts import ToolFacts
 from ..errors import AssistantError
+from ..messages.parts import Message
 from .conversation import Conversation
 
 logger = logging.getLogger("comfyui_assistant")
@@ -25,11 +27,26 @@ MOST_CHARS = 32_000_000
 case."""
 
 
+BeforeCut = Callable[[str, Sequence[Message]], Awaitable[None]]
+"""Gets a chat and its messages before a cut of it is stored."""
+
+
+async def nothing_first(chat_id: str, path: Sequence[Message]) -> None:
+    """Does nothing before a cut."""
+
+
 class Conversations:
     """For one event loop."""
 
-    def __init__(self, store: ChatStore, settings: Settings, facts: ToolFacts) -> None:
+    def __init__(
+        self,
+        store: ChatStore,
+        settings: Settings,
+        facts: ToolFacts,
+        before_cut: BeforeCut = nothing_first,
+    ) -> None:
         self._store = store
+        self._before_cut = before_cut
         self._settings = settings
         self._facts = facts
         self._known: dict[str, Conversation] = {}
@@ -70,8 +87,11 @@ class Conversations:
         """Stores the projections of the chat's conversation if they changed, also after it left
         memory. A failure is logged only: after a restart the chat is planned anew."""
         projections = conversation.context.projections
-        if projections is self._kept.get(chat_id):
+        kept = self._kept.get(chat_id)
+        if projections is kept:
             return
+        if projections.cuts != (() if kept is None else kept.cuts):
+            await self._before_cut(chat_id, conversation.messages)
         try:
             await self._store.keep_projections(chat_id, projections)
         except AssistantError as error:

@@ -12,7 +12,15 @@ from typing import Any
 
 from ..chats.reconcile import merge
 from ..errors import Conflict
-from ..messages.parts import Approval, Message, ToolPart
+from ..messages.parts import Approval, DataPart, Message, Part, ToolPart
+from ..messages.waiting import (
+    ANSWERED_BY,
+    WAITING,
+    checked_answer,
+    decision_data,
+    handed_data,
+    waiting,
+)
 
 SHOWN = 80
 """Characters of a client's text that an error repeats."""
@@ -27,9 +35,10 @@ SETTLED_BEFORE = (
 @dataclass(frozen=True, slots=True)
 class Decision:
     """The user's approval or rejection of calls. `remember` allows their tools in this chat, also
-    for the other calls that wait in the same answer; it has no effect for a tool that asks each
-    time. `approval_ids` are the ids of the questions that the user saw, in the order of `ids`. They
-    may be missing where each of these calls asked one question only (`check_clear`)."""
+    for the other calls that wait in the same answer; it has no effect for a call that asks each
+    time. `reason` has the words of a person who says no: why, or what to do instead. `approval_ids`
+    are the ids of the questions that the user saw, in the order of `ids`. They may be missing where
+    each of these calls asked one question only (`check_clear`)."""
 
     ids: tuple[str, ...]
     approved: bool
@@ -61,6 +70,8 @@ def decided(
             raise Conflict(f"No call {call_id[:SHOWN]!r} waits in this chat.", code="nothing_waits")
     if isinstance(command, Decision):
         _check_questions(command, parts)
+    else:
+        _check_handed(message, command)
     if isinstance(command, Decision) and command.approved and command.remember:
         wanted = _of_the_same_tools(message, wanted, asks_each_time)
     offered = {call_id: _offer(parts[call_id], command) for call_id in wanted}
@@ -87,6 +98,40 @@ def _check_questions(decision: Decision, parts: Mapping[str, ToolPart]) -> None:
                 f"The call {call_id[:SHOWN]!r} is not the one that was shown any more.",
                 code="nothing_waits",
             )
+
+
+def _check_handed(message: Message, result: ToolResult) -> None:
+    """Raises Conflict for the result of a call that no panel has, or not yet."""
+    now = waiting(message)
+    if now is None or now[0].tool_call_id != result.tool_call_id or now[1] == "decision":
+        raise Conflict("That call does not wait for a result.", code="nothing_waits")
+
+
+def answered(message: Message, text: str, message_id: str) -> Message:
+    """The suspended message with the text of the message `message_id` as the answer to its
+    question. Raises Conflict (`nothing_waits`) when it has no open question."""
+    found = waiting(message)
+    if found is None or found[1] != "answer":
+        raise Conflict("No question waits in this chat.", code="nothing_waits")
+    asked, data = found[0], handed_data(message, found[0])
+    output = checked_answer(data, {"text": text}, typed=True)
+    done = replace(asked, state="output-available", output=output)
+    noted = DataPart(WAITING, {**data, ANSWERED_BY: message_id}, asked.tool_call_id)
+
+    def changed(part: Part) -> Part:
+        if part is asked:
+            return done
+        is_note = isinstance(part, DataPart) and (part.name, part.id) == (WAITING, noted.id)
+        return noted if is_note else part
+
+    return replace(message, parts=tuple(map(changed, message.parts)))
+
+
+def answering_ids(message: Message) -> frozenset[str]:
+    """The ids of the messages that answered questions of this message."""
+    found = (part.data for part in message.parts if isinstance(part, DataPart))
+    ids = (data.get(ANSWERED_BY) for data in found if isinstance(data, Mapping))
+    return frozenset(one for one in ids if isinstance(one, str))
 
 
 def check_clear(message: Message, decision: Decision, asked: frozenset[tuple[str, str]]) -> None:
@@ -132,8 +177,16 @@ def _stopped(part: ToolPart) -> ToolPart:
 
 def remembered(message: Message, ids: tuple[str, ...], asks_each_time: frozenset[str]) -> set[str]:
     """The names of the tools of the calls `ids` that an approval may allow for the whole chat."""
-    names = {part.tool_name for part in message.tool_parts if part.tool_call_id in ids}
+    names = {
+        part.tool_name
+        for part in message.tool_parts
+        if part.tool_call_id in ids and _may_be_remembered(message, part)
+    }
     return names - asks_each_time
+
+
+def _may_be_remembered(message: Message, part: ToolPart) -> bool:
+    return decision_data(message, part).get("remember") is not False
 
 
 def _of_the_same_tools(
@@ -146,6 +199,7 @@ def _of_the_same_tools(
         for part in message.tool_parts
         if part.state == "approval-requested"
         and part.tool_name in names
+        and _may_be_remembered(message, part)
         and part.tool_call_id not in ids
     )
 

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
 import logging
 from dataclasses import replace
+from functools import partial
 
 from ..context.calibration import Calibration
 from ..context.plan import Plan
 from ..context.report import Report
 from ..context.tail import almost_full
-from ..errors import ContextOverflow, ProviderError, RolesRefused, ToolsRefused
+from ..errors import ContextOverflow, ProviderError, RolesRefused, StoreError, ToolsRefused
 from ..llm.caps import Written, bytes_of, size_of
 from ..llm.pricing import cost_of
 from ..llm.provider import Provider
@@ -25,6 +27,7 @@ from .compaction import Progress
 from .measure import Measure
 from .preparation import Preparation
 from .recorder import Recorder
+from .remembered import given, known_to
 from .turn import Turn
 from .turn_services import Services
 from .usage import chat_cost, log_line, report_usage, tokens_of
@@ -72,6 +75,7 @@ class ModelRequests:
         self._writer: AnswerWriter | None = None
         self._step_open = False
         self._overflowed = False
+        self._uses: list[str] = []
 
     async def request(self, step: int) -> str:
         """Sends one request, and again without a feature that the server refuses.
@@ -132,11 +136,13 @@ class ModelRequests:
             made = await preparation.wrapped_up(self._stream.message, step, made)
         self._stream.planned(made.report)
         self._emit(chunks.data("context", made.report.to_json(), transient=True))
+        self._tell_memories(made)
         return made
 
     async def _summarised(self, step: int, progress: Progress) -> Plan:
         """The plan, with the summary that the settings make it wait for."""
-        preparation, overflow = self._preparation, self._overflowed
+        overflow = self._overflowed
+        preparation = await self._remembering()
         made, self._first, self._overflowed = self._first, None, False
         if overflow:
             progress.enter("committing", "overflow")
@@ -145,6 +151,34 @@ class ModelRequests:
         if await self._services.summaries.before_request(preparation, progress, overflow):
             made = await preparation.plan(self._stream.message, step)
         return made
+
+    async def _remembering(self) -> Preparation:
+        """The preparation with the memories as they are now: what was deleted or superseded since
+        is not sent."""
+        known = await known_to(self._services)
+        if known is not self._preparation.known:
+            self._first = None
+            work = partial(self._preparation.remembering, known)
+            self._preparation = await asyncio.to_thread(work)
+        return self._preparation
+
+    def _tell_memories(self, made: Plan) -> None:
+        """The answer's metadata name the memories that it was given."""
+        choice, known = self._conversation.memories, self._preparation.known
+        told = self._stream.message.metadata.get("memories")
+        before = tuple(told) if isinstance(told, list) else ()
+        every = tuple(dict.fromkeys((*before, *given(choice, known, made.messages))))
+        if every != before:
+            self._emit(chunks.message_metadata({"memories": list(every)}))
+            new = [one for one in every if one in choice.relevant and one not in before]
+            self._uses.extend(new)
+
+    async def _count_uses(self) -> None:
+        """Counts each memory that the message asked for once in a turn."""
+        uses, self._uses = self._uses, []
+        if uses and self._services.memories is not None:
+            with contextlib.suppress(StoreError):
+                await self._services.memories.used(uses)
 
     async def _ask(self, made: Plan) -> str:
         """Streams one answer into the message; returns its finish reason."""
@@ -166,6 +200,7 @@ class ModelRequests:
         self._writer = None
         writer.finish_calls()
         self._account(made.report, writer)
+        await self._count_uses()
         _check_answer(preparation.provider, writer)
         return writer.finish or "other"
 
@@ -174,7 +209,8 @@ class ModelRequests:
         preparation = self._preparation
         cost = cost_of(preparation.provider, writer.usage, preparation.settings.prices)
         self._measure.add(writer.usage, cost)
-        chat = chat_cost(cost, self._measure.cost, preparation.history)
+        spent = self._conversation.context.projections.spent
+        chat = chat_cost(cost, self._measure.cost, preparation.history, spent)
         answered = report.answered(report_usage(writer.usage), chat)
         self._conversation.report = answered
         if preparation.count is None:

@@ -22,12 +22,14 @@ from ..context.window import Budget, Window, window_of
 from ..errors import AssistantError, ContextOverflow, InvalidRequest
 from ..llm.provider import Provider
 from ..llm.request import LLMRequest
+from ..memory.known import Known
 from ..messages.parts import Message
 from ..tools.toolset import Listing, Toolset
 from ..user_context.skills import Skill, SkillSummary
 from ..workflow.snapshot import Snapshot
 from .conversation import Conversation
 from .loaded_tools import loaded_before, schemas_of
+from .remembered import NOTHING, core_text, forget, known_to, remember
 from .skills_in_use import skills_in_use
 from .standing_notes import add_standing_notes
 from .turn_notes import NoteSources, add_recalled, begin_tail, query_of, recalls
@@ -41,7 +43,8 @@ class Preparation:
     `alternation` is True for a model that refuses two messages of one role in a row. `tools` are
     the schemas that the turn's requests begin with; groups that its calls load follow them
     (`toolset`, listed as in `listing`). `rules` are the user's, oldest first; `skills` are those in
-    use, newest first."""
+    use, newest first. `known` are the user's memories; `system_for` makes the system message for
+    others."""
 
     provider: Provider
     window: Window
@@ -57,6 +60,8 @@ class Preparation:
     listing: Listing = Listing()
     rules: tuple[str, ...] = ()
     skills: tuple[Skill | SkillSummary, ...] = ()
+    known: Known = NOTHING
+    system_for: Callable[[Known], SystemText | None] | None = None
 
     async def plan(self, answer: Message, number: int) -> Plan:
         """The plan of the turn's request `number` (from 1), which continues `answer`. Made in a
@@ -124,6 +129,26 @@ class Preparation:
             self.settings,
         )
 
+    def remember(self, query: str, workflow: Snapshot, chat_id: str | None) -> None:
+        """Chooses the memories of a turn that has just begun, for its message `query`."""
+        remember(
+            self.conversation,
+            self.known,
+            query,
+            workflow,
+            system=self.system.text if self.system else "",
+            most=self.settings.memory_limit,
+            cached=self.settings.prompt_cache == "auto",
+            chat_id=chat_id,
+        )
+
+    def remembering(self, known: Known) -> Preparation:
+        """The preparation after a change of the user's memories: without those that are gone. Reads
+        files."""
+        forget(self.conversation, known, cached=self.settings.prompt_cache == "auto")
+        system = self.system if self.system_for is None else self.system_for(known)
+        return replace(self, known=known, system=system)
+
     def request(self, made: Plan) -> LLMRequest:
         return LLMRequest(
             messages=made.messages,
@@ -166,6 +191,7 @@ async def prepare_first(
     notes: NoteSources,
     answer: Message,
     workflow: Snapshot,
+    chat_id: str | None = None,
 ) -> tuple[Preparation, Plan | None]:
     """The preparation of a turn with its tail, and the plan of its first request: in one thread,
     since every change of threads costs more than a short chat's plan. `workflow` came with the
@@ -185,6 +211,8 @@ async def prepare_first(
         recall = begun and recalls(conversation, query, preparation.settings.recall_tokens)
         if begun:
             preparation.add_standing_notes(workflow)
+            if not recall:
+                preparation.remember(query, workflow, chat_id)
         if recall or answer.parts:
             return preparation, None, recall
         try:
@@ -195,6 +223,8 @@ async def prepare_first(
     preparation, plan, recall = await asyncio.to_thread(work)
     if recall:
         await add_recalled(conversation, notes, query, preparation.settings.recall_tokens)
+        # Only now is it known which earlier words of this chat the request has.
+        await asyncio.to_thread(preparation.remember, query, workflow, chat_id)
     return preparation, plan
 
 
@@ -206,14 +236,18 @@ async def maker(
 ) -> Callable[[], Preparation]:
     """A function that makes the preparation; to be called in a thread."""
     settings = settings_for(services.settings, params)
-    (provider, window), statements = await asyncio.gather(
-        _provider_and_window(services, params, settings), services.prompts.statements()
+    (provider, window), statements, known = await asyncio.gather(
+        _provider_and_window(services, params, settings),
+        services.prompts.statements(),
+        known_to(services),
     )
     spoken = tuple(message for message in history if message.role != "system")
     calibration = services.calibrations.get(provider.model, Calibration())
     alternation = provider.model in services.alternating
 
-    def prompt(skills: Sequence[Skill | SkillSummary], tools: bool) -> SystemPrompt:
+    def prompt(
+        skills: Sequence[Skill | SkillSummary], tools: bool, memories: str = ""
+    ) -> SystemPrompt:
         # Our own system message: full on a chat's first turn, else the continuation (R1, R2).
         return services.prompts.system_prompt(
             statements,
@@ -223,6 +257,7 @@ async def maker(
             tools=tools,
             max_steps=settings.max_steps,
             pinned_skills=skills,
+            memories=memories,
         )
 
     def make() -> Preparation:
@@ -236,10 +271,18 @@ async def maker(
         tools = schemas_of(services.toolset.list(listing)) if provider.tools else ()
         own = client_system(history)
         made = prompt(skills, bool(tools)) if own is None else None
+
+        def system_for(known: Known) -> SystemText | None:
+            if made is None or settings.prompt_cache != "auto":
+                return own if made is None else _system_text(made)
+            texts = (made.text, *made.rules)
+            core = core_text(conversation, known, settings.memory_limit, texts)
+            return _system_text(prompt(skills, bool(tools), core) if core else made)
+
         return Preparation(
             provider,
             window,
-            own if made is None else _system_text(made),
+            system_for(known),
             tools,
             settings,
             spoken,
@@ -251,6 +294,8 @@ async def maker(
             listing=listing,
             rules=() if made is None else made.rules,
             skills=skills,
+            known=known,
+            system_for=system_for,
         )
 
     return make

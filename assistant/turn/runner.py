@@ -18,7 +18,7 @@ from ..errors import AssistantError, Conflict, ProviderError
 from ..messages import chunks
 from ..messages.chunks import Chunk
 from ..messages.fold import fold
-from ..messages.parts import StepStart, ToolPart
+from ..messages.parts import FilePart, StepStart, ToolPart
 from .calls import CallRunner, Suspension
 from .compaction import Progress
 from .decisions import STOPPED
@@ -58,7 +58,7 @@ class TurnRunner:
         self._emit = turn.stream.emit
         self._recorder = recorder
         self._calls = CallRunner(
-            self._emit, services.toolset, turn.tools, turn.allowed, turn.question
+            self._emit, services.toolset, turn.tools, turn.permits, turn.question_id
         )
         self._measure = Measure(services.clock, turn.opening.answer.metadata)
         turn.stream.on_part = self._measure.note
@@ -111,7 +111,7 @@ class TurnRunner:
         if (slash := self._opening.slash) is not None:
             return self._reply(await self._answer_slash(slash), slash.name)
         suspension = await self._go_on()
-        if suspension:
+        if suspension is not None:
             return self._suspend(suspension)
         if (size := self._turn.tools.workflow.too_large) and not self._opening.answer.parts:
             self._emit(chunks.notice("workflow_too_large", _TOO_LARGE.format(size / 1e6)))
@@ -130,7 +130,9 @@ class TurnRunner:
         if not isinstance(history, ConversationHistory):
             return await prepare(*parts), None
         notes = NoteSources(history, opening.answer.id, opening.events)
-        return await prepare_first(*parts, notes, self._stream.message, turn.tools.workflow)
+        return await prepare_first(
+            *parts, notes, self._stream.message, turn.tools.workflow, turn.chat_id
+        )
 
     async def _prepare(self) -> Preparation:
         turn = self._turn
@@ -141,11 +143,11 @@ class TurnRunner:
         self._turn.observer.entered(state)
         await self._recorder.state(state)
 
-    async def _go_on(self) -> Suspension:
+    async def _go_on(self) -> Suspension | None:
         """Settles the calls that a suspended turn waited for; does nothing in a new turn."""
         parts = self._last_round()
         if all(part.settled for part in parts):
-            return Suspension()
+            return None
         await self._enter("executing_tools")
         suspension = await self._calls.settle(parts)
         await self._enter("generating")
@@ -167,7 +169,7 @@ class TurnRunner:
             suspension = await self._calls.settle(parts)
             requests.close_step()
             await self._recorder.save(self._stream.message)
-            if suspension:
+            if suspension is not None:
                 return self._suspend(suspension)
             await self._enter("generating")
 
@@ -215,8 +217,9 @@ class TurnRunner:
         return self._finish("stop")
 
     def _suspend(self, suspension: Suspension) -> list[Chunk]:
-        """Ends this part of the turn; it goes on after the decisions or results it waits for."""
-        self._state = "paused" if suspension.approvals else "waiting_client"
+        """Ends this part of the turn; it goes on after the decision, answer or result that it waits
+        for."""
+        self._state = suspension.state
         return self._finish("tool-calls")
 
     def _finish(self, reason: str, cut: str | None = None) -> list[Chunk]:
@@ -235,7 +238,7 @@ class TurnRunner:
     def _failed(self, error: AssistantError) -> list[Chunk]:
         """Keeps the text so far and adds the reason and the next steps for the user."""
         self._close(FAILED)
-        actions = error.actions if isinstance(error, ProviderError) else ("retry",)
+        actions = self._next_steps(error) if isinstance(error, ProviderError) else ("retry",)
         said = {"code": error.code, "message": error.message, "actions": list(actions)}
         if isinstance(error, ProviderError) and error.detail:
             said["detail"] = error.detail
@@ -245,6 +248,16 @@ class TurnRunner:
         self._state = "error"
         logger.warning("A turn ended with %s: %s", error.code, ascii(error.message)[1:-1])
         return [chunks.message_metadata(metadata), chunks.error(error.message)]
+
+    def _next_steps(self, error: ProviderError) -> tuple[str, ...]:
+        """The error's actions. Attachments that are not the question's belong to older messages,
+        which only another chat is without."""
+        question = self._opening.history[-1] if self._opening.history else None
+        if question is not None and any(isinstance(part, FilePart) for part in question.parts):
+            return error.actions
+        return tuple(
+            "new-chat" if action == "remove-attachment" else action for action in error.actions
+        )
 
     def _close(self, why: str) -> None:
         """Closes open parts and ends calls that wait, so that the stream is complete."""

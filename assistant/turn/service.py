@@ -15,34 +15,38 @@ import asyncio
 import logging
 import uuid
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from functools import partial
 
 from ..chats import ChatGraphs, ChatParams, ChatState, ChatStore, TurnStart
 from ..chats.chat import WAITING_STATES
 from ..chats.search.history_search import HistorySearch
 from ..context.report import Report
-from ..context.tool_facts import Shown, ToolFacts
 from ..errors import Conflict, InvalidRequest, ProviderError
 from ..messages.origin import without_events
 from ..messages.outside import approval_id
-from ..messages.prompt import ToolCall
-from ..tools.ports import OneWorkflow, Workflows
+from ..messages.parts import Message
+from ..tools.ports import Edits, Workflows
 from ..tools.tool import ToolContext
-from ..tools.toolset import Toolset
 from ..user_context.skills import SkillLibrary
 from ..workflow.snapshot import Snapshot
-from .chat_workflows import Brought, ChatWorkflows, TurnWorkflow
+from .chat_memories import turn_memories
+from .chat_workflows import Brought, ChatWorkflows, LooseWorkflow, TurnWorkflow
 from .compaction import Compacting, Compaction, Progress
 from .conversation import Conversation
-from .conversations import Conversations
+from .conversations import BeforeCut, Conversations, nothing_first
+from .edits.chat_edits import ChatEditing
+from .edits.turn_edits import TurnEdits
 from .history import ConversationHistory
 from .idle.job import IdleChat, IdleJob
 from .open_questions import OpenQuestions
 from .opening import Opening, begun_as, open_in_chat, open_stateless
+from .permission import ChatPermits, NoPermits
 from .preparation import maker, prepare
 from .recorder import NoStore, Recorder
 from .runner import TurnRunner
 from .stream import TurnStream
+from .toolset_facts import facts_of
 from .turn import Turn, TurnObserver
 from .turn_request import TurnRequest
 from .turn_services import Services, provider_for
@@ -67,7 +71,8 @@ def _message_id() -> str:
 
 class TurnService:
     """For one event loop, and the chats of one ComfyUI user. `idle_jobs` work on chats between
-    their turns; `new_id` makes message ids."""
+    their turns, and `before_cut` is called before one of them is cut; `new_id` makes message
+    ids."""
 
     def __init__(
         self,
@@ -76,6 +81,7 @@ class TurnService:
         skills: SkillLibrary,
         idle_jobs: Sequence[IdleJob] = (),
         search: HistorySearch | None = None,
+        before_cut: BeforeCut = nothing_first,
         new_id: Callable[[], str] = _message_id,
     ) -> None:
         self._services = services
@@ -83,13 +89,18 @@ class TurnService:
         self._skills = skills
         self._idle_jobs = tuple(idle_jobs)
         self._search = search
-        self._conversations = Conversations(store, services.settings, _facts_of(services.toolset))
+        facts = facts_of(services.toolset)
+        self._conversations = Conversations(store, services.settings, facts, before_cut)
         self._new_id = new_id
         self._stateless: set[Turn] = set()
         self._newest: dict[str, Turn] = {}
         self._compacting: dict[str, Compacting] = {}
         self.watcher = ContextWatcher()
-        self._workflows = ChatWorkflows(ChatGraphs(store), store.now)
+        graphs = ChatGraphs(store)
+        self._workflows = ChatWorkflows(graphs, store.now)
+        self.edits = ChatEditing(store, graphs, services.definitions)
+        """The edits of the chats' turns, and what people take back."""
+        self.edits.people.newest = self._workflows
         self._questions = OpenQuestions()
 
     async def start(
@@ -115,7 +126,9 @@ class TurnService:
             opening, start = await open_in_chat(
                 request, chat_id, self._store, self._skills, new_id, from_queue, is_new
             )
-            turn = await self._begin(opening, start, chat_id, params, observer, request.workflow)
+            # A decision is one about a call that was worked out on the turn's own workflow.
+            workflow = Snapshot() if opening.answer.parts else request.workflow
+            turn = await self._begin(opening, start, chat_id, params, observer, workflow)
         except BaseException:
             begun()
             raise
@@ -139,14 +152,25 @@ class TurnService:
         self._services.places.check()
         opening = await open_stateless(request, self._skills, self._new_id(), self._questions)
         conversation = self._conversations.stateless()
-        tools = self._tool_context(OneWorkflow(request.workflow), conversation, None)
+        stream, observer = TurnStream(opening.answer), TurnObserver()
+        workflow = LooseWorkflow(request.workflow)
+        edits = self.edits.of_turn(
+            None,
+            opening.answer.id,
+            workflow,
+            (observer, None),
+            stream.emit,
+            calls=lambda: stream.message.tool_parts,
+        )
+        tools = self._tool_context(workflow, conversation, None, stream, edits)
         turn = Turn(
             opening,
-            TurnStream(opening.answer),
+            stream,
             conversation,
             tools,
-            TurnObserver(),
+            observer,
             self._questions.ask,
+            NoPermits(),
         )
         self._stateless.add(turn)
         turn.stream.start(self._run_stateless(turn))
@@ -247,35 +271,48 @@ class TurnService:
         await observer.began(opening, begun)
         client_id = opening.answer.metadata.get("client_id")
         asked = opening.history[-1].id if opening.history else None
-        brought = Brought(workflow, asked, client_id, opening.from_queue)
+        answer_id = opening.answer.id
+        brought = Brought(workflow, asked, client_id, opening.from_queue, answer_id)
         workflows = await self._workflows.begin(chat_id, brought)
-        tools = self._tool_context(workflows, conversation, chat_id)
         stream = TurnStream(opening.answer, chat_id, observer.chunk)
-        allowed = frozenset(begun.chat.allowed_tools)
-        question = partial(approval_id, opening.answer.id)
+        path = tuple(message.id for message in (*opening.history, opening.answer))
+        canvas = (observer, client_id)
+        edits = self.edits.of_turn(
+            chat_id,
+            answer_id,
+            workflows,
+            canvas,
+            stream.emit,
+            lambda: path,
+            lambda: stream.message.tool_parts,
+        )
+        tools = self._tool_context(workflows, conversation, chat_id, stream, edits)
         turn = Turn(
             opening,
             stream,
             conversation,
             tools,
             observer,
-            question,
+            partial(approval_id, opening.answer.id),
+            ChatPermits(self._store, chat_id),
             chat_id,
             params,
-            allowed,
             partial(self._show, chat_id),
         )
         self._newest[chat_id] = turn
-        stream.start(self._run(turn, chat_id, workflows))
+        stream.start(self._run(turn, chat_id, workflows, edits))
         return turn
 
-    async def _run(self, turn: Turn, chat_id: str, workflow: TurnWorkflow) -> None:
+    async def _run(
+        self, turn: Turn, chat_id: str, workflow: TurnWorkflow, edits: TurnEdits
+    ) -> None:
         recorder = Recorder(self._store, chat_id, self._services.clock)
         state: ChatState = "error"
         try:
             state = await TurnRunner(self._services, turn, recorder).run()
         except Exception:
             logger.exception("A turn could not be ended as it should")
+        self.edits.ended(chat_id, edits)
         await self._workflows.end(chat_id, workflow, waits=state in WAITING_STATES)
         try:
             await turn.observer.ended(turn, state, recorder.chat)
@@ -300,19 +337,34 @@ class TurnService:
     def _begin_idle_jobs(self, turn: Turn, chat_id: str) -> None:
         spoken = (message for message in turn.opening.history if message.role != "system")
         path = (*spoken, turn.stream.message)
-        chat = IdleChat(
-            chat_id,
-            turn.conversation,
-            path,
-            partial(self._conversations.keep, chat_id, turn.conversation),
-            turn.params,
-            partial(maker, self._services, path, turn.conversation, turn.params),
-            partial(self._show, chat_id),
-            partial(self._compacted, chat_id),
-            stopped=turn.stream.stop_reason is not None,
-        )
+        chat = self._idle_chat(chat_id, turn.conversation, path, turn.params)
+        chat = replace(chat, stopped=turn.stream.stop_reason is not None)
         for job in self._idle_jobs:
             job.begin(chat)
+
+    async def idle_chat(self, chat_id: str, params: ChatParams) -> IdleChat:
+        """A stored chat as idle jobs get it. Raises NotFound."""
+        path = without_events(await self._store.path(chat_id))
+        conversation = await self._conversations.of_chat(chat_id)
+        return self._idle_chat(chat_id, conversation, path, params)
+
+    def _idle_chat(
+        self,
+        chat_id: str,
+        conversation: Conversation,
+        path: tuple[Message, ...],
+        params: ChatParams,
+    ) -> IdleChat:
+        return IdleChat(
+            chat_id,
+            conversation,
+            path,
+            partial(self._conversations.keep, chat_id, conversation),
+            params,
+            partial(maker, self._services, path, conversation, params),
+            partial(self._show, chat_id),
+            partial(self._compacted, chat_id),
+        )
 
     def _compacted(self, chat_id: str, report: Report) -> None:
         self.watcher.compacted(chat_id, report)
@@ -322,7 +374,12 @@ class TurnService:
             job.stop(chat_id)
 
     def _tool_context(
-        self, workflows: Workflows, conversation: Conversation, chat_id: str | None
+        self,
+        workflows: Workflows,
+        conversation: Conversation,
+        chat_id: str | None,
+        stream: TurnStream,
+        edits: Edits,
     ) -> ToolContext:
         history = ConversationHistory(conversation, self._search, chat_id)
         services = self._services
@@ -333,21 +390,7 @@ class TurnService:
             services.comfyui,
             services.definitions,
             services.library,
+            lambda: stream.message.tool_parts,
+            turn_memories(services, conversation, chat_id, stream.emit),
+            edits,
         )
-
-
-def _facts_of(toolset: Toolset) -> ToolFacts:
-    """The parts of a toolset that the context uses."""
-
-    def shows(call: ToolCall, text: str) -> Shown | None:
-        found = toolset.shows(call, text)
-        return None if found is None else Shown(*found)
-
-    return ToolFacts(
-        recall=toolset.recall_name,
-        search=toolset.search_name,
-        kept=toolset.kept_names,
-        digest=toolset.digest,
-        changes=toolset.changes,
-        shows=shows,
-    )

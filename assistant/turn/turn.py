@@ -6,8 +6,9 @@ it. What happens in the turn leaves this room through the `TurnObserver` alone.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from typing import Any
 
 from ..chats import Begun, Chat, ChatParams, ChatState
 from ..messages.chunks import Chunk
@@ -16,6 +17,7 @@ from ..tools.tool import ToolContext
 from .compaction import Show, unseen
 from .conversation import Conversation
 from .opening import Opening
+from .permission import Permits
 from .stream import TurnStream
 
 NO_PARAMS = ChatParams()
@@ -41,6 +43,14 @@ class TurnObserver:
         """Whether a reader follows the answer; if not, it is stored as unread."""
         return True
 
+    def away(self, client_id: str) -> float | None:
+        """How many seconds ago the panel left that carries out edits on its canvas; 0.0 while it is
+        there, None where there is none."""
+        return None
+
+    def handed(self, call: Mapping[str, Any] | None, client_id: str | None) -> None:
+        """A call waits for this panel, which gets it so; None: no call waits for one any more."""
+
     async def ended(self, turn: Turn, state: ChatState, chat: Chat | None) -> None:
         """The answer is stored and its last chunk was emitted; the chat is to enter `state`.
         `chat` is the chat as it was stored; None where it could not be stored."""
@@ -52,9 +62,9 @@ class Turn:
 
     `opening` is what the turn begins with, `stream` the answer as readers get it, `conversation`
     the chat's messages as rows of its context. `tools` is the context that each tool gets, and
-    `allowed` names the tools that need no approval in this chat. `chat_id` is None for a turn that
-    is not stored. `question` gives the question about a call its id. `compacting` shows readers a
-    compaction in the middle of the turn.
+    `permits` say which calls need no approval. `chat_id` is None for a turn that is not stored.
+    `question_id` gives the question about a call its id. `compacting` shows readers a compaction in
+    the middle of the turn.
     """
 
     opening: Opening
@@ -62,8 +72,8 @@ class Turn:
     conversation: Conversation
     tools: ToolContext
     observer: TurnObserver
-    question: Callable[[ToolPart], str]
+    question_id: Callable[[ToolPart], str]
+    permits: Permits
     chat_id: str | None = None
     params: ChatParams = NO_PARAMS
-    allowed: frozenset[str] = frozenset()
     compacting: Show = unseen

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, Sequence
+from collections.abc import AsyncGenerator, Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -16,6 +16,9 @@ from ..llm.models import ModelInfo
 from ..llm.provider import Provider
 from ..llm.request import LLMRequest
 from ..llm.stream_events import Event
+from ..memory.known import Known
+from ..memory.memory import Statement
+from ..memory.store import Kept
 from ..messages.parts import Message
 from ..tools.ports import Definitions
 from ..tools.toolset import Toolset
@@ -46,7 +49,7 @@ class Model(Protocol):
 
 class Prompts(Protocol):
     """Makes the system message (`prompts.composition`): `system_prompt`, in a thread, from the
-    user's `statements`."""
+    user's `statements`. `memories` end what it says about the user."""
 
     async def statements(self) -> Any: ...
     def system_prompt(
@@ -59,6 +62,7 @@ class Prompts(Protocol):
         tools: bool,
         max_steps: int,
         pinned_skills: Sequence[Skill | SkillSummary],
+        memories: str,
     ) -> SystemPrompt: ...
 
 
@@ -86,6 +90,15 @@ class Reply:
     action: Mapping[str, Any] | None = None
 
 
+class Memories(Protocol):
+    """Reads and keeps memories, and counts their uses (`memory.store.MemoryStore`). Raises
+    StoreError."""
+
+    async def read(self) -> Known: ...
+    async def used(self, memory_ids: Iterable[str]) -> None: ...
+    async def keep(self, statement: Statement) -> Kept: ...
+
+
 Answer = Callable[[Slash, str | None, Sequence[Message]], Awaitable[Reply]]
 """Answers a slash command of a chat (None: of no chat) with these messages, the command last."""
 
@@ -99,7 +112,9 @@ class Services:
     """Built once for each ComfyUI user; `places` are those of all users. `clock` gives seconds.
     `calibrations` holds by model how far token estimates were off, `alternating` the models that
     refuse two messages of one role in a row; both are learned from answers. `definitions` are those
-    of ComfyUI's nodes, `library` has the user's saved workflows and the templates."""
+    of ComfyUI's nodes, `library` has the user's saved workflows and the templates.
+    `memories` are the user's; a chat may add to them where it
+    `remembers`."""
 
     providers: Providers
     model: Model
@@ -115,6 +130,8 @@ class Services:
     places: Places = field(default_factory=lambda: Places(UNBOUNDED))
     definitions: Definitions | None = None
     library: WorkflowLibrary | None = None
+    memories: Memories | None = None
+    remembers: bool = True
 
 
 async def provider_for(providers: Providers, params: ChatParams) -> Provider:

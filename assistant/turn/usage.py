@@ -25,14 +25,15 @@ def tokens_of(report: Report) -> int:
 
 
 def chat_cost(
-    request: float | None, answer: float | None, history: Iterable[Message]
+    request: float | None, answer: float | None, history: Iterable[Message], beside: float = 0.0
 ) -> Cost | None:
-    """The cost of a request in US dollars, and of the chat: the answers in `history` and the
-    current answer, which cost `answer` so far. None where the request's price is not known."""
+    """The cost of a request in US dollars, and of the chat: the answers in `history`, the current
+    answer, which cost `answer` so far, and what was spent `beside` the answers. None where the
+    request's price is not known."""
     if request is None:
         return None
     earlier = sum(cost_in(message.metadata) or 0.0 for message in history)
-    return Cost(request, earlier + (answer or 0.0))
+    return Cost(request, earlier + (answer or 0.0) + beside)
 
 
 def log_line(provider: str, report: Report) -> str:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Annotated, Any
@@ -58,6 +58,12 @@ _rules = Table(
     Column("created", String, nullable=False),
     info={NUMBERS_NEVER_REUSED: True},
 )
+_places = Table(
+    "user_rule_places",
+    metadata,
+    Column("rule", Integer, primary_key=True, autoincrement=False),
+    Column("place", Integer, nullable=False),
+)
 _preferences = Table(
     "user_preferences",
     metadata,
@@ -93,7 +99,8 @@ class Preference:
 
 @dataclass(frozen=True, slots=True)
 class UserStatements:
-    """All rules, oldest first, and all preferences, the longest unchanged first."""
+    """All rules in the user's order, at first the oldest first, and all preferences, the longest
+    unchanged first."""
 
     revision: int = 0
     rules: tuple[Rule, ...] = ()
@@ -172,8 +179,26 @@ class UserContextStore:
         def remove(transaction: Transaction) -> None:
             if not transaction.execute(delete(_rules).where(_rules.c.row == row)).rowcount:
                 raise NotFound(f"There is no rule {row}.")
+            transaction.execute(delete(_places).where(_places.c.rule == row))
 
         await self._change(remove)
+
+    async def order_rules(self, rule_ids: Iterable[str]) -> None:
+        """Gives the rules this order. Rules that are not named come after, in the order that they
+        had; ids of no rule are passed over."""
+        wanted = list(dict.fromkeys(rule_ids))
+
+        def order(transaction: Transaction) -> None:
+            rows = [row.row for row in _ordered(transaction)]
+            known = {str(row): row for row in rows}
+            first = [known[rule_id] for rule_id in wanted if rule_id in known]
+            named = set(first)
+            whole = [*first, *(row for row in rows if row not in named)]
+            transaction.execute(delete(_places))
+            for place, row in enumerate(whole):
+                transaction.execute(insert(_places).values(rule=row, place=place))
+
+        await self._change(order)
 
     async def set_preference(self, key: object, value: object) -> Preference:
         """Add or replace. Raises `InvalidRequest` for a wrong key or value, or at 1,000 keys."""
@@ -221,13 +246,24 @@ def _read(transaction: Transaction, known: UserStatements | None) -> UserStateme
     revision = found if isinstance(found, int) else DAMAGED
     if known is not None and known.revision == revision != DAMAGED:
         return known
-    rules = _whole(transaction, _rules, "text", "created")
+    rules = _ordered(transaction)
     preferences = _whole(transaction, _preferences, "key", "value")
     return UserStatements(
         revision,
         tuple(Rule(str(row.row), row.text, row.created) for row in rules),
         tuple(Preference(row.key, row.value) for row in preferences),
     )
+
+
+def _ordered(transaction: Transaction) -> list[Row[Any]]:
+    """The rules in the user's order; those without a place come last."""
+    places = {
+        row.rule: row.place
+        for row in transaction.execute(select(_places))
+        if isinstance(row.place, int)
+    }
+    rules = _whole(transaction, _rules, "text", "created")
+    return sorted(rules, key=lambda rule: (places.get(rule.row, MAX_RULES), rule.row))
 
 
 def _whole(transaction: Transaction, table: Table, *texts: str) -> list[Row[Any]]:

@@ -7,6 +7,7 @@
     skills/<slug>/SKILL.md      the user's own skills
     SOUL.md  goals.md           what the user wrote
     rules.json  preferences.json
+    memories.jsonl              what was remembered, as an import of memories takes it
 
 One chat at a time is in memory, and a piece of one file. No key that the assistant knows is in the
 archive. What cannot be read is named in `NOT-EXPORTED.txt` and keeps nothing else out.
@@ -33,6 +34,8 @@ from ..chats.export.markdown import to_markdown
 from ..chats.export.trajectory import REPLACEMENT, to_text, without
 from ..errors import NotFound, StoreError
 from ..files import patiently, reason_of
+from ..memory.memory import memory_lines
+from ..memory.store import MemoryStore
 from ..user_context.rules import UserContextStore
 from .usage import NARRATIVES, SKILLS, files_below
 
@@ -57,6 +60,7 @@ README: Final = """\
   files of the chats have them, too.
 - `skills/`, `SOUL.md`, `goals.md`: what you wrote. Copied into your folder, they work again.
 - `rules.json`, `preferences.json`: your rules and preferences.
+- `memories.jsonl`: what was remembered from your chats, one memory a line.
 
 Providers and their keys are not part of it, nor is any key that the assistant knows.
 """
@@ -90,12 +94,18 @@ class UserArchive:
     so that one chat at most is in memory."""
 
     def __init__(
-        self, folder: Path, chats: ChatStore, archive: Archive, user_context: UserContextStore
+        self,
+        folder: Path,
+        chats: ChatStore,
+        archive: Archive,
+        user_context: UserContextStore,
+        memories: MemoryStore,
     ) -> None:
         self._folder = folder
         self._chats = chats
         self._archive = archive
         self._user_context = user_context
+        self._memories = memories
         self._turn = asyncio.Semaphore(1)
 
     async def pieces(self, secrets: frozenset[str]) -> AsyncGenerator[bytes, None]:
@@ -121,6 +131,8 @@ class UserArchive:
         for name, rows in (await self._statements()).items():
             text = json.dumps(rows, ensure_ascii=False, indent=1)
             _write(archive, name, _clean(text.encode("utf-8", "replace"), secrets))
+        lines = memory_lines(await self._memories.all())
+        _write(archive, "memories.jsonl", _clean(lines.encode("utf-8", "replace"), secrets))
         for number, chat in enumerate(await self._chats.every(), 1):
             try:
                 await self._add_chat(archive, number, chat, secrets)

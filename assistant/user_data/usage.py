@@ -11,6 +11,7 @@ from typing import Any, Final
 
 from ..chats import ChatStore
 from ..chats.attachments import FOLDER as ATTACHMENTS
+from ..memory.store import MemoryStore
 from ..user_context.rules import UserContextStore
 from ..user_context.skills import SkillLibrary
 
@@ -21,8 +22,9 @@ NARRATIVES: Final = ("SOUL.md", "goals.md")
 @dataclass(frozen=True, slots=True)
 class Usage:
     """Counts, and sizes of files in bytes. `messages` are those on the current paths of the chats;
-    rules and preferences lie in the file of the chats. `texts` are those of SOUL.md and goals.md
-    that are there; `other_bytes` is the size of all files that the other sizes do not count."""
+    rules, preferences and memories (superseded ones included) lie in the file of the chats. `texts`
+    are those of SOUL.md and goals.md that are there; `other_bytes` is the size of all files that
+    the other sizes do not count."""
 
     chats: int
     messages: int
@@ -30,6 +32,7 @@ class Usage:
     skills: int
     rules: int
     preferences: int
+    memories: int
     texts: tuple[str, ...]
     chats_bytes: int
     attachments_bytes: int
@@ -47,6 +50,7 @@ async def usage(
     chats: ChatStore,
     user_context: UserContextStore,
     skills: SkillLibrary,
+    memories: MemoryStore,
 ) -> Usage:
     """The data in a user's folder, whose chats lie in the file `database`. Raises StoreError."""
     every = await chats.every()
@@ -60,6 +64,7 @@ async def usage(
         skills=len(own),
         rules=len(statements.rules),
         preferences=len(statements.preferences),
+        memories=len(await memories.all()),
         texts=tuple(name for name in NARRATIVES if (folder / name).is_file()),
         chats_bytes=sizes.chats_bytes,
         attachments_bytes=sizes.attachments_bytes,

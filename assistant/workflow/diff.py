@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 from ..messages.fences import quoted
@@ -56,9 +57,14 @@ class WorkflowDiff:
     after: WorkflowWords
     scopes: tuple[ScopeDiff, ...]
 
+    @cached_property
+    def revisions(self) -> tuple[str, str]:
+        """Those of the states before and after."""
+        return revision(self.before.graph), revision(self.after.graph)
+
     def text(self) -> str:
         """The difference as text for a model."""
-        ends = revision(self.before.graph), revision(self.after.graph)
+        ends = self.revisions
         if not self.scopes:
             if ends[0] == ends[1]:
                 return f"Nothing has changed since {ends[0]}."

@@ -28,13 +28,15 @@ def facts(graph: Graph) -> Facts:
 def revision(graph: Graph) -> str:
     """Eight hex digits over what counts when two states of a workflow are told apart.
 
-    Order of nodes does not count, and neither do groups, which are frames around places.
+    Order of nodes does not count, and neither do groups, which are frames around places. Links are
+    told by their ends: a link that a file lists twice counts once.
     """
     scopes = []
     for scope in sorted(graph.scopes(), key=lambda scope: scope.key):
         nodes = [_node_core(scope, scope.nodes[id_]) for id_ in sorted(scope.nodes)]
         outside = [[slot.name, slot.type] for slot in (*scope.inputs, *scope.outputs)]
-        scopes.append([scope.key, nodes, outside, sorted(_unfed(scope))])
+        unfed = sorted({tuple(ends) for ends in _unfed(scope)})
+        scopes.append([scope.key, nodes, outside, unfed])
     text = json.dumps([graph.format, scopes], separators=(",", ":"), default=str)
     return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:REVISION_DIGITS]
 

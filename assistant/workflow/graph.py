@@ -93,6 +93,9 @@ class Graph:
     root: Scope
     subgraphs: Mapping[str, Scope]
     """By key (the `type` of its instances); those defined inside other subgraphs, too."""
+    on_canvas: bool = False
+    """Whether the JSON says what is on an open canvas, not what a file says. A front end may lose
+    links of a file that it opens; those of a canvas are there."""
 
     def scope(self, key: str) -> Scope:
         """The scope with this key. Raises `KeyError`."""

@@ -132,7 +132,7 @@ def migrate_promotions(live: LiveNode, renamed: Mapping[str, str]) -> None:
         return
     standing: dict[tuple[str, str], LiveInput] = {}
     for slot, one in enumerate(live.inputs):
-        source = next(_sources(live, slot), None)
+        source = next(widget_sources(live, slot), None)
         if source is not None:
             standing.setdefault(source, one)
     plans = [_plan(live, promotion, standing) for promotion in promotions]
@@ -181,14 +181,14 @@ def _resolves(live: LiveNode, id_: str, name: str) -> bool:
         if node.subgraph is None:
             return node.widget(name) is not None
         slot = next((i for i, one in enumerate(node.inputs) if one.name == name), None)
-        target = next(_sources(node, slot), None) if slot is not None else None
+        target = next(widget_sources(node, slot), None) if slot is not None else None
         if target is None:
             return False
         host, (id_, name) = node, target
     return False
 
 
-def _sources(live: LiveNode, slot: int) -> Iterator[tuple[str, str]]:
+def widget_sources(live: LiveNode, slot: int) -> Iterator[tuple[str, str]]:
     """What an instance's input stands for: inner nodes with the names of their widgets."""
     for target, one in _fed_inputs(live, slot):
         if target.subgraph is not None:
@@ -225,7 +225,7 @@ def _plan(
 def _source_widget(source: LiveNode, name: str) -> Widget | None:
     if source.subgraph is not None:
         for slot, one in enumerate(source.inputs):
-            target = next(_sources(source, slot), None)
+            target = next(widget_sources(source, slot), None)
             if one.name == name or (target is not None and target[1] == name):
                 return one.promoted
     return source.widget(name)

@@ -30,6 +30,7 @@ from .node_definitions import NodeDefinitions
 from .page_values import UNSET
 from .parts import SUBGRAPH_INPUT, SUBGRAPH_OUTPUT, Link, Node, PromptNode
 from .primitives import apply_primitives, make_primitives
+from .slot_links import keep_links
 from .widgets import Widget
 
 
@@ -208,10 +209,10 @@ class LiveGraph:
         if inner is not None:
             return instance_node(node, inner, found)
         if node.type in self.definitions:
-            new = self._prototypes.get(node.type)
-            if new is None:
-                new = self._prototypes[node.type] = prototype(self.definitions[node.type])
-            return known_node(node, new, found)
+            known = known_node(node, kept_prototype(self.definitions, node.type), found)
+            if self.graph.on_canvas:
+                keep_links(known, found.by_name(node))
+            return known
         return unknown_node(node, found)
 
     def _load_prompt(self, live: LiveScope) -> None:
@@ -238,6 +239,14 @@ class LiveGraph:
                 _repair_values(node)
         for scope in self.scopes():
             apply_primitives(scope, self.named_widget)
+
+
+def kept_prototype(definitions: NodeDefinitions, type_: str) -> Prototype:
+    """A new node of a known type, made once for these definitions. Raises `KeyError`."""
+    found = definitions.made.get(type_)
+    if not isinstance(found, Prototype):
+        found = definitions.made[type_] = prototype(definitions[type_])
+    return found
 
 
 def _drop_inputs_without_widget(node: LiveNode) -> None:

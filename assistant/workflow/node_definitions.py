@@ -123,6 +123,8 @@ class NodeDefinitions(Mapping[str, NodeDefinition]):
             if isinstance(raw, Mapping)
         }
         self._read: dict[str, NodeDefinition] = {}
+        self.made: dict[str, Any] = {}
+        """What `live.py` makes once of each definition, and kept with them."""
 
     def __getitem__(self, type_: str) -> NodeDefinition:
         found = self._read.get(type_)

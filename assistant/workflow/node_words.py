@@ -90,7 +90,13 @@ class WorkflowWords:
 @without_collecting()
 def workflow_words(graph: Graph, definitions: NodeDefinitions) -> WorkflowWords:
     """The words for each node of a graph, with names and defaults from the definitions."""
-    live = LiveGraph(graph, definitions)
+    return live_words(LiveGraph(graph, definitions))
+
+
+@without_collecting()
+def live_words(live: LiveGraph) -> WorkflowWords:
+    """The words for each node of a graph that is loaded already."""
+    graph = live.graph
     names = subgraph_names(graph)
     addresses: dict[str, list[str]] = {}
     for place in graph.places():

@@ -35,6 +35,8 @@ DEEPEST_DEFINITIONS = 50
 
 DEEPEST_INSTANCES = 100
 """Levels of subgraph instances inside each other: the length of the longest address."""
+ON_CANVAS = "on_canvas"
+"""What the panel writes among a workflow's `extra`, since its JSON is that of the open canvas."""
 MOST_NODES = 200_000
 """Nodes of the flattened graph; a few subgraphs inside each other can stand for any number."""
 
@@ -75,7 +77,8 @@ def _parse_ui(document: Mapping[str, Any]) -> Graph:
     ids = (identity(mapping(one).get("id")) for one in sequence(document.get("nodes")))
     numbering = Numbering(document, (id_ for id_ in ids if id_ is not None))
     root = _parse_scope(document, ROOT, subgraphs, numbering, DEEPEST_DEFINITIONS)
-    graph = Graph("workflow", root, subgraphs)
+    on_canvas = mapping(document.get("extra")).get(ON_CANVAS) is True
+    graph = Graph("workflow", root, subgraphs, on_canvas)
     if graph.depth > DEEPEST_INSTANCES:
         raise NotAWorkflow(
             f"The subgraphs of this workflow lie in each other over {DEEPEST_INSTANCES} levels.",
@@ -150,7 +153,7 @@ def _parse_links(
 ) -> dict[str, Link]:
     links: dict[str, Link] = {}
     for position, one in enumerate(sequence(raw.get("links"))):
-        link = _parse_link(one)
+        link = parse_link(one)
         if link is not None and (link.source in renamed or link.target in renamed):
             source = renamed.get(link.source, link.source)
             link = replace(link, source=source, target=renamed.get(link.target, link.target))
@@ -162,7 +165,7 @@ def _parse_links(
     return links
 
 
-def _parse_link(raw: Any) -> Link | None:
+def parse_link(raw: Any) -> Link | None:
     """A link of the list form (0.4) or of the object form (1.0, subgraphs)."""
     if isinstance(raw, list) and len(raw) >= 5:
         id_, source, source_slot, target, target_slot, *rest = raw

@@ -19,6 +19,7 @@ from .widgets import CONTROL, CONTROL_MODES, Widget, make_widgets
 
 if TYPE_CHECKING:
     from .live import LiveScope
+    from .live_nodes import LiveNode
 
 REPLACES_TEXT = "Run widget replace on values"
 """The property of a PrimitiveNode whose text names values of other nodes: `%KSampler.seed%`."""
@@ -29,29 +30,35 @@ _NOT_IN_FILE_NAMES = re.compile(r'[/?<>\\:*|"\x00-\x1F\x7F]')
 def make_primitives(scope: LiveScope) -> None:
     """Give each PrimitiveNode that feeds an input its widgets."""
     for node in scope.nodes.values():
-        if node.type != PRIMITIVE or node.definition is not None:
-            continue
-        values = node.node.values
-        node.own_widgets.clear()
-        targets = scope.targets(node.id, 0)
-        if not targets:
-            continue
-        theirs, one = targets[0]
-        widget = theirs.widget_of(one)
-        spec = widget.input if widget is not None else None
-        if widget is None and one.widget is None and one.type in WIDGET_TYPES:
-            spec = Input(one.name, one.type, {})
-        if spec is None:
-            continue
-        made = make_widgets("value", spec, ())
-        if widget is not None:
-            made[0].assign(widget.value)
-        if values and node.outputs and node.outputs[0].type == spec.type:
-            made[0].assign(values[0])
-            made[0].place = 0
-        if len(made) == 1 and spec.widget_type in ("INT", "FLOAT", COMBO):
-            made.append(Widget(CONTROL, "control", "fixed", choices=CONTROL_MODES, in_prompt=False))
-        node.own_widgets.extend(made)
+        if node.type == PRIMITIVE and node.definition is None:
+            make_primitive(scope, node)
+
+
+def make_primitive(scope: LiveScope, node: LiveNode) -> None:
+    """Give one PrimitiveNode the widgets of the first input that it feeds, if it feeds any."""
+    values = node.node.values
+    node.own_widgets.clear()
+    targets = scope.targets(node.id, 0)
+    if not targets:
+        return
+    theirs, one = targets[0]
+    widget = theirs.widget_of(one)
+    spec = widget.input if widget is not None else None
+    if widget is None and one.widget is None and one.type in WIDGET_TYPES:
+        spec = Input(one.name, one.type, {})
+    if spec is None:
+        return
+    made = make_widgets("value", spec, ())
+    if widget is not None:
+        made[0].assign(widget.value)
+    if values and node.outputs and node.outputs[0].type == spec.type:
+        made[0].assign(values[0])
+        made[0].place = 0
+    if len(made) == 1 and spec.widget_type in ("INT", "FLOAT", COMBO):
+        made.append(Widget(CONTROL, "control", "fixed", choices=CONTROL_MODES, in_prompt=False))
+    if made[0].place == 0 and len(values) > 1 and len(made) > 1 and values[1] in CONTROL_MODES:
+        made[1].value = values[1]
+    node.own_widgets.extend(made)
 
 
 def apply_primitives(scope: LiveScope, find: Callable[[str, str], Widget | None]) -> None:

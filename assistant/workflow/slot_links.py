@@ -119,3 +119,19 @@ def _move(
     for one, _ in targets:
         grow_behind(live, one)
     return True
+
+
+def keep_links(live: LiveNode, named: Sequence[tuple[str, LiveLink | None]]) -> None:
+    """Give the inputs of these names the links that no input got.
+
+    The front end counts inputs by their places while groups grow, and so loses links of a file that
+    it wrote itself. On the canvas that it wrote the file of, they are there.
+    """
+    there = {one.link for one in live.inputs}
+    for name, link in named:
+        one = live.input(name)
+        if link is not None and link not in there and one is not None and one.link is None:
+            one.link = link
+            grow_behind(live, one)
+            there.add(link)
+    live.loose = [link for link in live.loose if link not in there]

@@ -7,7 +7,7 @@ are muted, bypassed or needed by no output are checked, too, but block nothing.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import replace
 from types import MappingProxyType
 from typing import Any, Final
@@ -39,25 +39,36 @@ def validate(
     graph: Graph,
     definitions: NodeDefinitions,
     packages: Mapping[str, Package] = NO_PACKAGES,
+    live: LiveGraph | None = None,
+    nodes: Collection[str] | None = None,
 ) -> list[Problem]:
-    """The problems, worst first.
+    """The problems, worst first; with `nodes` only those of the nodes with these addresses.
 
-    `packages` says for types of nodes that are not installed which package has them. Raises
-    `NotAWorkflow` where the graph is too large with its subgraphs spelled out.
+    `packages` says for types of nodes that are not installed which package has them; `live` is the
+    graph where it is loaded already. Raises `NotAWorkflow` where the graph is too large with its
+    subgraphs spelled out.
     """
     if graph.flat_size > LARGEST:
         raise NotAWorkflow(
             f"The workflow has {graph.flat_size} nodes with its subgraphs spelled out; at most "
             f"{LARGEST} can be checked."
         )
-    return worst_first(_Validation(graph, definitions, packages).problems())
+    found = worst_first(_Validation(graph, definitions, packages, live, nodes).problems())
+    return found if nodes is None else [one for one in found if one.node in nodes]
 
 
 class _Validation:
     def __init__(
-        self, graph: Graph, definitions: NodeDefinitions, packages: Mapping[str, Package]
+        self,
+        graph: Graph,
+        definitions: NodeDefinitions,
+        packages: Mapping[str, Package],
+        live: LiveGraph | None,
+        nodes: Collection[str] | None,
     ) -> None:
         self._graph = graph
+        self._nodes = nodes
+        self._live = live
         self._definitions = definitions
         self._types = list(definitions)
         self._packages = packages
@@ -68,7 +79,7 @@ class _Validation:
         if self._graph.format == "prompt":
             yield from self._of_prompt(write_workflow(self._graph))
             return
-        live = LiveGraph(self._graph, self._definitions)
+        live = self._live or LiveGraph(self._graph, self._definitions)
         prompt = live_prompt(live)
         found = list(self._of_prompt(prompt))
         in_file = list(GraphCheck(live, self._nearest).problems())
@@ -84,7 +95,7 @@ class _Validation:
             yield self._unknown_node(node)
         if not check.outputs and not check.unknown:
             yield _no_output(check)
-        yield from check.problems()
+        yield from check.problems(self._nodes)
         yield from match_problems(check)
         yield from self._unknown_inputs(check)
 
@@ -96,6 +107,8 @@ class _Validation:
         check = PromptCheck(whole, self._definitions, self._values)
         for address, node in check.nodes.items():
             if address in prompt or node.definition is None:
+                continue
+            if self._nodes is not None and address not in self._nodes:
                 continue
             for problem in check.node_problems(node):
                 if problem.code != "missing_input":

@@ -8,9 +8,9 @@ is answered.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import Any
 
 from .inputs import ANY, COMBO, MATCH_TYPE, mapping, sequence, split_types
@@ -128,10 +128,11 @@ class PromptCheck:
                     pending.append(source)
         return frozenset(found)
 
-    def problems(self) -> Iterator[Problem]:
-        """Everything but unknown types and absent outputs; `validation.py` words those."""
+    def problems(self, nodes: Collection[str] | None = None) -> Iterator[Problem]:
+        """Everything but unknown types and absent outputs; `validation.py` words those. With
+        `nodes` only of the nodes with these addresses."""
         for node in self.nodes.values():
-            if node.definition is not None:
+            if node.definition is not None and (nodes is None or node.address in nodes):
                 yield from self.node_problems(node)
         yield from self.cycle_problems()
 
@@ -311,6 +312,11 @@ def accepts(given: Any, expected: Expected) -> bool:
         return bool(given == list(expected.input.choices or ()))
     if not isinstance(given, str):
         return taken == COMBO
-    offered = set(split_types(given))
-    wanted = set(split_types(taken))
-    return given == taken or ANY in offered | wanted or not offered.isdisjoint(wanted)
+    return given == taken or _share_a_type(given, taken)
+
+
+@lru_cache(maxsize=4096)
+def _share_a_type(given: str, taken: str) -> bool:
+    """Cached, since a workflow has many links and few types."""
+    offered, wanted = set(split_types(given)), set(split_types(taken))
+    return ANY in offered | wanted or not offered.isdisjoint(wanted)

@@ -28,7 +28,9 @@ from .template_facts import Facts, Link, merge, template_facts
 CANVAS_ONLY = frozenset({"Note", "MarkdownNote", "Reroute", "PrimitiveNode"})
 TOOLS = frozenset(
     "getWorkflowInfo validateWorkflow compareWorkflows listSystemSkills getSystemSkill "
-    "listUserSkills getUserSkill createUserSkill history_search recall_result".split()
+    "listUserSkills getUserSkill createUserSkill history_search recall_result "
+    "askUser updatePlan editWorkflow openWorkflow undoEdits memory_write memory_search "
+    "memory_recall".split()
 )
 # Terms of ComfyUI's file formats, folders, widgets and options that no definition holds.
 WORDS = frozenset(

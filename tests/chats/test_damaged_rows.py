@@ -16,10 +16,12 @@ from pathlib import Path
 import pytest
 from plugin.assistant.chats import (
     Branches,
+    ChatEdits,
     ChatGraphs,
     ChatParams,
     ChatQueue,
     ChatStore,
+    Edit,
     KeptGraph,
     Queued,
     TurnStart,
@@ -76,6 +78,7 @@ COMPUTED = (
 )
 """Columns with nothing that a user wrote, which each change of a chat sets."""
 WALRUS = "a walrus"
+EDIT = Edit("a2", "w", "Portrait", takes_back="a1")
 NOW = datetime(2026, 1, 2, 3, 4, 5, tzinfo=timezone.utc)
 
 
@@ -86,6 +89,7 @@ async def make(path: Path) -> None:
     store, rules = ChatStore(database), UserContextStore(database)
     await rules.add_rule("Be brief.")
     await rules.add_rule("Be kind.")
+    await rules.order_rules(["2", "1"])
     await rules.set_preference("style", "dry")
     await rules.set_preference("size", "small")
     for chat_id in ("a", "b", "c"):
@@ -106,6 +110,7 @@ async def make(path: Path) -> None:
         cuts = Projections(cuts=(Covered(0, 2, "hash"),))
         await store.keep_projections(chat_id, cuts)
         await ChatGraphs(store).keep(chat_id, graph("11111111"), {"nodes": []})
+        await ChatEdits(store).keep(chat_id, EDIT, {"nodes": []}, {"nodes": [1]})
     await Branches(store).branch("b", "a1", "branched")
     large = user("p1", "See", image())
     await store.import_messages("pictures", (large,))
@@ -181,7 +186,7 @@ async def others_work(path: Path) -> None:
         ChatQueue(store),
         Branches(store),
     )
-    graphs = ChatGraphs(store)
+    graphs, edits = ChatGraphs(store), ChatEdits(store)
     trash = Trash(database, store, search)
     try:
         await rules.open()
@@ -218,7 +223,11 @@ async def others_work(path: Path) -> None:
             await graphs.keep(chat_id, graph("22222222"), {"nodes": [1]})
             revisions = [kept.revision for kept in await graphs.list(chat_id)]
             assert revisions == ["22222222", "11111111"]
-            assert await graphs.read(chat_id, "11111111") == b'{"nodes":[]}'
+            assert await graphs.read(chat_id, "11111111") == {"nodes": []}
+            assert [one.message_id for one in await edits.of_chat(chat_id)] == ["a2"]
+            (edit,) = await edits.of_message(chat_id, "a2")
+            assert (edit.before, edit.after) == ({"nodes": []}, {"nodes": [1]})
+            await edits.mark(chat_id, "a2", True)
         assert len((await pages.around(store, "c", "a1", 3)).messages) == 3
         # A turn.
         asked = (user("u9", "Tell me"),)
@@ -272,6 +281,10 @@ async def damaged_chat_answers(path: Path) -> None:
             ChatGraphs(store).newest("b"),
             ChatGraphs(store).read("b", "11111111"),
             ChatGraphs(store).keep("b", graph("33333333"), {}),
+            ChatEdits(store).of_chat("b"),
+            ChatEdits(store).of_message("b", "a2"),
+            ChatEdits(store).keep("b", Edit("a9", "w", "Portrait"), {}, {"nodes": []}),
+            ChatEdits(store).answer_with("b", "call_1"),
             pages.around(store, "b", "a1", 3),
             search.search("b", "walrus"),
             search.find_words("walrus"),

@@ -44,7 +44,7 @@ async def test_a_graph_comes_back_as_it_was(store: ChatStore) -> None:
     graphs = ChatGraphs(store)
     await graphs.keep("c", kept(1, "u1"), graph(1))
     assert await graphs.list("c") == (kept(1, "u1"),)
-    assert json.loads(await graphs.read("c", "00000001")) == graph(1)
+    assert await graphs.read("c", "00000001") == graph(1)
     newest = await graphs.newest("c")
     assert newest is not None and newest[0].revision == "00000001"
 
@@ -78,7 +78,7 @@ async def test_changes_between_two_messages_do_not_take_away_what_messages_broug
     for number in range(MOST_GRAPHS * 2):
         await graphs.keep("c", kept(number), graph(number))
     assert len(await revisions(graphs)) == MOST_GRAPHS + 1
-    assert json.loads(await graphs.read("c", f"{500:08x}")) == graph(500)
+    assert await graphs.read("c", f"{500:08x}") == graph(500)
 
 
 async def test_a_graph_that_comes_again_is_the_newest_and_keeps_its_message(
@@ -128,7 +128,7 @@ async def test_a_branch_has_the_graphs_and_a_deleted_chat_leaves_none(
         await next(iter(trash._tasks))
     rows = select(func.count()).select_from(schema.workflows)
     assert await database.read(lambda c: c.execute(rows).scalar_one()) == 1
-    assert json.loads(await graphs.read("branch", "00000001")) == graph(1)
+    assert await graphs.read("branch", "00000001") == graph(1)
     await trash.close()
 
 

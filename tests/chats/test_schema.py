@@ -62,7 +62,17 @@ CREATE TABLE attachments_gone (sha256 VARCHAR NOT NULL PRIMARY KEY);
 PRAGMA user_version = 4;
 """
 )
-OLDER = {1: VERSION_1, 2: VERSION_2, 3: VERSION_3, 4: VERSION_4}
+VERSION_5 = (
+    VERSION_4
+    + """
+CREATE TABLE workflows (chat_id VARCHAR NOT NULL REFERENCES chats (id),
+    workflow_id VARCHAR NOT NULL, revision VARCHAR NOT NULL, number INTEGER NOT NULL,
+    name TEXT NOT NULL, message_id VARCHAR, created VARCHAR NOT NULL, nodes INTEGER NOT NULL,
+    graph TEXT NOT NULL, PRIMARY KEY (chat_id, workflow_id, revision));
+PRAGMA user_version = 5;
+"""
+)
+OLDER = {1: VERSION_1, 2: VERSION_2, 3: VERSION_3, 4: VERSION_4, 5: VERSION_5}
 
 
 @pytest.fixture

@@ -4,12 +4,14 @@ import json
 from itertools import pairwise
 from typing import Any
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from plugin.assistant.context.projection_json import VERSION, from_json, to_json
 from plugin.assistant.context.projections import Covered, LLMSummary, Projections, Shown
 from plugin.assistant.context.summary.ledger import Ledger
 from plugin.assistant.context.summary.state import Failure, Summary
+from plugin.assistant.messages.changes import PlanStep
 
 from .histories import law
 
@@ -21,6 +23,9 @@ LEDGERS = st.builds(
     st.dictionaries(st.tuples(WORDS, WORDS), st.tuples(st.none() | WORDS, WORDS), max_size=3),
     st.dictionaries(WORDS, WORDS, max_size=3),
     st.dictionaries(WORDS, WORDS, max_size=3),
+    st.lists(st.builds(PlanStep, WORDS, WORDS), max_size=3).map(tuple),
+    st.dictionaries(st.tuples(WORDS, WORDS), WORDS, max_size=3),
+    WORDS,
 )
 SUMMARIES = st.builds(
     Summary,
@@ -120,6 +125,12 @@ def test_damage_anywhere_is_no_error(
 def test_another_version_is_planned_anew() -> None:
     kept = Projections(cuts=(Covered(0, 3, "a"),))
     assert from_json({**to_json(kept), "version": VERSION + 1}) == Projections()
+
+
+@pytest.mark.parametrize("field", ["limits", "cut_at", "cuts"])
+def test_a_cut_without_its_limit_or_its_time_is_planned_anew(field: str) -> None:
+    kept = to_json(Projections(cuts=(Covered(0, 3, "a"),), made_at=1))
+    assert from_json({**kept, field: []}) == Projections()
 
 
 def test_a_gap_between_two_cuts_is_planned_anew() -> None:

@@ -21,7 +21,16 @@ from plugin.assistant.context.summary.state import MOST, Summary, extended
 from plugin.assistant.context.summary.text import MARKER, MOST_WORDS, summary_text
 from plugin.assistant.context.tokens import text_tokens
 from plugin.assistant.context.tool_facts import ToolFacts
-from plugin.assistant.messages.changes import Change, NodeAdded, NodeRemoved, ValueSet
+from plugin.assistant.messages.changes import (
+    Change,
+    NodeAdded,
+    NodeChanged,
+    NodeRemoved,
+    PlanMade,
+    PlanStep,
+    ValueSet,
+    WorkflowNamed,
+)
 from plugin.assistant.messages.prompt import PromptMessage, ToolCall
 from plugin.tests.growth import MOST_GROWTH, growth
 
@@ -42,6 +51,12 @@ def changes(call: ToolCall, value: Any) -> Iterator[Change]:
             yield ValueSet(str(value["id"]), widget, new)
     elif call.name == "removeNode":
         yield NodeRemoved(str(given["id"]), given.get("type", ""))
+    elif call.name == "link":
+        yield NodeChanged(given["node"], f"link {given['input']}", given["text"])
+    elif call.name == "open":
+        yield WorkflowNamed(given["name"])
+    elif call.name == "plan":
+        yield PlanMade(tuple(PlanStep(*step) for step in given["steps"]))
 
 
 FACTS = ToolFacts("recall_result", "history_search", changes=changes)
@@ -101,6 +116,26 @@ def test_a_node_that_was_added_and_removed_leaves_nothing() -> None:
 def test_a_node_that_was_there_and_is_removed_is_told() -> None:
     made = ledger(edit("removeNode", {"id": 4, "type": "LoadImage"}))
     assert dict(made.removed) == {"4": "LoadImage"}
+
+
+def test_the_last_link_of_an_input_is_told_with_its_node() -> None:
+    made = [
+        edit("link", {"node": "3", "input": "model", "text": f"model<-{source}"})
+        for source in ("4.MODEL", "nothing")
+    ]
+    value = edit("setWidget", {"node": 3, "widget": "cfg", "value": 5})
+    assert "Workflow changes, net: #3: cfg=5, model<-nothing" in told(*joined([*made, value]))
+    gone = edit("removeNode", {"id": "3"})
+    assert "model<-" not in told(*joined([*made, gone]))
+
+
+def test_changes_name_the_workflow_that_was_read_or_opened() -> None:
+    """Several workflows have a node 3."""
+    value = edit("setWidget", {"node": 3, "widget": "cfg", "value": 5})
+    other = edit("setWidget", {"node": 3, "widget": "cfg", "value": 7})
+    opened = [edit("open", {"name": name}) for name in ("portrait", "fox")]
+    text = told(*joined([opened[0], value, opened[1], other]))
+    assert '- #3 in "fox": cfg=7\n- #3 in "portrait": cfg=5' in text
 
 
 # Values, corrections and decisions
@@ -448,6 +483,23 @@ def test_the_newest_corrections_stay_and_only_older_ones_give_way(
     alone = lines_of(user("Hi"), *corrections, tokens=tokens)
     # What else the chat has takes nothing from them.
     assert len(shown) == len([line for line in alone if "No, use value" in line])
+
+
+def test_the_newest_plan_stays_known_with_its_next_steps_first() -> None:
+    old = edit("plan", {"steps": [("Load it", "doing")]})
+    steps = [("Load it", "done"), ("Sample\nit", "doing"), ("Save it", "open")]
+    lines = lines_of(user("Build it"), *old, *edit("plan", {"steps": steps}), answer("So."))
+    assert lines[lines.index("Plan:") + 1 :][:3] == [
+        "- doing: Sample it",
+        "- open: Save it",
+        "- done: Load it",
+    ]
+
+
+def test_a_plan_that_is_done_is_not_told() -> None:
+    steps = [("Load it", "done"), ("Paint it", "dropped")]
+    lines = lines_of(user("Build it"), *edit("plan", {"steps": steps}), answer("Done."))
+    assert "Plan:" not in lines
 
 
 def test_the_sections_stand_in_their_order() -> None:

@@ -76,7 +76,7 @@ def test_a_conversation_has_no_serious_fault(
     expect(panel.answer.get_by_role("group", name="Save this skill?")).to_be_visible()
     panel.answer.get_by_text("Read the workflow").click()
     assert violations(panel, axe) == []
-    panel.button("Not now").click()
+    panel.button("No").click()
     expect(panel.button("Retry")).to_be_visible()
     assert violations(panel, axe) == []
 

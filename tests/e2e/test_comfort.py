@@ -112,10 +112,15 @@ def test_a_stop_before_an_answer_offers_to_ask_again(
 
 def test_a_wait_counts_down(panel: Panel, provider: ProviderThread) -> None:
     busy = {"error": {"message": "Rate limit reached for requests"}}
-    provider.queue(Script(status=429, body=busy, headers={"Retry-After": "4"}), "There.")
+    rest = new_wait()
+    refusal = Script(status=429, body=busy, headers={"Retry-After": "4"})
+    provider.queue(refusal, Script([{"wait": rest}, {"text": "There."}]))
     panel.ask("Hello?")
     expect(panel.answer).to_contain_text("Trying again in 4 s")
     expect(panel.answer).to_contain_text(re.compile("Trying again in [12] s"))
+    # The next try has begun.
+    expect(panel.answer.get_by_text(re.compile("Trying again"))).to_be_hidden()
+    provider.release(rest)
     expect(panel.answer).to_contain_text("There.")
     panel.idle()
 

@@ -149,7 +149,7 @@ def test_every_control_is_reached_by_tab_in_reading_order_and_shows_it(
         walked.append(place["name"])
         assert len(walked) < 30, walked
         panel.page.keyboard.press("Tab")
-    wanted = ["New chat", "Chats", "Settings", "Close", "Conversation"]
+    wanted = ["New chat", "Menu", "Chats", "Settings", "Close", "Conversation"]
     # The toolbar of a message is one stop: the arrow keys go from button to button.
     wanted += ["Copy", "Copy"]
     wanted += ["Message", "Attach images or text files"]

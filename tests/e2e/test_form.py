@@ -258,6 +258,17 @@ LEVELS = """() => [...document.querySelectorAll('.ca-panel :is(h1, h2, h3, h4, h
     .map(one => [one.localName, Boolean(one.closest('.ca-markdown'))])"""
 
 
+def test_a_quote_after_a_list_has_the_gap_of_all_blocks(
+    panel: Panel, provider: ProviderThread
+) -> None:
+    provider.queue("Two:\n\n1. one\n2. two\n\n> A quote.")
+    panel.ask("Count")
+    panel.idle()
+    gap = """answer => answer.querySelector('blockquote').getBoundingClientRect().top
+        - answer.querySelector('ol').getBoundingClientRect().bottom"""
+    assert panel.answer.evaluate(gap) == 8
+
+
 def test_the_headings_of_an_answer_stand_below_those_of_the_panel(
     panel: Panel, provider: ProviderThread
 ) -> None:
@@ -289,7 +300,7 @@ def test_the_buttons_of_a_message_are_one_tab_stop(panel: Panel, provider: Provi
 def test_what_goes_on_is_the_accent_and_can_be_read(
     themed: Panel, provider: ProviderThread, axe: str
 ) -> None:
-    """*Continue* and *Send now*, in both themes."""
+    """*Send now*, and without a message that waits *Continue*, in both themes."""
     panel = themed
     rest = new_wait()
     provider.queue(Script([{"text": "It begins "}, {"wait": rest}]))
@@ -298,12 +309,15 @@ def test_what_goes_on_is_the_accent_and_can_be_read(
     panel.ask("And then?")
     expect(panel.root.get_by_text("And then?")).to_be_visible()
     panel.stop.click()
-    for name in ("Continue", "Send now"):
-        expect(panel.button(name)).to_have_class(re.compile("ca-button--primary"))
+    accent = re.compile("ca-button--primary")
+    expect(panel.button("Send now")).to_have_class(accent)
+    expect(panel.button("Continue")).not_to_have_class(accent)
     provider.release(rest)
     assert violations(panel, axe) == []
     panel.button(re.compile("^Take back")).click()
     panel.message.fill("")
+    expect(panel.button("Continue")).to_have_class(accent)
+    assert violations(panel, axe) == []
 
 
 def test_the_text_has_the_size_that_comfyui_is_set_to(panel: Panel) -> None:

@@ -70,6 +70,8 @@ def test_after_a_stop_what_waits_is_sent_when_the_user_says_so(
         panel.stop.click()
         expect(panel.root.get_by_text("1 message waits until you send it.")).to_be_visible()
         panel.idle()
+        expect(panel.button("Continue")).to_be_visible()
+        expect(panel.root.locator(".ca-button--primary:visible")).to_have_text(["Send now"])
         provider.queue("Now.")
         panel.button("Send now").click()
         expect(panel.answer).to_contain_text("Now.")

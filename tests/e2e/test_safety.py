@@ -106,7 +106,7 @@ def test_what_the_user_a_tool_and_a_file_say_is_text(
     for step in panel.answer.locator("summary").all():
         step.click()
     expect_harmless(panel)
-    card.get_by_role("button", name="Not now").click()
+    card.get_by_role("button", name="No").click()
     expect(panel.answer).to_contain_text("All quiet.")
     panel.button("Chats").click()
     expect(panel.root.get_by_role("button", name="<img src=").first).to_be_visible()

@@ -85,7 +85,7 @@ def test_a_running_tool_turn_shows_that_it_works(panel: Panel, provider: Provide
 def test_nothing_is_saved_before_the_user_allows_it(panel: Panel, provider: ProviderThread) -> None:
     card = ask_for_a_skill(panel, provider, "soft light", "Saved it.")
     assert "soft light" not in stored_skills(panel)
-    card.get_by_role("button", name="Save skill").click()
+    card.get_by_role("button", name="Once").click()
     expect(panel.answer).to_contain_text("Saved it.")
     assert "soft light" in stored_skills(panel)
     expect(card).to_have_count(0)
@@ -116,7 +116,7 @@ def test_a_question_is_decided_only_when_its_turn_has_paused(
     try:
         panel.reload()
         card = panel.answer.get_by_role("group", name="Save this skill?")
-        for name in ("Save skill", "Not now"):
+        for name in ("Once", "No"):
             expect(card.get_by_role("button", name=name)).to_be_disabled()
     finally:
         panel.page.unroute(SUBSCRIBE)
@@ -127,7 +127,7 @@ def test_what_is_refused_is_not_done_and_the_model_learns_it(
     panel: Panel, provider: ProviderThread
 ) -> None:
     card = ask_for_a_skill(panel, provider, "hard light", "Then not.")
-    card.get_by_role("button", name="Not now").click()
+    card.get_by_role("button", name="No").click()
     expect(panel.answer).to_contain_text("Then not.")
     assert "hard light" not in stored_skills(panel)
     assert provider.last_messages[-1]["role"] == "tool"
@@ -135,12 +135,12 @@ def test_what_is_refused_is_not_done_and_the_model_learns_it(
 
 def test_the_saving_of_a_skill_is_asked_each_time(panel: Panel, provider: ProviderThread) -> None:
     card = ask_for_a_skill(panel, provider, "first of many", "One.")
-    expect(card.get_by_role("button", name="Always in this chat")).to_have_count(0)
-    card.get_by_role("button", name="Save skill").click()
+    expect(card.get_by_role("button", name="For this chat")).to_have_count(0)
+    card.get_by_role("button", name="Once").click()
     expect(panel.answer).to_contain_text("One.")
     panel.idle()
     second = ask_for_a_skill(panel, provider, "second of many", "Two.")
-    second.get_by_role("button", name="Not now").click()
+    second.get_by_role("button", name="No").click()
     expect(panel.answer).to_contain_text("Two.")
     assert "second of many" not in stored_skills(panel)
 
@@ -150,7 +150,7 @@ def test_a_question_of_an_earlier_visit_can_still_be_answered(
 ) -> None:
     card = ask_for_a_skill(panel, provider, "late decision", "Saved after all.")
     panel.reload()
-    card.get_by_role("button", name="Save skill").click()
+    card.get_by_role("button", name="Once").click()
     expect(panel.answer).to_contain_text("Saved after all.")
     assert "late decision" in stored_skills(panel)
 
@@ -164,7 +164,7 @@ def test_a_question_is_not_lost_when_the_user_types_another_one(
     expect(waiting).to_contain_text("And what is a VAE?")
     expect(panel.root.get_by_text("Sent when you have decided above.")).to_be_visible()
     provider.queue("It decodes.")
-    card.get_by_role("button", name="Save skill").click()
+    card.get_by_role("button", name="Once").click()
     expect(panel.answer).to_contain_text("It decodes.")
     expect(waiting).to_have_count(0)
     assert "kept in mind" in stored_skills(panel)

@@ -104,6 +104,17 @@ def test_a_command_saves_the_chat_under_the_name_that_was_typed(
         house.ask("/export talk.md")
     assert saved.value.suggested_filename == "talk.md"
     house.idle()
+    expect(house.answer).to_contain_text("This chat as a file: talk.md.")
+    with house.page.expect_download() as again:
+        house.answer.get_by_role("button", name="talk.md").click()
+    assert again.value.suggested_filename == "talk.md"
+    assert "It is kept." in again.value.path().read_text(encoding="utf-8")
+    house.ask("/export")
+    house.idle()
+    expect(house.answer).not_to_contain_text("/api")
+    with house.page.expect_download() as listed:
+        house.answer.get_by_role("button", name="JSON Lines").click()
+    assert listed.value.suggested_filename.endswith(".jsonl")
 
 
 def test_an_unknown_command_offers_the_nearest(house: Panel, provider: ProviderThread) -> None:

@@ -2,56 +2,46 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Mapping
-from contextlib import asynccontextmanager
+from collections.abc import Awaitable, Callable
 from typing import Any
 
 import pytest
-from aiohttp import web
 from plugin.assistant.config import Settings
 from plugin.assistant.llm.abilities import MOST_SHOWN, is_near, with_abilities
 from plugin.assistant.llm.models import ModelInfo
 from plugin.assistant.llm.network import Network
 from plugin.assistant.llm.provider import Provider
 
+from .conftest import Routes, StartServer
+
 NETWORK = Network(Settings())
 LIST = (ModelInfo("a"), ModelInfo("b"))
 
 
-@asynccontextmanager
-async def server(routes: Mapping[str, Any], asked: list[str] | None = None) -> AsyncIterator[str]:
-    """The base URL of a server that answers each path with JSON, or with a function of the body."""
-
-    async def answer(request: web.Request) -> web.Response:
-        if asked is not None:
-            asked.append(request.path)
-        found = routes.get(request.path)
-        if found is None:
-            return web.Response(status=404)
-        body = await request.json() if request.can_read_body else None
-        return web.json_response(found(body) if callable(found) else found)
-
-    app = web.Application()
-    app.router.add_route("*", "/{path:.*}", answer)
-    runner = web.AppRunner(app)
-    await runner.setup()
-    await web.TCPSite(runner, "127.0.0.1", 0).start()
-    try:
-        yield f"http://127.0.0.1:{runner.addresses[0][1]}/v1"
-    finally:
-        await runner.cleanup()
+Told = Callable[..., Awaitable[list[tuple[bool | None, bool | None]]]]
 
 
-async def told(
-    routes: Mapping[str, Any], models: tuple[ModelInfo, ...] = LIST, vision: bool | None = None
-) -> list[tuple[bool | None, bool | None]]:
-    async with server(routes) as url:
-        found = await with_abilities(models, Provider("p", url, "", vision=vision), NETWORK)
-    assert [model.id for model in found] == [model.id for model in models]
-    return [(model.vision, model.tools) for model in found]
+@pytest.fixture
+def told(start_server: StartServer) -> Told:
+    """The abilities of the models (pictures, tools) where a server has these routes."""
+
+    async def ask(
+        routes: Routes, models: tuple[ModelInfo, ...] = LIST, vision: bool | None = None
+    ) -> list[tuple[bool | None, bool | None]]:
+        found = await with_abilities(
+            models, await provider_at(start_server, routes, vision), NETWORK
+        )
+        assert [model.id for model in found] == [model.id for model in models]
+        return [(model.vision, model.tools) for model in found]
+
+    return ask
 
 
-async def test_ollama_says_it_of_each_model() -> None:
+async def provider_at(start: StartServer, routes: Routes, vision: bool | None = None) -> Provider:
+    return Provider("p", f"http://127.0.0.1:{await start(routes)}/v1", "", vision=vision)
+
+
+async def test_ollama_says_it_of_each_model(told: Told) -> None:
     able = {"a": ["completion", "vision"], "b": ["completion", "tools"]}
     routes = {
         "/api/ps": {"models": []},
@@ -60,24 +50,24 @@ async def test_ollama_says_it_of_each_model() -> None:
     assert await told(routes) == [(True, False), (False, True)]
 
 
-async def test_an_older_ollama_says_nothing() -> None:
+async def test_an_older_ollama_says_nothing(told: Told) -> None:
     routes = {"/api/ps": {"models": []}, "/api/show": {"parameters": ""}}
     assert await told(routes) == [(None, None), (None, None)]
 
 
-async def test_lm_studio_says_it_in_a_list_of_its_own() -> None:
+async def test_lm_studio_says_it_in_a_list_of_its_own(told: Told) -> None:
     entries = [{"id": "a", "type": "vlm"}, {"id": "b", "type": "llm", "capabilities": ["tool_use"]}]
     assert await told({"/api/v0/models": {"data": entries}}) == [(True, None), (False, True)]
 
 
-async def test_llama_cpp_says_it_of_its_one_model() -> None:
+async def test_llama_cpp_says_it_of_its_one_model(told: Told) -> None:
     routes = {
         "/props": {"modalities": {"vision": True}, "chat_template_caps": {"supports_tools": True}}
     }
     assert await told(routes, LIST[:1]) == [(True, True)]
 
 
-async def test_where_nobody_says_it_the_providers_setting_counts() -> None:
+async def test_where_nobody_says_it_the_providers_setting_counts(told: Told) -> None:
     assert await told({}, vision=True) == [(True, None), (True, None)]
     assert await told({}) == [(None, None), (None, None)]
     said = (ModelInfo("a", None, False, True), ModelInfo("b"))
@@ -85,23 +75,32 @@ async def test_where_nobody_says_it_the_providers_setting_counts() -> None:
 
 
 @pytest.mark.parametrize("odd", [7, "x", [], {"models": 1}, {"data": [None]}, {"modalities": 1}])
-async def test_odd_answers_say_nothing(odd: Any) -> None:
+async def test_odd_answers_say_nothing(told: Told, odd: Any) -> None:
     routes = dict.fromkeys(("/api/ps", "/api/show", "/api/v0/models", "/props"), odd)
     assert await told(routes) == [(None, None), (None, None)]
     assert await told(routes, LIST[:1]) == [(None, None)]
 
 
-async def test_what_the_list_says_is_not_asked_again_and_of_many_models_not_all() -> None:
-    known = tuple(ModelInfo(f"m{at}", None, True, True) for at in range(3))
+async def test_what_the_list_says_is_not_asked_again_and_of_many_models_not_all(
+    start_server: StartServer,
+) -> None:
     asked: list[str] = []
-    async with server({}, asked) as url:
-        assert await with_abilities(known, Provider("p", url, ""), NETWORK) == known
-        assert asked == []
-    routes = {"/api/ps": {"models": []}, "/api/show": {"capabilities": ["vision"]}}
-    async with server(routes, asked) as url:
-        many = tuple(ModelInfo(f"m{at}") for at in range(MOST_SHOWN + 5))
-        found = await with_abilities(many, Provider("p", url, ""), NETWORK)
-    assert asked.count("/api/show") == MOST_SHOWN
+
+    def running(_: Any) -> dict[str, Any]:
+        asked.append("ps")
+        return {"models": []}
+
+    def show(_: Any) -> dict[str, Any]:
+        asked.append("show")
+        return {"capabilities": ["vision"]}
+
+    provider = await provider_at(start_server, {"/api/ps": running, "/api/show": show})
+    known = tuple(ModelInfo(f"m{at}", None, True, True) for at in range(3))
+    assert await with_abilities(known, provider, NETWORK) == known
+    assert asked == []
+    many = tuple(ModelInfo(f"m{at}") for at in range(MOST_SHOWN + 5))
+    found = await with_abilities(many, provider, NETWORK)
+    assert asked.count("show") == MOST_SHOWN
     assert [model.vision for model in found[-6:]] == [True, *[None] * 5]
 
 

@@ -243,6 +243,38 @@ async def test_a_rate_limit_is_waited_out_as_long_as_the_server_says(
     assert words(answer.events) == "Hi"
 
 
+@pytest.mark.parametrize(
+    ("status", "words_of_server", "happened", "advice"),
+    [
+        (429, "slow down", "gets more requests than it allows for this key", "try again later"),
+        (500, "oops", "failed with an error of its own (status 500)", "try again"),
+        (503, "loading model", "is still loading scripted", "try again in a moment"),
+        (0, "oops", "reported an error", "its own words are below"),
+    ],
+)
+async def test_the_advice_comes_after_the_last_try_and_not_while_another_one_is_made(
+    client: PatientClient,
+    server: ScriptedProvider,
+    provider: Provider,
+    status: int,
+    words_of_server: str,
+    happened: str,
+    advice: str,
+) -> None:
+    if status:
+        one: Script = failure(status, words_of_server, headers={"Retry-After": "12"})
+    else:
+        one = Script([{"raw": f'data: {{"error": {{"message": "{words_of_server}"}}}}\n\n'}])
+    server.queue(*[one] * 3)
+    answer = await client.ask(provider)
+    notices = [event.message for event in answer.events if isinstance(event, Notice)]
+    assert notices
+    for notice in notices:
+        assert f" {happened}." in notice
+        assert advice not in notice
+    assert f"{happened}: {advice}." in answer.failure.message
+
+
 async def test_waiting_never_takes_more_than_thirty_seconds_in_all(
     client: PatientClient, server: ScriptedProvider, provider: Provider
 ) -> None:

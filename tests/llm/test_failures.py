@@ -243,6 +243,22 @@ def test_a_model_that_cannot_see_is_told_from_a_broken_server(body: Any) -> None
 
 
 @pytest.mark.parametrize(
+    "body",
+    [
+        openai_error("You uploaded an unsupported image. Please make sure it is a png."),
+        {"type": "error", "error": {"message": "image exceeds 5 MB maximum: 6291456 bytes"}},
+        {"type": "error", "error": {"message": "Could not process image"}},
+        [{"error": {"code": 400, "message": "Unable to process input image. Please retry."}}],
+        openai_error("Unsupported MIME type: image/tiff"),
+    ],
+)
+def test_an_attachment_of_a_wrong_kind_is_to_be_removed(body: Any) -> None:
+    error = refused(400, body)
+    assert error.code == "bad_request"
+    assert error.actions[0] == "remove-attachment"
+
+
+@pytest.mark.parametrize(
     ("status", "body", "code", "action"),
     [
         (401, openai_error("Incorrect API key provided: sk-very-secret-key."), "key_refused", 0),

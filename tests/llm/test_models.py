@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from typing import Any
 
 import pytest
-from aiohttp import web
 from plugin.assistant.config import Settings
 from plugin.assistant.errors import ProviderError
 from plugin.assistant.llm import discovery
@@ -24,36 +22,9 @@ from plugin.assistant.llm.network import Network
 from plugin.assistant.llm.provider import Provider
 from plugin.tests.providers import ScriptedProvider
 
+from .conftest import Routes, StartServer
+
 NETWORK = Network(Settings())
-Routes = Mapping[str, Any]
-StartServer = Callable[[Routes], Awaitable[int]]
-
-
-@pytest.fixture
-async def start_server() -> AsyncIterator[StartServer]:
-    """A server that answers each path with JSON, or with the result of a function of the body."""
-    runners: list[web.AppRunner] = []
-
-    async def start(routes: Routes) -> int:
-        async def answer(request: web.Request) -> web.Response:
-            found = routes.get(request.path)
-            if found is None:
-                return web.Response(status=404)
-            body = await request.json() if request.can_read_body else None
-            return web.json_response(found(body) if callable(found) else found)
-
-        app = web.Application()
-        app.router.add_route("*", "/{path:.*}", answer)
-        runner = web.AppRunner(app)
-        runners.append(runner)
-        await runner.setup()
-        await web.TCPSite(runner, "127.0.0.1", 0).start()
-        port: int = runner.addresses[0][1]
-        return port
-
-    yield start
-    for runner in runners:
-        await runner.cleanup()
 
 
 def listing(*ids: str, **more: Any) -> dict[str, Any]:

@@ -236,7 +236,7 @@ def test_an_answer_of_nothing_is_left_out() -> None:
         (tool(state="output-denied"), f'{{"error":"{DENIED}"}}', True),
         (
             tool(state="approval-responded", approval=Approval("a", False, "later")),
-            f'{{"error":"{DENIED} Reason: later"}}',
+            f'{{"error":"{DENIED} The user says: later"}}',
             True,
         ),
         (tool(state="approval-responded", approval=Approval("a", True)), INTERRUPTED, True),

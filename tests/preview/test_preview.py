@@ -62,6 +62,14 @@ def test_catalog_keeps_facts_of_a_node(catalog: Catalog) -> None:
     assert sampler["category"] == "model/sampling"
 
 
+def test_catalog_restores_empty_options_inside_of_inputs(catalog: Catalog) -> None:
+    images = catalog.nodes["BatchImagesNode"]["input"]["required"]["images"]
+    assert images[1]["template"]["input"] == {"required": {"image": ["IMAGE", {}]}}
+    sizes = catalog.nodes["ResizeImageMaskNode"]["input"]["required"]["resize_type"]
+    inputs = {one["key"]: one["inputs"] for one in sizes[1]["options"]}
+    assert inputs["match size"]["required"]["match"][1] == {}
+
+
 def test_catalog_restores_usual_values(catalog: Catalog) -> None:
     needed = {"name", "display_name", "description", "input", "output", "output_is_list"}
     for name, node in catalog.nodes.items():
@@ -86,7 +94,7 @@ def test_catalog_holds_no_prose_but_defaults(catalog: Catalog) -> None:
 def test_catalog_keeps_growing_and_dynamic_inputs(catalog: Catalog) -> None:
     images = catalog.nodes["BatchImagesNode"]["input"]["required"]["images"]
     assert images[0] == "COMFY_AUTOGROW_V3"
-    assert images[1]["template"]["input"] == {"required": {"image": ["IMAGE"]}}
+    assert images[1]["template"]["input"] == {"required": {"image": ["IMAGE", {}]}}
 
 
 def test_catalog_keeps_the_order_of_inputs_inside_a_dynamic_combo(catalog: Catalog) -> None:

@@ -112,6 +112,9 @@ FIELDS: dict[str, set[str]] = {
     "cancel_queued": {"id"},
     "resume_queue": set(),
     "set_workflow": set(),
+    "undo_edits": {"message_id"},
+    "redo_edits": {"message_id"},
+    "restore_workflow": {"message_id"},
     "take_over": set(),
 }
 
@@ -148,6 +151,7 @@ async def test_every_success_is_as_it_is_described(tmp_path: Path) -> None:
         Bench().install(chat)
         await the_installation(checked, chat.provider)
         await the_knowledge(checked)
+        await the_memories(checked)
         feed = Reader(checked, "/api/chats/subscribe", "FeedEvent")
         await feed.begun()
         await checked.call("POST", "/api/chats", {"id": "c", "workflow": {"id": "w", "name": "W"}})
@@ -204,6 +208,7 @@ async def the_knowledge(checked: Checked) -> None:
     rule = await checked.call("POST", "/api/user-context/rules", {"text": "Be short"})
     await checked.call("GET", "/api/user-context/rules")
     await checked.call("PATCH", f"/api/user-context/rules/{rule['id']}", {"text": "Be brief"})
+    await checked.call("PUT", "/api/user-context/rules/order", {"ids": [rule["id"]]})
     await checked.call("DELETE", f"/api/user-context/rules/{rule['id']}")
     await checked.call("PUT", "/api/user-context/preferences/sampler", {"value": "euler"})
     await checked.call("GET", "/api/user-context/preferences")
@@ -222,8 +227,12 @@ async def the_turns(checked: Checked, chat: Chatting) -> None:
     await released(chat, "c")
     await asking
     await command(checked, type="approve_tools", ids=["e1"])
-    provider.queue("Half of it is done.")
+    await chat.idle("c")
+    size = {"question": "Which size?", "options": [{"label": "S", "description": "Small"}, "L"]}
+    provider.queue(Script([tool_call("askUser", size, id="q1")]), "Half of it is done.")
     await command(checked, type="reject_tools", ids=["e2"], reason="Not that")
+    await chat.idle("c")
+    await command(checked, type="user_message", message=chat.user("Large"))
     await chat.idle("c")
     provider.queue(Script([{"text": "A "}, {"wait": "joined"}, {"text": "fox"}]))
     body = {"id": "c", "message": chat.user("Again")}
@@ -273,12 +282,18 @@ async def the_commands(checked: Checked, chat: Chatting, reader: Reader) -> None
     await command(checked, type="abort")
     await command(checked, 404, type="cancel_queued", id="nothing")
     await command(checked, type="set_params", params={"temperature": 0.5, "model": None})
+    budget = {"runs": 2, "minutes": 30}
+    await command(checked, type="set_params", params={"approval": "budget", "budget": budget})
+    await checked.call("GET", "/api/chats/c")
+    await command(checked, type="set_params", params={"approval": "edits"})
     await command(checked, type="set_draft", text="half a")
     await command(checked, type="clear_draft")
     graph = {"nodes": [{"id": 3, "type": "KSampler"}], "links": []}
     await command(checked, type="set_workflow", workflow={"id": "w", "name": "W", "graph": graph})
     (kept,) = (await checked.call("GET", "/api/chats/c/workflows?limit=2"))["workflows"]
     await checked.call("GET", f"/api/chats/c/workflows/{kept['revision']}")
+    await command(checked, 409, type="restore_workflow")
+    await command(checked, 409, type="undo_edits", message_id="nothing")
     first, answered = shown["messages"][0], shown["messages"][1]
     await command(checked, type="branch_from_chat", message_id=first["id"])
     trajectory = await checked.call("GET", "/api/chats/c/export?format=trajectory")
@@ -301,6 +316,22 @@ async def the_commands(checked: Checked, chat: Chatting, reader: Reader) -> None
     await chat.idle("c")
     await command(checked, 409, type="compact", focus="foxes")
     await checked.call("GET", "/api/chats/c/context")
+
+
+async def the_memories(checked: Checked) -> None:
+    made = await checked.call("POST", "/api/memories", {"text": "My GPU has 12 GB"})
+    path = f"/api/memories/{made['id']}"
+    await checked.call("GET", "/api/memories?q=gpu&superseded=true")
+    await checked.call("GET", "/api/memories/entities/gpu")
+    await checked.call("GET", "/api/memories/export")
+    await checked.call("POST", "/api/memories/import", {"lines": ["x"]})
+    await checked.call("POST", "/api/chats", {"id": "empty-chat"})
+    await checked.call("POST", "/api/memories/extract", {"chat_id": "empty-chat"})
+    await checked.call("GET", "/api/memories/settings")
+    await checked.call("PUT", "/api/memories/settings", {"mode": "manual"})
+    await checked.call("PATCH", path, {"pinned": True})
+    await checked.call("DELETE", path)
+    await checked.call("POST", f"{path}/restore")
 
 
 async def the_library(checked: Checked) -> None:

@@ -33,6 +33,33 @@ async def test_rules_are_added_listed_changed_and_deleted(ours: Site) -> None:
     assert (await ours.client.delete(f"{RULES}/{rule['id']}")).status == 404
 
 
+async def test_rules_take_the_order_that_the_user_gives_them(ours: Site) -> None:
+    added = [await ours.client.post(RULES, json={"text": text}) for text in ("a", "b", "c")]
+    a, b, c = [(await one.json())["id"] for one in added]
+
+    async def texts() -> list[str]:
+        listed = await (await ours.client.get(RULES)).json()
+        return [rule["text"] for rule in listed["rules"]]
+
+    put = await ours.client.put(f"{RULES}/order", json={"ids": [c, a, b]})
+    assert put.status == 200
+    assert [rule["id"] for rule in (await put.json())["rules"]] == [c, a, b]
+    assert await texts() == ["c", "a", "b"]
+    # A new rule is the last one; what is not named keeps its order behind what is.
+    await ours.client.post(RULES, json={"text": "d"})
+    assert await texts() == ["c", "a", "b", "d"]
+    await ours.client.put(f"{RULES}/order", json={"ids": [b, "999", "none", b]})
+    assert await texts() == ["b", "c", "a", "d"]
+    await ours.client.delete(f"{RULES}/{b}")
+    await ours.client.patch(f"{RULES}/{a}", json={"text": "A"})
+    assert await texts() == ["c", "A", "d"]
+
+
+@pytest.mark.parametrize("body", [{}, {"ids": "1"}, {"ids": [5]}, {"ids": [], "x": 1}])
+async def test_a_wrong_order_is_a_400(ours: Site, body: object) -> None:
+    assert (await ours.client.put(f"{RULES}/order", json=body)).status == 400
+
+
 @pytest.mark.parametrize("body", [{}, {"text": ""}, {"text": 5}, {"text": "x", "id": "7"}])
 async def test_a_wrong_rule_is_a_400(ours: Site, body: object) -> None:
     assert (await ours.client.post(RULES, json=body)).status == 400

@@ -309,8 +309,8 @@ async def test_a_panel_that_leaves_is_noticed_by_a_server_like_comfyuis(
         assert session.live.present("p1")
         left, gone = session.live.reader_left, asyncio.Event()
 
-        def leave(client_id: str | None) -> None:
-            left(client_id)
+        def leave(client_id: str | None, canvas: bool) -> None:
+            left(client_id, canvas)
             gone.set()
 
         monkeypatch.setattr(session.live, "reader_left", leave)
@@ -382,6 +382,6 @@ async def test_a_waiting_call_is_told_with_its_panel(chat: Chatting) -> None:
     assert panel.state is not None
     runtime = panel.state["runtime"]
     assert (runtime["client_id"], runtime["client_present"]) == ("p1", True)
-    assert runtime["waiting"] == ["t1"]
+    assert [(one["tool_call_id"], one["for"]) for one in runtime["waiting"]] == [("t1", "panel")]
     taken = await chat.command(type="take_over", client_id="p2")
     assert taken.status == 202

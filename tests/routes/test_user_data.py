@@ -104,7 +104,7 @@ async def test_it_is_counted_and_measured(ours: Site) -> None:
     counts = {name: found[name] for name in found if not name.endswith("_bytes")}
     assert counts == {
         "chats": 2, "messages": 3, "attachments": 1, "skills": 1, "rules": 1, "preferences": 1,
-        "texts": ["SOUL.md"],
+        "memories": 0, "texts": ["SOUL.md"],
     }  # fmt: skip
     assert found["attachments_bytes"] == len(f"{WORD} {KEY} " * 2_000)
     every = sum(path.stat().st_size for path in folder(ours).rglob("*") if path.is_file())
@@ -132,7 +132,7 @@ async def test_everything_is_in_one_archive(ours: Site) -> None:
         "README.md", "SOUL.md",
         "chats/00001-Second.json", "chats/00001-Second.md",
         f"chats/00002-{WORD}.json", f"chats/00002-{WORD}.md",
-        "preferences.json", "rules.json", "skills/aardwolf-light/SKILL.md",
+        "memories.jsonl", "preferences.json", "rules.json", "skills/aardwolf-light/SKILL.md",
     ]  # fmt: skip
     assert json.loads(archive.read("preferences.json")) == [{"key": "animal", "value": WORD}]
     assert archive.read(attachment).startswith(f"{WORD} [key]".encode())

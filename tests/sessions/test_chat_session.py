@@ -32,7 +32,7 @@ ABORT = commands.Abort()
 
 
 async def send(session: ChatSession, command: Command, client_id: str | None = None) -> str | None:
-    return await session.command(command, Sender(client_id))
+    return (await session.command(command, Sender(client_id))).made
 
 
 async def say(scene: Stage, session: ChatSession, identity: str, answer: str = "Yes") -> None:
@@ -229,13 +229,24 @@ async def test_a_decision_is_asked_for_and_lets_the_turn_go_on(scene: Stage) -> 
     await waits(scene, session, "erase")
     state = await reader.read()
     assert state["runtime"]["state"] == "paused"
-    assert state["runtime"]["waiting"] == ["t1"]
+    [waiting] = state["runtime"]["waiting"]
+    assert (waiting["tool_call_id"], waiting["for"]) == ("t1", "decision")
     [asked] = reader.of("pause_required")
     [call] = asked["calls"]
     question = call.pop("approval_id")
-    assert call == {"id": "t1", "name": "erase", "title": "Erased", "input": {}}
-    [part] = state["messages"][-1]["parts"][-1:]
+    said = {"text": "Uses the tool erase.", "remember": True}
+    assert call == {"id": "t1", "name": "erase", "title": "Erased", "input": {}, **said}
+    assert waiting == {
+        "tool_call_id": "t1",
+        "for": "decision",
+        "tool": "erase",
+        "title": "Erased",
+        "approval_id": question,
+        **said,
+    }
+    part, note = state["messages"][-1]["parts"][-2:]
     assert part["approval"] == {"id": question}
+    assert (note["type"], note["id"]) == ("data-waiting", question)
     assert (await refused(session, ToolResult("t1", 1))).code == "turn_waits"
     await send(session, Decision(("t1",), approved=True))
     await scene.model.asked()
@@ -276,7 +287,7 @@ async def test_only_a_panel_that_is_gone_is_taken_over(scene: Stage) -> None:
         await send(session, commands.TakeOver(), "p2")
         state = await reader.read()
         assert (state["runtime"]["client_id"], state["runtime"]["client_present"]) == ("p2", True)
-        assert state["runtime"]["waiting"] == ["t1"]
+        assert [call["tool_call_id"] for call in state["runtime"]["waiting"]] == ["t1"]
         assert state["messages"][-1]["metadata"]["client_id"] == "p2"
     with pytest.raises(InvalidRequest):
         await send(session, commands.TakeOver())

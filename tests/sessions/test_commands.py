@@ -40,6 +40,9 @@ EVERY: dict[str, dict[str, Any]] = {
     "cancel_queued": {"id": "u1"},
     "resume_queue": {},
     "set_workflow": {},
+    "undo_edits": {"message_id": "a1"},
+    "redo_edits": {"message_id": "a1"},
+    "restore_workflow": {"message_id": "a1"},
     "take_over": {},
 }
 

@@ -26,7 +26,7 @@ RUNS: dict[str, set[str]] = {
     "executing_tools": RUNS_WHILE_BUSY,
     "paused": RUNS_WHILE_PAUSED,
     "waiting_client": RUNS_WHILE_A_PANEL_WORKS,
-    "waiting_user_input": RUNS_WHILE_IDLE,
+    "waiting_user_input": RUNS_WHILE_BUSY | {"tool_result", "user_message"},
     "idle": RUNS_WHILE_IDLE,
     "completed": RUNS_WHILE_IDLE,
     "error": RUNS_WHILE_IDLE,

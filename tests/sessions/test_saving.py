@@ -6,6 +6,7 @@ from contextlib import closing, contextmanager
 from pathlib import Path
 
 import pytest
+from plugin.assistant.database.sqlite import SqliteDatabase
 from plugin.assistant.database.sqlite import database as database_module
 from plugin.tests.chatting import Chatting, chatting
 
@@ -18,8 +19,9 @@ def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @contextmanager
 def locked(chat: Chatting) -> Iterator[None]:
-    path = chat.assistant.space_of("default").database.path
-    with closing(sqlite3.connect(path, isolation_level=None)) as other:
+    database = chat.assistant.space_of("default").database
+    assert isinstance(database, SqliteDatabase)
+    with closing(sqlite3.connect(database.path, isolation_level=None)) as other:
         other.execute("BEGIN EXCLUSIVE")
         yield
 

@@ -160,13 +160,19 @@ class Chatting(RuleBasedStateMachine):
             self.asks[message.text] += 1
         self.run(self.scene.settled(self.session))
 
+    @property
+    def waiting(self) -> tuple[str, ...]:
+        """The id of the call that the chat waits for, or of none."""
+        waits = self.session.live._waiting
+        return tuple(one["tool_call_id"] for one in waits) or ("none",)
+
     @rule(approved=st.booleans(), panel=PANELS)
     def decide(self, approved: bool, panel: str | None) -> None:
-        self.do(Decision(tuple(self.session.live._waiting) or ("none",), approved), panel)
+        self.do(Decision(self.waiting, approved), panel)
 
     @rule(failed=st.booleans(), panel=PANELS)
     def result(self, failed: bool, panel: str | None) -> None:
-        call = (*self.session.live._waiting, "none")[0]
+        [call] = self.waiting
         self.do(ToolResult(call, None if failed else {"ok": 1}, "no" if failed else None), panel)
 
     @rule(panel=PANELS)

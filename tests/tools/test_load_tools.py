@@ -18,5 +18,7 @@ async def test_only_a_group_that_has_tools_is_loaded(group: str) -> None:
         loaded = await TOOLSET.call(loader, {"group": group}, CONTEXT)
         assert loaded["tools"]
     else:
-        with pytest.raises(ToolError, match=r"group: expected one of lookup, skills$"):
+        with pytest.raises(
+            ToolError, match=r"group: expected one of lookup, edit, memory, tasks, skills$"
+        ):
             await TOOLSET.call(loader, {"group": group}, CONTEXT)

@@ -31,7 +31,7 @@ BY_LIMIT: Mapping[str, Mapping[str, str]] = {
         "LLM_HISTORY_MAX_MESSAGES": "0",
         "LLM_SUMMARY_MAX_MESSAGES": "0",
         "LLM_SUMMARY_MAX_TURNS": "0",
-        "LLM_SUMMARY_MAX_TOKENS": "7000",
+        "LLM_SUMMARY_MAX_TOKENS": "7200",
     },
 }
 
@@ -271,7 +271,7 @@ async def test_a_stopped_turn_asks_no_model(tmp_path: Path) -> None:
 
 async def test_an_overflow_and_the_summary_after_it_are_shown(tmp_path: Path) -> None:
     async with chatting(tmp_path, {**MODEL, "LLM_HISTORY_MAX_MESSAGES": "0"}) as chat:
-        await talk(chat, 12)
+        await talk(chat, 14)
         panel = Panel(chat)
         async with panel.connected() as stream:
             await until(panel, stream, "snapshot")

@@ -7,6 +7,7 @@ what the user gets, and that the chat goes on afterwards.
 from __future__ import annotations
 
 import asyncio
+import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -315,6 +316,33 @@ async def test_a_chat_that_is_longer_than_the_window(chat: Chatting, server: str
     # What does not fit are the rules and tools, which a new chat would have, too.
     assert stream.error["actions"][0] == "choose-model"
     await told(chat, stream, "context_overflow")
+
+
+ATTACHMENTS = {
+    "too large": (
+        Script(status=413),
+        r"does not take a request as large as this one \(\d+ kB\)",
+    ),
+    "no sight": (failure(400, "qwen3 is not a multimodal model"), "cannot see pictures"),
+    "another kind": (failure(400, "Unsupported image format: tiff"), "does not take this attach"),
+}
+
+
+@pytest.mark.parametrize("why", ATTACHMENTS)
+async def test_a_refused_attachment_can_be_removed_and_an_older_one_stays_behind_in_its_chat(
+    chat: Chatting, why: str
+) -> None:
+    refusal, sentence = ATTACHMENTS[why]
+    picture = {"type": "file", "mediaType": "image/png", "url": "data:image/png;base64,AAAA"}
+    chat.provider.queue(refusal)
+    parts = [picture, {"type": "text", "text": "What is this?"}]
+    message = {"id": "picture", "role": "user", "parts": parts}
+    stream = await chat.post({"id": "c1", "message": message})
+    assert re.search(sentence, stream.error["message"])
+    assert sorted(stream.error["actions"]) == ["choose-model", "remove-attachment"]
+    chat.provider.queue(refusal)
+    later = await chat.say("And now?")
+    assert sorted(later.error["actions"]) == ["choose-model", "new-chat"]
 
 
 async def test_a_limit_of_the_answer_is_not_an_overflow(tmp_path: Path) -> None:

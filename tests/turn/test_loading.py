@@ -12,7 +12,7 @@ from plugin.tests.providers import Script, tool_call
 
 SMALLEST = ["getWorkflowInfo", "recall_result", "loadTools"]
 SKILLS = ["listUserSkills", "getUserSkill", "listSystemSkills", "getSystemSkill", "createUserSkill"]
-LOOKUP = ["validateWorkflow", "compareWorkflows", "history_search"]
+LOOKUP = ["validateWorkflow", "compareWorkflows", "history_search", "askUser"]
 LOAD = tool_call("loadTools", {"group": "skills"}, id="l1")
 
 
@@ -65,7 +65,7 @@ async def test_with_cached_prompts_a_group_stays_for_the_rest_of_the_chat(tmp_pa
 async def test_where_schemas_fill_the_window_the_group_used_least_recently_goes(
     tmp_path: Path,
 ) -> None:
-    environ = {"LLM_CONTEXT_WINDOW": "3000", "LLM_PROMPT_CACHE": "auto"}
+    environ = {"LLM_CONTEXT_WINDOW": "4000", "LLM_PROMPT_CACHE": "auto"}
     async with chatting(tmp_path, environ) as chat:
         lookup = tool_call("loadTools", {"group": "lookup"}, id="l2")
         chat.provider.queue(Script([LOAD]), Script([lookup]), "Done.", "Fine.")

@@ -16,7 +16,7 @@ from plugin.tests.providers import Script, tool_call
 
 SECRET = "We painted the lighthouse in vermilion."
 NONE = {"LLM_SUMMARY": "off"}
-AUTO = {"LLM_SUMMARY": "off", "LLM_PROMPT_CACHE": "auto", "LLM_CONTEXT_WINDOW": "16384"}
+AUTO = {"LLM_SUMMARY": "off", "LLM_PROMPT_CACHE": "auto", "LLM_CONTEXT_WINDOW": "17408"}
 MODES = pytest.mark.parametrize("environ", [NONE, AUTO], ids=["none", "auto"])
 QUESTION = "Which red was the lighthouse?"
 LONG = "and so on " * 700

@@ -91,29 +91,37 @@ async def test_a_result_in_the_resent_list_is_the_same_transition(
 
 async def test_the_turn_goes_on_when_the_last_result_has_come(chat: Chatting, bench: Bench) -> None:
     await paused(chat, PAINT, PAINT_TOO)
-    assert (await chat.command(type="tool_result", tool_call_id="p2", output="b")).status == 202
+    early = await chat.command(type="tool_result", tool_call_id="p2", output="b")
+    assert (early.status, (await early.json())["error"]["code"]) == (409, "nothing_waits")
+    assert (await chat.command(type="tool_result", tool_call_id="p1", output="a")).status == 202
+    await chat.idle()
     assert await state(chat) == "waiting_client"
     assert len(chat.provider.requests) == 1
     chat.provider.queue("Both.")
-    assert (await chat.command(type="tool_result", tool_call_id="p1", output="a")).status == 202
+    assert (await chat.command(type="tool_result", tool_call_id="p2", output="b")).status == 202
     await answer(chat)
     assert results(chat) == ["a", "b"]
 
 
-async def test_results_that_come_at_once_all_count(chat: Chatting, bench: Bench) -> None:
-    await paused(chat, PAINT, PAINT_TOO)
+async def test_a_panel_gets_one_call_at_a_time_even_where_several_came(
+    chat: Chatting, bench: Bench
+) -> None:
+    stream = await paused(chat, PAINT, PAINT_TOO)
+    assert [c["data"]["tool_call_id"] for c in stream.of("data-waiting")] == ["p1"]
+    messages = (await chat.stored())["messages"]
+    # A client of the AI SDK runs all its calls at once, and sends their results in one list.
+    found = parts(messages[-1])
+    found["p1"].update(state="output-available", output="p1")
+    found["p2"].update(state="output-available", output="p2")
     chat.provider.queue("Both.")
-    answers = await asyncio.gather(
-        *(chat.command(type="tool_result", tool_call_id=c, output=c) for c in ("p1", "p2"))
-    )
-    assert [a.status for a in answers] == [202, 202]
-    await answer(chat)
+    assert (await chat.post({"id": "c1", "messages": messages})).text == "Both."
     assert results(chat) == ["p1", "p2"]
 
 
 async def test_the_first_result_of_a_call_wins(chat: Chatting, bench: Bench) -> None:
     await paused(chat, PAINT, PAINT_TOO)
     await chat.command(type="tool_result", tool_call_id="p1", output="first")
+    await chat.idle()
     later = await chat.command(type="tool_result", tool_call_id="p1", output="second")
     assert later.status == 409
     assert (await later.json())["error"]["code"] == "nothing_waits"
@@ -151,12 +159,17 @@ async def test_calls_that_need_nobody_run_before_the_turn_waits(
     assert await state(chat) == "paused"
 
 
-async def test_decisions_are_collected_and_carried_out_together(
+async def test_a_call_is_asked_about_when_the_call_before_it_is_settled(
     chat: Chatting, bench: Bench
 ) -> None:
-    await paused(chat, ERASE, ERASE_TOO)
+    stream = await paused(chat, ERASE, ERASE_TOO)
+    assert [c["toolCallId"] for c in stream.of("tool-approval-request")] == ["e1"]
+    early = await chat.command(type="approve_tools", ids=["e2"])
+    assert (early.status, (await early.json())["error"]["code"]) == (409, "nothing_waits")
     await chat.command(type="approve_tools", ids=["e1"])
-    assert (bench.erased, await state(chat)) == (0, "paused")
+    await chat.idle()
+    assert (bench.erased, await state(chat)) == (1, "paused")
+    assert len(chat.provider.requests) == 1
     chat.provider.queue("One of two.")
     await chat.command(type="reject_tools", ids=["e2"], reason="keep it")
     found = parts(await answer(chat))
@@ -168,8 +181,10 @@ async def test_decisions_are_collected_and_carried_out_together(
 async def test_a_panel_that_is_left_over_is_what_the_chat_waits_for(
     chat: Chatting, bench: Bench
 ) -> None:
-    await paused(chat, ERASE, PAINT)
+    stream = await paused(chat, ERASE, PAINT)
+    assert [c["data"]["tool_call_id"] for c in stream.of("data-waiting")] == ["e1"]
     await chat.command(type="approve_tools", ids=["e1"])
+    await chat.idle()
     assert await state(chat) == "waiting_client"
     chat.provider.queue("Both.")
     await chat.command(type="tool_result", tool_call_id="p1", output="ok")

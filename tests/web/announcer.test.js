@@ -58,9 +58,28 @@ test("an error of the panel's own request is told", () => {
 test("each question for approval is told once", () => {
   const { update } = createAnnouncer();
   update(chat("sending"));
-  const paused = chat("idle", { parts: [waiting("one"), waiting("two")] });
-  assert.deepEqual(update(paused).sentences, ["Save this skill?", "Save this skill?"]);
+  const about = (/** @type {string} */ id) => ({
+    type: "data-waiting",
+    id: `question-${id}`,
+    data: { for: "decision", text: `Saves the skill ${id}.`, remember: false },
+  });
+  const parts = [about("one"), waiting("one"), about("two"), waiting("two")];
+  const paused = chat("idle", { parts });
+  assert.deepEqual(update(paused).sentences, [
+    "Save this skill? Saves the skill one.",
+    "Save this skill? Saves the skill two.",
+  ]);
   assert.deepEqual(update(paused).sentences, []);
+});
+
+test("a question of the model is told once, with what it offers", () => {
+  const { update } = createAnnouncer();
+  update(chat("sending"));
+  const call = { ...waiting("q"), toolName: "askUser", state: "input-available" };
+  const data = { for: "answer", question: "Which size?", options: [{ label: "1k" }, { label: "2k" }] };
+  const asks = chat("idle", { parts: [call, { type: "data-waiting", id: "q", data }] });
+  assert.deepEqual(update(asks).sentences, ["Which size? Options: 1k, 2k"]);
+  assert.deepEqual(update(asks).sentences, []);
 });
 
 test("an answer, an error and a stop from before the chat was opened are not told", () => {

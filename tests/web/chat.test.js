@@ -489,7 +489,7 @@ const waiting = (part, runtime) => ({
   runtime: running("waiting_client", {
     client_id: "me",
     client_present: true,
-    waiting: ["t"],
+    waiting: [{ tool_call_id: "t", for: "panel", tool: "pickColour" }],
     ...runtime,
   }),
 });
@@ -808,4 +808,144 @@ test("a call that waited for approval has no duration", async () => {
   }
   const { durations } = await until(chat, (state) => Object.keys(state.durations).length > 0);
   assert.deepEqual(Object.keys(durations), ["a/1"]);
+});
+
+test("a refusal carries what to do instead", async () => {
+  const { chat, commands } = await openChat(asking());
+  assert.equal(await chat.reject(asked(chat), "Another name, please"), true);
+  const sent = { type: "reject_tools", reason: "Another name, please", ids: ["t"], approval_ids: ["p"] };
+  assert.deepEqual(commands(), [sent]);
+});
+
+const QUESTION = {
+  for: "answer",
+  question: "Which size?",
+  options: [{ label: "1k" }, { label: "2k" }],
+  multiple: false,
+  allow_other: true,
+};
+const questioning = () => ({
+  messages: [
+    said("u", "user", "make it larger"),
+    {
+      id: "a",
+      role: "assistant",
+      parts: [
+        { type: "dynamic-tool", toolName: "askUser", toolCallId: "t", state: "input-available" },
+        { type: "data-waiting", id: "t", data: QUESTION },
+      ],
+    },
+  ],
+  runtime: running("waiting_user_input"),
+});
+
+test("an answer to a question is shown before the server has it", async () => {
+  const { chat, commands } = await openChat(questioning());
+  const answered = chat.answer(asked(chat), { choices: ["2k"] });
+  assert.deepEqual(
+    [asked(chat).state, asked(chat).output],
+    ["output-available", { choices: ["2k"] }],
+  );
+  assert.equal(await answered, true);
+  const sent = { type: "tool_result", tool_call_id: "t", output: { choices: ["2k"] } };
+  assert.deepEqual(commands(), [sent]);
+});
+
+test("an answer that did not arrive can be given again", async () => {
+  const { chat } = await openChat(questioning(), { routes: { command: offline } });
+  assert.equal(await chat.answer(asked(chat), { text: "3k" }), false);
+  assert.equal(asked(chat).state, "input-available");
+  assert.match(chat.get().failure?.message ?? "", /did not reach/);
+});
+
+test("a message answers the question, and is shown in no other place", async () => {
+  const command = () => ({ ...ACCEPTED, answered: true });
+  const { chat, commands } = await openChat(questioning(), { routes: { command } });
+  const sent = chat.send("3k, please", []);
+  await until(chat, () => asked(chat).output);
+  assert.deepEqual(asked(chat).output, { text: "3k, please" });
+  assert.deepEqual([texts(chat), chat.get().unsent], [["make it larger", ""], []]);
+  assert.equal(await sent, true);
+  assert.deepEqual([texts(chat), chat.get().unsent], [["make it larger", ""], []]);
+  assert.equal(commands()[0].type, "user_message");
+});
+
+test("a message that the server refuses as an answer goes back to the user", async () => {
+  const command = () => {
+    throw new ApiError(400, { message: "the assistant waits for an answer in words" });
+  };
+  const { chat } = await openChat(questioning(), { routes: { command } });
+  assert.equal(await chat.send("see the picture", []), false);
+  assert.equal(asked(chat).state, "input-available");
+});
+
+test("what asks first is set before the first message of a new chat", async () => {
+  const { chat, server, commands } = await openChat({}, { known: false });
+  await chat.setParams({ approval: "ask" });
+  assert.deepEqual([server.calls, chat.get().params], [[], { approval: "ask" }]);
+  await chat.send("Hi", []);
+  assert.deepEqual(
+    commands().map(({ type, params }) => [type, params]),
+    [
+      ["set_params", { approval: "ask" }],
+      ["user_message", undefined],
+    ],
+  );
+});
+
+test("a mode that the server refuses is not shown", async () => {
+  const refuse = () => {
+    throw new ApiError(400, { message: "no" });
+  };
+  const { chat } = await openChat(
+    { chat: { id: "c", title: "T", params: { approval: "ask" } } },
+    { routes: { command: refuse } },
+  );
+  await chat.setParams({ approval: "edits" });
+  assert.deepEqual(chat.get().params, { approval: "ask" });
+  assert.equal(chat.get().failure?.message, "no");
+});
+
+const UNDO = { workflow_id: "w", base: {}, steps: [{ do: "values", node: "3", values: { steps: 20 } }] };
+
+test("undo carries the server's steps out, and the server says that it is undone", async () => {
+  /** @type {any[]} */
+  const applied = [];
+  const { chat, events, commands } = await openChat(
+    { messages: [said("u", "user", "Hi"), said("a", "assistant", "Done.")] },
+    {
+      routes: { command: () => ({ ...ACCEPTED, ...UNDO, also: [{ ...UNDO, workflow_id: "v" }] }) },
+      more: { applyChange: async (/** @type {any} */ change) => void applied.push(change.workflow_id) },
+    },
+  );
+  const undone = chat.undoEdits("a");
+  assert.deepEqual(chat.get().taken.get("a"), { undone: false, busy: true, refused: null });
+  await undone;
+  assert.deepEqual(applied, ["w", "v"]);
+  assert.deepEqual([commands()[0].type, commands()[0].message_id], ["undo_edits", "a"]);
+  events.push("runtime_updated", { runtime: running("idle", { undone: ["a"] }) });
+  await until(chat, ({ taken }) => taken.get("a")?.undone);
+  assert.deepEqual(chat.get().taken.get("a"), { undone: true, busy: false, refused: null });
+});
+
+test("a refused undo names the nodes that were changed since", async () => {
+  const refuse = () => {
+    throw new ApiError(409, { code: "changed_since", message: "Changed.", nodes: ["3", "57:8"] });
+  };
+  const { chat } = await openChat({}, { routes: { command: refuse } });
+  await chat.undoEdits("a");
+  assert.deepEqual(chat.get().taken.get("a")?.refused, { nodes: ["3", "57:8"], text: "Changed." });
+  assert.equal(chat.get().failure, null);
+});
+
+test("a canvas that does not take the steps is said", async () => {
+  const { chat } = await openChat(
+    {},
+    {
+      routes: { command: () => ({ ...ACCEPTED, ...UNDO }) },
+      more: { applyChange: async () => ({ refused: "changed", text: "Node 3 has other values." }) },
+    },
+  );
+  await chat.redoEdits("a");
+  assert.equal(chat.get().taken.get("a")?.refused?.text, "Node 3 has other values.");
 });

@@ -202,6 +202,7 @@ export function services(/** @type {any} */ api, /** @type {Record<string, unkno
     outbox: createOutbox(pageStorage()),
     workflow: () => ({ id: "w", name: "flux", graph: {}, selection: [] }),
     workflowName: () => ({ id: "w", name: "flux" }),
+    applyChange: async () => null,
     later: () => () => undefined,
     wait: () => new Promise((resolve) => setImmediate(resolve)),
     frame: (/** @type {() => void} */ draw) => draw(),
@@ -235,9 +236,15 @@ export async function openChat(first, { routes, known = true, hooks, more } = {}
   return { chat, events, server, commands: () => server.asked("command").map(([, body]) => body) };
 }
 
+/** Turns of the event loop: far more than anything here takes. */
+const MOST_TURNS = 100_000;
+
 /** Waits until the condition holds. @param {() => unknown} condition */
 export async function eventually(condition) {
-  while (!condition()) await new Promise((resolve) => setImmediate(resolve));
+  for (let turn = 0; !condition(); turn += 1) {
+    if (turn === MOST_TURNS) throw new Error(`It never came to this: ${condition}`);
+    await new Promise((resolve) => setImmediate(resolve));
+  }
 }
 
 /**

@@ -5,6 +5,7 @@ import { test } from "node:test";
 import {
   attributeAllowed,
   elementFate,
+  exportIn,
   linkTarget,
   mediaFate,
   ownAddress,
@@ -187,3 +188,22 @@ for (const source of [
     assert.equal(mediaFate(source, PAGE).fate, "drop");
   });
 }
+
+test("the file of a chat is told from all other routes of this server", () => {
+  const found = { id: "chat-1a", format: "markdown", name: "talk.md" };
+  assert.deepEqual(exportIn("/api/chats/chat-1a/export?format=markdown", "talk.md"), found);
+  const unnamed = { ...found, name: undefined };
+  assert.deepEqual(exportIn("/api/chats/chat-1a/export?format=markdown", "Markdown"), unnamed);
+  for (const href of [
+    null,
+    "/api/chats/../export?format=markdown",
+    "/api/chats/a/b/export?format=markdown",
+    "/api/chats/a/export?format=markdown&x=1",
+    "/api/chats/a/export?format=exe",
+    "/api/chats/a/export",
+    "//evil.example/api/chats/a/export?format=markdown",
+    "http://127.0.0.1:8188/api/chats/a/export?format=markdown",
+  ]) {
+    assert.equal(exportIn(href, "talk.md"), null);
+  }
+});

@@ -13,8 +13,10 @@ import {
   createWorkflowReader,
   fingerprint,
   MOST_BYTES,
+  offCanvas,
+  onCanvas,
 } from "../../web/services/workflow.js";
-import { gateOf } from "../../web/state/panel.js";
+import { gateOf } from "../../web/state/gate.js";
 
 test("stored values last as long as the page where the browser blocks its storage", () => {
   const storage = createPanelStorage("", () => {
@@ -114,7 +116,7 @@ test("a subscription sends the client id and the last event", async () => {
   await api.subscribe("c", { seq: 7, epoch: "e" }, signal);
   await api.subscribe(null, null, signal);
   assert.deepEqual(sent, [
-    ["/chats/subscribe?chat_id=c&client_id=panel-1&epoch=e", { "Last-Event-ID": "7" }],
+    ["/chats/subscribe?chat_id=c&client_id=panel-1&canvas=1&epoch=e", { "Last-Event-ID": "7" }],
     ["/chats/subscribe?client_id=panel-1", {}],
   ]);
 });
@@ -232,10 +234,18 @@ test("a workflow snapshot has id, name, graph and selection", () => {
   assert.deepEqual(read.snapshot(), {
     id: "id of k",
     name: "flux",
-    graph: { nodes: 1 },
+    graph: { nodes: 1, extra: { on_canvas: true } },
     selection: [5, "7:2"],
   });
   assert.deepEqual(read.name(), { id: "id of k", name: "flux" });
+});
+
+test("the mark of an open canvas is taken away again", () => {
+  const graph = { nodes: [], extra: { ds: { scale: 1 } } };
+  const marked = onCanvas(graph);
+  assert.deepEqual(marked.extra, { ds: { scale: 1 }, on_canvas: true });
+  assert.deepEqual(offCanvas(marked), graph);
+  assert.deepEqual(graph.extra, { ds: { scale: 1 } });
 });
 
 test("a graph over 20 MB is not sent, only how large it is", () => {

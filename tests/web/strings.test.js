@@ -9,7 +9,7 @@ import { ENGLISH, t, textFor, tn } from "../../web/strings.js";
 const KEYS = Object.keys(ENGLISH);
 const WEB = fileURLToPath(new URL("../../web/", import.meta.url));
 const SOURCE = readdirSync(WEB, { recursive: true, encoding: "utf8" })
-  .filter((name) => name.endsWith(".js") && name !== "strings.js")
+  .filter((name) => name.endsWith(".js") && !/^strings\b/.test(name))
   .map((name) => readFileSync(WEB + name, "utf8"))
   .join("\n");
 
@@ -44,6 +44,17 @@ test("every key in the source exists", () => {
     [],
   );
   assert.ok(asked.length > 100);
+});
+
+test("no key stands in two tables", () => {
+  const tables = readdirSync(`${WEB}strings`).map((name) =>
+    readFileSync(`${WEB}strings/${name}`, "utf8"),
+  );
+  const keys = tables.flatMap((source) =>
+    Array.from(source.matchAll(/^ {2}"([^"]+)":/gm), (match) => match[1]),
+  );
+  assert.equal(new Set(keys).size, keys.length);
+  assert.deepEqual(keys.sort(), KEYS.toSorted());
 });
 
 test("every string with a singular has a plural", () => {

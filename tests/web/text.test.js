@@ -406,6 +406,15 @@ test("the notes say what was left out, or that nothing was", () => {
   assert.equal(left, "Left out to save room: ui.md.");
 });
 
+test("what is remembered from other chats is a line", () => {
+  const parts = { ...REPORT.parts, memories: amount(40) };
+  const lines = reportLines({ ...REPORT, parts });
+  assert.deepEqual(
+    lines.filter(({ kind }) => kind === "memories"),
+    [{ kind: "memories", label: "Remembered from other chats", tokens: 40 }],
+  );
+});
+
 test("recalled passages are a line, and costs are a note if known", () => {
   const parts = { ...REPORT.parts, recalled: amount(90) };
   const labels = reportLines({ ...REPORT, parts }).map(({ label }) => label);

@@ -100,6 +100,16 @@ def test_what_does_not_count_leaves_the_revision(name: str) -> None:
     assert revision(changed) == revision(graph())
 
 
+def test_a_link_out_of_a_subgraph_that_is_listed_twice_counts_once() -> None:
+    """Taking an edit back leaves one of them."""
+    once, twice = graph(), graph()
+    for found in (once, twice):
+        inner(found)["outputs"] = [{"name": "IMAGE", "type": "IMAGE", "linkIds": [1]}]
+        inner(found)["links"] = [[1, 5, 0, -20, 0, "IMAGE"]]
+    inner(twice)["links"].append([2, 5, 0, -20, 0, "IMAGE"])
+    assert revision(once) == revision(twice)
+
+
 def test_the_same_nodes_with_other_ids_are_another_graph() -> None:
     changed = graph()
     changed["nodes"][0]["id"] = 40

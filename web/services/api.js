@@ -5,6 +5,7 @@
  */
 
 import { errorText } from "../text/format.js";
+import { memoryRoutes } from "./memory-routes.js";
 
 /** @typedef {import("../types.js").ChatEntry} ChatEntry */
 /** @typedef {import("../types.js").CommandEntry} CommandEntry */
@@ -30,7 +31,8 @@ export const FOUND = 50;
 export class ApiError extends Error {
   /**
    * @param {number} status
-   * @param {{code?: string, message?: string, variable?: string, value?: string}} problem
+   * @param {{code?: string, message?: string, variable?: string, value?: string, nodes?: unknown}}
+   *   problem
    */
   constructor(status, problem) {
     super(problem.message ?? `HTTP ${status}`);
@@ -38,6 +40,8 @@ export class ApiError extends Error {
     this.code = problem.code ?? `http_${status}`;
     this.variable = problem.variable;
     this.value = problem.value;
+    /** Nodes that something else has changed (`changed_since`). @type {string[]} */
+    this.nodes = Array.isArray(problem.nodes) ? problem.nodes.map(String) : [];
   }
 }
 
@@ -73,7 +77,7 @@ export function createApi(fetch, clientId) {
    * @param {string} method
    * @param {string} path
    * @param {unknown} [body]
-   * @param {{signal?: AbortSignal, headers?: Record<string, string>}} [more]
+   * @param {{signal?: AbortSignal, headers?: Record<string, string>, keepalive?: boolean}} [more]
    * @returns {Promise<Response>} an answer with a status below 300
    */
   async function send(method, path, body, more = {}) {
@@ -114,19 +118,25 @@ export function createApi(fetch, clientId) {
         `/chats/subscribe${query({
           chat_id: id ?? undefined,
           client_id: clientId,
+          canvas: id === null ? undefined : 1,
           epoch: position?.epoch,
         })}`,
         undefined,
         { signal, headers: position ? { "Last-Event-ID": String(position.seq) } : {} },
       ),
 
-    /** @param {string} id @param {WorkflowName} [workflow] @throws {ApiError} `chat_exists` */
-    createChat: (id, workflow) => send("POST", "/chats", { id, workflow }),
+    /**
+     * @param {string} id
+     * @param {WorkflowName} [workflow]
+     * @param {true} [temporary] kept in the server's memory only
+     * @throws {ApiError} `chat_exists`
+     */
+    createChat: (id, workflow, temporary) => send("POST", "/chats", { id, workflow, temporary }),
 
     /**
      * @param {string} id
      * @param {Command} command a question goes to `POST /chat`, which answers before the model does
-     * @returns {Promise<{queued: number, chat_id?: string}>}
+     * @returns {Promise<{queued: number, chat_id?: string, answered?: boolean}>}
      */
     async command(id, command) {
       const asked = question(command);
@@ -155,10 +165,26 @@ export function createApi(fetch, clientId) {
       }
     },
 
+    /**
+     * @param {string} id
+     * @param {string} messageId
+     * @returns {Promise<{workflow_id: string, current: boolean}[]>} the workflow that the chat had at
+     *   this message, and whether it is the one of now; none where that is not known
+     */
+    workflows: async (id, messageId) =>
+      (await get(`/chats/${name(id)}/workflows${query({ message_id: messageId })}`)).workflows,
+
     /** @param {string} id @param {{title?: string, pinned?: boolean}} changes */
     changeChat: (id, changes) => send("PATCH", `/chats/${name(id)}`, changes),
-    /** @param {string} id @returns {Promise<Response>} `restoreChat` works for a minute */
-    deleteChat: (id) => send("DELETE", `/chats/${name(id)}`),
+    /**
+     * @param {string} id
+     * @param {boolean} [memories] whether what was remembered from it goes, too
+     * @returns {Promise<Response>} `restoreChat` works for a minute, and brings both back
+     */
+    deleteChat: (id, memories = false) =>
+      send("DELETE", `/chats/${name(id)}${memories ? "?memories=true" : ""}`),
+    /** Ends a temporary chat, also while the page is being left. @param {string} id */
+    endChat: (id) => send("DELETE", `/chats/${name(id)}`, undefined, { keepalive: true }),
     /** @param {string} id */
     restoreChat: (id) => send("POST", `/chats/${name(id)}/restore`, {}),
     /**
@@ -197,6 +223,8 @@ export function createApi(fetch, clientId) {
     /** @param {number} chats how many there are; else nothing is deleted */
     deleteData: (chats) => send("POST", "/assistant/data/delete", { chats }),
 
+    ...memoryRoutes(send, query),
+
     /** @returns {Promise<Health>} */
     health: () => get("/assistant/health"),
     /** @returns {Promise<ProviderSettings>} */
@@ -232,5 +260,5 @@ export function createApi(fetch, clientId) {
 async function refusal(response) {
   const body = await response.json().catch(() => null);
   const problem = body && typeof body.error === "object" ? body.error : null;
-  return new ApiError(response.status, problem ?? {});
+  return new ApiError(response.status, { nodes: body?.nodes, ...problem });
 }

@@ -86,6 +86,20 @@ export function fingerprint(graph) {
   return JSON.stringify([nodes, graph.links, graph.definitions]);
 }
 
+/**
+ * Marks a workflow's JSON as that of the open canvas, for the server: a front end that opened it as a
+ * file might lose links of inputs that grow, and the server reads files as the front end opens them.
+ * @param {any} graph
+ * @returns {any}
+ */
+export const onCanvas = (graph) => ({ ...graph, extra: { ...graph.extra, on_canvas: true } });
+
+/** @param {any} graph with that mark @returns {any} without it */
+export function offCanvas(graph) {
+  const { on_canvas: _mark, ...extra } = graph.extra ?? {};
+  return { ...graph, extra };
+}
+
 /** @param {unknown} value @returns {number} bytes of its JSON */
 export function jsonBytes(value) {
   return new Blob([JSON.stringify(value)]).size;
@@ -105,6 +119,16 @@ export function createWorkflowReader(host, idOf) {
   };
 
   return {
+    /** @returns {string | undefined} of the open workflow; undefined if there is no graph */
+    id() {
+      try {
+        const graph = host.graph();
+        return graph ? nameAndId(graph).id : undefined;
+      } catch {
+        return undefined;
+      }
+    },
+
     /** @returns {WorkflowName | undefined} undefined if there is no graph, or it has no name */
     name() {
       try {
@@ -124,7 +148,8 @@ export function createWorkflowReader(host, idOf) {
         const graph = root.serialize();
         const open = { ...nameAndId(root), selection: host.selection().map(nodeId) };
         const bytes = jsonBytes(graph);
-        return bytes > MOST_BYTES ? { ...open, graph: null, too_large: bytes } : { ...open, graph };
+        if (bytes > MOST_BYTES) return { ...open, graph: null, too_large: bytes };
+        return { ...open, graph: onCanvas(graph) };
       } catch {
         return undefined;
       }

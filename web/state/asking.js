@@ -10,6 +10,7 @@ import { PASSING } from "../services/events.js";
 import { arrived, works } from "./chat-state.js";
 import { failureOf } from "./failure.js";
 import * as list from "./messages.js";
+import { openQuestion } from "./waiting.js";
 
 /** @typedef {import("../services/api.js").Command} Command */
 /** @typedef {import("../types.js").Attachment} Attachment */
@@ -60,7 +61,15 @@ export function createAsking(services, id, { stream, delivery, canvas, local, se
     accepted = false;
     current = outgoing?.message?.id ?? "";
     const server = stream.server();
-    const queued = works(server) || server?.runtime.state === "paused";
+    const question = command.type === "user_message" ? openQuestion(get().messages) : null;
+    // A message that answers a question is shown in the question's card.
+    const asked = question?.call.toolCallId ?? "";
+    const text = outgoing?.message ? list.textOf(outgoing.message) : "";
+    if (asked) {
+      const waiting = local().waiting.filter(({ id: each }) => each !== current);
+      set({ answers: new Map(local().answers).set(asked, { text }), waiting });
+    }
+    const queued = works(server) || server?.runtime.state === "paused" || question;
     const shown = queued ? null : outgoing;
     const sent = shown?.message?.id ?? local().sent;
     // What is sent stands at the end, or in the place of a message.
@@ -68,21 +77,37 @@ export function createAsking(services, id, { stream, delivery, canvas, local, se
     set({ failure: null, outgoing: shown, sent, sending: local().sending + 1 });
     try {
       const workflow = services.workflow();
-      await delivery.send({ ...command, workflow }, outgoing);
+      // A server that has lost a temporary chat must not make one that is kept.
+      const kept = local().temporary ? { temporary: true } : {};
+      const { answered } = await delivery.send({ ...command, workflow, ...kept }, outgoing, () =>
+        isAnswered(asked),
+      );
       canvas.sent(workflow);
       accepted = true;
       if (current) {
         outbox.remove(current);
         settled.add(current);
-        drop();
+        if (answered) leave(current);
+        else drop();
       }
       return true;
     } catch (error) {
+      if (asked) {
+        const answers = new Map(local().answers);
+        answers.delete(asked);
+        set({ answers });
+      }
       return notTaken(error, command, shown);
     } finally {
       current = "";
       set({ sending: local().sending - 1 });
     }
+  }
+
+  /** @param {string} callId @returns {boolean} whether the server has an answer to this question */
+  function isAnswered(callId) {
+    const messages = stream.server()?.messages ?? [];
+    return callId !== "" && openQuestion(messages)?.call.toolCallId !== callId;
   }
 
   /** @param {unknown} error @param {Command} command @param {Outgoing | null} shown */
@@ -116,7 +141,8 @@ export function createAsking(services, id, { stream, delivery, canvas, local, se
    */
   function deliver(message, replaces) {
     ours.add(message.id);
-    const paused = list.pendingApprovals(get().messages).length > 0;
+    const { messages } = get();
+    const paused = list.pendingApprovals(messages).length > 0 || openQuestion(messages) !== null;
     return inOrder(async () => {
       if (settled.has(message.id)) return true;
       // A message that failed before is sent first, so that the order is kept.
@@ -126,7 +152,8 @@ export function createAsking(services, id, { stream, delivery, canvas, local, se
         leave(message.id);
         return false;
       }
-      // A new message waits behind a turn that waits for approval; an edited one takes its place.
+      // A new message waits behind a turn that waits for approval, and answers a question; an edited
+      // one takes the place of both.
       if (paused && replaces) await api.command(id, { type: "abort" }).catch(() => undefined);
       const command = replaces
         ? { type: "retry_from_index", message_id: replaces, message }

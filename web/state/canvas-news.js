@@ -59,6 +59,11 @@ export function createCanvasNews(read, later, send) {
     sent(workflow) {
       if (workflow?.graph) known = markOf(workflow);
     },
+    /** What the server has is not known any more: it gets the workflow, changed or not. */
+    renew() {
+      known = "";
+      cancel ??= later(() => void look(), PAUSE);
+    },
     stop() {
       cancel?.();
       cancel = null;

@@ -6,6 +6,7 @@
 
 import { messagesOf } from "./fold-events.js";
 import { before, isShown, withDecisions } from "./messages.js";
+import { withAnswers } from "./waiting.js";
 
 /** @typedef {import("../types.js").ChatState} ChatState */
 /** @typedef {import("../types.js").UIMessage} UIMessage */
@@ -22,6 +23,7 @@ import { before, isShown, withDecisions } from "./messages.js";
  * @typedef {object} Local
  * @property {string} clientId
  * @property {boolean} known whether the server has the chat
+ * @property {boolean} temporary whether nothing of it is kept
  * @property {boolean} loading
  * @property {boolean} lost
  * @property {number} sending number of commands whose request has not ended
@@ -30,6 +32,11 @@ import { before, isShown, withDecisions } from "./messages.js";
  * @property {readonly UIMessage[]} waiting messages that were sent and did not reach the server yet,
  *   in the order of sending
  * @property {ReadonlyMap<string, boolean>} decisions by the id of the question
+ * @property {ReadonlyMap<string, import("./waiting.js").Answer>} answers by the id of the call
+ * @property {ReadonlyMap<string, Omit<import("../types.js").TakenBack, "undone">>} taken by the id
+ *   of the answer
+ * @property {import("../types.js").ChatParams | null} params that this panel set
+ * @property {string | null} offer the message whose workflow the canvas can be brought to
  * @property {ChatState["failure"]} failure
  * @property {ChatState["durations"]} durations
  * @property {ChatState["target"]} target
@@ -42,6 +49,10 @@ import { before, isShown, withDecisions } from "./messages.js";
 const NONE = [];
 /** @type {ChatState["unsent"]} */
 const NO_MESSAGES = [];
+/** @type {ChatState["taken"]} */
+const NONE_TAKEN = new Map();
+/** @type {ChatState["params"]} */
+const NO_PARAMS = {};
 /** States of a chat in which the server or a panel works, without the user. */
 export const BUSY_STATES = new Set(["generating", "executing_tools", "waiting_client"]);
 
@@ -67,6 +78,7 @@ export function chatState(id, server, local, stretch = null) {
   return {
     id,
     known: local.known,
+    temporary: local.temporary,
     title: server?.chat.title ?? "",
     messages: shownMessages(server, local),
     versions: server?.versions ?? new Map(),
@@ -77,6 +89,10 @@ export function chatState(id, server, local, stretch = null) {
     lost: local.lost,
     report: server?.report ?? local.report,
     failure: local.failure ?? errorOf(server, local),
+    taken: takenOf(server, local),
+    offersCanvas: local.offer !== null,
+    params: paramsOf(server, local),
+    budgetLeft: server?.chat.budget_left ?? null,
     durations: local.durations,
     queue: server?.queue ?? NONE,
     unsent: unsentOf(server, local),
@@ -92,10 +108,28 @@ export function chatState(id, server, local, stretch = null) {
   };
 }
 
+/** @param {ServerChat | null} server @param {Local} local @returns {ChatState["params"]} */
+function paramsOf(server, { params }) {
+  return params ? { ...server?.chat.params, ...params } : (server?.chat.params ?? NO_PARAMS);
+}
+
+/** @param {ServerChat | null} server @param {Local} local @returns {ChatState["taken"]} */
+function takenOf(server, { taken }) {
+  const undone = new Set(server?.runtime.undone ?? []);
+  if (!undone.size && !taken.size) return NONE_TAKEN;
+  const ids = [...undone, ...taken.keys()];
+  return new Map(
+    ids.map((id) => {
+      const { busy = false, refused = null } = taken.get(id) ?? {};
+      return [id, { undone: undone.has(id), busy, refused }];
+    }),
+  );
+}
+
 /** @param {ServerChat | null} server @param {Local} local @returns {UIMessage[]} */
-function shownMessages(server, { outgoing, decisions }) {
+function shownMessages(server, { outgoing, decisions, answers }) {
   const messages = server ? messagesOf(server).filter(isShown) : [];
-  if (!outgoing) return withDecisions(messages, decisions);
+  if (!outgoing) return withDecisions(withAnswers(messages, answers), decisions);
   const { message, cut } = outgoing;
   const kept = cut ? before(messages, cut) : messages;
   return message ? [...kept, message] : [...kept];

@@ -7,17 +7,20 @@
 
 import { ApiError } from "../services/api.js";
 import { createAsking } from "./asking.js";
+import { createCanvasEdits } from "./canvas-edits.js";
 import { createCanvasNews } from "./canvas-news.js";
+import { createCanvasOffer } from "./canvas-offer.js";
 import { createChatStream, PAGE } from "./chat-stream.js";
 import { chatState, works } from "./chat-state.js";
+import { createDecisions } from "./decisions.js";
 import { createDelivery } from "./delivery.js";
 import { failureOf } from "./failure.js";
 import * as list from "./messages.js";
 import { createPanelCalls } from "./panel-calls.js";
 import { createStore } from "./store.js";
+import { t } from "../strings.js";
 
 /** @typedef {import("../services/api.js").Command} Command */
-/** @typedef {import("../types.js").ToolPart} ToolPart */
 /** @typedef {import("../types.js").Attachment} Attachment */
 /** @typedef {import("../types.js").ChatEvent} ChatEvent */
 /** @typedef {import("../types.js").ChatState} ChatState */
@@ -32,6 +35,9 @@ import { createStore } from "./store.js";
  * @property {import("./outbox.js").Outbox} outbox
  * @property {() => import("../types.js").WorkflowSnapshot | undefined} workflow
  * @property {() => import("../types.js").WorkflowName | undefined} workflowName
+ * @property {Pick<import("../services/canvas-hand.js").CanvasHand, "run" | "undo">} hand
+ * @property {(change: import("../types.js").CanvasChange) =>
+ *   Promise<{text: string} | {error: string} | null>} applyChange null: it is on the canvas
  * @property {(run: () => void, milliseconds: number) => () => void} later returns the cancel
  *   function
  * @property {(milliseconds: number) => Promise<void>} wait ends early when the network is back
@@ -64,14 +70,20 @@ export const isBusy = (state) => state.status !== "idle";
 /**
  * @param {ChatServices} services
  * @param {string} id of a stored chat, or a new id
- * @param {{known?: boolean, report?: ChatState["report"], hooks?: Partial<ChatHooks>}} [from]
+ * @param {{known?: boolean, temporary?: boolean, report?: ChatState["report"],
+ *   hooks?: Partial<ChatHooks>}} [from]
  */
-export function createChat(services, id, { known = false, report = null, hooks = {} } = {}) {
+export function createChat(
+  services,
+  id,
+  { known = false, temporary = false, report = null, hooks = {} } = {},
+) {
   const { api } = services;
   /** @type {Local} */
   let local = {
     clientId: services.clientId,
     known,
+    temporary,
     loading: known,
     lost: false,
     sending: 0,
@@ -79,6 +91,10 @@ export function createChat(services, id, { known = false, report = null, hooks =
     outgoing: null,
     waiting: services.outbox.of(id).map(({ message }) => message),
     decisions: new Map(),
+    answers: new Map(),
+    taken: new Map(),
+    params: null,
+    offer: null,
     failure: null,
     durations: {},
     target: null,
@@ -95,8 +111,10 @@ export function createChat(services, id, { known = false, report = null, hooks =
   const calls = createPanelCalls(services, id, stream.fresh);
   const delivery = createDelivery(services, id, stream, {
     isKnown: () => local.known,
+    temporary,
     known: () => set({ known: true, lost: false }),
     lost: () => set({ lost: true }),
+    params: () => local.params,
   });
   const { inOrder } = delivery;
   const canvas = createCanvasNews(services.workflow, services.later, (workflow) =>
@@ -109,6 +127,20 @@ export function createChat(services, id, { known = false, report = null, hooks =
     local: () => local,
     set,
     get: store.get,
+  });
+  const decisions = createDecisions(services, id, { inOrder, local: () => local, set, canvas });
+  const edits = createCanvasEdits(services, id, {
+    fresh: stream.fresh,
+    canvas,
+    stays: () =>
+      set({ failure: { code: "canvas", message: t("canvas.stays"), actions: ["dismiss"] } }),
+  });
+  const offer = createCanvasOffer(services, id, {
+    fresh: stream.fresh,
+    canvas,
+    plain,
+    set,
+    local: () => local,
   });
   /** The draft that this panel sent last; null: the server's draft counts. @type {string | null} */
   let draft = null;
@@ -139,6 +171,7 @@ export function createChat(services, id, { known = false, report = null, hooks =
     }
     if (event) carryOut(event);
     calls.look(server);
+    edits.look(server);
     if (event?.type !== "stream_delta") {
       publish();
     } else if (!drawing) {
@@ -187,24 +220,6 @@ export function createChat(services, id, { known = false, report = null, hooks =
     } catch (error) {
       set({ failure: failureOf(error, "action") });
       return null;
-    }
-  }
-
-  /**
-   * The decision names the question that the user saw: the server refuses it when the call asks
-   * another one by now.
-   * @param {ToolPart} part @param {boolean} approved @param {Command} command
-   */
-  async function decide(part, approved, command) {
-    const question = list.questionOf(part);
-    const asked = { ids: [part.toolCallId], approval_ids: [question] };
-    set({ decisions: new Map(local.decisions).set(question, approved), failure: null });
-    try {
-      await inOrder(() => api.command(id, { ...command, ...asked }));
-    } catch (error) {
-      const left = new Map(local.decisions);
-      left.delete(question);
-      set({ decisions: left, failure: failureOf(error, "approval") });
     }
   }
 
@@ -261,20 +276,37 @@ export function createChat(services, id, { known = false, report = null, hooks =
       set({ stopping: false });
     },
 
-    /** @param {ToolPart} part @param {boolean} remember allow the tool for the rest of this chat */
-    approve: (part, remember) =>
-      decide(part, true, { type: "approve_tools", ...(remember ? { remember } : {}) }),
-    /** @param {ToolPart} part */
-    reject: (part) => decide(part, false, { type: "reject_tools" }),
+    ...decisions,
+
+    /**
+     * Parameters of the chat's next turns. A chat that the server does not have yet keeps them until
+     * its first message.
+     * @param {import("../types.js").ChatParams} params
+     */
+    async setParams(params) {
+      const before = local.params;
+      set({ params: { ...before, ...params }, failure: null });
+      if (!local.known) return;
+      const done = await plain({ type: "set_params", params });
+      set({ params: done ? local.params : before });
+    },
 
     /** @param {string} queuedId @returns {Promise<unknown>} null: it is not taken back */
     async cancelQueued(queuedId) {
       return asking.takeBack(queuedId) || plain({ type: "cancel_queued", id: queuedId });
     },
     resumeQueue: () => plain({ type: "resume_queue" }),
-    takeOver: () => plain({ type: "take_over" }),
+    takeOver: () => plain({ type: "take_over", workflow: services.workflow() }),
     /** @param {string} messageId */
-    switchVersion: (messageId) => plain({ type: "switch_version", message_id: messageId }),
+    async switchVersion(messageId) {
+      const done = await plain({ type: "switch_version", message_id: messageId });
+      if (done) void offer.look();
+      return done;
+    },
+    /** Offers to bring the canvas to what it was at the end of this chat. */
+    offerCanvas: offer.look,
+    bringCanvas: offer.bring,
+    hideOffer: offer.hide,
     /** @param {string} messageId @returns {Promise<string | null>} id of the new chat */
     async branch(messageId) {
       const answer = await plain({ type: "branch_from_chat", message_id: messageId });

@@ -38,9 +38,11 @@ export const NO_SEARCH = { query: "", results: null, failed: "" };
  * @param {ListServices} services
  * @param {import("./store.js").Store<PanelState>} store
  * @param {{open: (id: string) => unknown, current: () => string, leave: () => unknown,
- *   back: (id: string) => unknown}} shown `open` opens a chat, `current` returns the id of the open
- *   chat; `leave` replaces the open chat with a new one and `back` with the given one, both without
- *   a change of page
+ *   back: (id: string) => unknown, learnedFrom: (id: string) => Promise<number>,
+ *   changed: () => void}} shown `open` opens a chat, `current` returns the id of the open chat;
+ *   `leave` replaces the open chat with a new one and `back` with the given one, both without a
+ *   change of page; `learnedFrom`: how many memories came from a chat; `changed`: memories went or
+ *   came back with a chat
  */
 export function createChatsList(services, store, shown) {
   const { api, later } = services;
@@ -167,7 +169,27 @@ export function createChatsList(services, store, shown) {
       const others = listed().filter((chat) => chat.id !== id);
       if (!(await change(others, () => api.deleteChat(id)))) return;
       if (open) shown.leave();
-      say({ kind: "deleted", chat: { id, title }, open });
+      /** @type {PanelState["toast"]} */
+      const toast = { kind: "deleted", chat: { id, title }, open };
+      say(toast);
+      const learned = await shown.learnedFrom(id).catch(() => 0);
+      if (learned && store.get().toast === toast) say({ ...toast, learned });
+    },
+
+    /** What was learned from the chat that was just deleted goes, too: one undo brings both back. */
+    async forgetLearned() {
+      const { toast } = store.get();
+      if (toast?.kind !== "deleted" || !toast.learned) return;
+      const { learned, ...rest } = toast;
+      try {
+        // The server takes both together, from a chat that is there.
+        await api.restoreChat(toast.chat.id);
+        await api.deleteChat(toast.chat.id, true);
+        shown.changed();
+        say({ ...rest, forgotten: learned });
+      } catch (error) {
+        complain(error);
+      }
     },
 
     async undoDelete() {
@@ -179,7 +201,12 @@ export function createChatsList(services, store, shown) {
           for (const id of toast.ids) await api.restoreChat(id);
           return;
         }
+        if (toast.kind === "gone") {
+          await toast.back();
+          return;
+        }
         await api.restoreChat(toast.chat.id);
+        if (toast.forgotten) shown.changed();
         if (toast.open) shown.back(toast.chat.id);
       } catch (error) {
         complain(error);
@@ -205,6 +232,9 @@ export function createChatsList(services, store, shown) {
     dismissToast: () => store.set({ toast: null }),
     /** @param {string} text */
     sayToast: (text) => say({ kind: "said", text }),
+    /** @param {string} text @param {() => Promise<unknown>} back brings back what was deleted */
+    offerBack: (text, back) => say({ kind: "gone", text, back }),
+    complain,
 
     /** @param {string} id @param {ExportFormat} format @param {string} [name] of the file */
     async exportChat(id, format, name) {

@@ -17,9 +17,10 @@ const RETRY = 2000;
  * @param {import("./chat.js").ChatServices} services
  * @param {string} id of the chat
  * @param {import("./chat-stream.js").ChatStream} stream
- * @param {{isKnown: () => boolean, known: () => void, lost: () => void}} chat `isKnown`: whether
- *   the server has the chat; `known`: called when the server has it; `lost`: called when the server
- *   cannot be reached
+ * @param {{isKnown: () => boolean, temporary: boolean, known: () => void, lost: () => void,
+ *   params: () => import("../types.js").ChatParams | null}} chat `isKnown`: whether the server has
+ *   the chat; `known`: called when the server has it; `lost`: called when the server cannot be
+ *   reached; `params`: those that were set before the server had the chat
  */
 export function createDelivery(services, id, stream, chat) {
   const { api } = services;
@@ -31,9 +32,13 @@ export function createDelivery(services, id, stream, chat) {
   /** Creates a new chat on the server before its first command. */
   async function makeKnown() {
     if (!chat.isKnown()) {
-      await api.createChat(id, services.workflowName()).catch((error) => {
+      const temporary = chat.temporary ? /** @type {[true]} */ ([true]) : [];
+      await api.createChat(id, services.workflowName(), ...temporary).catch((error) => {
         if (!(error instanceof ApiError && error.code === "chat_exists")) throw error;
       });
+      const params = chat.params();
+      // What may be done without asking counts from the first message on.
+      if (params) await api.command(id, { type: "set_params", params });
       chat.known();
     }
     stream.open();
@@ -60,8 +65,10 @@ export function createDelivery(services, id, stream, chat) {
      * Sends a command until the server has it, refuses it, or the user gives up.
      * @param {Command} command
      * @param {Outgoing | null} outgoing shows whether a snapshot already contains the command
+     * @param {() => boolean} [settled] whether the question is answered that the command answers
+     * @returns {Promise<{answered?: boolean}>} the server's answer
      */
-    async send(command, outgoing) {
+    async send(command, outgoing, settled = () => false) {
       /** @type {Promise<never>} */
       const givenUp = new Promise((_resolve, reject) => {
         giveUp = () => reject(new NetworkError());
@@ -70,15 +77,15 @@ export function createDelivery(services, id, stream, chat) {
       for (;;) {
         try {
           await makeKnown();
-          await api.command(id, command);
-          return;
+          return await api.command(id, command);
         } catch (error) {
           if (!(error instanceof NetworkError)) throw error;
           chat.lost();
         }
         if (chat.isKnown()) {
           const server = await Promise.race([stream.fresh(), givenUp]);
-          if (server && (outgoing ? arrived(server, outgoing) : works(server))) return;
+          if (server && (outgoing ? arrived(server, outgoing) : works(server))) return {};
+          if (server && settled()) return { answered: true };
           // The chat was left: its stream has ended, and the command still has to arrive.
           if (server && !stream.hasLeft()) continue;
         }

@@ -1,11 +1,13 @@
 // @ts-check
 /** Turns an error of the panel's own request into the text and actions of an error card. Pure. */
 
-import { NetworkError } from "../services/api.js";
+import { ApiError, NetworkError } from "../services/api.js";
 import { t } from "../strings.js";
 
 /** @typedef {import("../types.js").Failure} Failure */
 
+/** The status of a request that is larger than the server takes. */
+const TOO_LARGE = 413;
 /**
  * Actions of the error card. A decision is repeated on its approval card, so its error card has no
  * button; other small actions can only be dismissed.
@@ -20,6 +22,10 @@ const ACTIONS = { request: ["retry"], approval: [], action: ["dismiss"] };
 export function failureOf(error, during = "request") {
   const actions = ACTIONS[during];
   const { code, said } = wordsOf(error);
+  // The message is in the composer again, where its attachments can be removed.
+  if (error instanceof ApiError && error.status === TOO_LARGE) {
+    return { code: "request_too_large", message: said, actions: ["dismiss"] };
+  }
   if (code === "turn_running") return { code, message: t("error.running"), actions: ["dismiss"] };
   const message = during === "approval" ? `${t("approval.failed")} ${said}` : said;
   return { code, message, actions };

@@ -53,11 +53,14 @@ export const pendingApprovals = (messages) =>
 export const pendingPanelCalls = (messages, ids) =>
   lastCalls(messages).filter(
     (part) =>
-      ids.includes(part.toolCallId) &&
+      ids.some((one) => callOf(one) === part.toolCallId) &&
       !part.providerExecuted &&
       (part.state === "input-available" ||
         (part.state === "approval-responded" && part.approval?.approved === true)),
   );
+
+/** @param {any} waiting an entry of `runtime.waiting`, or a call's id @returns {string} */
+const callOf = (waiting) => waiting?.tool_call_id ?? waiting;
 
 /** @param {ToolPart} part */
 export const toolName = (part) => part.toolName ?? part.type.replace(/^tool-/, "");

@@ -20,7 +20,10 @@ export function createPanelCalls(services, id, fresh) {
   /** @param {ServerChat | null} server @returns {ToolPart[]} calls of this panel */
   const waitingHere = (server) =>
     server?.runtime.state === "waiting_client" && server.runtime.client_id === services.clientId
-      ? pendingPanelCalls(server.messages, server.runtime.waiting)
+      ? pendingPanelCalls(
+          server.messages,
+          server.runtime.waiting.map(({ tool_call_id: call }) => call),
+        )
       : [];
 
   /** @param {ToolPart} call */

@@ -4,14 +4,14 @@
  * server's health and settings. Lives as long as the browser's page.
  */
 
-import { ApiError, NetworkError } from "../services/api.js";
 import { t } from "../strings.js";
-import { errorText } from "../text/format.js";
 import { createChat, isBusy } from "./chat.js";
 import { createChatsList, NO_SEARCH } from "./chats-list.js";
-import { createDrafts } from "./drafts.js";
+import { createInstallation } from "./installation.js";
+import { createLearning } from "./learning.js";
+import { createMemories, noMemories } from "./memories.js";
 import { textOf } from "./messages.js";
-import { createOutbox } from "./outbox.js";
+import { createPlaces } from "./places.js";
 import { createPresence } from "./presence.js";
 import { createProviders } from "./provider-actions.js";
 import { createShare } from "./share.js";
@@ -20,10 +20,8 @@ import { createUserData } from "./user-data.js";
 import { createWorkflowSentence } from "./workflow-sentence.js";
 
 /** @typedef {import("../types.js").Attachment} Attachment */
-/** @typedef {import("../types.js").Gate} Gate */
 /** @typedef {import("../types.js").Page} Page */
 /** @typedef {import("../types.js").PanelState} PanelState */
-/** @typedef {import("../types.js").SkillEntry} SkillEntry */
 
 /**
  * @typedef {Omit<import("./chat.js").ChatServices, "outbox"> &
@@ -40,34 +38,17 @@ import { createWorkflowSentence } from "./workflow-sentence.js";
 const TOKENS = "tokens";
 /** Key of the draft of a new chat, which the server does not have yet. */
 const NEW = "new";
-/** Milliseconds between two health requests while the server does not answer. */
-const HEALTH_RETRY = 3000;
-
-/** @type {Record<string, Gate["kind"]>} by error code (docs/contracts/trust-boundary.md) */
-const GATES = {
-  host_not_allowed: "host",
-  origin_not_allowed: "origin",
-  token_required: "token",
-};
-
 /** Codes of errors that another provider, key or model mends. */
 const OF_THE_PROVIDER = new Set(["no_provider", "key_refused", "unknown_model", "unreachable"]);
-
-/** @param {unknown} error @returns {Gate | null} null for an error that is no gate */
-export function gateOf(error) {
-  if (!(error instanceof ApiError)) return null;
-  const kind = Object.hasOwn(GATES, error.code) ? GATES[error.code] : undefined;
-  return kind
-    ? { kind, message: error.message, variable: error.variable, value: error.value }
-    : null;
-}
 
 /** @param {PanelServices} services */
 export function createPanel(services) {
   const { api, storage } = services;
-  const outbox = createOutbox(storage);
-  const chatServices = { ...services, outbox };
-  let chat = createChat(chatServices, services.newId(), { hooks: { act, gone } });
+  const places = createPlaces(storage, services.later, (id, text) =>
+    id === chat.get().id ? chat.keepDraft(text) : Promise.resolve(false),
+  );
+  const { outbox } = places.kept;
+  let chat = createChat({ ...services, outbox }, services.newId(), { hooks: { act, gone } });
   const store = createStore(
     /** @type {PanelState} */ ({
       page: "chat",
@@ -75,6 +56,7 @@ export function createPanel(services) {
       chats: null,
       moreChats: false,
       search: NO_SEARCH,
+      memory: noMemories(storage),
       toast: null,
       commands: null,
       skills: [],
@@ -93,16 +75,22 @@ export function createPanel(services) {
       fromChat: false,
     }),
   );
+  const learning = createLearning(services, store);
   let watching = watch();
   const chats = createChatsList(services, store, {
     open: (id) => openChat(id, true),
     current: () => chat.get().id,
     leave: () => changeChat(services.newId(), false),
     back: (id) => changeChat(id, true),
+    learnedFrom: learning.learnedFrom,
+    changed: () => store.set({ memory: { ...store.get().memory, known: new Map() } }),
   });
-  const drafts = createDrafts(storage, services.later, (id, text) =>
-    id === chat.get().id ? chat.keepDraft(text) : Promise.resolve(false),
-  );
+  const { complain, ...listActions } = chats;
+  const memories = createMemories(services, store, {
+    offerBack: chats.offerBack,
+    complain,
+    showPage: (page) => showPage(page),
+  });
   const presence = createPresence({
     later: services.later,
     works: () => chat.works(),
@@ -126,20 +114,24 @@ export function createPanel(services) {
     changed: (text) => store.set({ sentence: text }),
   });
 
+  const installation = createInstallation(services, store, () => sentence.update());
+
   function watch() {
     let busy = isBusy(chat.get());
     let { sent } = chat.get();
     return chat.subscribe(() => {
       const next = chat.get();
       const made = next.known && !store.get().chat.known;
+      const { storage: values, drafts } = places.of(next);
       store.set({ chat: next });
       if (made) drafts.move(NEW, next.id);
-      if (made || next.sent !== sent) storage.set("chat", next.id);
+      if (made || next.sent !== sent) values.set("chat", next.id);
       sent = next.sent;
       if (busy && !isBusy(next) && next.report) {
-        storage.set("report", JSON.stringify({ chat: next.id, report: next.report }));
+        values.set("report", JSON.stringify({ chat: next.id, report: next.report }));
       }
       busy = isBusy(next);
+      learning.followKept(next);
     });
   }
 
@@ -156,9 +148,13 @@ export function createPanel(services) {
     }
   }
 
-  /** @param {string} id @param {boolean} known whether the server has the chat */
-  function openChat(id, known) {
-    const loaded = changeChat(id, known);
+  /**
+   * @param {string} id
+   * @param {boolean} known whether the server has the chat
+   * @param {boolean} [temporary]
+   */
+  function openChat(id, known, temporary) {
+    const loaded = changeChat(id, known, temporary);
     showPage("chat");
     return loaded;
   }
@@ -168,21 +164,42 @@ export function createPanel(services) {
    * user stays in the list.
    * @param {string} id
    * @param {boolean} known
+   * @param {boolean} [temporary]
    */
-  function changeChat(id, known) {
+  function changeChat(id, known, temporary = false) {
     watching();
     chat.leave();
+    endTemporary();
     const hooks = { act, gone };
-    chat = createChat(chatServices, id, { known, report: storedReport(id), hooks });
+    const { outbox } = places.of({ temporary });
+    const from = { known, temporary, report: storedReport(id), hooks };
+    chat = createChat({ ...services, outbox }, id, from);
     watching = watch();
-    storage.set("chat", known || outbox.of(id).length ? id : null);
+    storage.set("chat", !temporary && (known || outbox.of(id).length) ? id : null);
     store.set({ chat: chat.get(), workflow: services.summary() });
+    learning.followKept(chat.get());
     sentence.update();
     return chat.load();
   }
 
+  /** A temporary chat is gone when it is left, here and on the server. */
+  function endTemporary() {
+    const { temporary, known, id, messages } = chat.get();
+    if (!temporary) return;
+    places.clear();
+    if (!known) return;
+    void api.endChat(id).catch(() => undefined);
+    if (messages.length) chats.sayToast(t("temporary.gone"));
+  }
+
   /** The server does not have the chat any more. @param {boolean} wasShown */
   function gone(wasShown) {
+    if (chat.get().temporary) {
+      void changeChat(services.newId(), false, true);
+      chats.sayToast(t("temporary.ended"));
+      return;
+    }
+    const { outbox, drafts } = places.kept;
     // The text in the composer stays there, as the draft of the new chat, with what was not sent.
     const { id, draft } = chat.get();
     const lost = outbox.of(id).map(({ message }) => message);
@@ -205,7 +222,9 @@ export function createPanel(services) {
   function act({ action, chat_id: id, format, name }) {
     if (action === "new_chat") void openChat(services.newId(), false);
     else if (action === "open_chat" && id) void openChat(id, true);
-    else if (action === "delete_chat") void chats.deleteChat(id ?? chat.get().id);
+    else if (action === "delete_chat" && chat.get().temporary) {
+      void openChat(services.newId(), false);
+    } else if (action === "delete_chat") void chats.deleteChat(id ?? chat.get().id);
     else if (action === "export_chat" && id && format) void chats.exportChat(id, format, name);
     else if (action === "show_tokens" || action === "hide_tokens") {
       showTokens(action === "show_tokens");
@@ -217,60 +236,12 @@ export function createPanel(services) {
     if (page === "chats") chats.openList();
     else chats.closeList();
     store.set({ page, editing: null, search: NO_SEARCH });
-    if (page === "skills") void refreshSkills();
+    if (page === "skills") void installation.refreshSkills();
+    if (page === "memory") void memories.openMemory();
   }
 
+  const drafts = () => places.of(chat.get()).drafts;
   const draftKey = () => (chat.get().known ? chat.get().id : NEW);
-
-  /** @param {unknown} error */
-  function refused(error) {
-    const gate = gateOf(error);
-    if (gate) store.set({ gate });
-  }
-
-  /**
-   * Nothing works without health, so an error that is no gate is shown as a gate too.
-   * @param {unknown} error
-   */
-  function healthRefused(error) {
-    store.set({ gate: gateOf(error) ?? { kind: "broken", message: errorText(error) } });
-  }
-
-  async function refreshHealth() {
-    try {
-      store.set({ health: await api.health(), gate: null, unreachable: false });
-      sentence.update();
-    } catch (error) {
-      if (!(error instanceof NetworkError)) {
-        healthRefused(error);
-        return;
-      }
-      store.set({ unreachable: true });
-      await services.wait(HEALTH_RETRY);
-      if (store.get().unreachable) await refreshHealth();
-    }
-  }
-
-  async function refreshSkills() {
-    const [yours, shipped] = await Promise.all([
-      api.userSkills().catch(() => []),
-      api.systemSkills().catch(() => []),
-    ]);
-    /** @type {SkillEntry[]} */
-    const skills = [
-      ...yours.map((skill) => ({ ...skill, yours: true })),
-      ...shipped.map((skill) => ({ ...skill, yours: false })),
-    ];
-    store.set({ skills });
-  }
-
-  async function refreshCommands() {
-    store.set({ commands: await api.commands().catch(() => store.get().commands) });
-  }
-
-  async function refreshAll() {
-    await Promise.all([refreshHealth(), refreshSkills(), refreshCommands()]);
-  }
 
   /**
    * A question that had no answer for want of a provider is asked once more, in the chat.
@@ -292,21 +263,24 @@ export function createPanel(services) {
 
   /** Shows the panel as it is the first time, after everything was deleted. */
   async function begin() {
-    store.set({ welcomed: false, tokens: false, share: null, chats: null, moreChats: false });
+    const memory = noMemories(storage);
+    const nothing = { share: null, chats: null, moreChats: false, memory };
+    store.set({ welcomed: false, tokens: false, ...nothing });
     void openChat(services.newId(), false);
-    await refreshAll();
+    await installation.refreshAll();
   }
 
   /** @param {string} text @param {readonly Attachment[]} files @param {string} [replaces] */
   async function send(text, files, replaces) {
     welcome();
     const sending = chat;
-    if (!replaces) drafts.sent(draftKey());
+    if (!replaces) drafts().sent(draftKey());
     const taken = await sending.send(text, files, replaces);
     if (taken && !replaces) void sending.keepDraft("");
     // Another chat is open by now: the text becomes the draft of the chat that it was sent in.
-    const { id, known } = sending.get();
-    if (!taken && !replaces && sending !== chat) drafts.type(known ? id : NEW, text);
+    const { id, known, temporary } = sending.get();
+    const lost = !taken && !replaces && !temporary && sending !== chat;
+    if (lost) places.kept.drafts.type(known ? id : NEW, text);
     return taken;
   }
 
@@ -316,9 +290,8 @@ export function createPanel(services) {
     chat: () => chat,
     send,
     welcome,
-    refreshAll,
-    refreshHealth,
-    ...createProviders(api, store, refreshHealth, askAgain),
+    ...installation,
+    ...createProviders(api, store, installation.refreshHealth, askAgain),
     ...createShare(services, store, (page) => showPage(page)),
     ...createUserData(services, { begin, say: (text) => chats.sayToast(text) }),
 
@@ -327,10 +300,14 @@ export function createPanel(services) {
       const last = storage.get("chat");
       const isNew = last !== null && outbox.of(last).some(({ known }) => !known);
       const opened = last ? openChat(last, !isNew) : Promise.resolve();
-      await Promise.all([opened, refreshAll()]);
+      await Promise.all([opened, installation.refreshAll()]);
     },
 
     newChat: () => openChat(services.newId(), false),
+    /** A chat of which nothing is kept. */
+    newTemporaryChat: () => openChat(services.newId(), false, true),
+    /** The page is being left. */
+    endTemporary,
     /** @param {string} id */
     openChat: (id) => (id === chat.get().id ? showPage("chat") : openChat(id, true)),
 
@@ -343,10 +320,16 @@ export function createPanel(services) {
 
     /** Opens a new chat with this chat's messages up to `messageId`. @param {string} messageId */
     async branch(messageId) {
+      const { temporary } = chat.get();
       const id = await chat.branch(messageId);
-      if (id) await openChat(id, true);
+      if (!id) return;
+      // A branch of a temporary chat is one, too.
+      await openChat(id, true, temporary);
+      void chat.offerCanvas();
     },
-    ...chats,
+    ...listActions,
+    ...memories,
+    ...learning,
 
     /** @param {Page} page shown; the page that is shown already gives way to the chat */
     showPage: (page) => showPage(page === store.get().page ? "chat" : page),
@@ -375,14 +358,14 @@ export function createPanel(services) {
         return false;
       }
       store.set({ gate: null });
-      await Promise.all([refreshAll(), chat.load()]);
+      await Promise.all([installation.refreshAll(), chat.load()]);
       return true;
     },
 
     /** Tries to connect now, without waiting for the next retry. */
     tryNow() {
       services.wake();
-      void refreshHealth();
+      void installation.refreshHealth();
     },
 
     /** @returns {boolean} whether a reload would lose a message that is not sent yet */
@@ -394,9 +377,8 @@ export function createPanel(services) {
     setWraps: (value) => storage.set("wrap", value ? "1" : null),
 
     /** @returns {string} unsent text of the open chat */
-    draft: () => drafts.of(draftKey(), chat.get().draft),
+    draft: () => drafts().of(draftKey(), chat.get().draft),
     /** @param {string} text */
-    keepDraft: (text) => drafts.type(draftKey(), text),
-    refused,
+    keepDraft: (text) => drafts().type(draftKey(), text),
   };
 }

@@ -148,6 +148,24 @@ export function mediaFate(source, base, tag = "img") {
   return { fate: "ask", url: url.href, host: url.host + url.pathname };
 }
 
+/** The route of the file of a chat, as the answer to `/export` has it: a GET of it only reads. */
+const EXPORT = /^\/api\/chats\/(?!\.+\/)([\w.-]{1,128})\/export\?format=(markdown|jsonl|trajectory)$/;
+/** A file name as `/export` takes it. */
+const FILE_NAME = /^[\w-][\w.-]{0,79}\.(?:md|markdown|jsonl|json)$/;
+
+/**
+ * @param {string | null} href
+ * @param {string} words of the link: the name of the file, if they can be one
+ * @returns {{id: string, format: import("../services/api.js").ExportFormat,
+ *   name: string | undefined} | null} the chat whose file the link is; null for all other links
+ */
+export function exportIn(href, words) {
+  const found = EXPORT.exec(href ?? "");
+  if (!found) return null;
+  const format = /** @type {import("../services/api.js").ExportFormat} */ (found[2]);
+  return { id: found[1], format, name: FILE_NAME.test(words) ? words : undefined };
+}
+
 /**
  * A link goes to another server, or it is text: the routes of this server belong to ComfyUI and to
  * all its plugins, and some of them act when they are opened.

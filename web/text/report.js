@@ -11,7 +11,8 @@ import { t, textFor, tn } from "../strings.js";
 
 /**
  * @typedef {object} ReportLine
- * @property {"rules" | "tools" | "summary" | "events" | "recalled" | "reminders" | "history" | "current"} kind
+ * @property {"rules" | "tools" | "summary" | "events" | "recalled" | "memories" | "reminders" |
+ *   "history" | "current"} kind
  * @property {string} label
  * @property {number} tokens
  */
@@ -51,6 +52,7 @@ export function reportLines(report) {
       label: t("report.recalled"),
       tokens: parts.recalled?.tokens ?? 0,
     },
+    { kind: "memories", label: t("report.memories"), tokens: parts.memories?.tokens ?? 0 },
     {
       kind: "reminders",
       label: t("report.reminders"),

@@ -8,7 +8,8 @@ import { t } from "../strings.js";
 
 /** @typedef {import("../types.js").SkillEntry} SkillEntry */
 /** @typedef {import("../types.js").CommandEntry} CommandEntry */
-/** @typedef {"new" | "chats" | "skills" | "model" | "settings"} PanelCommand run by the panel */
+/** @typedef {"new" | "chats" | "skills" | "memory" | "model" | "settings"} PanelCommand run by the
+ *   panel */
 
 /**
  * @typedef {object} SlashOption
@@ -24,6 +25,7 @@ const PANEL_COMMANDS = /** @type {Readonly<Record<string, PanelCommand>>} */ ({
   new: "new",
   chats: "chats",
   skills: "skills",
+  memory: "memory",
   model: "model",
   settings: "settings",
 });
@@ -35,6 +37,7 @@ const BUILT_IN = [
   { name: "new", line: t("slash.new") },
   { name: "skill", line: t("slash.skill"), argument: "<name>" },
   { name: "skills", line: t("slash.skills") },
+  { name: "memory", line: t("slash.memory") },
   { name: "context", line: t("slash.context") },
   { name: "tokens", line: t("slash.tokens") },
   { name: "compact", line: t("slash.compact"), aliases: ["summarize", "summarise"] },
@@ -46,7 +49,7 @@ const BUILT_IN = [
 /** Commands that the server answers without a model (R41). */
 const SERVER_COMMANDS = new Set(
   ("chats sessions open session delete cleanup rename export history search context tokens " +
-    "compact summarize summarise skills memory model new help")
+    "compact summarize summarise skills memory remember forget model new help")
     .split(" "),
 );
 

@@ -7,11 +7,13 @@
  */
 
 import { isBusy } from "../state/chat.js";
+import { keptIn } from "../state/kept.js";
 import { pendingApprovals, questionOf, textOf } from "../state/messages.js";
-import { textFor } from "../strings.js";
+import { t, textFor } from "../strings.js";
 import { finishedSentences, NOTHING_SPOKEN } from "../text/sentences.js";
-import { approvalQuestion } from "./approval.js";
+import { decisionOn, openQuestion } from "../state/waiting.js";
 import { clip, seen } from "../text/plain.js";
+import { approvalText, approvalTitle } from "./approval.js";
 
 /** @typedef {import("../types.js").ChatState} ChatState */
 /** @typedef {import("../types.js").TurnError} TurnError */
@@ -23,7 +25,7 @@ import { clip, seen } from "../text/plain.js";
  * @property {string} alert told at once; "" for none
  */
 
-/** Most characters of an error that are told. */
+/** Most characters of an error, a question or a memory that are told. */
 const ERROR = 600;
 
 export function createAnnouncer() {
@@ -35,6 +37,8 @@ export function createAnnouncer() {
   let ended = "";
   /** The error of a request of the panel that was told last. */
   let failed = "";
+  /** How many memories the announced answer kept that were told. */
+  let remembered = 0;
   /** Ids of the questions that were told. @type {Set<string>} */
   const asked = new Set();
   /** Whether the chat was busy at the last update. */
@@ -52,12 +56,22 @@ export function createAnnouncer() {
     busy = isBusy(chat);
     const begun = follow(chat, worked);
     const sentences = answer ? tell(chat) : [];
-    for (const question of pendingApprovals(chat.messages)) {
-      if (asked.has(questionOf(question))) continue;
-      asked.add(questionOf(question));
-      sentences.push(approvalQuestion(question));
-    }
+    sentences.push(...questions(chat));
     return { anew: anew || begun, sentences, alert: alertOf(chat) };
+  }
+
+  /** @param {ChatState} chat @returns {string[]} what the user is asked and was not told yet */
+  function questions({ messages }) {
+    const parts = messages.at(-1)?.parts ?? [];
+    const said = pendingApprovals(messages).map((call) => ({
+      id: questionOf(call),
+      words: `${approvalTitle(call)} ${approvalText(call, decisionOn(parts, call))}`,
+    }));
+    const open = openQuestion(messages);
+    if (open) said.push({ id: open.call.toolCallId, words: wordsOfQuestion(open.question) });
+    const fresh = said.filter(({ id }) => !asked.has(id));
+    for (const { id } of fresh) asked.add(id);
+    return fresh.map(({ words }) => words);
   }
 
   /**
@@ -73,6 +87,7 @@ export function createAnnouncer() {
     answer = last.id;
     spoken = NOTHING_SPOKEN;
     ended = "";
+    remembered = 0;
     return true;
   }
 
@@ -82,10 +97,14 @@ export function createAnnouncer() {
     if (last?.id !== answer) return [];
     const taken = finishedSentences(textOf(last), spoken, !isLive(chat));
     spoken = taken;
+    const kept = keptIn(last).slice(remembered);
+    remembered += kept.length;
+    const told = kept.map(({ text }) => t("memory.kept", { text: seen(clip(text, ERROR)) }));
+    const sentences = [...taken.sentences, ...told];
     const { cut, error } = last.metadata ?? {};
-    if (isLive(chat) || error || !cut || ended) return taken.sentences;
+    if (isLive(chat) || error || !cut || ended) return sentences;
     ended = textFor(`cut.${cut}`, "cut.cut");
-    return [...taken.sentences, `${ended}.`];
+    return [...sentences, `${ended}.`];
   }
 
   /** @param {ChatState} chat */
@@ -104,6 +123,13 @@ export function createAnnouncer() {
 
   return { update };
 }
+
+/** @param {import("../state/waiting.js").Question} question */
+const wordsOfQuestion = ({ question, options }) => {
+  const offered = options.map(({ label }) => label).join(", ");
+  const asked = offered ? t("question.said", { question, options: offered }) : question;
+  return seen(clip(asked, ERROR));
+};
 
 /** @param {ChatState} chat */
 const isLive = (chat) => chat.status === "streaming" || chat.status === "stopping";

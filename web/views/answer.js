@@ -4,26 +4,26 @@
  * is kept while the part grows.
  */
 
+import { hasEdits, kindsOf } from "../state/edits.js";
 import { isTool } from "../state/fold-tool.js";
-import { durationKey, pendingApprovals, questionOf, textOf } from "../state/messages.js";
+import { pendingApprovals, textOf } from "../state/messages.js";
+import { planOf } from "../state/plan.js";
+import { decisionOn, openQuestion } from "../state/waiting.js";
 import { t, textFor, tn } from "../strings.js";
 import { clockTime, dateTime, duration, number, tokens } from "../text/format.js";
-import { clip, nameOf } from "../text/plain.js";
-import { linkTarget } from "../text/policy.js";
-import { createApproval } from "./approval.js";
-import { button, copyButton, h, icon, iconButton, present, setText, show } from "./dom.js";
+import { nameOf } from "../text/plain.js";
+import { createPartView, kindOf, quietLine, tookOf } from "./answer-parts.js";
+import { copyButton, h, iconButton, present, setText, show, smallButton } from "./dom.js";
 import { createErrorCard } from "./error-card.js";
-import { enlargeable } from "./lightbox.js";
-import { createMarkdownView } from "./markdown.js";
-import { createReasoningView } from "./reasoning.js";
-import { createServerBlock } from "./server-block.js";
+import { createMemoryNotes } from "./memory-notes.js";
+import { createPlanCard } from "./plan-card.js";
+import { createPutButton, passageOf } from "./put-text.js";
 import { createSources } from "./sources.js";
-import { createToolStep } from "./tool-step.js";
 import { createToolbar } from "./toolbar.js";
-import { filePart, isPicture } from "./user-message.js";
+import { turnEdits } from "./turn-edits.js";
 import { createVersions } from "./versions.js";
 
-/** @typedef {import("../types.js").Part} Part */
+/** @typedef {import("./answer-parts.js").PartView} PartView */
 /** @typedef {import("../types.js").UIMessage} UIMessage */
 
 /**
@@ -36,8 +36,13 @@ import { createVersions } from "./versions.js";
  * @property {(action: string) => void} act called by the buttons of an error card
  * @property {import("./approval.js").Decisions["approve"]} approve
  * @property {import("./approval.js").Decisions["reject"]} reject
+ * @property {import("./question-card.js").AnswerTo} answer
  * @property {(id: string) => unknown} branch
  * @property {(id: string) => unknown} showVersion
+ * @property {(id: string) => unknown} undoEdits takes back the changes of an answer
+ * @property {(id: string) => unknown} redoEdits
+ * @property {import("./node-chip.js").ShowNode} showNode
+ * @property {import("./memory-notes.js").NoteActions} memories
  */
 
 /**
@@ -45,27 +50,21 @@ import { createVersions } from "./versions.js";
  * @property {boolean} last
  * @property {boolean} live whether the message is streaming
  * @property {boolean} busy
+ * @property {boolean} leads whether the likely next step is in this answer
  * @property {import("../types.js").Version | undefined} version
  * @property {Record<string, number>} durations
- */
-
-/**
- * @typedef {{kind: string, element: HTMLElement, update(part: any, facts: PartFacts): void}}
- *   PartView
- */
-/**
- * `works`: whether the turn of the answer goes on, also between its streams.
- * @typedef {{live: boolean, works: boolean, last: boolean, took: number | undefined}} PartFacts
+ * @property {import("../types.js").TakenBack | undefined} taken
+ * @property {import("../state/kept.js").AnswerMemories | null} memories
  */
 
 /** Most parts of an answer that are drawn, from its end, and how many more the user can ask for. */
 const MOST_PARTS = 300;
 const STEP = 100;
-/** Most characters of a notice. */
-const NOTICE = 1000;
 
 /** @param {AnswerActions} actions */
 export function createAnswer(actions) {
+  /** Made with the first plan. @type {ReturnType<typeof createPlanCard> | null} */
+  let plan = null;
   const parts = h("div", { class: "ca-parts" });
   const earlier = h("button", {
     type: "button",
@@ -74,6 +73,8 @@ export function createAnswer(actions) {
     onclick: () => showEarlier(),
   });
   const sources = createSources();
+  /** Made with the first memory. @type {ReturnType<typeof createMemoryNotes> | null} */
+  let memories = null;
   const after = h("div", { class: "ca-after" });
   const tools = createToolbar(t("message.tools"), { class: "ca-message__tools" });
   // Holds the waiting line, so that nothing moves when it comes and goes.
@@ -100,6 +101,16 @@ export function createAnswer(actions) {
   let worked = false;
   let footing = "";
 
+  /** @param {UIMessage} next @param {boolean} works */
+  const drawPlan = (next, works) => {
+    const steps = planOf(next.parts);
+    if (!plan && steps.length) {
+      plan = createPlanCard();
+      element.prepend(plan.element);
+    }
+    plan?.update(steps, works);
+  };
+
   /** @param {UIMessage} next @param {AnswerFacts} facts */
   const drawParts = (next, facts) => {
     moveFirst(next.parts.length);
@@ -111,19 +122,20 @@ export function createAnswer(actions) {
     for (let at = shown.length - 1; at >= 0; at -= 1) {
       const part = shown[at];
       const index = first + at;
-      const kind = kindOf(part);
+      const kind = kindOf(part, next.parts);
       let view = views[at] ?? null;
       const made = (view?.kind ?? "") !== kind;
       if (made) {
         view?.element.remove();
-        view = kind ? createPartView(kind, part, actions) : null;
+        view = kind ? createPartView(kind, part, next.parts, actions) : null;
         if (view) parts.insertBefore(view.element, following);
         views[at] = view;
       }
       if (made || part !== message?.parts[index] || facts.live || wasLive || works !== worked) {
         const last = index === next.parts.length - 1;
         const took = tookOf(next, part, index, facts.durations);
-        view?.update(part, { live: facts.live, works, last, took });
+        const decision = isTool(part) ? decisionOn(next.parts, part) : null;
+        view?.update(part, { live: facts.live, works, last, took, decision });
       }
       following = view?.element ?? following;
     }
@@ -151,18 +163,29 @@ export function createAnswer(actions) {
   /** @param {UIMessage} next @param {AnswerFacts} facts */
   const drawFoot = (next, facts) => {
     const { cut, error } = next.metadata ?? {};
-    const state = JSON.stringify([next.metadata, facts.last, facts.live, facts.busy, facts.version]);
+    const { last, live, busy, leads, version, taken } = facts;
+    const edited = !live && hasEdits(next.parts);
+    const state = JSON.stringify([next.metadata, last, live, busy, leads, version, edited, taken]);
     if (state === footing) return;
     footing = state;
     const open = facts.last && !facts.busy;
     after.replaceChildren(
       ...present([
-        !facts.live && error && createErrorCard(error, open ? actions.act : null),
-        !facts.live && !error && cut && cutLine(cut, open ? nextAfter(next, actions) : null),
+        edited &&
+          turnEdits(taken, {
+            undo: () => actions.undoEdits(next.id),
+            redo: () => actions.redoEdits(next.id),
+            showNode: actions.showNode,
+            kindOf: (id) => kindsOf(next.parts).get(id) ?? "",
+            disabled: busy,
+          }),
+        !facts.live && error && createErrorCard(error, open ? actions.act : null, leads),
+        !facts.live && !error && cut && cutLine(cut, open ? nextAfter(next, actions) : null, leads),
         !facts.live && tokensLine(next.metadata?.usage),
       ]),
     );
-    tools.fill(isAtWork(facts) ? [wait] : present(answerTools(next, facts, actions)));
+    const buttons = () => answerTools(next, facts, actions, () => passageOf(parts));
+    tools.fill(isAtWork(facts) ? [wait] : present(buttons()));
   };
 
   return {
@@ -173,8 +196,14 @@ export function createAnswer(actions) {
       element.setAttribute("aria-busy", String(facts.live));
       element.classList.toggle("ca-message--quiet", next.metadata?.command !== undefined);
       known = facts;
+      drawPlan(next, isAtWork(facts));
       drawParts(next, facts);
       sources.update(next.parts);
+      if (!memories && facts.memories) {
+        memories = createMemoryNotes(actions.memories);
+        element.insertBefore(memories.element, after);
+      }
+      memories?.update(facts.memories);
       message = next;
       wasLive = facts.live;
       worked = isAtWork(facts);
@@ -185,101 +214,6 @@ export function createAnswer(actions) {
 
 /** @param {AnswerFacts} facts */
 const isAtWork = ({ live, last, busy }) => live || (last && busy);
-
-/** @param {Part} part @returns {string} the kind of its view; "" if it is not shown */
-function kindOf(part) {
-  if (isTool(part))
-    return part.state === "approval-requested" ? `approval ${questionOf(part)}` : "tool";
-  if (part.type === "text" || part.type === "reasoning" || part.type === "file") return part.type;
-  if (part.type === "data-server-block") return "block";
-  return part.type === "data-notice" ? "notice" : "";
-}
-
-/** @param {string} kind @param {any} part @param {AnswerActions} actions @returns {PartView} */
-function createPartView(kind, part, actions) {
-  if (kind === "text") {
-    const view = createMarkdownView(actions.markdown, actions.draw);
-    return {
-      kind,
-      element: view.element,
-      update: (next, facts) => view.update(next.text, facts.live && next.state === "streaming"),
-    };
-  }
-  if (kind === "reasoning") return { kind, ...createReasoningView(actions.draw) };
-  if (kind === "tool") return { kind, ...createToolStep(actions.draw) };
-  if (kind === "notice") return { kind, ...createNotice(part) };
-  if (kind.startsWith("approval ")) return { kind, ...createApproval(part, actions) };
-  if (kind === "block") return { kind, ...createServerBlock(actions.draw) };
-  return { kind, element: answerFile(part), update: () => undefined };
-}
-
-/**
- * @param {UIMessage} message
- * @param {any} part
- * @param {number} index
- * @param {Record<string, number>} durations as this panel measured them, while the answer goes on
- * @returns {number | undefined} milliseconds
- */
-function tookOf({ id, metadata }, part, index, durations) {
-  const name = part.toolCallId ?? index;
-  const counted = metadata?.timing?.parts?.[name];
-  return typeof counted === "number" ? counted : durations[durationKey(id, name)];
-}
-
-/** @typedef {{data?: {code?: string, message?: string, seconds?: number}}} NoticePart */
-
-/** @param {NoticePart} part */
-function createNotice(part) {
-  const element = quietLine("info", clip(String(part.data?.message ?? ""), NOTICE));
-  const text = /** @type {HTMLElement} */ (element.lastElementChild);
-  let counted = "";
-  let timer = 0;
-
-  /** Counts the seconds of a wait down. @param {string} message @param {number} seconds */
-  const count = (message, seconds) => {
-    clearInterval(timer);
-    counted = message;
-    const end = Date.now() + seconds * 1000;
-    timer = window.setInterval(() => {
-      const left = Math.max(0, Math.ceil((end - Date.now()) / 1000));
-      setText(text, message.replace(`${seconds} s`, `${left} s`));
-      if (!left || !element.isConnected || element.hidden) clearInterval(timer);
-    }, 250);
-  };
-
-  return {
-    element,
-    /** A later notice of the same code replaces the text. A notice about waiting is hidden when the
-     * wait is over. */
-    update(/** @type {NoticePart} */ { data }, /** @type {PartFacts} */ { live, last }) {
-      const message = clip(String(data?.message ?? ""), NOTICE);
-      const waits = live && last && data?.code === "waiting";
-      if (message !== counted) setText(text, message);
-      if (waits && data?.seconds && message !== counted) count(message, data.seconds);
-      show(element, data?.code !== "waiting" || waits);
-    },
-  };
-}
-
-/** @param {string} mark @param {string} text @param {...import("./dom.js").Child} more */
-const quietLine = (mark, text, ...more) =>
-  h("div", { class: "ca-notice" }, icon(mark), h("span", {}, text), ...more);
-
-/**
- * A picture that the model made. One at a web address is a link: nothing is fetched.
- * @param {import("../types.js").FilePart} part
- */
-function answerFile(part) {
-  if (isPicture(part)) {
-    const look = { class: "ca-thumb ca-thumb--answer", decoding: "async" };
-    return enlargeable(h("img", { ...look, src: part.url, alt: t("answer.picture") }));
-  }
-  const url = linkTarget(part.url, document.baseURI);
-  if (!url || !/^https?:/.test(url)) return filePart(part);
-  const words = t("answer.picture.at", { host: new URL(url).host });
-  const link = h("a", { href: url, title: url, target: "_blank", rel: "noopener noreferrer" }, words);
-  return h("div", { class: "ca-notice" }, icon("file"), h("span", {}, link));
-}
 
 /**
  * An answer that was stopped goes on; one that had not begun is asked for again.
@@ -294,15 +228,16 @@ function nextAfter({ parts }, { goOn, regenerate }) {
     : { words: t("message.retry"), run: regenerate };
 }
 
-/** @param {string} cut @param {{words: string, run: () => unknown} | null} next */
-const cutLine = (cut, next) =>
+/**
+ * @param {string} cut
+ * @param {{words: string, run: () => unknown} | null} next
+ * @param {boolean} leads
+ */
+const cutLine = (cut, next, leads) =>
   quietLine(
     "hand",
     textFor(`cut.${cut}`, "cut.cut"),
-    next &&
-      button(next.words, "primary", next.run, {
-        class: "ca-button ca-button--primary ca-button--small",
-      }),
+    next && smallButton(next.words, leads, next.run),
   );
 
 /**
@@ -320,8 +255,13 @@ const tokensLine = (usage) =>
     }),
   );
 
-/** @param {UIMessage} message @param {AnswerFacts} facts @param {AnswerActions} actions */
-function answerTools(message, { last, busy, version }, actions) {
+/**
+ * @param {UIMessage} message
+ * @param {AnswerFacts} facts
+ * @param {AnswerActions} actions
+ * @param {() => string} passage the text that goes into a prompt node
+ */
+function answerTools(message, { last, busy, version }, actions, passage) {
   const { model, created, timing, usage, command } = message.metadata ?? {};
   const facts = [clockTime(created, new Date()), nameOf(model)].filter(Boolean);
   const more = [
@@ -339,10 +279,12 @@ function answerTools(message, { last, busy, version }, actions) {
       !command &&
       // A step that waits is decided about first.
       !pendingApprovals([message]).length &&
+      !openQuestion([message]) &&
       iconButton("retry", t("message.retry"), {
         class: "ca-icon-button--small",
         onclick: actions.regenerate,
       }),
+    hasText && !command && createPutButton(passage),
     iconButton("branch", t("message.branch"), {
       class: "ca-icon-button--small",
       disabled: busy,

@@ -1,123 +1,171 @@
 // @ts-check
 /**
- * A card that asks the user to approve a tool call: what the tool does, all that it does it with,
- * and the buttons. The question is always the panel's own: a title that came with the call may
- * come from an import. Words from outside are isolated, so that they cannot turn ours around, and
- * stand in sight before the buttons.
+ * A card that asks the user to approve a tool call: what will happen, in one sentence of the
+ * server's, what an edit will change, the buttons, and a text box for what to do instead. The title is always the panel's own:
+ * a title that came with the call may come from an import. Words from outside are isolated, so that
+ * they cannot turn ours around.
+ *
+ * The law: no key approves by accident. When the question comes, an empty text box gives the focus
+ * to the card and not to one of its buttons.
  */
 
 import { toolName } from "../state/messages.js";
-import { t, tn } from "../strings.js";
+import { t, textFor, tn } from "../strings.js";
 import { number, pretty } from "../text/format.js";
 import { nameOf, seen, unseenCount } from "../text/plain.js";
-import { createCard } from "./card.js";
-import { button, h } from "./dom.js";
+import { readDiff } from "../text/workflow-diff.js";
+import { createAnswerBox, takeFocus } from "./answer-box.js";
+import { changeBody } from "./change-body.js";
+import { button, h, icon, present, setText, show } from "./dom.js";
 import { createLongText } from "./long-text.js";
+import { createToolbar } from "./toolbar.js";
 
 /** @typedef {import("../types.js").ToolPart} ToolPart */
+/** @typedef {import("../state/waiting.js").Decision} Decision */
 /**
  * @typedef {object} Decisions
  * @property {(part: ToolPart, remember: boolean) => unknown} approve
- * @property {(part: ToolPart) => unknown} reject
+ * @property {(part: ToolPart, instead: string) => unknown} reject
  * @property {import("./drawing.js").Draw} draw
+ * @property {import("./node-chip.js").ShowNode} showNode
  */
 
-/**
- * The card is of one question for ever: a call that asks anew, with other arguments, has another
- * question and gets another card. The buttons are disabled while the turn still runs: until it pauses, the server refuses decisions.
- * @param {ToolPart} part
- * @param {Decisions} decisions
- * @returns {{element: HTMLElement, update(part: ToolPart, facts: {live: boolean}): void}}
- */
-export function createApproval(part, decisions) {
-  const words = wordsOf(part);
-  const allow = button(words.allow, "primary", () => decisions.approve(part, false));
-  const deny = button(t("approval.deny"), "plain", () => decisions.reject(part));
-  const always =
-    words.covers === null
-      ? []
-      : [
-          button(t("approval.always"), "quiet", () => decisions.approve(part, true), {
-            class: "ca-button ca-button--quiet ca-approval__always",
-          }),
-        ];
-  const hidden = unseenCount(words.shown);
-  const shown = h("pre", { class: "ca-approval__shown", tabindex: "0", "aria-label": words.label });
-  createLongText(decisions.draw, shown).update(seen(words.shown));
-  const card = createCard({
-    tone: "ask",
-    mark: "warn",
-    title: words.question,
-    role: "group",
-    body: [
-      h("p", {}, ...words.text),
-      words.about && h("p", { class: "ca-quiet" }, h("bdi", {}, words.about)),
-      h("div", { class: "ca-step__label" }, words.label),
-      shown,
-      hidden > 0 && h("p", {}, tn("approval.hidden", hidden, { count: number(hidden) })),
-    ],
-    actions: [allow, deny, ...always],
-    after: [words.covers !== null && h("p", { class: "ca-quiet" }, words.covers)],
-  });
-  return {
-    element: card,
-    update(_part, { live }) {
-      for (const each of [allow, deny, ...always]) each.disabled = live;
-    },
-  };
-}
-
+const SKILL = "createUserSkill";
 /** Most characters of a skill's description on the card; the server's limit is below it. */
 const ABOUT = 1000;
 
 /**
- * @typedef {object} Words
- * @property {string} question
- * @property {import("./dom.js").Child[]} text
- * @property {string} about
- * @property {string} allow
- * @property {string} label of what is shown
- * @property {string} shown all that the tool is called with
- * @property {string | null} covers what "Always" allows; null: the tool asks each time
+ * The card is of one question for ever: a call that asks anew, with other arguments, has another
+ * question and gets another card. The buttons are disabled while the turn still runs: until it
+ * pauses, the server refuses decisions.
+ * @param {ToolPart} part
+ * @param {Decisions} decisions
+ * @returns {{element: HTMLElement, update(part: ToolPart, facts: {live: boolean, decision:
+ *   Decision | null}): void}}
  */
-
-/** @param {ToolPart} part @returns {string} the card's title */
-export const approvalQuestion = (part) =>
-  t(toolName(part) === "createUserSkill" ? "approval.skill.question" : "approval.question");
-
-/** @param {ToolPart} part @returns {Words} */
-function wordsOf(part) {
-  const input = /** @type {Record<string, unknown>} */ (
-    typeof part.input === "object" && part.input !== null ? part.input : {}
+export function createApproval(part, decisions) {
+  const once = button(t("approval.once"), "primary", () => decisions.approve(part, false));
+  const always = button(t("approval.always"), "plain", () => decisions.approve(part, true), {
+    title: t("approval.covers"),
+  });
+  const no = button(t("approval.no"), "plain", () => decisions.reject(part, instead.take()));
+  const instead = createAnswerBox(t("approval.instead"), t("approval.instead.label"), (text) =>
+    decisions.reject(part, text),
   );
-  if (toolName(part) === "createUserSkill") {
-    return {
-      question: approvalQuestion(part),
-      text: around("approval.skill.text", nameOf(input.name)),
-      about: nameOf(input.description, ABOUT),
-      allow: t("approval.skill.allow"),
-      label: t("approval.skill.instructions"),
-      shown: String(input.instructions ?? pretty(part.input)),
-      covers: null,
-    };
-  }
+  const buttons = createToolbar(t("approval.buttons"), { class: "ca-actions" });
+  const sentence = h("p", { class: "ca-approval__text", dir: "auto" });
+  const changes = h("div", { class: "ca-approval__change", hidden: true });
+  const covers = h("p", { class: "ca-quiet" }, t("approval.covers"));
+  const given = argumentsOf(part, decisions.draw);
+  const element = h(
+    "section",
+    {
+      class: "ca-card ca-card--ask",
+      role: "group",
+      "aria-label": approvalTitle(part),
+      tabindex: "-1",
+    },
+    h("h3", { class: "ca-card__title" }, icon("warn"), h("span", {}, approvalTitle(part))),
+    h(
+      "div",
+      { class: "ca-card__body" },
+      sentence,
+      changes,
+      ...given.shown,
+      buttons.element,
+      covers,
+      instead.element,
+    ),
+  );
+  element.addEventListener("keydown", (event) => {
+    if (event.target !== element || !["ArrowDown", "ArrowRight"].includes(event.key)) return;
+    event.preventDefault();
+    once.focus();
+  });
+  /** @type {boolean | null} */
+  let wasLive = null;
+  /** @type {boolean | null} */
+  let remembers = null;
+
   return {
-    question: approvalQuestion(part),
-    text: around("approval.generic", nameOf(toolName(part))),
-    about: "",
-    allow: t("approval.allow"),
-    label: t("tool.arguments"),
-    shown: pretty(part.input) || t("tool.none"),
-    covers: t("approval.covers"),
+    element,
+    update(_part, { live, decision }) {
+      setText(sentence, approvalText(part, decision));
+      if (decision?.change && changes.hidden) {
+        const rows = readDiff(seen(decision.change.diff));
+        changes.append(...changeBody(decision.change, rows, decisions.showNode, false));
+        show(changes, true);
+      }
+      given.fold(decision !== null && toolName(part) !== SKILL);
+      const remember = decision?.remember ?? toolName(part) !== SKILL;
+      if (live === wasLive && remember === remembers) return;
+      for (const each of [once, always, no]) each.disabled = live;
+      instead.disable(live);
+      show(covers, remember);
+      buttons.fill(present([once, remember && always, no]).map((each) => /** @type {Node} */ (each)));
+      if (wasLive !== false && !live) takeFocus(element);
+      wasLive = live;
+      remembers = remember;
+    },
   };
 }
 
+/** @param {ToolPart} part @returns {string} the card's title */
+export const approvalTitle = (part) =>
+  textFor(`approval.title.${toolName(part)}`, "approval.title.other");
+
 /**
- * @param {"approval.skill.text" | "approval.generic"} key of a text with `{name}`
- * @param {string} name from outside
- * @returns {import("./dom.js").Child[]} the text with the name isolated
+ * @param {ToolPart} part
+ * @param {Decision | null} decision
+ * @returns {string} what will happen
  */
-function around(key, name) {
-  const [before, after] = t(key, { name: "\n" }).split("\n");
-  return [before, h("bdi", { class: "ca-approval__name" }, name), after];
+export function approvalText(part, decision) {
+  if (decision) return seen(decision.text);
+  const input = inputOf(part);
+  if (toolName(part) === SKILL) return t("approval.skill.text", { name: nameOf(input.name) });
+  return t("approval.generic", { name: nameOf(toolName(part)) });
+}
+
+/** @param {ToolPart} part @returns {Record<string, unknown>} */
+const inputOf = ({ input }) =>
+  /** @type {any} */ (typeof input === "object" && input !== null ? input : {});
+
+/**
+ * What the tool is called with: in sight where the sentence does not say it all.
+ * @param {ToolPart} part
+ * @param {import("./drawing.js").Draw} draw
+ * @returns {{shown: HTMLElement[], fold(folds: boolean): void}}
+ */
+function argumentsOf(part, draw) {
+  const isSkill = toolName(part) === SKILL;
+  const input = inputOf(part);
+  const text = isSkill
+    ? String(input.instructions ?? pretty(part.input))
+    : pretty(part.input) || t("tool.none");
+  const label = t(isSkill ? "approval.skill.instructions" : "error.details");
+  const about = isSkill ? nameOf(input.description, ABOUT) : "";
+  const hidden = unseenCount(text);
+  const content = h("pre", {
+    class: "ca-approval__shown",
+    tabindex: "0",
+    "aria-label": label,
+  });
+  createLongText(draw, content).update(seen(text));
+  const folded = h(
+    "details",
+    { class: "ca-approval__given" },
+    h("summary", {}, label),
+    content,
+    hidden > 0 && h("p", {}, tn("approval.hidden", hidden, { count: number(hidden) })),
+  );
+  return {
+    shown: [
+      ...(about ? [h("p", { class: "ca-quiet" }, h("bdi", {}, about))] : []),
+      folded,
+    ],
+    /** What cannot be seen is not folded away. */
+    fold(folds) {
+      folded.open = !folds || hidden > 0;
+    },
+  };
 }

@@ -3,10 +3,9 @@
 
 import { readAttachment } from "../services/files.js";
 import { t } from "../strings.js";
-import { fileSize, number } from "../text/format.js";
 import { refusal, tooLong } from "../text/attachment.js";
-import { h, icon, iconButton, show } from "./dom.js";
-import { isPicture } from "./user-message.js";
+import { h, show } from "./dom.js";
+import { fileChip } from "./file-parts.js";
 
 /** @typedef {import("../types.js").Attachment} Attachment */
 
@@ -50,26 +49,12 @@ export function createAttachments(onChange, windowOf) {
   };
 
   /** @param {Attachment} file */
-  const chip = (file) => {
-    const remove = iconButton("close", t("composer.remove", { name: file.filename }), {
-      class: "ca-icon-button--tiny",
-      onclick: () => {
-        files = files.filter((each) => each !== file);
-        complain("");
-        draw();
-      },
+  const chip = (file) =>
+    fileChip(file, () => {
+      files = files.filter((each) => each !== file);
+      complain("");
+      draw();
     });
-    const estimate = file.tokens ? t("attach.tokens", { value: number(file.tokens) }) : "";
-    const facts = [file.filename, fileSize(file.size), estimate].filter(Boolean).join(", ");
-    return h(
-      "span",
-      { class: "ca-file", title: facts },
-      isPicture(file) ? h("img", { class: "ca-file__thumb", src: file.url, alt: "" }) : icon("file"),
-      h("span", { class: "ca-file__name" }, file.filename),
-      estimate && h("span", { class: "ca-file__size" }, estimate),
-      remove,
-    );
-  };
 
   /** @param {File[]} chosen */
   const add = async (chosen) => {

@@ -21,6 +21,8 @@ const PROBLEM = 240;
  * @property {() => unknown} tryNow
  * @property {() => unknown} takeOver
  * @property {() => unknown} newChat
+ * @property {() => unknown} bringCanvas
+ * @property {() => unknown} hideOffer
  * @property {() => unknown} openSettings
  */
 
@@ -66,6 +68,7 @@ export function createChatNotes(actions) {
         summarising,
         chat.saving,
         chat.waitsFor,
+        chat.offersCanvas,
         workflow,
         problem,
       ]);
@@ -85,6 +88,16 @@ export function createChatNotes(actions) {
           chat.waitsFor === "elsewhere" && line("info", t("note.elsewhere")),
           chat.waitsFor === "gone" &&
             line("info", t("note.gone"), act(t("note.take"), actions.takeOver)),
+          chat.offersCanvas &&
+            line(
+              "graph",
+              t("note.canvas"),
+              act(t("note.canvas.bring"), actions.bringCanvas),
+              iconButton("close", t("note.hide"), {
+                class: "ca-icon-button--tiny",
+                onclick: () => actions.hideOffer(),
+              }),
+            ),
           workflow &&
             line(
               "graph",

@@ -1,6 +1,6 @@
 // @ts-check
 /**
- * A code block: language, buttons to wrap its lines and to copy it, and the code in parts, each of
+ * A code block: language, buttons to wrap its lines, to put it into a prompt node and to copy it, and the code in parts, each of
  * which can grow without a new element. Long code is one part after the other, so that no part takes
  * long to colour and to lay out.
  */
@@ -8,6 +8,7 @@
 import { t } from "../strings.js";
 import { highlight } from "../text/highlight.js";
 import { copyButton, h, setText } from "./dom.js";
+import { createPutButton } from "./put-text.js";
 import { createWrapButton } from "./wrapping.js";
 
 /** Parts from which on the lines of the code are wrapped, and laid out when they come into view. */
@@ -35,16 +36,13 @@ const LONG = 24;
 export function createCodeBlock(language) {
   const name = h("span", { class: "ca-code__language" }, language || t("markdown.code"));
   const code = h("code");
-  const copy = copyButton(
-    t("markdown.copy"),
-    t("markdown.copied"),
-    () => Array.from(code.childNodes, (part) => part.textContent).join(""),
-    { words: true },
-  );
+  const text = () => Array.from(code.childNodes, (part) => part.textContent).join("");
+  const copy = copyButton(t("markdown.copy"), t("markdown.copied"), text, { words: true });
+  const put = createPutButton(text, { words: true });
   const element = h(
     "div",
     { class: "ca-code" },
-    h("div", { class: "ca-code__head" }, name, createWrapButton(), copy),
+    h("div", { class: "ca-code__head" }, name, createWrapButton(), put, copy),
     h("pre", { tabindex: "0" }, code),
   );
   /** What each part leaves open for the next one. @type {string[]} */

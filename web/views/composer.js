@@ -1,7 +1,7 @@
 // @ts-check
 /**
- * The composer: text box, attachments, the list of slash commands, context meter, model name, and
- * the buttons Send and Stop.
+ * The composer: text box, attachments, the list of slash commands, context meter, what asks first,
+ * model name, and the buttons Send and Stop.
  */
 
 import { isBusy } from "../state/chat.js";
@@ -9,6 +9,7 @@ import { textOf } from "../state/messages.js";
 import { t } from "../strings.js";
 import { NOTHING_RECALLED, recall } from "../text/recall.js";
 import { panelCommandOf } from "../text/slash.js";
+import { createModeButton } from "./approval-mode.js";
 import { createAttachments } from "./attachments.js";
 import { h, icon, iconButton, setText, show } from "./dom.js";
 import { isComposing } from "./isolation.js";
@@ -26,6 +27,7 @@ import { createSlashList } from "./slash-list.js";
  * @property {(command: import("../text/slash.js").PanelCommand) => void} run
  * @property {() => void} openReport
  * @property {() => void} openModels
+ * @property {() => void} openModes
  * @property {(draft: string) => void} keepDraft
  */
 
@@ -44,6 +46,7 @@ export function createComposer(actions) {
   );
   const slash = createSlashList(text, (option, run) => choose(option, run));
   const meter = createMeter(actions.openReport);
+  const mode = createModeButton(actions.openModes);
   const model = h("button", {
     type: "button",
     class: "ca-model",
@@ -79,6 +82,7 @@ export function createComposer(actions) {
       iconButton("slash", t("composer.commands"), { onclick: () => openList() }),
       meter.element,
       h("span", { class: "ca-grow" }),
+      mode.element,
       model,
       stop,
       go,
@@ -265,6 +269,7 @@ export function createComposer(actions) {
       busy = isBusy(next.chat);
       drawButtons();
       meter.update(next.chat.report);
+      mode.update(next.chat);
       const provider = next.health?.provider;
       const name = provider ? (provider.demo ? t("model.demo") : provider.model) : t("model.none");
       setText(model, name);

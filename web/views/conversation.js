@@ -6,6 +6,7 @@
  */
 
 import * as ranges from "../state/message-range.js";
+import { factsOf, shownOf, stateOf } from "../state/shown.js";
 import { t } from "../strings.js";
 import { createAnswer } from "./answer.js";
 import { createDrawing, createPartDrawing } from "./drawing.js";
@@ -27,7 +28,8 @@ import { createWaitingLine } from "./waiting-line.js";
  * @property {() => void} toLatest shows the messages at the end instead
  */
 
-/** @typedef {ChatState & {hasLater: boolean}} Shown `hasLater`: messages follow those that are shown */
+/** @typedef {import("../state/shown.js").Remembered} Remembered */
+/** @typedef {import("../state/shown.js").Shown} Shown */
 /** @typedef {ReturnType<typeof createAnswer> | ReturnType<typeof createUserMessage>} View */
 
 /** Messages drawn at once when a long chat opens; the others are drawn frame by frame. */
@@ -68,6 +70,8 @@ export function createConversation(actions) {
   const entries = new Map();
   /** @type {ChatState | null} the state that was drawn last */
   let given = null;
+  /** @type {Remembered} */
+  let remembered = { known: new Map(), told: true };
   /** @type {Shown | null} what of it is shown */
   let drawn = null;
   /** @type {ranges.MessageRange} the messages that are in the document */
@@ -227,15 +231,11 @@ export function createConversation(actions) {
   function fill(chat, from, to, time) {
     const end = performance.now() + time;
     let left = false;
-    const busy = chat.status !== "idle";
-    const writing = chat.status === "streaming" || chat.status === "stopping";
     // The last message is drawn first: it is what the reader sees when a chat opens.
     for (let index = to - 1; index >= from; index -= 1) {
       const message = chat.messages[index];
-      const last = index === chat.messages.length - 1 && !chat.hasLater;
-      const live = last && writing;
-      const version = chat.versions.get(message.id);
-      const state = `${last} ${live} ${busy} ${version?.index} ${version?.ids}`;
+      const facts = factsOf(chat, index, remembered);
+      const state = stateOf(facts);
       const entry = entryOf(message);
       if (entry.message === message && entry.state === state) continue;
       if (entry.message === null && index < to - 2 && performance.now() > end) {
@@ -244,10 +244,7 @@ export function createConversation(actions) {
       }
       entry.message = message;
       entry.state = state;
-      const sameWorkflow =
-        workflowBefore(chat.messages, index) === message.metadata?.workflow?.name;
-      const { durations } = chat;
-      entry.view.update(message, { last, live, busy, sameWorkflow, durations, version });
+      entry.view.update(message, facts);
     }
     if (left) fillSoon();
   }
@@ -302,10 +299,17 @@ export function createConversation(actions) {
     element,
     focus: () => log.focus(),
     toEnd: reading.toEnd,
-    /** @param {ChatState} state @param {string} model its name, for the waiting line */
-    update(state, model) {
-      if (state === given) return;
+    /** Opens the editor of the last question. @param {"text" | "files"} part that gets the focus */
+    edit(part) {
+      const asked = drawn?.messages.findLast(({ role }) => role === "user");
+      const view = asked && entries.get(asked.id)?.view;
+      if (view && "edit" in view) view.edit(part);
+    },
+    /** @param {ChatState} state @param {string} model its name @param {Remembered} memory */
+    update(state, model, { known: found, told }) {
+      if (state === given && found === remembered.known && told === remembered.told) return;
       given = state;
+      remembered = { known: found, told };
       const chat = shownOf(state);
       const before = drawn;
       const last = chat.messages.at(-1);
@@ -366,24 +370,4 @@ export function createConversation(actions) {
     const view = isAnswering && last?.role === "assistant" ? entryOf(last).view : null;
     waiting.update(chat, model, view && "wait" in view ? view.wait : null);
   }
-}
-
-/** @param {ChatState} chat @returns {Shown} the messages around its target, or those at its end */
-function shownOf(chat) {
-  if (!chat.stretch) return { ...chat, hasLater: false };
-  const { messages, hasMore, versions } = chat.stretch;
-  const merged = new Map([...chat.versions, ...Object.entries(versions)]);
-  return { ...chat, messages, hasMore, versions: merged, hasLater: true };
-}
-
-/**
- * @param {readonly UIMessage[]} messages
- * @param {number} index
- * @returns {string | undefined} the workflow's name of the user message before `index`
- */
-function workflowBefore(messages, index) {
-  for (let at = index - 1; at >= 0; at -= 1) {
-    if (messages[at].role === "user") return messages[at].metadata?.workflow?.name;
-  }
-  return undefined;
 }

@@ -167,6 +167,7 @@ const otherOf = (data) =>
   [
     ifAny("data.rule", data.rules),
     ifAny("data.preference", data.preferences),
+    ifAny("data.memory", data.memories ?? 0),
     ...data.texts,
   ]
     .filter(Boolean)

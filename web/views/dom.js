@@ -64,6 +64,18 @@ export const button = (label, look, onclick, attributes = {}) =>
     label,
   );
 
+/**
+ * A button in a line of text.
+ * @param {string} label
+ * @param {boolean} leads whether it is the likely next step
+ * @param {(event: Event) => void} onclick
+ */
+export const smallButton = (label, leads, onclick) => {
+  const made = button(label, leads ? "primary" : "plain", onclick);
+  made.classList.add("ca-button--small");
+  return made;
+};
+
 /** Path data by icon name, drawn as strokes on a grid of 16 × 16. */
 const ICONS = /** @type {Record<string, string>} */ ({
   plus: "M8 3.2v9.6M3.2 8h9.6",
@@ -97,6 +109,12 @@ const ICONS = /** @type {Record<string, string>} */ ({
   branch: "M4.5 2.6v7M4.5 9.6a1.9 1.9 0 1 0 0 3.8 1.9 1.9 0 0 0 0-3.8M11.5 2.6a1.9 1.9 0 1 0 0 3.8 1.9 1.9 0 0 0 0-3.8M11.5 6.4c0 3-3.5 3.4-7 3.4",
   left: "m10 4-4 4 4 4",
   pin: "M6 2.6h4l-.5 4 2 2.2h-7l2-2.2zM8 8.8v4.6",
+  into: "M8 2.4v6.4M5.2 6.2 8 9l2.8-2.8M3 10.4v3h10v-3",
+  undo: "M5.4 3.2 2.6 6l2.8 2.8M2.6 6h6.6a3.9 3.9 0 0 1 0 7.8H6",
+  redo: "M10.6 3.2 13.4 6l-2.8 2.8M13.4 6H6.8a3.9 3.9 0 0 0 0 7.8H10",
+  minus: "M4 8h8",
+  shield: "M8 2.2 13 4v3.6c0 3-2 5.2-5 6.2-3-1-5-3.2-5-6.2V4z",
+  mask: "M2 5.4c2-.8 4-.8 6 .4 2-1.2 4-1.2 6-.4 0 3.6-1.2 5.6-3.2 5.6-1.4 0-2-1.2-2.8-1.2S6.6 11 5.2 11C3.2 11 2 9 2 5.4zM4.6 7.6h1.6M9.8 7.6h1.6",
   question: "M6 6.2a2 2 0 1 1 2.8 1.8c-.6.3-.8.6-.8 1.3M8 11.6v.1",
 });
 

@@ -11,20 +11,18 @@ import { button, h } from "./dom.js";
 
 /** Most characters of a message, and of the provider's own words: an imported chat may hold any. */
 const LONGEST = 2000;
-/** Most characters of a code, and most buttons. */
-const CODE = 100;
+/** Most buttons. */
 const BUTTONS = 4;
 
-/** Codes of errors of the panel itself, which have no details. */
-const LOCAL = new Set(["server", "turn_running"]);
 /** Codes of refusals (400) and faults (500) that only the provider's own words explain. */
 const UNEXPLAINED = new Set(["bad_request", "provider_error"]);
 
 /**
  * @param {TurnError} error
  * @param {OnAction | null} onAction null: no buttons (an older message)
+ * @param {boolean} [leads] whether its first button is the likely next step
  */
-export function createErrorCard(error, onAction) {
+export function createErrorCard(error, onAction, leads = true) {
   const given = Array.isArray(error.actions) ? error.actions : [];
   const actions = onAction ? given.slice(0, BUTTONS) : [];
   return createCard({
@@ -36,7 +34,7 @@ export function createErrorCard(error, onAction) {
     actions: actions.map((action, index) =>
       button(
         textFor(`error.action.${action}`, "error.action.open-settings"),
-        index === 0 ? "primary" : "plain",
+        leads && index === 0 ? "primary" : "plain",
         () => onAction?.(action),
       ),
     ),
@@ -46,12 +44,9 @@ export function createErrorCard(error, onAction) {
 
 /** @param {TurnError} error @returns {Parameters<typeof createCard>[0]["details"]} */
 function detailsOf({ code, detail }) {
-  if (LOCAL.has(code)) return undefined;
   const words = clip(seen(String(detail ?? "")), LONGEST).trim();
-  const name = clip(String(code), CODE);
-  if (!words) return { label: t("error.details"), text: name };
-  const text = `${words}\n\n${name}`;
-  return { label: t("error.words"), text, open: UNEXPLAINED.has(code) };
+  if (!words) return undefined;
+  return { label: t("error.words"), text: words, open: UNEXPLAINED.has(code) };
 }
 
 /** The card for an unreachable ComfyUI. @param {() => void} onTry @returns {HTMLElement} */

@@ -23,17 +23,22 @@ export function keepFocusInside(panel, fallback) {
   let frame = 0;
 
   const catchFocus = () => {
-    frame = 0;
     if (!inside || !panel.isConnected) return;
     const active = document.activeElement;
     if (active && active !== document.body && !(panel.contains(active) && isGone(active))) return;
     (fallback() ?? panel).focus({ preventScroll: true });
   };
 
-  /** The browser takes the focus from a hidden or disabled element in the next frame. */
+  /**
+   * The browser takes the focus from a hidden or disabled element at the end of the frame: a key may
+   * come before the next one.
+   */
   const soon = () => {
-    if (document.activeElement === document.body) catchFocus();
-    if (!frame) frame = requestAnimationFrame(catchFocus);
+    catchFocus();
+    frame ||= requestAnimationFrame(() => {
+      frame = 0;
+      catchFocus();
+    });
   };
 
   /** Where the person works: in the panel, or elsewhere in the page. @param {Event} event */

@@ -14,19 +14,21 @@ import { createChatsPage } from "./chats-page.js";
 import { createComposer } from "./composer.js";
 import { createConversation } from "./conversation.js";
 import { createDataPage } from "./data-page.js";
-import { h, iconButton, setText, show } from "./dom.js";
+import { h, icon, setText, show } from "./dom.js";
+import { createErrorActions } from "./error-actions.js";
 import { createServerCard } from "./error-card.js";
 import { keepFocusInside, typeInto } from "./focus.js";
 import { createGateCard } from "./gate-card.js";
 import { keepKeysInside } from "./isolation.js";
 import { followPictures } from "./lightbox.js";
 import { measureGutter } from "./gutter.js";
+import { createHeader } from "./header.js";
 import { createLiveRegion } from "./live-region.js";
-import { modelPicker } from "./model-picker.js";
-import { createPopover } from "./popover.js";
+import { createMemoryPage } from "./memory-page.js";
+import { createPopovers } from "./popovers.js";
+import { followPutting } from "./put-text.js";
 import { createSettingsPage } from "./providers.js";
 import { createQueue } from "./queue.js";
-import { createReport } from "./report.js";
 import { createSharePage } from "./share-page.js";
 import { createSkillsPage } from "./skills-page.js";
 import { createToast } from "./toast.js";
@@ -36,53 +38,74 @@ import { followWrapping } from "./wrapping.js";
 /** @typedef {import("../services/host.js").Host} Host */
 /** @typedef {import("../state/panel.js").Panel} Panel */
 /** @typedef {import("../types.js").PanelState} PanelState */
+/**
+ * What the panel shows and puts on the canvas.
+ * @typedef {ReturnType<typeof import("../services/canvas-view.js").createCanvasView> &
+ *   ReturnType<typeof import("../services/prompt-target.js").createPromptTarget>} Canvas
+ */
 
 /**
  * @param {Panel} panel
  * @param {Host} host
+ * @param {Canvas} canvas
  * @param {() => void} close closes the side bar
  * @returns {{element: HTMLElement, focus(): void, destroy(): void}} `focus`: begins the work in the
  *   panel
  */
-export function createPanelView(panel, host, close) {
-  const title = h("h2", { class: "ca-header__title", tabindex: "-1" });
-  const back = iconButton("back", t("panel.back"), {
-    onclick: () => goBack(),
-    hidden: true,
+export function createPanelView(panel, host, canvas, close) {
+  const header = createHeader({
+    back: () => goBack(),
+    newChat: () => newChat(),
+    showPage: panel.showPage,
+    items: () => [
+      { label: t("panel.temporary"), run: () => newChat(true) },
+      { label: t("panel.memory"), run: () => panel.showPage("memory") },
+      { label: t("panel.skills"), run: () => panel.showPage("skills") },
+      { label: t("panel.data"), run: () => panel.showPage("data") },
+    ],
+    close,
   });
-  const chats = iconButton("clock", t("panel.chats"), { onclick: () => panel.showPage("chats") });
-  const settings = iconButton("sliders", t("panel.settings"), {
-    onclick: () => panel.showPage("settings"),
-  });
-  const header = h(
-    "header",
-    { class: "ca-header" },
-    back,
-    title,
-    iconButton("plus", t("panel.new"), { onclick: () => newChat() }),
-    chats,
-    settings,
-    iconButton("close", t("panel.close"), { onclick: close }),
-  );
 
-  const popover = createPopover();
+  const popovers = createPopovers(panel);
   const live = createLiveRegion();
   const composer = createComposer({
     send: (text, files) => panel.send(text, files),
     stop: () => panel.chat().stop(),
     run: (command) => run(command),
-    openReport: () => openReport(),
-    openModels: () => void openModels(),
+    openReport: popovers.openReport,
+    openModels: () => void popovers.openModels(),
+    openModes: popovers.openModes,
     keepDraft: panel.keepDraft,
   });
+  const memoryActions = {
+    forget: panel.forget,
+    lookUp: panel.lookUp,
+    showMemory: panel.showMemory,
+    openMemory: () => {
+      panel.memoryTold();
+      panel.showPage("memory");
+    },
+    memoryTold: panel.memoryTold,
+  };
   const conversation = createConversation({
     answer: {
+      memories: memoryActions,
       markdown: host.markdown,
       regenerate: () => panel.chat().regenerate(),
       goOn: () => goOn(),
       act: (action) => act(action),
       approve: (part, remember) => panel.chat().approve(part, remember),
-      reject: (part) => panel.chat().reject(part),
+      reject: async (part, instead) => {
+        const taken = await panel.chat().reject(part, instead);
+        if (!taken && instead) composer.giveBack(instead, []);
+      },
+      answer: async (part, answer) => {
+        const taken = await panel.chat().answer(part, answer);
+        if (!taken && answer.text) composer.giveBack(answer.text, []);
+      },
+      undoEdits: (id) => panel.chat().undoEdits(id),
+      redoEdits: (id) => panel.chat().redoEdits(id),
+      showNode: canvas.show,
       branch: panel.branch,
       showVersion: (id) => panel.chat().switchVersion(id),
     },
@@ -104,7 +127,7 @@ export function createPanelView(panel, host, close) {
     },
     look: panel.refreshHealth,
     setUp: () => panel.editProvider(""),
-    chooseModel: () => void openModels(),
+    chooseModel: () => void popovers.openModels(),
   });
   const gate = h("div", { class: "ca-gate" });
   const pages = {
@@ -127,12 +150,15 @@ export function createPanelView(panel, host, close) {
       composer.setValue(`/skill ${handleOf(skill, panel.get().skills)} `);
       composer.focus();
     }),
+    memory: createMemoryPage(panel),
     data: createDataPage(panel),
     share: createSharePage(panel),
   };
   const notes = createChatNotes({
     tryNow: panel.tryNow,
     takeOver: () => panel.chat().takeOver(),
+    bringCanvas: () => panel.chat().bringCanvas(),
+    hideOffer: () => panel.chat().hideOffer(),
     newChat: () => newChat(),
     openSettings: () => panel.showPage("settings"),
   });
@@ -145,16 +171,27 @@ export function createPanelView(panel, host, close) {
     },
     resume: () => panel.chat().resumeQueue(),
   });
-  const toast = createToast({ undo: panel.undoDelete, close: panel.dismissToast });
+  const toast = createToast({
+    undo: panel.undoDelete,
+    forget: panel.forgetLearned,
+    close: panel.dismissToast,
+  });
   const dock = h("div", { class: "ca-dock" }, notes.element, queue.element, composer.element);
+  const temporary = h(
+    "p",
+    { class: "ca-temporary", role: "note", hidden: true },
+    icon("mask"),
+    h("span", {}, t("temporary.about")),
+  );
   const chatPage = h("div", { class: "ca-chat" }, gate, welcome.element, conversation.element);
   const element = h(
     "div",
     { class: "ca-panel" },
-    header,
+    header.element,
+    temporary,
     chatPage,
     ...Object.values(pages).map((page) => page.element),
-    popover.element,
+    popovers.element,
     toast.element,
     dock,
     live.element,
@@ -168,67 +205,24 @@ export function createPanelView(panel, host, close) {
 
   const goBack = () => panel.showPage(parentOf(panel.get().page));
 
-  const newChat = () => {
-    void panel.newChat();
+  const newChat = (temporary = false) => {
+    void (temporary ? panel.newTemporaryChat() : panel.newChat());
     composer.focus();
-  };
-
-  const report = createReport(() => {
-    popover.close();
-    void panel.send("/compact", []);
-  });
-
-  const reportOf = (/** @type {PanelState} */ { chat }) => report.content(chat.report, isBusy(chat));
-
-  const openReport = () => popover.toggle("report", t("report.title"), reportOf(panel.get()));
-
-  const openModels = async () => {
-    if (popover.name() === "models") {
-      popover.close();
-      return;
-    }
-    await panel.refreshSettings().catch(() => undefined);
-    const known = panel.get().settings;
-    if (!known?.providers.length) {
-      panel.editProvider("");
-      return;
-    }
-    popover.toggle(
-      "models",
-      t("model.choose"),
-      modelPicker(known, {
-        models: panel.models,
-        chooseModel: (provider, model) => panel.chooseModel(provider, model).then(popover.close),
-        chooseProvider: (name) => panel.useProvider(name).then(popover.close),
-        manage: () => {
-          popover.close();
-          panel.showPage("settings");
-        },
-      }),
-    );
   };
 
   /** @param {import("../text/slash.js").PanelCommand} command */
   const run = (command) => {
     if (command === "new") newChat();
-    else if (command === "model") void openModels();
+    else if (command === "model") void popovers.openModels();
     else panel.showPage(command);
   };
 
-  /** Handles the buttons of error cards. @param {string} action */
-  const act = (action) => {
-    const { health, chat } = panel.get();
-    if (action === "retry") {
-      void (chat.failure ? panel.chat().retry() : panel.chat().regenerate());
-    } else if (action === "continue") void goOn();
-    else if (action === "choose-model") void openModels();
-    else if (action === "new-chat") newChat();
-    else if (action === "enter-key") void panel.enterKey(health?.provider?.name ?? "");
-    else if (action === "try-now") panel.tryNow();
-    else if (action === "dismiss") panel.chat().dismissFailure();
-    else if (action === "open-settings" && !health?.provider) panel.editProvider("");
-    else panel.showPage("settings");
-  };
+  const act = createErrorActions(panel, {
+    newChat,
+    goOn: () => void goOn(),
+    openModels: () => void popovers.openModels(),
+    edit: conversation.edit,
+  });
 
   /** @param {PanelState} state */
   const drawGate = (state) => {
@@ -247,23 +241,18 @@ export function createPanelView(panel, host, close) {
     const page = state.page;
     show(chatPage, page === "chat");
     show(dock, page === "chat" && !state.gate);
-    show(back, page !== "chat");
-    const leads = t(BACK[parentOf(page)]);
-    back.setAttribute("aria-label", leads);
-    back.title = leads;
     for (const [name, view] of Object.entries(pages)) show(view.element, page === name);
-    chats.setAttribute("aria-pressed", String(page === "chats"));
-    settings.setAttribute("aria-pressed", String(page === "settings"));
+    header.update(page, parentOf(page));
     if (page === "settings" && drawn?.page !== "settings")
       void panel.refreshSettings().catch(panel.refused);
     if (page === "data" && drawn?.page !== "data") pages.data.open();
     if (page === drawn?.page || drawn === null) return;
-    popover.close();
+    popovers.close();
     if (page === "chat") {
       // After a search the target message gets the focus instead.
       if (state.chat.target === drawn.chat.target) composer.focus();
     } else if (page === "chats") pages.chats.focus();
-    else title.focus();
+    else if (page !== "memory" || !state.memory.target) header.title.focus();
   };
 
   const draw = () => {
@@ -271,22 +260,17 @@ export function createPanelView(panel, host, close) {
     const state = panel.get();
     drawPage(state);
     drawGate(state);
-    const names = {
-      chats: "panel.chats",
-      settings: "panel.settings",
-      skills: "panel.skills",
-      data: "panel.data",
-      share: "panel.share",
-    };
-    const name = state.page === "chat" ? "" : t(/** @type {"panel.chats"} */ (names[state.page]));
-    setText(title, name || chatTitle(state.chat) || t("panel.title"));
+    const name = state.page === "chat" ? titleOf(state.chat) : t(`panel.${state.page}`);
+    setText(header.title, name);
+    show(temporary, state.page === "chat" && state.chat.temporary);
+    element.classList.toggle("ca-panel--temporary", state.chat.temporary);
     if (state.page === "chat") {
       const empty = !state.chat.messages.length && !state.chat.loading && !state.chat.failure;
       show(welcome.element, empty && gate.hidden);
       // The log exists before its first message, so that screen readers announce this message too.
       conversation.element.classList.toggle("ca-conversation--empty", empty);
       welcome.update(state);
-      conversation.update(state.chat, state.health?.provider?.model ?? "");
+      conversation.update(state.chat, state.health?.provider?.model ?? "", state.memory);
     } else {
       pages[state.page].update(state);
     }
@@ -297,9 +281,7 @@ export function createPanelView(panel, host, close) {
     queue.update(state.chat);
     toast.update(state.toast);
     element.classList.toggle("ca-panel--tokens", state.tokens);
-    if (popover.name() === "report" && reportChanged(state.chat, drawn?.chat)) {
-      popover.fill(reportOf(state));
-    }
+    popovers.update(state.chat, drawn?.chat);
     live.update(state.chat);
     drawn = state;
   };
@@ -309,7 +291,7 @@ export function createPanelView(panel, host, close) {
   });
   /** What has the focus where the page has nothing else: on touch no keyboard comes up unasked. */
   const resting = () => {
-    if (panel.get().page !== "chat") return title;
+    if (panel.get().page !== "chat") return header.title;
     return dock.hidden || matchMedia("(pointer: coarse)").matches ? null : composer.textBox;
   };
   const endFocus = keepFocusInside(element, resting);
@@ -323,8 +305,13 @@ export function createPanelView(panel, host, close) {
     drop: (files) => void composer.attach(files),
   });
   draw();
+  element.addEventListener("ca-export", (event) => {
+    const { id, format, name } = /** @type {CustomEvent} */ (event).detail;
+    void panel.exportChat(id, format, name);
+  });
   followPictures(element);
   followWrapping(element, panel.wraps(), panel.setWraps);
+  const endPutting = followPutting(element, canvas);
   requestAnimationFrame(() => element.isConnected && measureGutter(element));
 
   return {
@@ -332,10 +319,13 @@ export function createPanelView(panel, host, close) {
     focus: () => (resting() ?? element).focus({ preventScroll: true }),
     destroy() {
       endFocus();
+      endPutting();
       unsubscribe();
       cancelAnimationFrame(frame);
-      popover.close();
+      popovers.close();
+      header.close();
       pages.chats.close();
+      pages.memory.close();
     },
   };
 }
@@ -343,25 +333,12 @@ export function createPanelView(panel, host, close) {
 /** @param {import("../types.js").Page} page @returns {"chat" | "chats" | "settings"} */
 const parentOf = (page) => (page === "data" ? "settings" : page === "share" ? "chats" : "chat");
 
-/** What the button says that leads back to a page. */
-const BACK = /** @type {const} */ ({
-  chat: "panel.back",
-  chats: "panel.back.chats",
-  settings: "panel.back.settings",
-});
-
-/**
- * @param {import("../types.js").ChatState} chat
- * @param {import("../types.js").ChatState | undefined} drawn
- */
-const reportChanged = (chat, drawn) =>
-  !drawn || chat.report !== drawn.report || isBusy(chat) !== isBusy(drawn);
-
 /** Most characters of the first message used as title; the header shortens them to fit. */
 const TITLE_LENGTH = 80;
 
-/** @param {import("../types.js").ChatState} chat @returns {string} "" for an empty chat */
-function chatTitle(chat) {
+/** @param {import("../types.js").ChatState} chat @returns {string} */
+function titleOf(chat) {
   const first = chat.messages.find((message) => message.role === "user");
-  return nameOf(chat.title) || nameOf(first ? textOf(first) : "", TITLE_LENGTH);
+  const named = nameOf(chat.title) || nameOf(first ? textOf(first) : "", TITLE_LENGTH);
+  return named || t(chat.temporary ? "temporary.title" : "panel.title");
 }

@@ -5,10 +5,11 @@
  */
 
 import { pendingApprovals, textOf } from "../state/messages.js";
+import { nextStep } from "../state/shown.js";
 import { t, tn } from "../strings.js";
 import { number } from "../text/format.js";
 import { nameOf } from "../text/plain.js";
-import { button, h, iconButton, place, show } from "./dom.js";
+import { h, iconButton, place, show, smallButton } from "./dom.js";
 import { attachmentsOf } from "./user-message.js";
 
 /** @typedef {import("../types.js").Attachment} Attachment */
@@ -26,14 +27,8 @@ const ROW = 300;
 export function createQueue(actions) {
   const list = h("ol", { class: "ca-queue__list", "aria-label": t("queue.label") });
   const words = h("span", { class: "ca-grow" });
-  const held = h(
-    "div",
-    { class: "ca-queue__held", hidden: true },
-    words,
-    button(t("queue.send"), "primary", actions.resume, {
-      class: "ca-button ca-button--primary ca-button--small",
-    }),
-  );
+  const send = smallButton(t("queue.send"), true, actions.resume);
+  const held = h("div", { class: "ca-queue__held", hidden: true }, words, send);
   const decide = h("div", { class: "ca-queue__held", hidden: true }, t("queue.decide"));
   const away = h("div", { class: "ca-queue__held", hidden: true }, t("queue.away"));
   const element = h("div", { class: "ca-queue", hidden: true }, list, held, decide, away);
@@ -73,7 +68,11 @@ export function createQueue(actions) {
   return {
     element,
     /** @param {ChatState} chat */
-    update({ queue, unsent, lost, held: isHeld, messages }) {
+    update(chat) {
+      const { queue, unsent, lost, held: isHeld, messages } = chat;
+      const leads = nextStep(chat) === "queue";
+      send.classList.toggle("ca-button--primary", leads);
+      send.classList.toggle("ca-button--plain", !leads);
       show(element, queue.length + unsent.length > 0);
       show(held, isHeld && queue.length > 0);
       show(decide, !isHeld && queue.length > 0 && pendingApprovals(messages).length > 0);

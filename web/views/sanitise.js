@@ -10,6 +10,7 @@ import { nameOf } from "../text/plain.js";
 import {
   attributeAllowed,
   elementFate,
+  exportIn,
   linkTarget,
   mediaFate,
   ownAddress,
@@ -98,6 +99,8 @@ function special(source, tag, base) {
   if (tag === "a") {
     const url = linkTarget(source.getAttribute("href"), base);
     if (url) return { attributes: linkAttributes(source, url) };
+    const file = exportIn(source.getAttribute("href"), source.textContent ?? "");
+    if (file) return { whole: exportButton(source.textContent ?? "", file) };
     const own = ownAddress(source.getAttribute("href"), base);
     return { unwrap: true, address: own === source.textContent ? "" : own };
   }
@@ -115,6 +118,19 @@ function special(source, tag, base) {
     return { attributes: { type: "checkbox", disabled: "" } };
   }
   return {};
+}
+
+/**
+ * A button that saves a chat as a file: a link could not carry the token of the panel.
+ * @param {string} words
+ * @param {NonNullable<ReturnType<typeof exportIn>>} detail
+ */
+function exportButton(words, detail) {
+  const save = h("button", { type: "button", class: "ca-link" }, nameOf(words));
+  save.addEventListener("click", () =>
+    save.dispatchEvent(new CustomEvent("ca-export", { bubbles: true, detail })),
+  );
+  return save;
 }
 
 /** @param {Element} source @param {string} url @returns {Record<string, string>} */

@@ -5,11 +5,10 @@ import { textOf } from "../state/messages.js";
 import { t } from "../strings.js";
 import { clockTime, dateTime } from "../text/format.js";
 import { nameOf } from "../text/plain.js";
-import { mediaFate } from "../text/policy.js";
 import { isServerCommand } from "../text/slash.js";
-import { button, copyButton, h, icon, iconButton, present, setText } from "./dom.js";
+import { button, copyButton, h, icon, iconButton, present, setText, show } from "./dom.js";
+import { fileChip, filePart } from "./file-parts.js";
 import { isComposing } from "./isolation.js";
-import { enlargeable } from "./lightbox.js";
 import { createLongText } from "./long-text.js";
 import { createToolbar } from "./toolbar.js";
 import { createVersions } from "./versions.js";
@@ -69,16 +68,17 @@ export function createUserMessage(actions) {
     const created = message.metadata?.created;
     const time = clockTime(created, new Date());
     element.classList.toggle("ca-message--quiet", isServerCommand(text) || isCommand(message));
-    element.replaceChildren(
-      h(
-        "div",
-        { class: "ca-bubble" },
-        ...files(message),
-        text && bubbleText(text),
-        ...marks(message, sameWorkflow),
-      ),
-      tools.element,
+    const bubble = h(
+      "div",
+      { class: "ca-bubble" },
+      ...files(message),
+      text && bubbleText(text),
+      ...marks(message, sameWorkflow),
     );
+    // The tools stay in the document: one of them may have the focus.
+    for (const each of [...element.children]) if (each !== tools.element) each.remove();
+    element.prepend(bubble);
+    if (tools.element.parentElement !== element) element.append(tools.element);
     tools.fill(
       present([
         time && h("span", { class: "ca-message__facts", title: dateTime(created) }, time),
@@ -97,9 +97,22 @@ export function createUserMessage(actions) {
     return isLong(text) ? folded(bubble) : bubble;
   };
 
-  const openEditor = () => {
+  /** @param {"text" | "files"} [part] that gets the focus */
+  const openEditor = (part = "text") => {
     if (!message || busy) return;
     const current = message;
+    let attached = attachmentsOf(current);
+    const row = h("div", { class: "ca-files" });
+    const drawFiles = () => {
+      row.replaceChildren(...attached.map((file) => fileChip(file, () => detach(file))));
+      show(row, attached.length > 0);
+    };
+    /** @param {Attachment} file */
+    const detach = (file) => {
+      attached = attached.filter((each) => each !== file);
+      drawFiles();
+      area.focus();
+    };
     const area = h("textarea", {
       class: "ca-edit__text",
       "aria-label": t("message.editing"),
@@ -112,7 +125,6 @@ export function createUserMessage(actions) {
     };
     const ask = async () => {
       const text = area.value.trim();
-      const attached = attachmentsOf(current);
       if (!text && !attached.length) return;
       const taken = await actions.resend(text, attached, current.id);
       // The editor keeps the text while it is shown.
@@ -133,7 +145,7 @@ export function createUserMessage(actions) {
       h(
         "div",
         { class: "ca-edit" },
-        ...files(message),
+        row,
         area,
         h(
           "div",
@@ -144,11 +156,13 @@ export function createUserMessage(actions) {
       ),
     );
     editing = true;
-    area.focus();
+    drawFiles();
+    (part === "files" ? (row.querySelector("button") ?? area) : area).focus();
   };
 
   return {
     element,
+    edit: openEditor,
     /**
      * @param {UIMessage} next
      * @param {UserFacts} facts
@@ -202,24 +216,6 @@ function files(message) {
   const parts = filesOf(message);
   if (!parts.length) return [];
   return [h("div", { class: "ca-files" }, ...parts.map(filePart))];
-}
-
-/**
- * @param {{mediaType: string, url: string}} file
- * @returns {boolean} whether it can be shown: a picture of pixels, with the type that it claims
- */
-export const isPicture = ({ mediaType, url }) =>
-  /^image\//i.test(mediaType) && mediaFate(url, document.baseURI).fate === "show";
-
-/** @param {FilePart} part @returns {HTMLElement} */
-export function filePart(part) {
-  const name = nameOf(part.filename) || t("message.unnamed");
-  // Pictures in data URLs and of ComfyUI's /view are shown; other addresses would be fetched.
-  if (isPicture(part)) {
-    const look = { class: "ca-thumb", title: name, decoding: "async" };
-    return enlargeable(h("img", { ...look, src: part.url, alt: t("message.image", { name }) }));
-  }
-  return h("span", { class: "ca-file", title: name }, icon("file"), h("span", {}, name));
 }
 
 /** @param {UIMessage} message @returns {Attachment[]} */

@@ -27,7 +27,7 @@ from ..chat import BranchPoint, Chat, Versions
 from ..identity import chat_id as check_chat_id
 from ..reconcile import state_after
 from ..transactions import ChatTransactions
-from . import chat_log, graph_rows, paths, versions
+from . import chat_log, edit_rows, graph_rows, paths, projection_rows, versions
 
 BRANCH_TITLE: Final = "{} (branch)"
 APPROVED: Final = '"approval-responded"'
@@ -112,7 +112,7 @@ class Branches:
     ) -> Chat:
         """The current path becomes these messages, each with its time where `times` has one;
         messages that it begins with already keep their rows. No tool is allowed in advance any
-        more."""
+        more, and the approval mode is that of a new chat."""
 
         def move(transaction: Transaction, chat: Chat, now: datetime) -> None:
             rows = paths.path(transaction, chat.id, chat.head_row)
@@ -130,14 +130,15 @@ class Branches:
             chat_rows.set_head(transaction, chat.id, end, added.chars, now)
             # What was allowed was allowed for the calls of this server's models.
             chat_rows.set_allowed_tools(transaction, chat.id, ())
+            chat_rows.set_params(transaction, chat.id, chat.params)
 
         return await self._move(chat_id, move)
 
     async def branch(self, chat_id: str, message_id: str, new_id: str) -> Chat:
         """A new chat with copies of the messages up to this message, and of the graphs that its
-        messages may name; its list of allowed tools is empty, and a call that was approved and has
-        not run is asked about again. Raises Conflict
-        when there is a chat `new_id`."""
+        messages may name; its list of allowed tools is empty, its approval mode that of a new chat,
+        and a call that was approved and has not run is asked about again. Raises Conflict when
+        there is a chat `new_id`."""
 
         check_chat_id(new_id)
         now = self._store.now()
@@ -155,6 +156,8 @@ class Branches:
             chat_log.change_rows(transaction, new_id, APPROVED, asked_again)
             chat_rows.set_head(transaction, new_id, copied.rows[-1], copied.chars, now)
             graph_rows.copy(transaction, chat_id, new_id)
+            projection_rows.copy_core(transaction, chat_id, new_id)
+            edit_rows.copy(transaction, chat_id, new_id)
             _set_state(transaction, new_id)
             return chat_rows.require(transaction, new_id)
 

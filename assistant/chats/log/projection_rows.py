@@ -40,6 +40,13 @@ def keep(transaction: Transaction, chat_id: str, projections: Projections) -> No
     _keep_body(transaction, chat_id, canonical(body))
 
 
+def copy_core(transaction: Transaction, chat_id: str, new_id: str) -> None:
+    """Gives a branch the memories that its chat began with: its requests begin as those did."""
+    core = read(transaction, chat_id).core
+    if core is not None:
+        keep(transaction, new_id, Projections(core=core))
+
+
 def read(transaction: Transaction, chat_id: str) -> Projections:
     """The chat's projections; empty where there are none, or where they cannot be read."""
     chosen = select(projection_rows.c.body).where(projection_rows.c.chat_id == chat_id)

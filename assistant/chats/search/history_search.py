@@ -305,15 +305,14 @@ def _find_pieces(
 
 
 def _ask_index(transaction: Transaction, wanted: _Wanted) -> Found:
-    number = None
-    if wanted.chat_id is not None:
+    if wanted.chat_id is None:
+        number, hidden = None, _hidden(transaction)
+    else:
         known = search_index.state(transaction, wanted.chat_id)
         if known is None:
             return Found((), {})  # an empty chat
-        number = known.number
-    postings = search_index.IndexedPostings(
-        transaction, number, wanted.before_row, hidden=_hidden(transaction)
-    )
+        number, hidden = known.number, frozenset[int]()
+    postings = search_index.IndexedPostings(transaction, number, wanted.before_row, hidden)
     windows = wanted.rank(wanted.terms, postings, wanted.hits)
     places = [place for window in windows for place in window.places]
     return Found(windows, search_index.origins(transaction, places))

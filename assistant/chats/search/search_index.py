@@ -10,8 +10,9 @@ The search that people use has an index of words of its own, in which a place is
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, Final
 
 from sqlalchemy import (
@@ -82,16 +83,23 @@ _CHAT: Final = Statement(
 )
 _DELETE_ENTRY: Final = Statement(delete(_entries).where(_entries.c.place == bindparam("at")))
 _INSERT_ENTRY: Final = Statement(insert(_entries))
-# As literals: there are more places than a database binds values in one statement.
-_AMONG: Final = _entries.c.place.in_(bindparam("places", expanding=True, literal_execute=True))
-_ENTRIES: Final = select(_entries.c.place, _entries.c.terms, _entries.c.beat).where(_AMONG)
-_ORIGINS: Final = (
+_AT_ONCE: Final = 100
+"""Places that one statement asks for; every database binds more values."""
+_AMONG: Final = _entries.c.place.in_([bindparam(f"at{n}") for n in range(_AT_ONCE)])
+_ENTRIES: Final = Statement(
+    select(_entries.c.place, _entries.c.terms, _entries.c.beat).where(
+        _AMONG, _entries.c.row_number < bindparam("before")
+    )
+)
+_ORIGINS: Final = Statement(
     select(_entries.c.place, indexed_chats.c.chat_id, _entries.c.row_number, _entries.c.piece)
     .join(indexed_chats, indexed_chats.c.number == _entries.c.place.op(">>")(CHAT_BITS))
     .where(_AMONG)
 )
 # Places follow each other, so the end of a chat's places says how many it has.
 _TOTAL: Final = select(func.sum(indexed_chats.c.end_place.op("&")((1 << CHAT_BITS) - 1)))
+_TOTAL_OF_ALL: Final = Statement(_TOTAL)
+_TOTAL_OF_ONE: Final = Statement(_TOTAL.where(indexed_chats.c.number == bindparam("number")))
 
 
 @dataclass(frozen=True, slots=True)
@@ -222,11 +230,16 @@ class IndexedPostings:
         self._span = (first_place(number or 0), last - 1)
         self._before_row = before_row
 
+    @cached_property
+    def _total(self) -> int:
+        if self._number is None:
+            found = self._transaction.row(_TOTAL_OF_ALL)
+        else:
+            found = self._transaction.row(_TOTAL_OF_ONE, number=self._number)
+        return found[0] or 0 if found else 0
+
     def total(self) -> int:
-        query = _TOTAL
-        if self._number is not None:
-            query = query.where(indexed_chats.c.number == self._number)
-        return self._transaction.scalar(query) or 0
+        return self._total
 
     def places(self, term: str, prefix: bool = False) -> Collection[int]:
         found = _terms(self._transaction).places(term, prefix, *self._span)
@@ -235,10 +248,8 @@ class IndexedPostings:
         return [place for place in found if number_of(place) not in self._hidden]
 
     def entries(self, places: Iterable[int]) -> Mapping[int, Entry]:
-        query = _ENTRIES
-        if self._before_row is not None:
-            query = query.where(_entries.c.row_number < self._before_row)
-        found = self._transaction.execute(query, {"places": list(places)})
+        before = PLACES if self._before_row is None else self._before_row
+        found = _of_places(self._transaction, _ENTRIES, places, before=before)
         entries = {place: Entry(terms, beat) for place, terms, beat in found}
         if not all(is_count(one.terms) and is_count(one.beat) for one in entries.values()):
             raise ValueError(DAMAGED)
@@ -247,11 +258,24 @@ class IndexedPostings:
 
 def origins(transaction: Transaction, places: Iterable[int]) -> dict[int, PieceOrigin]:
     """The origin of the piece in each of these places."""
-    found = transaction.execute(_ORIGINS, {"places": list(places)})
+    found = _of_places(transaction, _ORIGINS, places)
     origins = {place: PieceOrigin(chat_id, row, piece) for place, chat_id, row, piece in found}
     if not all(is_count(one.row) and is_count(one.piece) for one in origins.values()):
         raise ValueError(DAMAGED)
     return origins
+
+
+def _of_places(
+    transaction: Transaction, statement: Statement, places: Iterable[int], **values: int
+) -> Iterator[tuple[Any, ...]]:
+    """The rows of a statement that has `_AMONG`, for any number of places."""
+    left = list(places)
+    while left:
+        asked, left = left[:_AT_ONCE], left[_AT_ONCE:]
+        # A place that is asked for twice gives one row.
+        asked += asked[:1] * (_AT_ONCE - len(asked))
+        at = {f"at{number}": place for number, place in enumerate(asked)}
+        yield from transaction.rows(statement, **at, **values)
 
 
 def rows_with(

@@ -10,7 +10,17 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from ...messages.changes import Change, NodeAdded, NodeRemoved, ValueSet
+from ...messages.changes import (
+    Change,
+    NodeAdded,
+    NodeChanged,
+    NodeRemoved,
+    PlanMade,
+    PlanStep,
+    ValueSet,
+    WorkflowNamed,
+)
+from ...messages.fences import quoted
 from ...messages.json_text import json_text
 from ..digest import has_failed, result_value
 from ..log import Group
@@ -19,27 +29,49 @@ MOST_ENTRIES = 400
 """Entries of each kind that a ledger keeps; the oldest goes first, and recall still has it."""
 LONGEST_VALUE = 120
 """Characters of a value's JSON."""
+LONGEST_NAME = 60
+"""Characters of the name of a workflow."""
 
 
 @dataclass(frozen=True, slots=True)
 class Ledger:
     """`values` maps (node, widget) to (value before or None, value now), as JSON texts; `added` and
-    `removed` map nodes to their types. In the order of their latest change."""
+    `removed` map nodes to their types; `others` maps (node, what of it changed) to how it is now.
+    In the order of their latest change. A node has its address, and the name of its workflow where
+    that is known. `workflow` is the name of the one that was read or opened last. `plan` has the
+    steps of the newest plan."""
 
     values: Mapping[tuple[str, str], tuple[str | None, str]] = field(default_factory=dict)
     added: Mapping[str, str] = field(default_factory=dict)
     removed: Mapping[str, str] = field(default_factory=dict)
+    plan: tuple[PlanStep, ...] = ()
+    others: Mapping[tuple[str, str], str] = field(default_factory=dict)
+    workflow: str = ""
 
     def after(self, rounds: Iterable[Group]) -> Ledger:
         """The ledger after the calls of these rounds; calls that failed changed nothing."""
-        draft = _Draft(dict(self.values), dict(self.added), dict(self.removed))
+        draft = _Draft(
+            dict(self.values),
+            dict(self.added),
+            dict(self.removed),
+            self.plan,
+            dict(self.others),
+            self.workflow,
+        )
         for group in rounds:
             for call, result in zip(group.messages[0].tool_calls, group.results, strict=True):
                 value = result_value(result.text)
                 if not has_failed(result, value):
                     for change in group.facts.changes(call, value):
                         draft.take(change)
-        return Ledger(_newest(draft.values), _newest(draft.added), _newest(draft.removed))
+        return Ledger(
+            _newest(draft.values),
+            _newest(draft.added),
+            _newest(draft.removed),
+            draft.plan,
+            _newest(draft.others),
+            draft.workflow,
+        )
 
 
 @dataclass(slots=True)
@@ -49,28 +81,46 @@ class _Draft:
     values: dict[tuple[str, str], tuple[str | None, str]]
     added: dict[str, str]
     removed: dict[str, str]
+    plan: tuple[PlanStep, ...]
+    others: dict[tuple[str, str], str]
+    workflow: str
 
     def take(self, change: Change) -> None:
-        if isinstance(change, ValueSet):
-            self._set(change)
+        if isinstance(change, PlanMade):
+            self.plan = change.steps
+        elif isinstance(change, WorkflowNamed):
+            self.workflow = change.name
+        elif isinstance(change, ValueSet):
+            self._set(self._place(change.node), change)
         elif isinstance(change, NodeAdded):
-            self.removed.pop(change.node, None)
-            self.added[change.node] = change.type
+            node = self._place(change.node)
+            self.removed.pop(node, None)
+            self.added[node] = change.type
+        elif isinstance(change, NodeChanged):
+            key = (self._place(change.node), change.part)
+            self.others.pop(key, None)
+            self.others[key] = _short(change.text)
         else:
-            self._remove(change)
+            self._remove(self._place(change.node), change)
 
-    def _set(self, change: ValueSet) -> None:
+    def _place(self, node: str) -> str:
+        """The node with its workflow: several workflows have a node 3."""
+        return f"{node} in {quoted(self.workflow[:LONGEST_NAME])}" if self.workflow else node
+
+    def _set(self, node: str, change: ValueSet) -> None:
         """The value before the first change stays; None where it is not known."""
-        earlier = self.values.pop((change.node, change.widget), None)
+        earlier = self.values.pop((node, change.widget), None)
         old = _short(json_text(change.old)) if change.known else None
         before = earlier[0] if earlier else old
-        self.values[(change.node, change.widget)] = (before, _short(json_text(change.new)))
+        self.values[(node, change.widget)] = (before, _short(json_text(change.new)))
 
-    def _remove(self, change: NodeRemoved) -> None:
-        if self.added.pop(change.node, None) is None:
-            self.removed[change.node] = change.type
-        for key in [key for key in self.values if key[0] == change.node]:
+    def _remove(self, node: str, change: NodeRemoved) -> None:
+        if self.added.pop(node, None) is None:
+            self.removed[node] = change.type
+        for key in [key for key in self.values if key[0] == node]:
             del self.values[key]
+        for other in [key for key in self.others if key[0] == node]:
+            del self.others[other]
 
 
 def _short(text: str) -> str:

@@ -11,7 +11,7 @@ the handle of the covered rows.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 
@@ -75,6 +75,7 @@ _GOAL = "Goal, in the user's words"
 _CORRECTIONS = "Rules and corrections by the user"
 _STATE = "Workflow state"
 _CHANGES = "Workflow changes, net"
+_PLAN = "Plan"
 _LLM_SECTION = "What happened"
 _DECISIONS = "Decisions"
 _REQUESTS = "Requests, newest first"
@@ -86,6 +87,7 @@ _PRIORITY = (
     _GOAL,
     _CORRECTIONS,
     _PENDING,
+    _PLAN,
     _STATE,
     _CHANGES,
     _LLM_SECTION,
@@ -103,9 +105,10 @@ def summary_text(
 ) -> str:
     """The message's text within `most_tokens` tokens and `most_words` words; the introduction is
     always there."""
+    sections = tuple(_sections(summary))
     room = most_tokens
     while True:
-        text = _written(summary, room, facts, most_words)
+        text = _written(summary, sections, room, facts, most_words)
         # Lines are counted one by one; together they may have a few tokens more.
         excess = text_tokens(text) - most_tokens
         if excess <= 0 or room <= 0:
@@ -113,9 +116,14 @@ def summary_text(
         room -= excess
 
 
-def _written(summary: Summary, most_tokens: int, facts: ToolFacts, most_words: int) -> str:
+def _written(
+    summary: Summary,
+    sections: Sequence[Section],
+    most_tokens: int,
+    facts: ToolFacts,
+    most_words: int,
+) -> str:
     room = _room_after(_introduction(summary, facts, _ANY_MARK), most_tokens, most_words)
-    sections = tuple(_sections(summary))
     filled: dict[str, list[str]] = {}
     told: set[str] = set()
     for section in sorted(sections, key=lambda each: _PRIORITY.index(each.title)):
@@ -176,6 +184,7 @@ def _sections(summary: Summary) -> Iterator[Section]:
     if computed:
         yield Section(_STATE, tuple(_state(summary)), 0.25)
     yield Section(_CHANGES, tuple(Item(line) for line in _changes(summary.ledger)), 0.6)
+    yield Section(_PLAN, tuple(Item(line) for line in _plan(summary.ledger)), 0.3)
     if summary.llm_text:
         lines = summary.llm_text.splitlines()
         yield Section(_LLM_SECTION, tuple(Item(line) for line in lines), 0.7)
@@ -239,6 +248,8 @@ def _changes(ledger: Ledger) -> Iterator[str]:
         shows_old = old not in (None, new) and len(old or "") <= LONGEST_OLD
         was = f" (was {old})" if shows_old else ""
         nodes.setdefault(node, []).append(f"{widget}={new}{was}")
+    for (node, _), text in reversed(tuple(ledger.others.items())):
+        nodes.setdefault(node, []).append(text)
     for node, changes in nodes.items():
         yield f"#{node}{_added(ledger, node)}: " + ", ".join(changes)
     for node in reversed(tuple(ledger.added)):
@@ -247,6 +258,15 @@ def _changes(ledger: Ledger) -> Iterator[str]:
     removed = [f"#{node} {kind}".strip() for node, kind in reversed(tuple(ledger.removed.items()))]
     for start in range(0, len(removed), REMOVED_IN_LINE):
         yield "removed " + ", ".join(removed[start : start + REMOVED_IN_LINE])
+
+
+def _plan(ledger: Ledger) -> Iterator[str]:
+    """A line for each step of a plan with work to do, the next steps first."""
+    left = [step for step in ledger.plan if step.state in ("doing", "open")]
+    if left:
+        over = [step for step in ledger.plan if step.state not in ("doing", "open")]
+        for step in (*left, *over):
+            yield f"{step.state}: {_one_line(step.text)}"
 
 
 def _added(ledger: Ledger, node: str) -> str:

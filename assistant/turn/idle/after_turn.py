@@ -18,6 +18,7 @@ from functools import partial
 from typing import Final
 
 from ...errors import AssistantError
+from ...messages.parts import Message
 from ..compaction import Progress, reason_of
 from ..preparation import Preparation
 from .job import IdleChat, IdleJob
@@ -30,15 +31,18 @@ SECONDS: Final = 0.5
 
 
 class AfterTurn:
-    """For one event loop. The work of a chat is done in a thread that holds the conversation's
-    lock, after the turn's stream has ended."""
+    """For one event loop. `before` gets the chat's messages before a cut is committed. The work of
+    a chat is done in a thread that holds the conversation's lock, after the turn's stream has
+    ended."""
 
     def __init__(
         self,
         jobs: Sequence[IdleJob],
+        before: Callable[[str, Sequence[Message]], Awaitable[None]] | None = None,
         sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
     ) -> None:
         self._jobs = tuple(jobs)
+        self._before = before
         self._scheduler = IdleScheduler("A cut after a turn", SECONDS, sleep)
 
     def begin(self, chat: IdleChat) -> None:
@@ -55,6 +59,8 @@ class AfterTurn:
             await job.close()
 
     async def _work(self, chat: IdleChat) -> None:
+        if self._before is not None:
+            await self._before(chat.chat_id, chat.path)
         try:
             await self._settle(chat)
         except AssistantError as error:

@@ -18,10 +18,12 @@ from ...chats import Chat, ChatStore, ChatSummary
 from ...chats.identity import may_name_a_chat
 from ...chats.search.history_search import HistorySearch
 from ...chats.search.word_search import WordHit
+from ...memory.store import MemoryStore
 from ...messages.parts import Message
 from ...user_context.skills import Match, SkillLibrary, SkillSummary
 from ..turn_services import Providers, Reply
 from .clean_up_command import OldChats, clean_up_answer
+from .memory_commands import MemoryCommands
 from .model_command import ModelCommand
 from .nearest import nearest
 from .slash_commands import NAMES, Slash, help_text, tokens_text
@@ -37,6 +39,9 @@ SAID: Final = 10
 MOST_SAID: Final = 200
 SHORTEST_BEGINNING: Final = 4
 """Characters of an id's beginning that names a chat to open."""
+NOTHING_KEPT: Final = (
+    "Nothing is kept about you yet: no rules, goals or preferences, and nothing from other chats."
+)
 _NO_CHAT = "That needs a chat that is kept."
 _FILES: Final = {"Markdown": "markdown", "JSON Lines": "jsonl", "trajectory": "trajectory"}
 _FORMATS: Final = {
@@ -68,7 +73,8 @@ _OFTEN_MEANT: Final = {
 
 class SlashReplies:
     """For one event loop and one ComfyUI user. `kept` reads the user's rules, goals and
-    preferences, `old_chats` are for `/cleanup`. Methods may raise StoreError."""
+    preferences, `memories` what holds across chats, `old_chats` are for `/cleanup`. Methods may
+    raise StoreError."""
 
     def __init__(
         self,
@@ -78,6 +84,8 @@ class SlashReplies:
         providers: Providers,
         kept: Callable[[], Awaitable[UserContext]],
         old_chats: Callable[[], OldChats],
+        memories: MemoryStore,
+        memory_mode: str = "auto",
     ) -> None:
         self._store = store
         self._search = search
@@ -85,6 +93,7 @@ class SlashReplies:
         self._models = ModelCommand(store, providers, _plain)
         self._kept = kept
         self._old_chats = old_chats
+        self._memories = MemoryCommands(memories, memory_mode, _plain)
 
     async def to(self, slash: Slash, chat_id: str | None, history: Sequence[Message]) -> Reply:
         """The answer to a command. `history` are the chat's messages, the command last."""
@@ -114,7 +123,11 @@ class SlashReplies:
             case "skills":
                 return Reply(await asyncio.to_thread(self._skill_lines))
             case "memory":
-                return Reply(_kept_lines(await self._kept()))
+                return Reply(await self._all_kept(words))
+            case "remember":
+                return Reply(await self._memories.remember(words, chat_id, history[-1].id))
+            case "forget":
+                return Reply(await self._memories.forget(words, chat_id, history[:-1]))
             case "export":
                 return _export(chat, words)
             case "history":
@@ -148,6 +161,17 @@ class SlashReplies:
             if found is not None:
                 return _opened(found)
         return Reply(f"No other chat has {_plain(words)} in it.")
+
+    async def _all_kept(self, words: str) -> str:
+        """What is remembered about these words; without any, rules and preferences, too."""
+        if words:
+            return await self._memories.list(words)
+        memories = await self._memories.list("")
+        rules = _kept_lines(await self._kept())
+        if not memories:
+            return rules
+        remembered = f"**Remembered**\n\n{memories}"
+        return f"{rules}\n\n{remembered}" if rules != NOTHING_KEPT else remembered
 
     async def _rename(self, chat: Chat | None, title: str) -> str:
         if chat is None:
@@ -297,7 +321,7 @@ def _kept_lines(kept: UserContext) -> str:
         "Preferences": [f"- {one.key}: {_plain(one.value)}" for one in kept.preferences],
     }
     said = ["\n".join([f"**{name}**", "", *lines]) for name, lines in parts.items() if lines]
-    return "\n\n".join(said) or "Nothing is kept about you yet: no rules, goals or preferences."
+    return "\n\n".join(said) or NOTHING_KEPT
 
 
 def _plain(text: str, strips: bool = True) -> str:

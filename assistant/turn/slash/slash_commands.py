@@ -118,7 +118,15 @@ COMMANDS = (
     ),
     SlashCommand("skill", "use one of your skills or a model guide", "<name>"),
     SlashCommand("skills", "your skills and the model guides"),
-    SlashCommand("memory", "what the assistant keeps about you: rules, goals, preferences"),
+    SlashCommand(
+        "memory",
+        "what the assistant keeps about you, or what of it has these words",
+        "[words]",
+    ),
+    SlashCommand("remember", "keep this for all chats", "<text>"),
+    SlashCommand(
+        "forget", "forget what has these words, or `that`; for a minute `undo` works", "<words>"
+    ),
     SlashCommand("model", "which model answers here, or another one for this chat", "[name]"),
     SlashCommand("settings", "providers, keys and preferences", place="client"),
     SlashCommand("help", "this list"),

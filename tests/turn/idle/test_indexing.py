@@ -55,5 +55,6 @@ async def test_the_messages_of_a_turn_are_indexed_without_a_search(
     async with chatting(tmp_path) as chat:
         chat.provider.queue("Hello")
         await chat.say("Hi")
-        space = chat.assistant.space_of("default")
-        await until(lambda: not is_behind(space.database))
+        database = chat.assistant.space_of("default").database
+        assert isinstance(database, SqliteDatabase)
+        await until(lambda: not is_behind(database))

@@ -16,7 +16,7 @@ from plugin.tests.chatting import ROOT, Chatting, chatting
 
 ROW = (
     "new chats open rename delete cleanup export history search context tokens compact skill "
-    "skills memory model help"
+    "skills memory remember forget model help"
 ).split()
 
 
@@ -169,7 +169,7 @@ async def test_an_unknown_command_is_answered_with_the_nearest_one(chat: Chattin
 
 
 def test_a_command_that_is_nothing_like_the_name_is_not_offered() -> None:
-    assert [nearest(name, NAMES) for name in ("remember", "forget", "zzz", "s", "xy")] == [None] * 5
+    assert [nearest(name, NAMES) for name in ("quokka", "umbrella", "zzz", "s", "xy")] == [None] * 5
 
 
 async def test_a_chat_is_named_by_its_id(chat: Chatting) -> None:

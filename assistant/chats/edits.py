@@ -1,0 +1,92 @@
+"""The edits of answers: what they were made from, and what they made of it (`log.edit_rows`).
+
+edits = ChatEdits(store)
+await edits.keep("c1", Edit(message_id, workflow_id, name), before, after)    durable
+await edits.of_message("c1", message_id)                                      with the graphs
+await edits.of_chat("c1")                                                     without
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping
+from dataclasses import dataclass
+from operator import itemgetter
+from typing import Any
+
+from ..database import Transaction
+from ..messages.parts import Message
+from . import chat_rows
+from .log import chat_log, edit_rows
+from .log.edit_rows import Edit
+from .log.record import canonical
+from .transactions import ChatTransactions
+
+
+@dataclass(frozen=True, slots=True)
+class StoredEdit:
+    """An edit with its graphs, as JSON."""
+
+    edit: Edit
+    before: Mapping[str, Any]
+    after: Mapping[str, Any]
+
+
+class ChatEdits:
+    """For one event loop. Every method may raise StoreError, and NotFound for a chat that does not
+    exist."""
+
+    def __init__(self, store: ChatTransactions) -> None:
+        self._store = store
+
+    async def keep(
+        self, chat_id: str, edit: Edit, before: Mapping[str, Any], after: Mapping[str, Any]
+    ) -> None:
+        """Keep an edit of an answer."""
+        packed = await asyncio.to_thread(
+            lambda: (edit_rows.packed(before), edit_rows.packed(after))
+        )
+        now = self._store.now()
+        await self._store.change_row(
+            chat_id, lambda t: edit_rows.add(t, chat_id, edit, *packed, now)
+        )
+
+    async def of_chat(self, chat_id: str) -> tuple[Edit, ...]:
+        """All edits, the oldest first."""
+        return await self._store.read(chat_id, lambda t: edit_rows.of_chat(t, chat_id))
+
+    async def of_message(self, chat_id: str, message_id: str) -> tuple[StoredEdit, ...]:
+        """The edits of an answer, the oldest first; those whose graphs are damaged are left out."""
+
+        def work(transaction: Transaction) -> tuple[StoredEdit, ...]:
+            chat_rows.require(transaction, chat_id)
+            found = []
+            for one in edit_rows.of_message(transaction, chat_id, message_id):
+                before = edit_rows.graph(transaction, chat_id, one.before)
+                after = edit_rows.graph(transaction, chat_id, one.after)
+                if before is not None and after is not None:
+                    found.append(StoredEdit(one, before, after))
+            return tuple(found)
+
+        return await self._store.read(chat_id, work)
+
+    async def answer_with(self, chat_id: str, call_id: str) -> Message | None:
+        """The answer that has this call, on any path; of several the one that came last."""
+        words = canonical(call_id)
+
+        def work(transaction: Transaction) -> Message | None:
+            chat_rows.require(transaction, chat_id)
+            rows = sorted(chat_log.read_containing(transaction, chat_id, words), key=itemgetter(0))
+            found = (message for _, message in reversed(rows))
+            has_call = (
+                one for one in found if any(call_id == p.tool_call_id for p in one.tool_parts)
+            )
+            return next(has_call, None)
+
+        return await self._store.read(chat_id, work)
+
+    async def mark(self, chat_id: str, message_id: str, undone: bool) -> None:
+        """Note that the edits of an answer are taken back, or made again."""
+        await self._store.change_row(
+            chat_id, lambda t: edit_rows.mark(t, chat_id, message_id, undone)
+        )

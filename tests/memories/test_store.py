@@ -1,0 +1,188 @@
+"""What the store of memories keeps, replaces, forgets and brings back."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+from datetime import datetime, timedelta, timezone
+from pathlib import Path
+
+import pytest
+from plugin.assistant.database.sqlite import SqliteDatabase
+from plugin.assistant.errors import Conflict, InvalidRequest, NotFound
+from plugin.assistant.memory.memory import Source, Statement
+from plugin.assistant.memory.store import UNDO_SECONDS, MemoryStore
+
+SOURCE = Source("c1", "u1", "My GPU has 12 GB.")
+
+
+class Clock:
+    def __init__(self) -> None:
+        self.now = datetime(2026, 11, 22, tzinfo=timezone.utc)
+
+    def __call__(self) -> datetime:
+        self.now += timedelta(seconds=1)
+        return self.now
+
+
+@pytest.fixture
+def clock() -> Clock:
+    return Clock()
+
+
+@pytest.fixture
+async def store(tmp_path: Path, clock: Clock) -> AsyncIterator[MemoryStore]:
+    database = SqliteDatabase(tmp_path / "assistant.db")
+    made = MemoryStore(database, clock=clock)
+    yield made
+    await made.close()
+    await database.close()
+
+
+async def texts(store: MemoryStore) -> list[str]:
+    return [memory.text for memory in (await store.read()).current]
+
+
+async def test_a_memory_comes_back_as_it_was_kept(store: MemoryStore) -> None:
+    kept = await store.keep(Statement("My GPU has 12 GB", "fact", ("GPU",), SOURCE, pinned=True))
+    assert (await store.all()) == (kept.memory,)
+    assert (await store.read()).by_id[kept.memory.id] == kept.memory
+    assert kept.memory.source == SOURCE
+
+
+async def test_the_same_said_twice_is_one_memory(store: MemoryStore) -> None:
+    first = await store.keep(Statement("I always want 4:5 portraits."))
+    with pytest.raises(Conflict) as refused:
+        await store.keep(Statement("i always want   4:5 portraits"))
+    assert refused.value.code == "exists"
+    assert refused.value.extra == {"id": first.memory.id}
+
+
+async def test_another_value_replaces_the_older_one_which_stays_readable(
+    store: MemoryStore,
+) -> None:
+    january = await store.keep(Statement("My favourite seed is 42"))
+    march = await store.keep(Statement("My favourite seed is 43"))
+    assert march.superseded == (january.memory.id,)
+    assert await texts(store) == ["My favourite seed is 43"]
+    old = (await store.read()).by_id[january.memory.id]
+    assert old.superseded_by == march.memory.id
+    with pytest.raises(Conflict):
+        await store.change(old.id, text="My favourite seed is 44")
+
+
+async def test_what_is_deleted_can_come_back_for_a_minute(store: MemoryStore, clock: Clock) -> None:
+    kept = await store.keep(Statement("I like euler"))
+    assert await store.delete([kept.memory.id]) == (kept.memory.id,)
+    assert await texts(store) == []
+    assert await store.restore([kept.memory.id]) == (kept.memory,)
+    assert await texts(store) == ["I like euler"]
+    await store.delete([kept.memory.id])
+    clock.now += timedelta(seconds=UNDO_SECONDS + 1)
+    assert await store.restore([kept.memory.id]) == ()
+
+
+async def test_nothing_is_left_of_a_deleted_memory_after_a_minute(
+    tmp_path: Path, clock: Clock
+) -> None:
+    opened = asyncio.Event()
+
+    async def sleep(_: float) -> None:
+        await opened.wait()
+
+    file = tmp_path / "assistant.db"
+    database = SqliteDatabase(file)
+    store = MemoryStore(database, clock=clock, sleep=sleep)
+    kept = await store.keep(Statement("I like zanzibar euler"))
+    await store.delete([kept.memory.id])
+    clock.now += timedelta(seconds=UNDO_SECONDS + 1)
+    opened.set()
+    await asyncio.gather(*store._purges)
+    await store.close()
+    await database.close()
+    assert b"zanzibar" not in file.read_bytes()
+
+
+async def test_what_another_memory_replaced_stays_replaced_when_that_is_deleted(
+    store: MemoryStore,
+) -> None:
+    await store.keep(Statement("My favourite seed is 42"))
+    newer = await store.keep(Statement("My favourite seed is 43"))
+    await store.delete([newer.memory.id])
+    assert await texts(store) == []
+
+
+async def test_a_chat_has_one_summary(store: MemoryStore) -> None:
+    await store.summarise("c1", "A poster of a fox")
+    await store.summarise("c2", "A video of a train")
+    await store.summarise("c1", "A poster of a fox and a bear")
+    assert sorted(await texts(store)) == ["A poster of a fox and a bear", "A video of a train"]
+    assert len(await store.of_chat("c1")) == 1
+
+
+async def test_a_change_of_a_text_is_seen_by_another_process(
+    store: MemoryStore, tmp_path: Path
+) -> None:
+    now = [0.0]
+    database = SqliteDatabase(tmp_path / "assistant.db")
+    other = MemoryStore(database, seconds=lambda: now[0])
+    assert (await other.read()).memories == ()
+    await store.keep(Statement("I like euler"))
+    now[0] += 2
+    assert [memory.text for memory in (await other.read()).memories] == ["I like euler"]
+    await other.close()
+    await database.close()
+
+
+@pytest.mark.parametrize("text", ["", "  ", "x" * 1_001, "\ud800"])
+async def test_a_wrong_text_is_refused(store: MemoryStore, text: str) -> None:
+    with pytest.raises(InvalidRequest):
+        await store.keep(Statement(text))
+
+
+async def test_an_unknown_memory_cannot_be_changed(store: MemoryStore) -> None:
+    with pytest.raises(NotFound):
+        await store.change("nothing", pinned=True)
+
+
+async def test_the_mode_is_kept(store: MemoryStore) -> None:
+    assert (await store.read()).mode is None
+    await store.set_mode("manual")
+    assert (await store.read()).mode == "manual"
+
+
+async def test_uses_are_counted(store: MemoryStore) -> None:
+    kept = await store.keep(Statement("I like euler"))
+    await store.used([kept.memory.id])
+    await store.used([kept.memory.id])
+    (memory,) = await store.all()
+    assert memory.uses == 2
+    assert memory.used is not None
+
+
+async def test_what_is_known_of_a_name_is_found_one_step_on(store: MemoryStore) -> None:
+    await store.keep(
+        Statement("Mira leads the Harbor project", "relation", ("Mira", "Harbor project"))
+    )
+    await store.keep(
+        Statement("The Harbor project uses Flux", "relation", ("Harbor project", "Flux"))
+    )
+    await store.keep(Statement("I like euler"))
+    found, relations = (await store.read()).entity("mira")
+    assert {memory.text for memory in found} == {
+        "Mira leads the Harbor project",
+        "The Harbor project uses Flux",
+    }
+    assert [(one.subject, one.predicate, one.object) for one in relations] == [
+        ("Harbor project", "uses", "Flux"),
+        ("Mira", "leads the", "Harbor project"),
+    ]
+    assert (await store.read()).entity("nobody") == ((), ())
+
+
+async def test_memories_are_found_in_any_script(store: MemoryStore) -> None:
+    await store.keep(Statement("我的显卡有12GB显存"))
+    await store.keep(Statement("I always want 4:5 portraits"))
+    known = await store.read()
+    assert [one.memory.text for one in known.search("显卡多大？", 5)] == ["我的显卡有12GB显存"]
+    assert known.search("Which size for a portrait?", 5)[0].memory.text.endswith("portraits")

@@ -1,0 +1,86 @@
+// @ts-check
+/**
+ * Carries the edits that the server hands to this panel out on the canvas, one after the other, and
+ * sends the results until the server has them. An edit that the server does not keep is taken back
+ * before anything else.
+ */
+
+import { NetworkError } from "../services/api.js";
+import { keyOf } from "../services/edit-results.js";
+
+/** Tools whose calls are carried out on the canvas. */
+const TOOLS = new Set(["editWorkflow", "undoEdits", "openWorkflow"]);
+
+/** @typedef {import("../services/canvas-hand.js").EditCall} EditCall */
+/** @typedef {import("../services/edit-results.js").EditResult} EditResult */
+/** @typedef {import("./fold-events.js").ServerChat} ServerChat */
+
+/** Milliseconds between two attempts to send a result after this chat was left. */
+const PAUSE = 2000;
+/** Attempts to send a result after that: the server has given the call up long before. */
+const ATTEMPTS = 60;
+
+/**
+ * @param {ServerChat | null} server
+ * @param {string} clientId
+ * @returns {EditCall[]} the edits that this panel has to carry out
+ */
+export function editsFor(server, clientId) {
+  if (server?.runtime.state !== "waiting_client" || server.runtime.client_id !== clientId) return [];
+  const calls = server.runtime.waiting.filter((each) => each.for === "panel" && TOOLS.has(each.tool));
+  return /** @type {any[]} */ (calls);
+}
+
+/**
+ * @param {import("./chat.js").ChatServices} services
+ * @param {string} id of the chat
+ * @param {object} chat
+ * @param {() => Promise<ServerChat | null>} chat.fresh the state of the next snapshot
+ * @param {ReturnType<typeof import("./canvas-news.js").createCanvasNews>} chat.canvas
+ * @param {() => void} chat.stays an edit that should be taken back is on the canvas, since the user
+ *   has changed the workflow after it
+ */
+export function createCanvasEdits(services, id, { fresh, canvas, stays }) {
+  /** @type {Set<string>} `keyOf` the calls that were begun */
+  const begun = new Set();
+  let last = Promise.resolve();
+
+  /** @param {EditCall} call @param {EditResult} result @returns {Promise<any>} null: not taken */
+  async function send(call, result) {
+    const command = { type: "tool_result", tool_call_id: call.tool_call_id, ...result };
+    for (let attempt = 0; attempt < ATTEMPTS; attempt += 1) {
+      try {
+        return await services.api.command(id, command);
+      } catch (error) {
+        // The server refused: it does not have the chat or the call any more.
+        if (!(error instanceof NetworkError)) return null;
+        if (!(await fresh())) await services.wait(PAUSE);
+      }
+    }
+    return null;
+  }
+
+  /** @param {EditCall} call */
+  async function carryOut(call) {
+    const result = await services.hand.run(call);
+    const output = "output" in result ? result.output : null;
+    const answer = await send(call, result);
+    if (answer?.verdict === "undo") {
+      if (!(await services.hand.undo(call))) stays();
+      canvas.renew();
+    } else if (answer?.verdict === "kept" && output?.after) {
+      canvas.sent({ id: call.workflow_id ?? "", name: "", graph: output.after, selection: [] });
+    } else if (output?.refused === "changed") canvas.renew();
+  }
+
+  return {
+    /** @param {ServerChat | null} server */
+    look(server) {
+      for (const call of editsFor(server, services.clientId)) {
+        if (begun.has(keyOf(call))) continue;
+        begun.add(keyOf(call));
+        last = last.then(() => carryOut(call)).catch(() => undefined);
+      }
+    },
+  };
+}

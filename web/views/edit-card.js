@@ -1,0 +1,60 @@
+// @ts-check
+/**
+ * What a change of the workflow did: the changes in words, the first of them at once, and the
+ * problems that the change made.
+ */
+
+import { editOf } from "../state/edits.js";
+import { t, tn } from "../strings.js";
+import { number } from "../text/format.js";
+import { clip, nameOf, seen } from "../text/plain.js";
+import { countRows, readDiff } from "../text/workflow-diff.js";
+import { createCard } from "./card.js";
+import { changeBody } from "./change-body.js";
+import { h } from "./dom.js";
+
+/** @typedef {import("../text/workflow-diff.js").DiffRow} DiffRow */
+/** @typedef {import("../types.js").ToolPart} ToolPart */
+/** @typedef {import("./node-chip.js").ShowNode} ShowNode */
+
+/** Characters of the details. */
+const DETAILS = 20_000;
+
+/** @param {ToolPart} part with its result @param {ShowNode} show */
+export function createEditCard(part, show) {
+  const edit = editOf(part);
+  const rows = readDiff(seen(edit.diff));
+  const note = edit.of === "edit" ? nameOf(Object(part.input).note, 300) : "";
+  const card = createCard({
+    tone: "plain",
+    mark: "check",
+    title: titleOf(edit, rows),
+    role: "group",
+    body: [
+      note && h("p", { class: "ca-edit__note", dir: "auto" }, note),
+      ...changeBody(edit, rows, show, true),
+    ],
+    details: edit.diff ? { label: t("error.details"), text: seen(clip(edit.diff, DETAILS)) } : undefined,
+  });
+  card.classList.add("ca-edited");
+  return { element: card, update: () => undefined };
+}
+
+/**
+ * @param {import("../state/edits.js").Edit} edit
+ * @param {readonly DiffRow[]} rows
+ * @returns {string} "2 nodes added, 1 value changed"
+ */
+function titleOf({ of, name }, rows) {
+  if (of === "open") return t("edit.opened", { name: nameOf(name) || t("empty.unnamed") });
+  const { added, removed, values, links, others } = countRows(rows);
+  const said = [
+    added && tn("edit.added", added, { count: number(added) }),
+    removed && tn("edit.removed", removed, { count: number(removed) }),
+    values && tn("edit.values", values, { count: number(values) }),
+    links && tn("edit.links", links, { count: number(links) }),
+    others && tn("edit.others", others, { count: number(others) }),
+  ].filter(Boolean);
+  const what = said.join(", ") || t("edit.nothing");
+  return of === "undo" ? t("edit.undone", { what }) : what;
+}
