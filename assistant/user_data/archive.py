@@ -20,11 +20,12 @@ import io
 import json
 import time
 import zipfile
-from collections.abc import AsyncGenerator, Generator, Iterator
+from collections.abc import AsyncGenerator, Callable, Generator, Iterator
 from contextlib import aclosing, closing
 from dataclasses import asdict
+from functools import partial
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, TypeVar
 
 from ..chats import ChatStore, ChatSummary
 from ..chats.attachments import FOLDER as ATTACHMENTS
@@ -39,6 +40,7 @@ from ..memory.store import MemoryStore
 from ..user_context.rules import UserContextStore
 from .usage import NARRATIVES, SKILLS, files_below
 
+Result = TypeVar("Result")
 PIECE: Final = 256 * 1024
 """Bytes of a file that are read at a time."""
 ENOUGH: Final = 64 * 1024
@@ -144,7 +146,7 @@ class UserArchive:
         for path, name in await asyncio.to_thread(list, self._files()):
             try:
                 with closing(_file_steps(archive, path, name, secrets)) as steps:
-                    while await asyncio.to_thread(next, steps, None) is not None:
+                    while await _in_thread(partial(next, steps, None)) is not None:
                         yield
             except OSError as error:
                 missing.append(f"{name}: {reason_of(error)}")
@@ -169,7 +171,7 @@ class UserArchive:
             _write(archive, f"{name}.json", to_text(whole, "trajectory"))
             _write(archive, f"{name}.md", to_markdown(whole))
 
-        await asyncio.to_thread(add)
+        await _in_thread(add)
 
     def _files(self) -> Iterator[tuple[Path, str]]:
         """The files to add, and their names in the archive."""
@@ -184,6 +186,17 @@ class UserArchive:
                 name = below.name if folder == ATTACHMENTS else below.as_posix()
                 # A name may hold a backslash, which Windows would take for a folder.
                 yield path, f"{folder}/{name}".replace("\\", "_")
+
+
+async def _in_thread(write: Callable[[], Result]) -> Result:
+    """What a thread made of it. A cancelled caller waits for its end, too: nothing can be closed
+    while the thread writes in it."""
+    writing = asyncio.ensure_future(asyncio.to_thread(write))
+    try:
+        return await asyncio.shield(writing)
+    except asyncio.CancelledError:
+        await asyncio.wait([writing])
+        raise
 
 
 def _write(archive: zipfile.ZipFile, name: str, content: str | bytes) -> None:

@@ -8,7 +8,7 @@ import random
 import threading
 import zipfile
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import aclosing, asynccontextmanager
 from pathlib import Path
 from typing import Any
 
@@ -191,6 +191,39 @@ async def test_a_reader_may_leave_in_the_middle_of_a_file(ours: Site, tmp_path: 
     await pieces.aclose()
     archive = await archive_of(ours)
     assert "skills/large/SKILL.md" in archive.namelist()
+
+
+async def test_a_cancelled_download_waits_for_the_thread_that_writes(
+    ours: Site, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Else the archive is closed under it, which raises another error."""
+    skill = folder(ours) / "skills" / "large" / "SKILL.md"
+    skill.parent.mkdir(parents=True)
+    skill.write_bytes(b"x" * 3 * user_archive.PIECE)
+    writes, goes_on = threading.Event(), threading.Event()
+    cleaning = user_archive._clean
+
+    def slow(content: bytes, secrets: frozenset[str]) -> bytes:
+        if content.startswith(b"xxx"):
+            writes.set()
+            goes_on.wait(10)
+        return cleaning(content, secrets)
+
+    monkeypatch.setattr(user_archive, "_clean", slow)
+
+    async def whole() -> None:
+        async with aclosing(
+            ours.assistant.space_of("default").user_archive.pieces(frozenset())
+        ) as pieces:
+            async for _ in pieces:
+                pass
+
+    download = asyncio.create_task(whole())
+    await asyncio.to_thread(writes.wait, 10)
+    download.cancel()
+    asyncio.get_running_loop().call_later(0.05, goes_on.set)
+    with pytest.raises(asyncio.CancelledError):
+        await download
 
 
 async def test_what_cannot_be_read_is_named_and_keeps_nothing_else_out(
