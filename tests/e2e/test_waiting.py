@@ -13,8 +13,9 @@ pytestmark = pytest.mark.e2e
 
 BACKGROUND = "button => getComputedStyle(button).backgroundColor"
 SKILL = {"name": "n", "description": "d", "instructions": "i"}
+# Among as many of the latest chats as the page looks through.
 WAITING_CHATS = """async () => {
-    const {chats} = await (await fetch('/api/chats')).json()
+    const {chats} = await (await fetch('/api/chats?limit=30')).json()
     return chats.filter(({state}) => ['paused', 'waiting_user_input'].includes(state)).length
 }"""
 # The places of the waiting line, and of the first words of the answer, in each painted frame.
