@@ -8,8 +8,18 @@ and filled again.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Protocol
+
+
+class AskedTerm(Protocol):
+    """A term or, with `prefix`, all terms that begin with it."""
+
+    @property
+    def term(self) -> str: ...
+
+    @property
+    def prefix(self) -> bool: ...
 
 
 class TermIndex(Protocol):
@@ -28,9 +38,19 @@ class TermIndex(Protocol):
     def erase_removed(self) -> None:
         """Overwrite the terms of removed places, which an index may keep until it is merged."""
 
-    def places(self, term: str, prefix: bool, first: int, last: int) -> list[int]:
-        """The places from `first` to `last` of a term or, with `prefix`, of all terms that begin
-        with it."""
+    def places(
+        self,
+        groups: Sequence[Sequence[AskedTerm]],
+        first: int,
+        last: int,
+        most: int | None = None,
+        among: Collection[int] | None = None,
+    ) -> list[int]:
+        """The first `most` places from `first` to `last`, and `among` these, that have a term of
+        each group."""
+
+    def count(self, groups: Sequence[Sequence[AskedTerm]], first: int, last: int) -> int:
+        """How many places `places` would find, which is much faster."""
 
 
 class WordPhrase(Protocol):

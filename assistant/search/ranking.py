@@ -9,11 +9,11 @@ changed nothing measurable. The measurements: `bench/search_quality.py`.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import pairwise
-from math import log
-from typing import Final, Protocol
+from typing import Final
+
+from .postings import Entry, Looked, Postings, Wanted, Weighted, Word, rarity
 
 SAME: Final = 1.0
 NEAR: Final = (0.85, 0.7, 0.5, 0.3, 0.2)
@@ -25,8 +25,7 @@ WIDEST: Final = 6
 NEIGHBOURS: Final = 2
 """The largest number of messages around a hit that are shown with it."""
 MOST_SEEDS: Final = 100
-"""Messages that are scored with the messages around them, chosen by their rarest terms. So the
-effort does not grow with the length of the chat."""
+"""Messages that are scored with the messages around them, chosen by the weight of their terms."""
 FEWER_SEEDS: Final = 50
 """The same for `best_places`, which is asked in nearly every turn; no less is found than with
 100."""
@@ -44,35 +43,6 @@ RELATED_SHARE: Final = 0.7
 PAIR_SHARE: Final = 0.4
 """The extra weight of two terms that are side by side in the query, where both are in one message,
 as in "azure yacht" (Metzler and Croft, 2005, without the order)."""
-
-
-@dataclass(frozen=True, slots=True)
-class Entry:
-    """The number of `terms` of the message in a place, and its `beat`. Beats count the rounds of a
-    conversation: a call and its results have the same beat, the next message has the next. A gap in
-    the beats keeps unrelated branches apart."""
-
-    terms: int
-    beat: int
-
-
-Weighted = tuple[frozenset[int], float]
-"""Places, and their weight."""
-_Term = tuple[str, frozenset[int], float]
-"""A term, its places, and its weight."""
-
-
-class Postings(Protocol):
-    """The places of terms. Neighbouring messages have places that follow each other."""
-
-    def total(self) -> int:
-        """How many messages there are."""
-
-    def places(self, term: str, prefix: bool = False) -> Collection[int]:
-        """The places of a term or, with `prefix`, of all terms that begin with it."""
-
-    def entries(self, places: Iterable[int]) -> Mapping[int, Entry]:
-        """The entries of the places that exist."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,10 +80,6 @@ class _Open:
         return ScoredWindow(self.place, tuple(sorted((self.place, *self.taken))), self.score)
 
 
-ROUNDING: Final = 1e-9
-"""Sums of weights that differ by less are equal: the order of the terms changes a sum by less."""
-
-
 def best_places(
     terms: Sequence[str],
     postings: Postings,
@@ -127,23 +93,20 @@ def best_places(
     that are `related` to the query's count for the score only. The same input gives the same
     order."""
     single = _single(terms, postings)
-    others = _single(related, postings, prefixes=False)
-    weighted = [(places, weight) for _, places, weight in single] + _pairs(single, postings)
-    weighted += [(places, RELATED_SHARE * weight) for _, places, weight in others]
-    seeds = _seeds(weighted, FEWER_SEEDS)
-    around = {place + step for place in seeds for step in range(-WIDEST, WIDEST + 1)}
-    entries = postings.entries(around) if around else {}
+    others = _single(related, postings, RELATED_SHARE, prefixes=False)
+    weighted, entries = _around(single, others, postings, FEWER_SEEDS)
     scores = _scores(weighted, entries)
     best = sorted(scores, key=lambda place: (-scores[place], place))[:most]
-    counted = [one for one in single if telling is None or one[0] in telling]
-    known = {term for term, _, _ in single}
+    counted = [one for one in single if telling is None or one.word.term in telling]
+    known = {one.word.term for one in single}
     missing = sum(term not in known for term in terms if telling is None or term in telling)
-    whole = sum(one[2] for one in counted) + missing * _rarity(0, postings.total())
-    rare = [places for term, places, _ in single if term in names]
+    whole = sum(one.weight for one in counted) + missing * rarity(0, postings.total())
+    rare = [one for one in single if one.word.term in names]
+    places = {one: places for one, (places, _) in zip(single, weighted, strict=False)}
 
     def scored(place: int) -> ScoredWindow:
-        here = sum(weight for _, places, weight in counted if place in places)
-        fewest = min((len(places) for places in rare if place in places), default=0)
+        here = sum(one.weight for one in counted if place in places[one])
+        fewest = min((one.count for one in rare if place in places[one]), default=0)
         return ScoredWindow(
             place, (place,), scores[place], here / whole if whole > 0 else 0.0, fewest
         )
@@ -154,73 +117,38 @@ def best_places(
 def rank(terms: Sequence[str], postings: Postings, hits: int) -> tuple[ScoredWindow, ...]:
     """Up to `hits` windows of at most three messages each, no message in two of them, the best
     first. The same input gives the same order."""
-    weighted = _weighted(terms, postings) if hits > 0 else []
-    around = {place + step for place in _seeds(weighted) for step in range(-WIDEST, WIDEST + 1)}
-    entries = postings.entries(around) if around else {}
+    single = _single(terms, postings) if hits > 0 else []
+    weighted, entries = _around(single, [], postings, MOST_SEEDS)
     return _windows(_scores(weighted, entries), entries, hits)
 
 
-def _weighted(terms: Sequence[str], postings: Postings) -> list[Weighted]:
-    """The places of each term with its weight, which is larger for a rarer term; then the places
-    with two terms that follow each other in the query."""
-    single = _single(terms, postings)
-    return [(places, weight) for _, places, weight in single] + _pairs(single, postings)
-
-
-def _single(terms: Sequence[str], postings: Postings, prefixes: bool = True) -> list[_Term]:
-    """Each term that has places, with these and its weight."""
+def _single(
+    terms: Sequence[str], postings: Postings, share: float = 1.0, prefixes: bool = True
+) -> list[Wanted]:
+    """Each term that has places, with their number and its weight, larger for a rarer term."""
     total = postings.total()
-    found: list[_Term] = []
+    found: list[Wanted] = []
     for term in terms:
-        places, share = frozenset(postings.places(term)), 1.0
-        if not places and prefixes and len(term) >= SHORTEST_PREFIX:
-            places, share = frozenset(postings.places(term, prefix=True)), PREFIX_SHARE
-        if places:
-            found.append((term, places, share * _rarity(len(places), total)))
+        word, kept = Word(term), share
+        count = postings.count(word)
+        if not count and prefixes and len(term) >= SHORTEST_PREFIX:
+            word, kept = Word(term, prefix=True), share * PREFIX_SHARE
+            count = postings.count(word)
+        if count:
+            found.append(Wanted(word, count, kept * rarity(count, total)))
     return found
 
 
-def _pairs(single: Sequence[_Term], postings: Postings) -> list[Weighted]:
-    """The places with two terms that follow each other, and their weight."""
-    total = postings.total()
-    pairs = [one & other for (_, one, _), (_, other, _) in pairwise(single)]
-    return [(pair, PAIR_SHARE * _rarity(len(pair), total)) for pair in pairs if pair]
-
-
-def _rarity(places: int, total: int) -> float:
-    return log(1 + (total - places + 0.5) / (places + 0.5))
-
-
-def _seeds(weighted: list[Weighted], most: int = MOST_SEEDS) -> list[int]:
-    """The places with the most weight of terms."""
-    weights: dict[int, float] = {}
-    left = sum(weight for _, weight in weighted)
-    # The rarest term first: a common word has tens of thousands of places, and a place with
-    # nothing rarer cannot be among the best when enough other places weigh more already.
-    for places, weight in sorted(weighted, key=lambda one: -one[1]):
-        if _enough(weights, left, most):
-            for place in weights.keys() & places:
-                weights[place] += weight
-        else:
-            for place in places:
-                weights[place] = weights.get(place, 0.0) + weight
-        left -= weight
-    # There are few different sums: sorting the sums is cheaper than sorting all places.
-    alike: dict[float, list[int]] = {}
-    for place, weight in weights.items():
-        alike.setdefault(weight, []).append(place)
-    seeds: list[int] = []
-    for weight in sorted(alike, reverse=True):
-        seeds += sorted(alike[weight])[: most - len(seeds)]
-        if len(seeds) == most:
-            break
-    return seeds
-
-
-def _enough(weights: Mapping[int, float], left: float, most: int) -> bool:
-    """Whether no other place can come to weigh as much as the best of these."""
-    more = left + ROUNDING
-    return len(weights) >= most and (sum(map(more.__lt__, weights.values())) >= most)
+def _around(
+    single: Sequence[Wanted], others: Sequence[Wanted], postings: Postings, seeds: int
+) -> tuple[list[Weighted], Mapping[int, Entry]]:
+    """The best places with all places near them, and where in these the terms stand: those of
+    `single`, then those of `others`, then two of `single` that follow each other."""
+    looked = Looked(single, others, PAIR_SHARE, postings)
+    around = {place + step for place in looked.seeds(seeds) for step in range(-WIDEST, WIDEST + 1)}
+    if not around:
+        return [], {}
+    return looked.weighted(around), postings.entries(around)
 
 
 def _scores(weighted: list[Weighted], entries: Mapping[int, Entry]) -> dict[int, float]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Mapping, Sequence
 
 from .positions import Placed, held
-from .ranking import Entry
+from .postings import Entry, Group, Word
 
 
 class ScannedPostings:
@@ -24,11 +24,21 @@ class ScannedPostings:
     def total(self) -> int:
         return len(self._entries)
 
-    def places(self, term: str, prefix: bool = False) -> Collection[int]:
-        if not prefix:
-            return self._places.get(term, ())
-        longer = (places for other, places in self._places.items() if other.startswith(term))
-        return {place for places in longer for place in places}
+    def count(self, *words: Word) -> int:
+        return len(self.places(*([word] for word in words)))
+
+    def places(
+        self, *groups: Group, most: int | None = None, among: Collection[int] | None = None
+    ) -> Collection[int]:
+        found = [set().union(*map(self._of, group)) for group in groups]
+        places = sorted(set.intersection(*found))
+        return [place for place in places if among is None or place in among][:most]
+
+    def _of(self, word: Word) -> Collection[int]:
+        if not word.prefix:
+            return self._places.get(word.term, ())
+        longer = (term for term in self._places if term.startswith(word.term))
+        return {place for term in longer for place in self._places[term]}
 
     def entries(self, places: Iterable[int]) -> Mapping[int, Entry]:
         return {place: self._entries[place] for place in places if place in self._entries}

@@ -10,7 +10,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from .positions import Document, Piece, Placed
-from .ranking import Postings, rank
+from .postings import Postings
+from .ranking import rank
 from .scanned_postings import ScannedPostings
 from .words import index_terms, query_terms
 

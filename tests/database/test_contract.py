@@ -12,12 +12,14 @@ from plugin.assistant.database import (
     Database,
     Statement,
     StoreTables,
+    TermIndex,
     Transaction,
     Transactions,
     Work,
     migrate,
 )
 from plugin.assistant.errors import Conflict, FileFailed, StoreError
+from plugin.assistant.search.postings import Word
 from sqlalchemy import bindparam, delete, func, insert, select, update
 
 from .notes import MARKS, METADATA, NOTES, TABLES, add, texts
@@ -152,30 +154,58 @@ async def test_the_number_of_a_deleted_row_is_not_given_again(transactions: Tran
     assert await transactions.write(work) == [1, 3]
 
 
+CAT, CATS, DOG = Word("cat"), Word("cat", prefix=True), Word("dog")
+FAR = 1 << 40
+
+
 async def test_an_index_of_terms_finds_places(transactions: Transactions) -> None:
     def work(transaction: Transaction) -> list[list[int]]:
-        terms = transaction.terms("note_terms")
-        assert terms is not None
-        terms.create()
-        far = 1 << 40
-        terms.put({1: {"cat", "x_y"}, 2: {"cats", "图片"}, far: {"cat"}})
-        terms.put({2: {"cats", "dog"}})
+        terms = filled(transaction)
         found = [
-            terms.places("cat", False, 0, far),
-            terms.places("cat", True, 0, far),
-            terms.places("cat", True, 2, far - 1),
-            terms.places("x_y", False, 0, far),
-            terms.places("图片", False, 0, far),
-            terms.places("OR", False, 0, far),
+            terms.places([[CAT]], 0, FAR),
+            terms.places([[CATS]], 0, FAR),
+            terms.places([[CATS]], 2, FAR - 1),
+            terms.places([[Word("x_y")]], 0, FAR),
+            terms.places([[Word("图片")]], 0, FAR),
+            terms.places([[Word("OR")]], 0, FAR),
         ]
         terms.remove(1, 2)
         terms.erase_removed()
-        found.append(terms.places("cat", True, 0, far))
+        found.append(terms.places([[CATS]], 0, FAR))
         terms.create()
-        return [*found, terms.places("cat", True, 0, far)]
+        return [*found, terms.places([[CATS]], 0, FAR)]
 
-    far = 1 << 40
-    assert await transactions.write(work) == [[1, far], [1, 2, far], [2], [1], [], [], [far], []]
+    assert await transactions.write(work) == [[1, FAR], [1, 2, FAR], [2], [1], [], [], [FAR], []]
+
+
+async def test_an_index_of_terms_finds_places_that_have_a_term_of_each_group(
+    transactions: Transactions,
+) -> None:
+    def work(transaction: Transaction) -> list[list[int]]:
+        terms = filled(transaction)
+        return [
+            terms.places([[CATS], [DOG]], 0, FAR),
+            terms.places([[CAT, DOG]], 0, FAR),
+            terms.places([[CATS], [DOG, Word("x_y")]], 0, FAR),
+            terms.places([[CATS]], 0, FAR, most=2),
+            terms.places([[CATS]], 0, FAR, among=[FAR, 3, 2]),
+            terms.places([[CATS]], 0, FAR, most=1, among={2, FAR}),
+            terms.places([[CATS]], 0, FAR, among=()),
+            [terms.count([[CATS]], 0, FAR), terms.count([[CATS], [DOG]], 0, FAR)],
+            [terms.count([[CATS]], 2, FAR - 1), terms.count([[Word("bird")]], 0, FAR)],
+        ]
+
+    found = await transactions.write(work)
+    assert found == [[2], [1, 2, FAR], [1, 2], [1, 2], [2, FAR], [2], [], [3, 1], [1, 0]]
+
+
+def filled(transaction: Transaction) -> TermIndex:
+    terms = transaction.terms("note_terms")
+    assert terms is not None
+    terms.create()
+    terms.put({1: {"cat", "x_y"}, 2: {"cats", "图片"}, FAR: {"cat"}})
+    terms.put({2: {"cats", "dog"}})
+    return terms
 
 
 @dataclass(frozen=True)

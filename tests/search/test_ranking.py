@@ -9,12 +9,14 @@ from hypothesis import strategies as st
 from plugin.assistant.chats.search import search_index
 from plugin.assistant.database.sqlite.engines import memory_engine
 from plugin.assistant.database.sqlite.transaction import SqliteTransaction
-from plugin.assistant.search import ranking
 from plugin.assistant.search.positions import first_place
+from plugin.assistant.search.postings import Looked, Wanted, Word
+from plugin.assistant.search.scanned_postings import ScannedPostings
 from plugin.assistant.search.text_index import TextIndex, placed_texts
 from sqlalchemy import Connection, Engine
 
 Make = Callable[[list[str]], TextIndex]
+TREES = ("alder", "birch", "cedar", "elm", "fir")
 
 
 def indexed(texts: list[str]) -> TextIndex:
@@ -126,20 +128,23 @@ def test_hits_are_within_their_bounds_and_the_same_each_time(
 
 
 @given(
-    st.lists(
-        st.tuples(
-            st.frozensets(st.integers(0, 30), min_size=1), st.sampled_from([0.1, 0.5, 1.0, 2.5])
-        ),
-        max_size=5,
-    ),
+    st.lists(st.frozensets(st.sampled_from(TREES), min_size=1), max_size=30),
+    st.lists(st.sampled_from([0.1, 0.5, 1.0, 2.5]), min_size=5, max_size=5),
     st.integers(1, 8),
 )
-def test_common_words_are_passed_over_only_where_that_changes_nothing(
-    weighted: list[ranking.Weighted], most: int
+def test_the_places_with_the_most_weight_are_scored_with_those_around_them(
+    texts: list[frozenset[str]], weights: list[float], most: int
 ) -> None:
-    sums: dict[int, float] = {}
-    for places, weight in sorted(weighted, key=lambda one: -one[1]):
-        for place in places:
-            sums[place] = sums.get(place, 0.0) + weight
-    best = sorted(sums, key=lambda place: (-sums[place], place))[:most]
-    assert ranking._seeds(weighted, most) == best
+    found = ScannedPostings(placed_texts([" ".join(text) for text in texts]))
+    wanted = [
+        Wanted(word, found.count(word), weight)
+        for word, weight in zip(map(Word, TREES), weights, strict=True)
+    ]
+    sums = {
+        at: sum(one.weight for one in wanted if one.word.term in text)
+        for at, text in enumerate(texts)
+    }
+    best = sorted(sums, key=lambda at: (-sums[at], at))[:most]
+    seeds = Looked(wanted, [], 0.0, found).seeds(most)
+    assert [sums[at] for at in seeds] == pytest.approx([sums[at] for at in best])
+    assert len(set(seeds)) == len(seeds)

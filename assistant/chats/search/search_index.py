@@ -32,7 +32,7 @@ from sqlalchemy import (
 
 from ...database import LongInteger, Statement, TermIndex, Transaction, WordIndex
 from ...search.positions import CHAT_BITS, PieceOrigin, Placed, first_place, held, number_of
-from ...search.ranking import Entry
+from ...search.postings import MOST_READ, Entry, Group, Word
 from ...search.word_query import Phrase
 from ..row_values import is_count
 from ..schema import chats
@@ -229,6 +229,7 @@ class IndexedPostings:
         last = first_place(number + 1) if number is not None else 1 << 63
         self._span = (first_place(number or 0), last - 1)
         self._before_row = before_row
+        self._kept: dict[Word, Sequence[int]] = {}
 
     @cached_property
     def _total(self) -> int:
@@ -241,11 +242,30 @@ class IndexedPostings:
     def total(self) -> int:
         return self._total
 
-    def places(self, term: str, prefix: bool = False) -> Collection[int]:
-        found = _terms(self._transaction).places(term, prefix, *self._span)
+    def count(self, *words: Word) -> int:
+        groups = [[word] for word in words]
+        if self._hidden or self.total() <= MOST_READ:
+            return len(self.places(*groups))
+        return _terms(self._transaction).count(groups, *self._span)
+
+    def places(
+        self, *groups: Group, most: int | None = None, among: Collection[int] | None = None
+    ) -> Collection[int]:
+        whole = most is None and among is None and len(groups) == 1 and len(groups[0]) == 1
+        if not whole:
+            return self._read(groups, most, among)
+        if groups[0][0] not in self._kept:
+            self._kept[groups[0][0]] = self._read(groups, None, None)
+        return self._kept[groups[0][0]]
+
+    def _read(
+        self, groups: Sequence[Group], most: int | None, among: Collection[int] | None
+    ) -> Sequence[int]:
+        terms = _terms(self._transaction)
         if not self._hidden:
-            return found
-        return [place for place in found if number_of(place) not in self._hidden]
+            return terms.places(groups, *self._span, most, among)
+        found = terms.places(groups, *self._span, among=among)
+        return [place for place in found if number_of(place) not in self._hidden][:most]
 
     def entries(self, places: Iterable[int]) -> Mapping[int, Entry]:
         before = PLACES if self._before_row is None else self._before_row

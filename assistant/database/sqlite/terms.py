@@ -3,22 +3,24 @@ file."""
 
 from __future__ import annotations
 
+import json
 import sqlite3
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from contextlib import closing
 from functools import cache
 from itertools import chain
 from typing import Any
 
-from ..terms import WordPhrase
+from ..terms import AskedTerm, WordPhrase
 
 
 @cache
 def has_fts5() -> bool:
-    """Whether this Python's SQLite has FTS5."""
+    """Whether this Python's SQLite has FTS5, and reads lists as JSON."""
     with closing(sqlite3.connect(":memory:")) as connection:
         try:
             connection.execute("CREATE VIRTUAL TABLE probe USING fts5(terms)")
+            connection.execute("SELECT value FROM json_each('[]')")
         except sqlite3.OperationalError:
             return False
     return True
@@ -54,14 +56,39 @@ class Fts5Terms:
         # FTS5 only notes a deletion; the terms go when it writes its index anew.
         self._driver.execute(f"INSERT INTO {self._name} ({self._name}) VALUES ('optimize')")
 
-    def places(self, term: str, prefix: bool, first: int, last: int) -> list[int]:
-        # A term holds no quotation mark, so it cannot become anything but a term.
-        match = f'"{term}"*' if prefix else f'"{term}"'
-        query = (
-            f"SELECT rowid FROM {self._name} WHERE {self._name} MATCH ? AND rowid BETWEEN ? AND ?"
+    def places(
+        self,
+        groups: Sequence[Sequence[AskedTerm]],
+        first: int,
+        last: int,
+        most: int | None = None,
+        among: Collection[int] | None = None,
+    ) -> list[int]:
+        values: list[str | int] = [_match(groups), first, last]
+        query = f"SELECT rowid {self._having}"
+        if among is not None:
+            # Without the plus, SQLite would look for the terms anew for each of these places.
+            query += " AND +rowid IN (SELECT value FROM json_each(?))"
+            values.append(json.dumps(list(among)))
+        query += " ORDER BY rowid LIMIT ?"
+        values.append(-1 if most is None else most)
+        return list(chain.from_iterable(self._driver.execute(query, values).fetchall()))
+
+    def count(self, groups: Sequence[Sequence[AskedTerm]], first: int, last: int) -> int:
+        found = self._driver.execute(
+            f"SELECT count(*) {self._having}", (_match(groups), first, last)
         )
-        found = self._driver.execute(query, (match, first, last)).fetchall()
-        return list(chain.from_iterable(found))
+        return int(found.fetchone()[0])
+
+    @property
+    def _having(self) -> str:
+        return f"FROM {self._name} WHERE {self._name} MATCH ? AND rowid BETWEEN ? AND ?"
+
+
+def _match(groups: Sequence[Sequence[AskedTerm]]) -> str:
+    # A term holds no quotation mark, so it cannot become anything but a term.
+    any_of = (" OR ".join(f'"{one.term}"{"*" * one.prefix}' for one in group) for group in groups)
+    return " AND ".join(f"({terms})" for terms in any_of)
 
 
 class Fts5Words:
