@@ -14,7 +14,7 @@ from itertools import pairwise
 from math import log
 from typing import Final, Protocol
 
-MOST_READ: Final = 2_000
+MOST_READ: Final = 1_000
 """Places that are read of the rarer terms of a query, and again of the common ones."""
 
 
