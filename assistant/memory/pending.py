@@ -14,13 +14,16 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from sqlalchemy import delete, insert, select, update
+from sqlalchemy import bindparam, delete, insert, select, update
 
-from ..database import Database, Transaction
+from ..database import Database, Statement, Transaction
 from .tables import TABLES, pending
 
 MOST_PENDING: Final = 40
 """Message ids of one chat; of more the newest are kept."""
+_OF: Final = Statement(
+    select(pending.c.messages, pending.c.done).where(pending.c.chat_id == bindparam("chat"))
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,16 +81,17 @@ class PendingStore:
 
 
 def _read(transaction: Transaction, chat_id: str) -> Pending:
-    row = transaction.execute(select(pending).where(pending.c.chat_id == chat_id)).first()
+    row = transaction.row(_OF, chat=chat_id)
     if row is None:
         return Pending()
+    text, done = row
     try:
-        found = json.loads(row.messages)
+        found = json.loads(text)
     except (TypeError, ValueError):
         found = None
     ids = found if isinstance(found, list) else []
-    done = row.done if isinstance(row.done, str) else None
-    return Pending(tuple(one for one in ids if isinstance(one, str)), done)
+    last = done if isinstance(done, str) else None
+    return Pending(tuple(one for one in ids if isinstance(one, str)), last)
 
 
 def _write(transaction: Transaction, chat_id: str, now: Pending) -> Pending:

@@ -19,7 +19,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Final
 
-from sqlalchemy import Table, delete, func, insert, literal, select, type_coerce, update
+from sqlalchemy import Table, bindparam, delete, func, insert, literal, select, type_coerce, update
 from sqlalchemy.types import NullType
 
 from ...database import Transaction
@@ -38,6 +38,13 @@ _PLAIN: Final = tuple(
     type_coerce(one, NullType()).label(one.name) for one in workflows.c if one.name != "graph"
 )
 """All columns but the graph as they are in the file: a conversion may refuse a damaged value."""
+_NEWEST_FIRST: Final = (
+    select(*_PLAIN)
+    .where(workflows.c.chat_id == bindparam("chat"))
+    .order_by(workflows.c.number.desc())
+)
+_OF_CHAT: Final = _NEWEST_FIRST.limit(bindparam("most"))
+_NEWEST_OF: Final = _NEWEST_FIRST.where(workflows.c.workflow_id == bindparam("workflow")).limit(1)
 
 
 @dataclass(frozen=True, slots=True)
@@ -179,24 +186,22 @@ def listed(
 ) -> tuple[KeptGraph, ...]:
     """Up to `limit` graphs, the one that came last first; `before` is the last revision of the page
     before. Damaged rows are left out. Raises NotFound for an unknown `before`."""
-    query = select(*_PLAIN).where(workflows.c.chat_id == chat_id)
+    query = _OF_CHAT
     if before is not None:
         named = (workflows.c.chat_id == chat_id) & (workflows.c.revision == before)
         place = transaction.execute(select(func.min(workflows.c.number)).where(named)).scalar()
         if place is None:
             raise NotFound(f"This chat has no revision {before!r}.")
         query = query.where(workflows.c.number < place)
-    rows = transaction.execute(query.order_by(workflows.c.number.desc()).limit(limit)).all()
+    rows = transaction.execute(query, {"chat": chat_id, "most": limit}).all()
     found = [_kept(row) for row in rows]
     return tuple(one for one in found if one is not None)
 
 
 def newest_of(transaction: Transaction, chat_id: str, workflow_id: str) -> KeptGraph | None:
     """The graph of a workflow that came last; None where none is kept."""
-    query = select(*_PLAIN).where(
-        workflows.c.chat_id == chat_id, workflows.c.workflow_id == workflow_id
-    )
-    row = transaction.execute(query.order_by(workflows.c.number.desc()).limit(1)).one_or_none()
+    asked = {"chat": chat_id, "workflow": workflow_id}
+    row = transaction.execute(_NEWEST_OF, asked).one_or_none()
     return None if row is None else _kept(row)
 
 

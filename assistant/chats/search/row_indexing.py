@@ -110,14 +110,9 @@ def documents(transaction: Transaction, chat_id: str) -> Iterator[Document]:
     return (document for document, _ in _read(transaction, chat_id, None, None))
 
 
-def _read(
-    transaction: Transaction, chat_id: str, known: State | None, limit: int | None
-) -> Iterator[tuple[Document, Message | None]]:
-    """The rows from the last that is `known` on, without events: what follows an event follows the
-    message before it. A row with the text of an older row of its message, which was added anew on
-    another path, has no pieces: it is found once. Where it is the next version of the row before,
-    as an answer that waits is after an event, it has the pieces of that row. A row has its message
-    where its words are in no earlier row of it, and are not known."""
+def _rows_query() -> Select[Any]:
+    """The rows of a chat from one on, whether an older row of the same message has the same text,
+    and the role of the row before."""
     older, parents = messages.alias(), messages.alias()
     again = exists().where(
         older.c.chat_id == messages.c.chat_id,
@@ -134,15 +129,28 @@ def _read(
         (parents.c.chat_id == messages.c.chat_id) & (parents.c.row == messages.c.parent_row),
     )
     query = query.select_from(joined).where(
-        messages.c.chat_id == chat_id,
+        messages.c.chat_id == bindparam("chat"),
         # Rows with damaged numbers are not found.
-        messages.c.row.between(known.row if known else 1, MOST),
+        messages.c.row.between(bindparam("first"), MOST),
         messages.c.role != EVENT,
     )
+    return query.order_by(messages.c.row).limit(bindparam("most"))
+
+
+_ROWS: Final = _rows_query()
+
+
+def _read(
+    transaction: Transaction, chat_id: str, known: State | None, limit: int | None
+) -> Iterator[tuple[Document, Message | None]]:
+    """The rows from the last that is `known` on, without events: what follows an event follows the
+    message before it. A row with the text of an older row of its message, which was added anew on
+    another path, has no pieces: it is found once. Where it is the next version of the row before,
+    as an answer that waits is after an event, it has the pieces of that row. A row has its message
+    where its words are in no earlier row of it, and are not known."""
     last: tuple[Document, str] | None = None
-    for row, parent, message_id, body, is_again, parent_role in transaction.execute(
-        query.order_by(messages.c.row).limit(limit)
-    ):
+    asked = {"chat": chat_id, "first": known.row if known else 1, "most": limit or MOST}
+    for row, parent, message_id, body, is_again, parent_role in transaction.execute(_ROWS, asked):
         if parent_role == EVENT:
             parent = paths.before_events(transaction, chat_id, parent)
         message: Message | None = None
