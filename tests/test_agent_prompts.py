@@ -543,7 +543,7 @@ async def test_when_the_database_fails_the_last_known_rules_hold_and_it_is_said(
     prompts = sources.prompts()
     await system_prompt(prompts, first_turn=True, window_tokens=32_768, compact=False, tools=True)
     await sources.database.close()
-    sources.store._fresh_until = 0.0  # a second later
+    sources.store._known._fresh_until = 0.0  # a second later
     prompt = await system_prompt(
         prompts, first_turn=True, window_tokens=32_768, compact=False, tools=True
     )

@@ -274,7 +274,7 @@ async def test_a_change_by_another_process_is_seen(tmp_path: Path, store: UserCo
         await UserContextStore(database).add_rule("from elsewhere")
     finally:
         await database.close()
-    store._fresh_until = 0.0  # SEEN_SECONDS later
+    store._known._fresh_until = 0.0  # SEEN_SECONDS later
     assert [rule.text for rule in (await store.read()).rules] == ["from elsewhere"]
 
 

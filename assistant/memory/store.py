@@ -23,6 +23,7 @@ from typing import Final
 from sqlalchemy import delete, func, insert, select, update
 
 from ..database import Database, Result, Transaction, utc_now
+from ..database.fresh import FreshValue
 from ..errors import Conflict, InvalidRequest, NotFound, StoreError
 from .known import Known
 from .memory import SUMMARY, Kind, Memory, Mode, Source, Statement, checked_text, mode_of
@@ -32,8 +33,6 @@ from .withdrawn import give_back, of_chat, withdraw
 from .wording import tells_to_act
 
 MOST_MEMORIES: Final = 10_000
-SEEN_SECONDS: Final = 1.0
-"""A change by another process is seen after this time."""
 UNDO_SECONDS: Final = 60
 """How long a deleted memory can be restored."""
 SUMMARY_SOURCE: Final = ""
@@ -72,10 +71,7 @@ class MemoryStore:
         self._database = database
         self._sleep = sleep
         self._clock = clock
-        self._seconds = seconds
-        self._known: Known | None = None
-        self._fresh_until = 0.0
-        self._changes = 0
+        self._known = FreshValue(self._read, seconds)
         self._opened = False
         self._purges: set[asyncio.Task[None]] = set()
 
@@ -98,14 +94,11 @@ class MemoryStore:
 
     async def read(self) -> Known:
         """All memories that are not deleted."""
+        return await self._known.get()
+
+    async def _read(self, known: Known | None) -> Known:
         await self.open()
-        known, changes = self._known, self._changes
-        if known is not None and self._seconds() < self._fresh_until:
-            return known
-        self._known = await self._database.read(lambda transaction: _read(transaction, known))
-        if self._changes == changes:
-            self._fresh_until = self._seconds() + SEEN_SECONDS
-        return self._known
+        return await self._database.read(lambda transaction: _read(transaction, known))
 
     async def keep(self, statement: Statement) -> Kept:
         """Keeps a statement; memories that it replaces are superseded. Raises InvalidRequest for a
@@ -324,8 +317,7 @@ class MemoryStore:
         try:
             return await self._database.write(change)
         finally:
-            self._changes += 1
-            self._fresh_until = 0.0
+            self._known.changed()
 
     async def _purge_later(self) -> None:
         await self._sleep(UNDO_SECONDS + 1)

@@ -97,14 +97,15 @@ class TurnWorkflow:
 @dataclass(frozen=True, slots=True)
 class Brought:
     """What a turn begins with: the workflow of its request, the id of the message that it answers,
-    the panel that started it, the id of its entry in the chat's queue, if it has one, and the id of
-    its answer."""
+    the panel that started it, the id of its entry in the chat's queue, if it has one, the id of its
+    answer, and whether the turn has made the chat, which then has no workflow yet."""
 
     workflow: Snapshot
     message_id: str | None
     client_id: str | None
     from_queue: str | None = None
     answer_id: str | None = None
+    new: bool = False
 
 
 class ChatWorkflows:
@@ -124,6 +125,8 @@ class ChatWorkflows:
     async def begin(self, chat_id: str, brought: Brought) -> TurnWorkflow:
         """The workflow of a turn that begins, or goes on after it was suspended. What came with its
         message is kept meanwhile."""
+        if brought.new and chat_id not in self._newest:
+            self._note(chat_id, Snapshot())
         queued = Snapshot()
         if brought.from_queue is not None:
             queued = self._waiting.take(chat_id, brought.from_queue)

@@ -272,7 +272,7 @@ class TurnService:
         client_id = opening.answer.metadata.get("client_id")
         asked = opening.history[-1].id if opening.history else None
         answer_id = opening.answer.id
-        brought = Brought(workflow, asked, client_id, opening.from_queue, answer_id)
+        brought = Brought(workflow, asked, client_id, opening.from_queue, answer_id, start.new)
         workflows = await self._workflows.begin(chat_id, brought)
         stream = TurnStream(opening.answer, chat_id, observer.chunk)
         path = tuple(message.id for message in (*opening.history, opening.answer))

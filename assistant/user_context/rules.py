@@ -37,9 +37,9 @@ from ..database import (
     Transaction,
     utc_now,
 )
+from ..database.fresh import FreshValue
 from ..errors import InvalidRequest, NotFound
 
-SEEN_SECONDS = 1.0
 MAX_TEXT_CHARS = 2_000
 MAX_RULES = 1_000
 MAX_PREFERENCES = 1_000
@@ -119,10 +119,7 @@ class UserContextStore:
     ) -> None:
         self._database = database
         self._clock = clock
-        self._seconds = seconds
-        self._fresh_until = 0.0
-        self._changes = 0
-        self._known: UserStatements | None = None
+        self._known = FreshValue(self._read, seconds)
         self._opened = False
 
     async def open(self) -> None:
@@ -134,15 +131,12 @@ class UserContextStore:
 
     async def read(self) -> UserStatements:
         """All rules and preferences; the tables are read only if the revision changed. A change by
-        another process is seen within SEEN_SECONDS."""
+        another process is seen within a second."""
+        return await self._known.get()
+
+    async def _read(self, known: UserStatements | None) -> UserStatements:
         await self.open()
-        known, changes = self._known, self._changes
-        if known is not None and self._seconds() < self._fresh_until:
-            return known
-        self._known = await self._database.read(lambda transaction: _read(transaction, known))
-        if self._changes == changes:
-            self._fresh_until = self._seconds() + SEEN_SECONDS
-        return self._known
+        return await self._database.read(lambda transaction: _read(transaction, known))
 
     async def add_rule(self, text: object) -> Rule:
         """Raises `InvalidRequest` unless `text` has 1 to 2,000 characters, or at 1,000 rules."""
@@ -236,8 +230,7 @@ class UserContextStore:
         try:
             return await self._database.write(change)
         finally:
-            self._changes += 1
-            self._fresh_until = 0.0
+            self._known.changed()
 
 
 def _read(transaction: Transaction, known: UserStatements | None) -> UserStatements:

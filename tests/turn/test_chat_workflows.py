@@ -6,6 +6,8 @@ import asyncio
 from pathlib import Path
 from typing import Any
 
+import pytest
+from plugin.assistant.chats.graphs import ChatGraphs
 from plugin.tests.chatting import Chatting, chatting
 from plugin.tests.providers import Script, tool_call
 from plugin.tests.turn.tools import Bench
@@ -68,6 +70,21 @@ async def test_a_message_without_a_workflow_reads_the_newest(chat: Chatting) -> 
     await chat.say("What is open?")
     assert "VAEDecode" in seen(chat)
     assert [one["message_id"] for one in await kept(chat)] == [None, "u1"]
+
+
+async def test_a_turn_that_makes_its_chat_asks_the_store_for_no_workflow(
+    chat: Chatting, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: list[str] = []
+
+    async def newest(self: ChatGraphs, chat_id: str) -> None:
+        asked.append(chat_id)
+
+    monkeypatch.setattr(ChatGraphs, "newest", newest)
+    chat.provider.queue("Hello", "Hello again")
+    await chat.say("Hi")
+    await chat.say("Hi")
+    assert asked == []
 
 
 async def test_after_a_restart_the_newest_graph_is_read(tmp_path: Path) -> None:
