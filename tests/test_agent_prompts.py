@@ -1,10 +1,12 @@
 """System messages: order, caps, stable bytes; the text in place of `/skill`."""
 
+import asyncio
 import itertools
 import os
 import re
 import subprocess
 import sys
+import time
 from collections.abc import AsyncIterator
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -28,6 +30,7 @@ from plugin.assistant.context.tokens import text_tokens
 from plugin.assistant.context.window import Window
 from plugin.assistant.database.sqlite import SqliteDatabase
 from plugin.assistant.messages.fences import mark_for
+from plugin.assistant.prompts import composition
 from plugin.assistant.prompts.composition import LOOK_SECONDS, SystemPrompts
 from plugin.user_context_loader import (
     TRUNCATED,
@@ -482,6 +485,29 @@ async def test_the_shipped_files_are_looked_at_once_a_second(sources: PromptSour
     assert await system_prompt(prompts, **wanted) == before
     now = LOOK_SECONDS
     assert await system_prompt(prompts, **wanted) != before
+
+
+async def test_turns_that_begin_at_once_look_at_the_shipped_files_once(
+    sources: PromptSources, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    looks: list[float] = []
+    looking = composition.load_sections
+
+    def counted(*arguments: Any) -> Any:
+        looks.append(time.monotonic())
+        time.sleep(0.05)
+        return looking(*arguments)
+
+    monkeypatch.setattr(composition, "load_sections", counted)
+    prompts = sources.prompts()
+    wanted = {"first_turn": True, "window_tokens": 32_768, "compact": False, "tools": True}
+
+    async def turn() -> SystemPrompt:
+        statements = await prompts.statements()
+        return await asyncio.to_thread(prompts.system_prompt, statements, **wanted)
+
+    made = await asyncio.gather(*(turn() for _ in range(10)))
+    assert len({one.revision for one in made}) == len(looks) == 1
 
 
 @pytest.mark.parametrize("script", ["latin", "chinese"])
