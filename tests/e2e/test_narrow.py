@@ -86,3 +86,24 @@ def test_the_short_name_of_a_model_is_not_cut_beside_the_meter(
     model = sized.button(re.compile("^Model: scripted"))
     expect(model).to_have_text("scripted")
     assert model.evaluate(IS_WHOLE)
+
+
+def test_the_names_of_what_changed_stand_in_one_column(
+    sized: Panel, provider: ProviderThread
+) -> None:
+    size, sampler = sized.evaluate(TWO_NODES)
+    operations = [
+        {"op": "set", "node": size, "values": {"width": 1280, "height": 1280}},
+        {"op": "set", "node": sampler, "values": {"sampler_name": "euler", "steps": 12}},
+    ]
+    provider.queue(Script([tool_call("editWorkflow", {"operations": operations})]), "Done.")
+    sized.ask("Larger, with another sampler")
+    expect(sized.answer).to_contain_text("Done.")
+    sized.idle()
+    changes = sized.answer.locator(".ca-changes")
+    expect(changes.locator(".ca-change__name")).to_have_count(4)
+    for width in WIDTHS:
+        sized.evaluate(SET_WIDTH, f"{width}px")
+        assert len(changes.evaluate(LEFT_EDGES)) == 1, width
+    sized.button("Undo this turn").click()
+    expect(sized.button("Redo")).to_be_enabled()
