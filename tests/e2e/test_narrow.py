@@ -107,3 +107,21 @@ def test_the_names_of_what_changed_stand_in_one_column(
         assert len(changes.evaluate(LEFT_EDGES)) == 1, width
     sized.button("Undo this turn").click()
     expect(sized.button("Redo")).to_be_enabled()
+
+
+CHIP_ENDS = """selector => {
+    const chip = document.querySelector(`.ca-panel ${selector} .ca-file`).getBoundingClientRect()
+    const box = document.querySelector(`.ca-panel ${selector}`).getBoundingClientRect()
+    return box.right - chip.right
+}"""
+
+
+def test_the_chip_of_a_file_ends_within_its_box(sized: Panel, provider: ProviderThread) -> None:
+    name = f"notes_about_{'prompts_' * 8}.txt"
+    with sized.page.expect_file_chooser() as chosen:
+        sized.button("Attach images or text files").click()
+    chosen.value.set_files({"name": name, "mimeType": "text/plain", "buffer": b"soft light " * 400})
+    expect(sized.root.get_by_text(re.compile("about .* tokens"))).to_be_visible()
+    assert sized.evaluate(CHIP_ENDS, ".ca-composer") > 0
+    answered(sized, provider, "Read this")
+    assert sized.evaluate(CHIP_ENDS, ".ca-bubble") > 0
