@@ -33,6 +33,11 @@ CLEAR = """async () => {
 }"""
 TOO_WIDE = """() => [...document.querySelectorAll('.ca-panel .ca-page')]
     .filter(page => page.offsetParent && page.scrollWidth > page.clientWidth + 1).length"""
+# Lines of facts that begin with the dot between two facts.
+DOT_FIRST = """() => [...document.querySelectorAll('.ca-memory__facts')].filter(line =>
+    [...line.children].some((fact, at) => at > 0
+        && fact.offsetLeft <= line.firstElementChild.offsetLeft
+        && getComputedStyle(fact, '::before').content !== 'none')).length"""
 SAID = "I always want 4:5 portraits"
 
 
