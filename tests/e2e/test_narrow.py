@@ -125,3 +125,15 @@ def test_the_chip_of_a_file_ends_within_its_box(sized: Panel, provider: Provider
     assert sized.evaluate(CHIP_ENDS, ".ca-composer") > 0
     answered(sized, provider, "Read this")
     assert sized.evaluate(CHIP_ENDS, ".ca-bubble") > 0
+
+
+CUT_ROWS = """() => [...document.querySelectorAll('.ca-slash__text')]
+    .filter(row => row.scrollWidth > row.clientWidth).map(row => row.textContent)"""
+
+
+def test_what_a_command_does_is_read_in_full(sized: Panel) -> None:
+    sized.message.press("/")
+    expect(sized.options.first).to_be_visible()
+    assert sized.evaluate(CUT_ROWS) == []
+    sized.message.press("Escape")
+    sized.message.fill("")
