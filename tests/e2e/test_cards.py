@@ -59,6 +59,14 @@ def ask_user(panel: Panel, provider: ProviderThread, **more: Any) -> Locator:
     return card
 
 
+NEW = re.compile("ca-card--new")
+TYPE_WHEN_IT_COMES = """() => document.addEventListener('focusin', function press({target}) {
+    if (!target.matches('.ca-card--question')) return
+    document.removeEventListener('focusin', press)
+    target.dispatchEvent(new KeyboardEvent('keydown', {key: '2', bubbles: true, cancelable: true}))
+})"""
+
+
 def done(panel: Panel, words: str = "Good.") -> None:
     expect(panel.answer).to_contain_text(words)
     panel.idle()
@@ -125,9 +133,22 @@ def test_a_question_is_answered_by_a_click(panel: Panel, provider: ProviderThrea
     expect(card).not_to_contain_text("Natural skin")
 
 
+def test_a_digit_that_is_typed_when_a_question_comes_does_not_answer_it(
+    panel: Panel, provider: ProviderThread
+) -> None:
+    """The person has begun "2 times larger" in the text box."""
+    panel.evaluate(TYPE_WHEN_IT_COMES)
+    card = ask_user(panel, provider)
+    expect(panel.message).to_be_focused()
+    expect(card.get_by_role("radio")).to_have_count(3)
+    card.get_by_role("radio", name="Crisp edges").click()
+    done(panel)
+
+
 def test_a_question_is_answered_by_keys(panel: Panel, provider: ProviderThread) -> None:
     card = ask_user(panel, provider)
     expect(card).to_be_focused()
+    expect(card).not_to_have_class(NEW)
     panel.page.keyboard.press("3")
     done(panel)
     assert "As it is" in answers_seen(provider)
@@ -144,6 +165,8 @@ def test_several_options_and_a_text_are_sent_together(
     panel: Panel, provider: ProviderThread
 ) -> None:
     card = ask_user(panel, provider, multiple=True)
+    expect(card).to_be_focused()
+    expect(card).not_to_have_class(NEW)
     panel.page.keyboard.press("1")
     panel.page.keyboard.press("3")
     expect(card.get_by_role("checkbox", checked=True)).to_have_count(2)

@@ -80,12 +80,31 @@ def test_a_search_without_a_hit_says_so_and_ends_with_escape(library: Panel) -> 
 NEWEST = "async () => (await (await fetch('/api/chats')).json()).chats[0].id"
 
 
+# Where the words begin, and how far the text stands below the ring around the list of days.
+CLEAN_UP_LOOK = """card => {
+    const words = one => {
+        const range = document.createRange()
+        range.selectNodeContents(one)
+        return Math.round(range.getBoundingClientRect().left)
+    }
+    const bottom = card.querySelector('select').getBoundingClientRect().bottom
+    return {
+        lefts: new Set([...card.querySelectorAll('p, .ca-actions button:not([hidden])')]
+            .map(words)).size,
+        below: card.querySelector('[role=status]').getBoundingClientRect().top - bottom - 4,
+    }
+}"""
+
+
 def test_a_clean_up_that_finds_nothing_says_so_and_closes(library: Panel) -> None:
     opened_list(library)
     library.button("More").click()
     library.page.get_by_role("menuitem", name="Clean up old chats", exact=True).click()
     card = library.root.get_by_role("region", name="Clean up old chats")
     expect(card.get_by_role("status")).to_contain_text("No chat is that old")
+    look = card.evaluate(CLEAN_UP_LOOK)
+    assert look["lefts"] == 1
+    assert look["below"] >= 0
     expect(card.get_by_role("button", name=re.compile("^Delete"))).to_have_count(0)
     card.get_by_role("combobox", name="Not changed for").select_option("30 days")
     expect(card.get_by_role("status")).to_contain_text("No chat is that old")

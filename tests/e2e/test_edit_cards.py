@@ -91,13 +91,20 @@ def test_undo_takes_all_changes_of_an_answer_back_at_once_and_redo_makes_them_ag
     assert sampler(panel) == before
 
 
-def test_what_was_changed_since_is_named_and_stays(panel: Panel, provider: ProviderThread) -> None:
+def test_what_was_changed_since_is_named_and_stays(
+    panel: Panel, provider: ProviderThread, axe: str
+) -> None:
     before = sampler(panel)
     change(panel, provider, {"cfg": before["cfg"] + 1})
     panel.evaluate(SET_CFG, before["cfg"] + 5)
     panel.button("Undo this turn").click()
     why = panel.answer.get_by_role("status")
-    expect(why).to_contain_text("Changed since, so nothing was done:")
+    expect(why).to_contain_text(
+        "Changed since, so nothing was done. Take back these later changes first"
+    )
+    for theme in ("light", "dark"):
+        use_theme(panel, theme)
+        assert violations(panel, axe) == [], theme
     why.get_by_role("button", name=before["id"]).click()
     assert panel.evaluate(SELECTED) == ["KSampler"]
     assert sampler(panel)["cfg"] == before["cfg"] + 5

@@ -190,6 +190,20 @@ def test_a_turn_begins_after_a_larger_gap_than_its_answer(
     assert 12 <= gaps["after"] <= 16
 
 
+ERROR_GAP = """() => document.querySelector('.ca-panel .ca-card--error').getBoundingClientRect().top
+    - document.querySelector('.ca-panel .ca-bubble').getBoundingClientRect().bottom"""
+
+
+def test_an_error_without_an_answer_stands_where_the_answer_would(
+    panel: Panel, provider: ProviderThread
+) -> None:
+    provider.queue(Script(status=400, body={"error": {"message": "no"}}))
+    panel.ask("One?")
+    expect(panel.button("Retry")).to_be_visible()
+    panel.idle()
+    assert panel.evaluate(ERROR_GAP) == 14
+
+
 TABLE_LOOK = """() => {
     const table = document.querySelector('.ca-panel .ca-table table')
     const cells = [...table.querySelectorAll('td')]

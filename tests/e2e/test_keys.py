@@ -124,6 +124,48 @@ def test_a_click_on_the_canvas_gives_comfyui_its_keys_back(panel: Panel) -> None
     panel.open()
 
 
+SELECT_SAMPLER = """() => {
+    app.canvas.deselectAll()
+    app.canvas.select(app.rootGraph.nodes.find(({type}) => type === 'KSampler'))
+}"""
+MODES = "() => app.rootGraph.nodes.map(({mode}) => mode)"
+
+
+@pytest.mark.parametrize("key", ["Control+b", "Control+m", "Meta+b"])
+@pytest.mark.parametrize("place", ["Message", "Menu"])
+def test_a_command_of_the_canvas_changes_no_node_from_the_panel(
+    panel: Panel, place: str, key: str
+) -> None:
+    """Ctrl + B would bypass the selected node, Ctrl + M mute it."""
+    panel.evaluate(SELECT_SAMPLER)
+    before = panel.evaluate(MODES)
+    panel.root.get_by_label(place, exact=True).focus()
+    panel.page.keyboard.press(key)
+    panel.drawn()
+    assert panel.evaluate(MODES) == before
+    panel.evaluate("() => app.canvas.deselectAll()")
+
+
+def test_comfyui_weighs_no_word_in_the_text_box(panel: Panel) -> None:
+    """In its own text fields Ctrl + arrow writes "(light:1.05)"."""
+    panel.message.fill("soft light")
+    panel.message.press("Control+ArrowUp")
+    panel.message.press("Meta+ArrowUp")
+    panel.drawn()
+    expect(panel.message).to_have_value("soft light")
+    panel.message.fill("")
+
+
+def test_the_workflow_is_saved_from_the_panel(panel: Panel) -> None:
+    """Otherwise the browser would save its page."""
+    panel.message.focus()
+    panel.page.keyboard.press("Control+s")
+    dialog = panel.page.get_by_role("dialog").filter(has_text="Save")
+    expect(dialog).to_be_visible()
+    panel.page.keyboard.press("Escape")
+    expect(dialog).to_have_count(0)
+
+
 def test_escape_stops_the_answer(panel: Panel, provider: ProviderThread) -> None:
     provider.queue(Script([{"text": "Begun"}, {"wait": new_wait()}]))
     panel.ask("Count")

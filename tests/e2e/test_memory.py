@@ -33,6 +33,11 @@ CLEAR = """async () => {
 }"""
 TOO_WIDE = """() => [...document.querySelectorAll('.ca-panel .ca-page')]
     .filter(page => page.offsetParent && page.scrollWidth > page.clientWidth + 1).length"""
+# Lines of facts that begin with the dot between two facts.
+DOT_FIRST = """() => [...document.querySelectorAll('.ca-memory__facts')].filter(line =>
+    [...line.children].some((fact, at) => at > 0
+        && fact.offsetLeft <= line.firstElementChild.offsetLeft
+        && getComputedStyle(fact, '::before').content !== 'none')).length"""
 SAID = "I always want 4:5 portraits"
 
 
@@ -225,7 +230,21 @@ def test_the_page_fits_a_narrow_side_bar(house: Panel) -> None:
     house.evaluate("() => { document.querySelector('.ca-panel').style.width = '' }")
 
 
-def test_memory_is_switched_off_and_the_installation_has_the_last_word(house: Panel) -> None:
+def test_no_line_of_facts_begins_with_a_dot(house: Panel) -> None:
+    text = "I prefer soft window light to studio light"
+    send(house, "POST", "/memories", text=text, kind="preference", pinned=True)
+    open_page(house)
+    house.evaluate("() => { document.querySelector('.ca-panel').style.width = '300px' }")
+    expect(house.root.locator(".ca-memory__facts")).to_be_visible()
+    facts = house.root.locator(".ca-memory__facts").bounding_box()
+    assert facts is not None and facts["height"] > 30, "the facts have two lines"
+    assert house.evaluate(DOT_FIRST) == 0
+    house.evaluate("() => { document.querySelector('.ca-panel').style.width = '' }")
+
+
+def test_memory_is_switched_off_and_the_installation_has_the_last_word(
+    house: Panel, axe: str
+) -> None:
     open_page(house)
     on = house.root.get_by_role("switch", name="Remember across chats")
     itself = house.root.get_by_role("switch", name="Notice by itself what lasts")
@@ -233,6 +252,9 @@ def test_memory_is_switched_off_and_the_installation_has_the_last_word(house: Pa
     expect(itself).to_have_attribute("aria-checked", "false")
     itself.click()
     expect(house.root.get_by_text("ASSISTANT_MEMORY is “manual”")).to_be_visible()
+    for theme in ("light", "dark"):
+        use_theme(house, theme)
+        assert violations(house, axe) == [], theme
     expect(itself).to_have_attribute("aria-checked", "false")
     on.click()
     expect(house.root.get_by_text("Nothing is remembered, and nothing")).to_be_visible()

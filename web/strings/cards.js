@@ -88,7 +88,8 @@ export const CARDS = {
   "edits.undo": "Undo this turn",
   "edits.redo": "Redo",
   "edits.undone": "The changes of this answer are taken back.",
-  "edits.changed": "Changed since, so nothing was done:",
+  "edits.changed":
+    "Changed since, so nothing was done. Take back these later changes first (Ctrl+Z on the canvas):",
   "node.show": "Show {name} on the canvas",
   "node.gone": "{name} is not in the open workflow",
 

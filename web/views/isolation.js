@@ -7,8 +7,11 @@
 
 import { t } from "../strings.js";
 
-/** Keys kept in the panel with Ctrl or Cmd: text editing, and Enter, which queues the workflow. */
-const TEXT_KEYS = new Set(["a", "c", "v", "x", "y", "z", "enter", "backspace", "delete"]);
+/**
+ * Keys that reach ComfyUI with Ctrl or Cmd: they save and open workflows, and open its settings. Any
+ * other one would change the selected nodes, queue the workflow or weigh a word of the text box.
+ */
+const HOST_KEYS = new Set(["s", "o", ","]);
 
 /**
  * With Alt, the key that opens and closes the panel: "a", which on a Mac is "å" with Alt. It is the
@@ -37,9 +40,9 @@ export function keepKeysInside(element, actions) {
     element.addEventListener(name, (given) => {
       const event = /** @type {KeyboardEvent} */ (given);
       const key = event.key.toLowerCase();
-      const command = event.ctrlKey || event.metaKey;
+      const serves = (event.ctrlKey || event.metaKey) && HOST_KEYS.has(key);
       const opens = event.altKey && OPEN_KEYS.includes(key);
-      if (!opens && (!command || TEXT_KEYS.has(key))) event.stopPropagation();
+      if (!opens && !serves) event.stopPropagation();
       if (name === "keydown" && event.key === "Escape" && !isComposing(event)) actions.escape();
     });
   }

@@ -262,6 +262,7 @@ export function createPanelView(panel, host, canvas, close) {
     drawGate(state);
     const name = state.page === "chat" ? titleOf(state.chat) : t(`panel.${state.page}`);
     setText(header.title, name);
+    header.title.title = name;
     show(temporary, state.page === "chat" && state.chat.temporary);
     element.classList.toggle("ca-panel--temporary", state.chat.temporary);
     if (state.page === "chat") {

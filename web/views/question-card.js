@@ -2,6 +2,9 @@
 /**
  * A question of the model (`askUser`): options to choose by click or by key (1 to 8, arrows, Enter),
  * and a text box for another answer. When it is answered, the card says what was chosen.
+ *
+ * The law: no key answers by accident. A question takes the focus of the empty text box, where a person
+ * may just begin "2 times larger": at first a digit goes into the text box, as all other keys do.
  */
 
 import { answerIn } from "../state/waiting.js";
@@ -19,6 +22,10 @@ import { isComposing } from "./isolation.js";
 
 /** Most characters of a question and of an option that are shown. */
 const LONGEST = 2000;
+/** Milliseconds after a question took the focus in which a digit is not meant for it. */
+const UNREAD = 1000;
+/** The class of a card in this time. */
+const NEW = "ca-card--new";
 
 /** @param {string} text */
 const words = (text) => seen(text.slice(0, LONGEST));
@@ -52,7 +59,10 @@ export function createQuestionCard(question, answer) {
   let drawn = "";
   let wasLive = true;
 
-  element.addEventListener("keydown", (event) => form.key(event));
+  element.addEventListener("keydown", (event) => {
+    const isUnread = event.target === element && element.classList.contains(NEW);
+    if (!(isUnread && /^\d$/.test(event.key))) form.key(event);
+  });
 
   return {
     element,
@@ -69,7 +79,11 @@ export function createQuestionCard(question, answer) {
       // Until the turn has paused, the server takes no answer.
       const waits = live || works;
       form.disable(waits);
-      if (wasLive && !waits && form.mayFocus()) takeFocus(element);
+      if (wasLive && !waits && form.mayFocus()) {
+        element.classList.add(NEW);
+        setTimeout(() => element.classList.remove(NEW), UNREAD);
+        takeFocus(element);
+      }
       wasLive = waits;
     },
   };
