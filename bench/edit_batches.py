@@ -25,6 +25,7 @@ from .edit_reader import (
     Unreadable,
     choices_of,
     kind_of,
+    kinds_of,
     options_of,
     read_values,
     widget_specs,
@@ -426,14 +427,13 @@ def _disconnect(at: Batches) -> Json | None:
 def fresh(at: Batches, type_: str) -> Json:
     """A new node in the model."""
     definition = at.info[type_]
-    kinds = {name: kind_of(spec) for name, spec in widget_specs(definition)}
     return {
         "type": type_,
         "title": None,
         "mode": 0,
         "values": read_values(definition, []),
         "links": {},
-        "kinds": kinds,
+        "kinds": kinds_of(definition),
         "gives": [one if isinstance(one, str) else "COMBO" for one in definition["output"]],
     }
 

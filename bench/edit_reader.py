@@ -126,6 +126,7 @@ def _node(raw: Json, definitions: Mapping[str, Json], info: Info) -> Json:
         if not isinstance(values, list):
             raise Unreadable("values by name")
         found["values"] = read_values(info[kind], list(values))
+        found["kinds"] = {**kinds_of(info[kind]), **found["kinds"]}
         specs = widget_specs(info[kind])
         open_ones = [name for name, spec in specs if kind_of(spec).startswith("COMFY_")]
         found["kinds"].update(dict.fromkeys(open_ones, "*"))
@@ -220,6 +221,13 @@ def widget_specs(definition: Json) -> list[tuple[str, Any]]:
         order = (definition.get("input_order") or {}).get(section) or listed
         found += [(name, listed[name]) for name in order if name in listed]
     return found
+
+
+def kinds_of(definition: Json) -> dict[str, str]:
+    """The types of a definition's inputs, in order. A page gives a node all of them, and puts those
+    that its file alone has behind them."""
+    specs = widget_specs(definition)
+    return {name: kind_of(spec) for name, spec in specs if not options_of(spec).get("socketless")}
 
 
 def kind_of(spec: Any) -> str:

@@ -3,11 +3,13 @@
 import json
 from collections.abc import Mapping
 from functools import cache
+from random import Random
 from typing import Any
 
 import pytest
 from plugin.assistant.workflow.edits.forecast import Forecast, forecast
 from plugin.bench import edit_fuzz
+from plugin.bench.edit_batches import Batches
 from plugin.bench.edit_fuzz import Fuzz, alike, differing, unlike
 from plugin.bench.edit_reader import Unreadable, prompt, read
 from plugin.preview.catalog import load_catalog
@@ -84,3 +86,27 @@ def test_the_second_reader_follows_bypassed_nodes_and_reroutes() -> None:
     made = prompt(read({"nodes": [*nodes, node(4, "Save", 3)], "links": links}, info))
     assert made["4"]["links"] == {"image": ("1", 0)}
     assert made.keys() == {"1", "4"}
+
+
+def test_a_bypassed_node_has_the_inputs_that_its_file_leaves_out() -> None:
+    text = ["STRING", {}]
+    join = {"input": {"required": {"a": text, "b": text}}, "output": ["STRING"]}
+    info = {"Join": join, "Load": {"input": {}, "output": ["STRING"]}}
+
+    def node(id_: int, name: str, link: int, **more: Any) -> dict[str, Any]:
+        inputs = [{"name": name, "type": "STRING", "link": link}]
+        outputs = [{"name": "STRING", "type": "STRING"}]
+        return {"id": id_, "type": "Join", "inputs": inputs, "outputs": outputs, **more}
+
+    load = {"id": 1, "type": "Load", "outputs": [{"name": "STRING", "type": "STRING"}]}
+    nodes = [load, node(2, "b", 1, mode=4), node(3, "a", 2, widgets_values=["mine", ""])]
+    links = [[1, 1, 0, 2, 0, "STRING"], [2, 2, 0, 3, 0, "STRING"]]
+    made = prompt(read({"nodes": nodes, "links": links}, info))
+    assert made["3"] == {"type": "Join", "values": {"a": "mine", "b": ""}, "links": {}}
+
+
+def test_a_subgraph_inside_of_one_that_is_unwrapped_is_compared() -> None:
+    nested = next(one for one in fuzz().subjects if one.name == "image_netayume_lumina_t2i")
+    at = Batches(nested.model, fuzz().info, fuzz().types, Random(0))
+    outcome = fuzz().unwrapped(nested, at, [], Random(0))
+    assert (outcome.kind, outcome.failures) == (f"unwrap on {nested.name}", [])
