@@ -187,6 +187,8 @@ class Fuzz:
             return self._wrapped(subject, at, operations, random)
         if number % 10 == 8:
             return self.unwrapped(subject, at, operations, random)
+        if not operations:
+            return Outcome("no occasion for an operation")
         outcome = Outcome(f"valid on {subject.name}", operations=operations)
         made = self._made(subject, operations, outcome)
         if made is not None:

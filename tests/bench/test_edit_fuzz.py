@@ -54,6 +54,12 @@ def test_a_refused_batch_that_is_carried_out_is_found(monkeypatch: pytest.Monkey
     assert fuzz().run(1).failures == ["it was not refused"]
 
 
+def test_a_workflow_without_an_occasion_gives_no_batch(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(Batches, "batch", lambda self, count: [])
+    outcome = fuzz().run(0)
+    assert (outcome.kind, outcome.failures) == ("no occasion for an operation", [])
+
+
 def test_what_differs_is_said() -> None:
     node = {"type": "A", "title": None, "mode": 0, "values": {"x": 1}, "links": {}}
     scope = {"nodes": {"1": node}, "inputs": [], "outputs": {}}
