@@ -84,12 +84,12 @@ class TakingBack:
                 code="changed_since",
                 extra={"nodes": nodes},
             )
+        told = [await self._done(chat_id, *one, asked, definitions) for one in todo]
         await self._mark(chat_id, asked, found)
         if not todo:
             what = "redo" if asked.redo else "undo"
             said = "There is nothing to make again." if asked.redo else "There is nothing to undo."
             raise Conflict(said, code=f"nothing_to_{what}")
-        told = [await self._done(chat_id, *one, asked, definitions) for one in todo]
         return told[0] if len(told) == 1 else {**told[0], "also": told[1:]}
 
     async def restore(self, chat_id: str, asked: Asked) -> Json:
