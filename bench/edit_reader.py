@@ -374,7 +374,7 @@ def _bypassed(node: Json, output: int, kind: str) -> Any:
     """What a bypassed node passes on: the input at the output's place, else one of its type."""
     gives = node["gives"][output] if output < len(node["gives"]) else "*"
     inputs = list(node["kinds"].items())
-    if "*" in (kind, gives) or any("," in one or one == "*" for _, one in inputs):
+    if any("," in one or one == "*" for one in (kind, gives, *(one for _, one in inputs))):
         raise Unreadable("a bypassed node with types that are not clear")
     fitting = [name for name, one in inputs if one == gives and one == kind]
     if output < len(inputs) and inputs[output][1] == kind == gives:

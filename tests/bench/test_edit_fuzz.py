@@ -116,3 +116,16 @@ def test_a_subgraph_inside_of_one_that_is_unwrapped_is_compared() -> None:
     at = Batches(nested.model, fuzz().info, fuzz().types, Random(0))
     outcome = fuzz().unwrapped(nested, at, [], Random(0))
     assert (outcome.kind, outcome.failures) == (f"unwrap on {nested.name}", [])
+
+
+def test_the_second_reader_does_not_tell_what_a_bypassed_node_gives_an_input_of_several_types() -> (
+    None
+):
+    load = {"id": 1, "type": "Load", "outputs": [{"name": "INT", "type": "INT"}]}
+    slots = {"inputs": [{"name": "n", "type": "INT", "link": 1}], "outputs": load["outputs"]}
+    asks = {"inputs": [{"name": "n", "type": "INT,FLOAT", "link": 2}], "outputs": []}
+    nodes = [load, {"id": 2, "type": "Pass", "mode": 4, **slots}, {"id": 3, "type": "Ask", **asks}]
+    links = [[1, 1, 0, 2, 0, "INT"], [2, 2, 0, 3, 0, "INT"]]
+    info: dict[str, Any] = {one: {"input": {}, "output": []} for one in ("Load", "Pass", "Ask")}
+    with pytest.raises(Unreadable):
+        prompt(read({"nodes": nodes, "links": links}, info))
