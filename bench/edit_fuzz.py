@@ -60,6 +60,8 @@ COMPUTED = ("{", "//", "/*", "%", "\\")
 """Signs of texts that the front end computes: both sides may have them differently."""
 MOST_OPERATIONS = 8
 PROGRESS = 500
+DIGITS = 12
+"""Of a fraction; front ends keep fewer."""
 COMPARED = ("type", "title", "mode", "values", "links")
 
 
@@ -377,11 +379,14 @@ def renamed(theirs: dict[str, Json], names: dict[str, str]) -> dict[str, Json]:
 
 
 def plain(value: Any) -> Any:
-    """A value in a form that tells *true* from 1, but not 1 from 1.0."""
+    """A value in a form that tells *true* from 1, but not 1 from 1.0, nor 0.3 from what binary
+    fractions make of it, which a front end rounds when it sets a value."""
     if isinstance(value, Mapping):
         return {key: plain(one) for key, one in value.items()}
     if isinstance(value, (list, tuple)):
         return [plain(one) for one in value]
+    if isinstance(value, float):
+        return round(value, DIGITS)
     return ("bool", value) if isinstance(value, bool) else value
 
 

@@ -66,6 +66,9 @@ def test_what_differs_is_said() -> None:
     other = {**scope, "nodes": {"1": {**node, "values": {"x": True}}}}
     assert list(differing({"": scope}, {"": scope})) == []
     assert list(differing({"": scope}, {"": other})) == [":1 values: {'x': 1} {'x': True}"]
+    third = {**scope, "nodes": {"1": {**node, "values": {"x": 0.1 + 0.2}}}}
+    rounded = {**scope, "nodes": {"1": {**node, "values": {"x": 0.3}}}}
+    assert list(differing({"": third}, {"": rounded})) == []
     assert alike(1, 1.0) and not alike(1, True)
     assert list(unlike({"1": node}, {})) == ["1 is in one prompt only"]
 
