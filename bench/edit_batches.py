@@ -302,11 +302,11 @@ def _choose(at: Batches, node: Json, name: str, spec: Any, value: str) -> bool:
         return False
     branch = next(one for one in options_of(spec)["options"] if one["key"] == value)
     try:
-        fresh = read_values({"input": branch["inputs"]}, [])
+        fresh = read_values({"input": branch["inputs"]}, [], f"{name}.")
     except Unreadable:
         return False
     kept = {key: one for key, one in node["values"].items() if not key.startswith(f"{name}.")}
-    node["values"] = {**kept, **{f"{name}.{key}": one for key, one in fresh.items()}}
+    node["values"] = {**kept, **fresh}
     node["kinds"] = {
         key: one for key, one in node["kinds"].items() if not key.startswith(f"{name}.")
     }

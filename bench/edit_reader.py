@@ -242,10 +242,11 @@ def choices_of(spec: Any) -> list[Any]:
     return spec[0] if isinstance(spec[0], list) else list(options_of(spec).get("options") or [])
 
 
-def read_values(definition: Json, values: list[Any]) -> Json:
-    """The values of a node by name, given those of its file; defaults where the file has none."""
+def read_values(definition: Json, values: list[Any], prefix: str = "") -> Json:
+    """The values of a node by name, given those of its file; defaults where the file has none. An
+    option of a dynamic combo has the combo's name as `prefix`."""
     found: Json = {}
-    _read_widgets(widget_specs(definition), "", values, found)
+    _read_widgets(widget_specs(definition), prefix, values, found)
     return found
 
 

@@ -11,7 +11,7 @@ from plugin.assistant.workflow.edits.forecast import Forecast, forecast
 from plugin.bench import edit_fuzz
 from plugin.bench.edit_batches import Batches
 from plugin.bench.edit_fuzz import Fuzz, alike, differing, unlike
-from plugin.bench.edit_reader import Unreadable, prompt, read
+from plugin.bench.edit_reader import DYNAMIC, Unreadable, prompt, read
 from plugin.preview.catalog import load_catalog
 
 SAMPLE, SLICE = 150, 10
@@ -95,6 +95,24 @@ def test_the_second_reader_follows_bypassed_nodes_and_reroutes() -> None:
     made = prompt(read({"nodes": [*nodes, node(4, "Save", 3)], "links": links}, info))
     assert made["4"]["links"] == {"image": ("1", 0)}
     assert made.keys() == {"1", "4"}
+
+
+def test_a_seed_in_an_option_of_a_dynamic_combo_does_not_change_by_itself() -> None:
+    seed = ["INT", {}]
+    on, off = {"required": {"seed": seed}}, dict[str, Any]()
+    options = [{"key": "off", "inputs": off}, {"key": "on", "inputs": on}]
+    mode = [DYNAMIC, {"options": options}]
+    info = {"Text": {"input": {"required": {"mode": mode, "seed": seed}}, "output": []}}
+    node = {"id": 1, "type": "Text", "widgets_values": ["off", 3, "fixed"]}
+    model = read({"nodes": [node], "links": []}, info)
+    found = []
+    for number in range(100):
+        at = Batches(model, info, ["Text"], Random(number))
+        at.batch(1)
+        found += [one["values"].keys() for one in at.model[""]["nodes"].values()]
+    chosen = [names for names in found if "mode.seed" in names]
+    assert chosen and all("control_after_generate" in names for names in chosen)
+    assert not any("mode.control_after_generate" in names for names in chosen)
 
 
 def test_a_bypassed_node_has_the_inputs_that_its_file_leaves_out() -> None:
