@@ -25,6 +25,7 @@ from .edit_reader import (
     Unreadable,
     choices_of,
     kind_of,
+    kinds_of,
     options_of,
     read_values,
     widget_specs,
@@ -301,11 +302,11 @@ def _choose(at: Batches, node: Json, name: str, spec: Any, value: str) -> bool:
         return False
     branch = next(one for one in options_of(spec)["options"] if one["key"] == value)
     try:
-        fresh = read_values({"input": branch["inputs"]}, [])
+        fresh = read_values({"input": branch["inputs"]}, [], f"{name}.")
     except Unreadable:
         return False
     kept = {key: one for key, one in node["values"].items() if not key.startswith(f"{name}.")}
-    node["values"] = {**kept, **{f"{name}.{key}": one for key, one in fresh.items()}}
+    node["values"] = {**kept, **fresh}
     node["kinds"] = {
         key: one for key, one in node["kinds"].items() if not key.startswith(f"{name}.")
     }
@@ -426,14 +427,13 @@ def _disconnect(at: Batches) -> Json | None:
 def fresh(at: Batches, type_: str) -> Json:
     """A new node in the model."""
     definition = at.info[type_]
-    kinds = {name: kind_of(spec) for name, spec in widget_specs(definition)}
     return {
         "type": type_,
         "title": None,
         "mode": 0,
         "values": read_values(definition, []),
         "links": {},
-        "kinds": kinds,
+        "kinds": kinds_of(definition),
         "gives": [one if isinstance(one, str) else "COMBO" for one in definition["output"]],
     }
 

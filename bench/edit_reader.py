@@ -126,6 +126,7 @@ def _node(raw: Json, definitions: Mapping[str, Json], info: Info) -> Json:
         if not isinstance(values, list):
             raise Unreadable("values by name")
         found["values"] = read_values(info[kind], list(values))
+        found["kinds"] = {**kinds_of(info[kind]), **found["kinds"]}
         specs = widget_specs(info[kind])
         open_ones = [name for name, spec in specs if kind_of(spec).startswith("COMFY_")]
         found["kinds"].update(dict.fromkeys(open_ones, "*"))
@@ -222,6 +223,13 @@ def widget_specs(definition: Json) -> list[tuple[str, Any]]:
     return found
 
 
+def kinds_of(definition: Json) -> dict[str, str]:
+    """The types of a definition's inputs, in order. A page gives a node all of them, and puts those
+    that its file alone has behind them."""
+    specs = widget_specs(definition)
+    return {name: kind_of(spec) for name, spec in specs if not options_of(spec).get("socketless")}
+
+
 def kind_of(spec: Any) -> str:
     return "COMBO" if isinstance(spec[0], list) else str(spec[0])
 
@@ -234,10 +242,11 @@ def choices_of(spec: Any) -> list[Any]:
     return spec[0] if isinstance(spec[0], list) else list(options_of(spec).get("options") or [])
 
 
-def read_values(definition: Json, values: list[Any]) -> Json:
-    """The values of a node by name, given those of its file; defaults where the file has none."""
+def read_values(definition: Json, values: list[Any], prefix: str = "") -> Json:
+    """The values of a node by name, given those of its file; defaults where the file has none. An
+    option of a dynamic combo has the combo's name as `prefix`."""
     found: Json = {}
-    _read_widgets(widget_specs(definition), "", values, found)
+    _read_widgets(widget_specs(definition), prefix, values, found)
     return found
 
 
@@ -366,7 +375,7 @@ def _bypassed(node: Json, output: int, kind: str) -> Any:
     """What a bypassed node passes on: the input at the output's place, else one of its type."""
     gives = node["gives"][output] if output < len(node["gives"]) else "*"
     inputs = list(node["kinds"].items())
-    if "*" in (kind, gives) or any("," in one or one == "*" for _, one in inputs):
+    if any("," in one or one == "*" for one in (kind, gives, *(one for _, one in inputs))):
         raise Unreadable("a bypassed node with types that are not clear")
     fitting = [name for name, one in inputs if one == gives and one == kind]
     if output < len(inputs) and inputs[output][1] == kind == gives:

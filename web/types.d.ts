@@ -157,7 +157,14 @@ export interface ContextReport {
   parts: Record<
     "system" | "user_context" | "tool_schemas" | "summary" | "history" | "tool_results" | "current",
     Amount
-  > & { events?: Amount; recalled?: Amount; memories?: Amount; workflow?: Amount; reminder?: Amount };
+  > & {
+    events?: Amount;
+    recalled?: Amount;
+    memories?: Amount;
+    workflow?: Amount;
+    taken_back?: Amount;
+    reminder?: Amount;
+  };
   total: Amount;
   window: number;
   reserve: number;

@@ -9,7 +9,7 @@ await edits.of_chat("c1")                                                     wi
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from operator import itemgetter
 from typing import Any
@@ -55,6 +55,13 @@ class ChatEdits:
         """All edits, the oldest first."""
         return await self._store.read(chat_id, lambda t: edit_rows.of_chat(t, chat_id))
 
+    async def taken_back_by_people(self, chat_id: str) -> frozenset[str]:
+        """The answers whose edits a person took back. What a later answer took back is not among
+        them: the calls of that answer say so."""
+        found = await self.of_chat(chat_id)
+        by_answers = {one.takes_back for one in found if not one.undone}
+        return frozenset(undone_answers(found)) - by_answers
+
     async def of_message(self, chat_id: str, message_id: str) -> tuple[StoredEdit, ...]:
         """The edits of an answer, the oldest first; those whose graphs are damaged are left out."""
 
@@ -90,3 +97,17 @@ class ChatEdits:
         await self._store.change_row(
             chat_id, lambda t: edit_rows.mark(t, chat_id, message_id, undone)
         )
+
+    async def mark_taking_back(self, chat_id: str, message_id: str) -> None:
+        """Note that the edits of an answer are there again, which a later answer had taken back."""
+        await self._store.change_row(
+            chat_id, lambda t: edit_rows.mark_taking_back(t, chat_id, message_id)
+        )
+
+
+def undone_answers(found: Iterable[Edit]) -> tuple[str, ...]:
+    """The answers all of whose edits are taken back, in the order of their first edits."""
+    answers: dict[str, bool] = {}
+    for one in found:
+        answers[one.message_id] = one.undone and answers.get(one.message_id, True)
+    return tuple(answer for answer, undone in answers.items() if undone)

@@ -117,6 +117,10 @@ class ChatContext:
         """Notes the memories that the chat began with (R45)."""
         self._projections = replace(self._projections, core=memory_ids)
 
+    def take_back(self, answers: Iterable[str]) -> None:
+        """Notes the ids of the answers whose edits a person took back."""
+        self._projections = self._projections.with_taken_back(self._log, answers)
+
     def spend(self, dollars: float) -> None:
         """Counts the cost of a request about the chat that is none of its answers."""
         self._projections = replace(self._projections, spent=self._projections.spent + dollars)
@@ -254,9 +258,7 @@ class ChatContext:
 
         Where prompts are cached, requests have it from the next cut on, since it would break the
         prefix; with `at_once`, and after a cut that no request was sent with (`settle`), the next
-        request has it. It is not added when the request would have more than `most_tokens` tokens
-        with it.
-        """
+        request has it. It is not added when a request with it has more than `most_tokens`."""
         shown = at_once or self._unsent_cut or not self._limits.cached
         changed = self._projections.with_llm_summary(self._log, text, end, shown=shown)
         if most_tokens is not None and self._draft(changed).tokens > most_tokens:
@@ -314,11 +316,8 @@ class ChatContext:
 
     def _cut(self, before: Draft, coming: int = 0, *, manual: bool = False) -> Draft:
         """The draft after a cut of its oldest groups, committed with their summary; `before` itself
-        when no cut saves enough. The cut leaves room for `coming` user messages.
-
-        Where prompts are cached, older rounds are masked at the same time: the cut breaks the
-        prefix anyway.
-        """
+        when no cut saves enough. The cut leaves room for `coming` user messages. Where prompts are
+        cached, older rounds are masked at the same time: the cut breaks the prefix anyway."""
         made = self._masks(before) if self._limits.cached else []
         mask, draft = made[-1] if made else (NO_MASK, before)
         summary = self._most_summary(sum(counted.tokens for counted in draft.system))

@@ -60,6 +60,11 @@ EVENTS = NoteKind(
 WORKFLOW = NoteKind(
     "workflow", ReportPart("workflow", "The open workflow", in_header=False), one_line=True
 )
+TAKEN_BACK = NoteKind(
+    "taken_back",
+    ReportPart("taken_back", "Edits that you took back", in_header=False),
+    one_line=True,
+)
 REMINDER = NoteKind(
     "reminder", ReportPart("reminder", "Reminder of your rules", in_header=False), one_line=True
 )
@@ -85,7 +90,7 @@ MEMORIES = NoteKind(
     least_tokens=100,
 )
 WRAP_UP = NoteKind("wrap_up", HISTORY, setting="LLM_WRAP_UP_SHARE")
-KINDS = (EVENTS, WORKFLOW, RECALLED, MEMORIES, REMINDER, WRAP_UP)
+KINDS = (EVENTS, WORKFLOW, TAKEN_BACK, RECALLED, MEMORIES, REMINDER, WRAP_UP)
 WRAP_UP_TEXT = (
     "[Note from ComfyUI Assistant, not from the user: this turn has almost filled the model's "
     "window. Wrap up now: call no more tools unless one is indispensable, and say what is done and "

@@ -57,6 +57,7 @@ def to_json(projections: Projections) -> dict[str, Any]:
         ],
         "spent": projections.spent,
         "core": None if projections.core is None else list(projections.core),
+        "taken_back": list(projections.taken_back),
     }
 
 
@@ -92,6 +93,7 @@ def _from_summary(summary: Summary) -> dict[str, Any]:
             "others": [[*key, text] for key, text in summary.ledger.others.items()],
             "workflow": summary.ledger.workflow,
             "plan": [[step.text, step.state] for step in summary.ledger.plan],
+            "taken_back": list(summary.ledger.taken_back),
         },
         "values": list(summary.values),
         "errors": _from_quotes(summary.errors),
@@ -127,13 +129,15 @@ class _LedgerJson(BaseModel):
     # Nor have those from before links, modes and names of workflows were noted.
     others: tuple[tuple[Text, Text, Text], ...] = ()
     workflow: Text = ""
+    # Nor have those from before edits were taken back by people.
+    taken_back: tuple[Count, ...] = ()
 
     def ledger(self) -> Ledger:
         values = {(node, widget): (old, new) for node, widget, old, new in self.values}
         plan = tuple(PlanStep(*step) for step in self.plan)
         others = {(node, part): text for node, part, text in self.others}
         added, removed = dict(self.added), dict(self.removed)
-        return Ledger(values, added, removed, plan, others, self.workflow)
+        return Ledger(values, added, removed, plan, others, self.workflow, self.taken_back)
 
 
 class _SummaryJson(BaseModel):
@@ -193,6 +197,7 @@ class _ProjectionsJson(BaseModel):
     core: Texts | None = None
     spent: float = Field(default=0.0, ge=0, allow_inf_nan=False)
     """Missing where it was stored before there were memories."""
+    taken_back: Texts = ()
 
     def projections(self) -> Projections:
         """Raises ValueError for cuts that do not follow each other, or of which not each has its
@@ -218,6 +223,7 @@ class _ProjectionsJson(BaseModel):
             shown=self.shown,
             core=self.core,
             spent=self.spent,
+            taken_back=self.taken_back,
         )
 
     def _of_cuts(self, name: str, missing: T) -> tuple[T, ...]:

@@ -7,10 +7,11 @@ is edited or branched inside a range, that range and the later ones are dropped.
 from __future__ import annotations
 
 import itertools
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from .log import ChatLog, Group
+from .summary.ledger import Ledger
 from .summary.state import Summary, extended
 
 
@@ -73,7 +74,8 @@ class Projections:
     the last cut, in the order of their rows; they stay where they were sent, where prompts are
     cached. `core` are the ids of the memories that the chat began with, where prompts are cached;
     None for a chat that had no request yet, or began without. `spent` are US dollars for requests
-    about the chat that are none of its answers.
+    about the chat that are none of its answers. `taken_back` are the ids of the answers whose edits
+    a person took back, in order; the summary's ledger is without them.
     """
 
     cuts: tuple[Covered, ...] = ()
@@ -89,6 +91,7 @@ class Projections:
     shown: tuple[Shown, ...] = ()
     core: tuple[str, ...] | None = None
     spent: float = 0.0
+    taken_back: tuple[str, ...] = ()
 
     @property
     def end(self) -> int:
@@ -151,7 +154,9 @@ class Projections:
         told = [group for group in covered if group.first != answer_row]
         cut = Projections(
             cuts=(*self.cuts, Covered.of(log, first, end, limit, len(log))),
-            summary=_summary(self.summary, told, first, end) if most_summary else None,
+            summary=(
+                _summary(self.summary, told, first, end, self.taken_back) if most_summary else None
+            ),
             summary_tokens=most_summary,
             head_row=head_row,
             asked_row=self._request_before(log, covered),
@@ -162,8 +167,26 @@ class Projections:
             llm_summary=self.llm_summary,
             core=self.core,
             spent=self.spent,
+            taken_back=self.taken_back,
         )
         return _with_llm_summary_shown(cut)
+
+    def with_taken_back(self, log: ChatLog, answers: Iterable[str]) -> Projections:
+        """The projections when a person has taken back the edits of these answers and of no others:
+        the summary's ledger is computed again where these are not the answers of before."""
+        taken_back = tuple(sorted(answers))
+        if taken_back == self.taken_back:
+            return self
+        summary = self.summary
+        if summary is not None:
+            rounds = (
+                group
+                for cut in self.cuts
+                for group in log.groups_between(cut.first, cut.end)
+                if group.is_round
+            )
+            summary = replace(summary, ledger=Ledger().after(rounds, taken_back))
+        return replace(self, summary=summary, taken_back=taken_back)
 
     def _request_before(self, log: ChatLog, covered: Sequence[Group]) -> int | None:
         """The row of the request of the turn that a cut of `covered` goes through; None where the
@@ -213,11 +236,13 @@ def _pinned_answer(groups: Sequence[Group], head: int, most_tokens: int) -> int 
     return None
 
 
-def _summary(last: Summary | None, groups: Sequence[Group], first: int, end: int) -> Summary:
+def _summary(
+    last: Summary | None, groups: Sequence[Group], first: int, end: int, taken_back: Sequence[str]
+) -> Summary:
     """The summary `last` extended by the `groups` that the cut from `first` covers; system messages
     are always sent and never summarised."""
     spoken = (group for group in groups if group.first >= first and group.role != "system")
-    return extended(last, spoken, first, end)
+    return extended(last, spoken, first, end, taken_back)
 
 
 def valid(projections: Projections, log: ChatLog) -> Projections:
@@ -248,13 +273,15 @@ def _without_llm_summary(projections: Projections, text: str) -> Projections:
 def _shortened(projections: Projections, cuts: tuple[Covered, ...], log: ChatLog) -> Projections:
     """The projections with only the first `cuts`, summarised again from the log."""
     if not cuts:
-        return Projections(core=projections.core, spent=projections.spent)
+        return Projections(
+            core=projections.core, spent=projections.spent, taken_back=projections.taken_back
+        )
     summary = None
     if projections.summary is not None:
         for cut in cuts:
             groups = log.groups_between(cut.first, cut.end)
             told = [group for group in groups if group.first != projections.answer_row]
-            summary = _summary(summary, told, cut.first, cut.end)
+            summary = _summary(summary, told, cut.first, cut.end, projections.taken_back)
     return Projections(
         cuts,
         summary,
@@ -263,4 +290,5 @@ def _shortened(projections: Projections, cuts: tuple[Covered, ...], log: ChatLog
         answer_row=projections.answer_row,
         core=projections.core,
         spent=projections.spent,
+        taken_back=projections.taken_back,
     )

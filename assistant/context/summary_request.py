@@ -79,7 +79,8 @@ def request_before_cut(
     if not new or draft.tokens > room or not (due or ahead.manual):
         return None
     # The coming cut covers at most these groups, so its computed sections are no longer.
-    coming = extended(projections.summary, new, new[0].first, len(log))
+    taken_back = projections.taken_back
+    coming = extended(projections.summary, new, new[0].first, len(log), taken_back)
     most = room_for_llm_text(coming, ahead.most_message, log.facts)
     if most.words < LEAST_WORDS:
         return None

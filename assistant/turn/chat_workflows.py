@@ -184,13 +184,13 @@ class ChatWorkflows:
         self, chat_id: str, snapshot: Snapshot, message_id: str | None, *, canvas: bool
     ) -> None:
         """Somebody took edits back, or went back to an earlier state: this is the chat's workflow
-        now, and what it is at the message `message_id`. Raises StoreError."""
+        now, and what it is at the message `message_id`. Raises StoreError; then it is not."""
         await self._newest_of(chat_id)
         made = chat_id in self._made or not canvas
-        self._note(chat_id, snapshot)
-        (self._made.add if made else self._made.discard)(chat_id)
         await self._kept_by_now(chat_id)
         await self._keep_now(chat_id, snapshot, None, edited=message_id, made=made)
+        self._note(chat_id, snapshot)
+        (self._made.add if made else self._made.discard)(chat_id)
 
     async def names(self, chat_id: str) -> tuple[str, ...]:
         """The names of the workflows that the chat knows. Where the store fails, that of the newest

@@ -34,7 +34,8 @@ class Conversation:
     request, or the request that would be sent after a compaction. `tail` is text that stands in the
     current turn's requests only; it stays the same until the next turn. `tail_of` is the id of that
     turn's answer, `memories` those that it was given. `lines` are the last one-line notes by their
-    kinds (`standing_notes`).
+    kinds (`standing_notes`). `taken_back` are the ids of the answers whose edits a person took
+    back; the context knows them when it is fed.
     """
 
     def __init__(
@@ -56,6 +57,7 @@ class Conversation:
         self.tail_of: str | None = None
         self.memories = Choice()
         self.lines: dict[str, str] = {}
+        self.taken_back = frozenset(projections.taken_back if projections else ())
         self.context = ChatContext(settings, Budget(), facts=facts)
 
     def feed(self, messages: Sequence[Message]) -> ChatContext:
@@ -76,6 +78,7 @@ class Conversation:
             self._fed.append((message, end))
             self._sizes.append(sum(map(_chars, made)))
         self.chars = sum(self._sizes)
+        self.context.take_back(self.taken_back)
         return self.context
 
     def feed_locked(self, messages: Sequence[Message]) -> None:

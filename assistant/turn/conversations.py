@@ -9,7 +9,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Awaitable, Callable, Sequence
 
-from ..chats import ChatStore
+from ..chats import ChatEdits, ChatStore
 from ..config import Settings
 from ..context.projections import Projections
 from ..context.report import Report
@@ -46,6 +46,7 @@ class Conversations:
         before_cut: BeforeCut = nothing_first,
     ) -> None:
         self._store = store
+        self._edits = ChatEdits(store)
         self._before_cut = before_cut
         self._settings = settings
         self._facts = facts
@@ -54,7 +55,7 @@ class Conversations:
 
     async def of_chat(self, chat_id: str, is_new: bool = False) -> Conversation:
         """The chat's conversation, with its stored projections: a chat that `is_new`, which is not
-        stored yet, has none."""
+        stored yet, has none. It knows which edits people have taken back by now."""
         known = self._known.pop(chat_id, None)
         if known is None:
             kept = Projections() if is_new else await self._stored(chat_id)
@@ -63,6 +64,8 @@ class Conversations:
         self._known[chat_id] = known
         while len(self._known) > 1 and self._is_full():
             self.forget(next(iter(self._known)))
+        if not is_new:
+            known.taken_back = await self._taken_back(chat_id, known)
         return known
 
     def _is_full(self) -> bool:
@@ -106,3 +109,10 @@ class Conversations:
         except AssistantError as error:
             logger.warning("Projections could not be read: %s", ascii(error.message)[1:-1])
             return Projections()
+
+    async def _taken_back(self, chat_id: str, known: Conversation) -> frozenset[str]:
+        try:
+            return await self._edits.taken_back_by_people(chat_id)
+        except AssistantError as error:
+            logger.warning("Edits could not be read: %s", ascii(error.message)[1:-1])
+            return known.taken_back

@@ -1,11 +1,14 @@
-"""The two lines that stand before the user's message for a turn: the open workflow, and a reminder
-of the user's rules (R54).
+"""The lines that stand before the user's message for a turn: the open workflow, the edits that the
+user took back, and a reminder of the user's rules (R54).
 
 The workflow that came with the turn is named, with the number of its nodes: a model that has lost
 sight of it knows that there is one to read. In a long chat the reminder repeats, in the user's own
 words, the newest corrections that a cut covers and the newest rules, and names the skill in use:
 small models lose what stands far above the question. The reminder repeats what the system message
 and the summary say; that is its purpose.
+
+The calls of an answer whose edits the user took back say that the edits were made, so each turn
+says that they were taken back, as long as requests have these calls; the summary knows it itself.
 
 Where prompts are cached, a line that leaves with its turn breaks the prefix at that turn. So the
 workflow is named there when it is another one than before, and the reminder comes once after each
@@ -20,7 +23,7 @@ from typing import Final
 from ..config import Settings
 from ..context.chat_context import ChatContext
 from ..context.clamp import clamp_text
-from ..context.notes import REMINDER, WORKFLOW, Note
+from ..context.notes import REMINDER, TAKEN_BACK, WORKFLOW, Note
 from ..context.summary.extract import corrections_in
 from ..context.tokens import text_tokens
 from ..context.window import Window
@@ -35,6 +38,10 @@ MOST_TOKENS: Final = 60
 """Of the reminder."""
 LONGEST_NAME: Final = 80
 """Characters of the name of a workflow or a skill."""
+LONGEST_QUESTION: Final = 60
+"""Characters of the question whose answer's edits were taken back."""
+MOST_TAKEN_BACK: Final = 3
+"""Answers that are named by their questions."""
 LONGEST_RULE: Final = 120
 """Characters of one rule or correction in the reminder."""
 MOST_RULES: Final = 3
@@ -62,12 +69,14 @@ def add_standing_notes(
     cuts = len(context.projections.cuts)
     cached = settings.prompt_cache == "auto"
     lines[WORKFLOW] = workflow_line(workflow)
+    lines[TAKEN_BACK] = taken_back_line(_questions_of_taken_back(conversation))
     if cuts or (not cached and window.compact and _turns(history) > SHORT_CHAT):
         corrections = _corrections(context, window)
         lines[REMINDER] = reminder_line(corrections, rules, skills)
     for kind, line in lines.items():
         news = f"{cuts}" if kind is REMINDER else line
-        if line and not (cached and conversation.lines.get(kind.name) == news):
+        told = cached and kind is not TAKEN_BACK and conversation.lines.get(kind.name) == news
+        if line and not told:
             conversation.tail = conversation.tail.with_note(Note(kind, (line,), text_tokens(line)))
             conversation.lines[kind.name] = news
 
@@ -81,6 +90,33 @@ def workflow_line(workflow: Snapshot) -> str:
     if nodes is None:
         return ""
     return f"[Active workflow: {name}, {nodes} {'node' if nodes == 1 else 'nodes'}]"
+
+
+def taken_back_line(questions: Sequence[str]) -> str:
+    """The line about edits that the user took back: those of the answers to these questions, the
+    newest last; empty where there are none."""
+    if not questions:
+        return ""
+    named = [quoted(clamp_text(one, LONGEST_QUESTION)) for one in questions[-MOST_TAKEN_BACK:]]
+    more = len(questions) - len(named)
+    earlier = f" and {more} earlier {'message' if more == 1 else 'messages'}" if more else ""
+    said = ", ".join(named)
+    return f"[The user took back your changes of the workflow that answered {said}{earlier}]"
+
+
+def _questions_of_taken_back(conversation: Conversation) -> list[str]:
+    """The questions of the answers whose edits were taken back, of which requests still have
+    rows."""
+    found, question = [], ""
+    end = conversation.context.projections.end
+    for message in conversation.messages if conversation.taken_back else ():
+        if message.role == "user":
+            question = message.text
+        elif message.id in conversation.taken_back:
+            known = conversation.message(message.id)
+            if known is not None and known[1].stop > end:
+                found.append(question)
+    return found
 
 
 def reminder_line(

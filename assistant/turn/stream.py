@@ -3,13 +3,14 @@
 A turn belongs to the server: it does not wait for readers and does not end with them. All readers
 share one list of blocks of chunks, so a slow reader costs nothing. In a full block neighbouring
 deltas become one chunk: an answer of half a million pieces is not kept in half a million objects,
-through which the collector of garbage would walk again and again.
+through which the collector of garbage would walk again and again. Of the graphs of one workflow,
+which have megabytes and replace each other, only the newest is kept.
 """
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Coroutine, Sequence
+from collections.abc import AsyncIterator, Callable, Coroutine, Mapping, Sequence
 from typing import Any, Final, Literal
 
 from ..context.report import Report
@@ -21,6 +22,9 @@ from .measure import TIMED
 
 BLOCK: Final = 256
 """Chunks of a full block."""
+WORKFLOW: Final = "data-workflow"
+_REPLACED: Final[Chunk] = {}
+"""In the place of a chunk that a newer one has replaced: readers know chunks by their places."""
 StopReason = Literal["user", "shutdown"]
 """The user stops a turn (also by closing the only reader of a turn without a chat), or ComfyUI's
 shutdown does."""
@@ -45,6 +49,8 @@ class TurnStream:
         self._loop = asyncio.get_running_loop()
         self._fold = MessageFold(answer)
         self._blocks: list[list[Chunk]] = [[]]
+        self._workflows: dict[str, object] = {}
+        """The data of the newest graph of each workflow, by its id."""
         self._news: asyncio.Future[None] = self._loop.create_future()
         self._first_report: asyncio.Future[Report | None] = self._loop.create_future()
         self._begun = asyncio.Event()
@@ -79,10 +85,23 @@ class TurnStream:
 
     def _keep(self, chunk: Chunk) -> None:
         """A reader within the block that becomes full goes on with its own list."""
+        if chunk["type"] == WORKFLOW:
+            self._replace(chunk["data"])
         self._blocks[-1].append(chunk)
         if len(self._blocks[-1]) == BLOCK:
-            self._blocks[-1] = MergedChunks(self._blocks[-1], transient=True).chunks
+            kept = (one for one in self._blocks[-1] if one is not _REPLACED)
+            self._blocks[-1] = MergedChunks(kept, transient=True).chunks
             self._blocks.append([])
+
+    def _replace(self, data: Mapping[str, Any]) -> None:
+        """Lets go of the graph that a newer one of the same workflow replaces."""
+        older = self._workflows.get(data["id"])
+        self._workflows[data["id"]] = data
+        for block in reversed(self._blocks if older is not None else ()):
+            for place, one in enumerate(block):
+                if one.get("data") is older:
+                    block[place] = _REPLACED
+                    return
 
     def planned(self, report: Report) -> None:
         """Sets the report of the turn's first request; later reports are ignored."""
@@ -98,8 +117,9 @@ class TurnStream:
         return await asyncio.shield(self._first_report)
 
     async def follow(self, silence: float | None = None) -> AsyncIterator[Sequence[Chunk]]:
-        """All chunks from the beginning, then live chunks, until the turn has ended. Chunks that
-        are there at a time come together, so that a reader sends them together.
+        """All chunks from the beginning, then live chunks, until the turn has ended, but for graphs
+        that were replaced before the reader came to them. Chunks that are there at a time come
+        together, so that a reader sends them together.
 
         Yields none after `silence` seconds without a chunk; without `silence` it yields chunks
         only.
@@ -108,9 +128,10 @@ class TurnStream:
         block = self._blocks[0]
         while True:
             if position < len(block):
-                some = block[position:]
-                position += len(some)
-                yield some
+                some = [one for one in block[position:] if one is not _REPLACED]
+                position = len(block)
+                if some:
+                    yield some
             elif number + 1 < len(self._blocks):
                 number, position = number + 1, 0
                 block = self._blocks[number]

@@ -78,6 +78,23 @@ async def test_the_edits_of_two_answers_and_of_two_workflows_stay_apart(store: C
         await edits.keep("no-chat", Edit("a1", "w", ""), graph(1), graph(2))
 
 
+async def test_what_people_took_back_is_told_from_what_an_answer_took_back(
+    store: ChatStore,
+) -> None:
+    edits = ChatEdits(store)
+    for number, (name, back) in enumerate((("a1", None), ("a2", None), ("a3", "a2"))):
+        edit = Edit(name, "w", "Portrait", takes_back=back)
+        await edits.keep("c", edit, graph(number), graph(number + 1))
+    await edits.mark("c", "a1", True)
+    await edits.mark("c", "a2", True)
+    assert await edits.taken_back_by_people("c") == {"a1"}
+    await edits.mark("c", "a2", False)
+    await edits.mark_taking_back("c", "a2")
+    assert await edits.taken_back_by_people("c") == {"a1", "a3"}
+    await edits.keep("c", Edit("a3", "w", "Portrait"), graph(7), graph(8))
+    assert await edits.taken_back_by_people("c") == {"a1"}, "an edit of a3 is there"
+
+
 async def test_the_graph_of_an_edited_answer_is_not_pushed_out(store: ChatStore) -> None:
     graphs = ChatGraphs(store)
     await graphs.keep("c", kept(500, edited="a1"), graph(500))

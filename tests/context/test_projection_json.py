@@ -26,6 +26,7 @@ LEDGERS = st.builds(
     st.lists(st.builds(PlanStep, WORDS, WORDS), max_size=3).map(tuple),
     st.dictionaries(st.tuples(WORDS, WORDS), WORDS, max_size=3),
     WORDS,
+    st.lists(ROWS, max_size=3).map(tuple),
 )
 SUMMARIES = st.builds(
     Summary,
@@ -76,6 +77,7 @@ PROJECTIONS = st.builds(
     made_at=ROWS,
     llm_summary=st.none() | st.builds(LLMSummary, WORDS, COVERED),
     shown=st.lists(SHOWN, max_size=3).map(tuple),
+    taken_back=st.lists(WORDS, max_size=3).map(tuple),
 )
 ANY_JSON = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats() | WORDS,

@@ -1,11 +1,15 @@
 """Projections: the ranges that requests leave out, and whether they still fit the log."""
 
+from collections.abc import Iterator
 from dataclasses import replace
 
 from plugin.assistant.context.log import ChatLog
 from plugin.assistant.context.projections import Projections, valid
+from plugin.assistant.context.tool_facts import ToolFacts
+from plugin.assistant.messages.changes import Change, ValueSet
+from plugin.assistant.messages.prompt import ToolCall
 
-from .histories import Messages, answer, joined, rounds, user
+from .histories import Messages, a_round, answer, joined, rounds, user
 
 CHAT: Messages = joined((user(f"question {n}"), answer(f"answer {n}")) for n in range(8))
 
@@ -85,6 +89,32 @@ def test_an_edit_behind_the_ranges_changes_nothing() -> None:
 def test_a_branch_before_the_end_of_a_range_drops_it() -> None:
     assert valid(two_cuts(), ChatLog(CHAT[:6])).end == 4
     assert valid(two_cuts(), ChatLog(CHAT[:3])) == Projections()
+
+
+def test_the_ledger_follows_what_people_take_back_and_make_again() -> None:
+    def facts(call: ToolCall, value: object) -> Iterator[Change]:
+        yield ValueSet(call.id, "steps", 30)
+
+    made = [*CHAT[:2], *rounds(1), *CHAT[2:4], *a_round("c1"), *CHAT[4:]]
+    made[2], made[6] = (replace(made[row], source=f"a{row}") for row in (2, 6))
+    log = ChatLog(made, facts=ToolFacts(changes=facts))
+    kept = cut_at(log, cut_at(log, Projections(), 4), 9)
+
+    def nodes(projections: Projections) -> list[str]:
+        assert projections.summary is not None
+        return [node for node, _ in projections.summary.ledger.values]
+
+    assert nodes(kept) == ["c0", "c1"]
+    without = kept.with_taken_back(log, {"a2"})
+    assert nodes(without) == ["c1"]
+    assert without.with_taken_back(log, ["a2"]) is without
+    assert valid(without, log) is without
+    assert nodes(without.with_taken_back(log, {"a2", "a6"})) == []
+    assert without.with_taken_back(log, ()) == kept
+    early = cut_at(log, Projections(), 4).with_taken_back(log, {"a6"})
+    assert nodes(cut_at(log, early, 9)) == ["c0"], "a later cut knows it, too"
+    dropped = valid(without, ChatLog(made[:5], facts=log.facts))
+    assert (nodes(dropped), dropped.taken_back) == ([], ("a2",))
 
 
 def test_a_mask_goes_when_a_row_in_it_was_edited() -> None:

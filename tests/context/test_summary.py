@@ -118,6 +118,25 @@ def test_a_node_that_was_there_and_is_removed_is_told() -> None:
     assert dict(made.removed) == {"4": "LoadImage"}
 
 
+def test_edits_that_a_person_took_back_are_named_by_their_rows_alone() -> None:
+    rounds = [
+        edit("open", {"name": "portrait"}),
+        edit("setWidget", {"node": 3, "widget": "cfg", "value": 7}),
+        edit("setWidget", {"node": 3, "widget": "steps", "value": 30}),
+    ]
+    answers = ("a1", "a1", "a2")
+    messages = [
+        replace(one, source=answer)
+        for made, answer in zip(rounds, answers, strict=True)
+        for one in made
+    ]
+    made = Ledger().after(groups(*messages), taken_back={"a1", "a9"})
+    assert dict(made.values) == {('3 in "portrait"', "steps"): (None, "30")}
+    assert made.taken_back == (2,)
+    text = summary_text(Summary(0, 6, ledger=made), 2_000, FACTS)
+    assert "edits that the user took back: r2" in text and "cfg" not in text
+
+
 def test_the_last_link_of_an_input_is_told_with_its_node() -> None:
     made = [
         edit("link", {"node": "3", "input": "model", "text": f"model<-{source}"})

@@ -91,6 +91,47 @@ def test_undo_takes_all_changes_of_an_answer_back_at_once_and_redo_makes_them_ag
     assert sampler(panel) == before
 
 
+def test_the_card_of_a_change_says_that_it_was_taken_back(
+    panel: Panel, provider: ProviderThread
+) -> None:
+    before = sampler(panel)
+    card = change(panel, provider, {"steps": before["steps"] + 7, "cfg": before["cfg"] + 1})
+    title = card.get_by_role("heading")
+    expect(title).to_have_text("2 values changed")
+    take_back(panel)
+    expect(title).to_have_text("Taken back: 2 values changed")
+    named = panel.answer.get_by_role("group", name="Taken back: 2 values changed")
+    expect(named).to_have_count(1)
+    panel.reload()
+    expect(title).to_have_text("Taken back: 2 values changed")
+    panel.answer.get_by_role("button", name="Redo").click()
+    expect(title).to_have_text("2 values changed")
+    provider.queue(Script([tool_call("undoEdits")]), "Undone.")
+    panel.ask("Take that back")
+    expect(panel.answer).to_contain_text("Undone.")
+    panel.idle()
+    assert sampler(panel) == before
+    first, second = panel.root.locator(".ca-edited").all()[-2:]
+    for one in (first, second):
+        expect(one.get_by_role("heading")).to_have_text("Taken back: 2 values changed")
+
+
+def test_new_problems_are_shown_while_the_change_stands(
+    panel: Panel, provider: ProviderThread
+) -> None:
+    operations = [{"op": "disconnect", "to": f"{sampler(panel)['id']}.model"}]
+    provider.queue(Script([tool_call("editWorkflow", {"operations": operations})]), "Changed.")
+    panel.ask("Take the model away")
+    panel.idle()
+    problems = panel.answer.locator(".ca-problems")
+    expect(problems).to_be_visible()
+    take_back(panel)
+    expect(problems).to_be_hidden()
+    panel.answer.get_by_role("button", name="Redo").click()
+    expect(problems).to_be_visible()
+    take_back(panel)
+
+
 def test_what_was_changed_since_is_named_and_stays(
     panel: Panel, provider: ProviderThread, axe: str
 ) -> None:

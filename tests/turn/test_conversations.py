@@ -11,8 +11,15 @@ from plugin.assistant.messages.parts import FilePart, Message, TextPart
 from plugin.assistant.turn.conversations import MOST_CHARS, MOST_CONVERSATIONS, Conversations
 
 
+class NoEdits:
+    """A store of chats that nobody edited in."""
+
+    async def read(self, *_: Any) -> tuple[Any, ...]:
+        return ()
+
+
 def conversations() -> Conversations:
-    return Conversations(cast(ChatStore, None), Settings(), NO_FACTS)
+    return Conversations(cast(ChatStore, NoEdits()), Settings(), NO_FACTS)
 
 
 def picture(name: str, chars: int) -> tuple[Message, ...]:

@@ -1,6 +1,9 @@
 """The stream of a turn: every reader gets the whole answer, which is kept in few objects."""
 
 import asyncio
+import gc
+import weakref
+from typing import Any
 
 from plugin.assistant.messages import chunks
 from plugin.assistant.messages.chunks import Chunk
@@ -55,6 +58,41 @@ async def test_a_long_answer_is_kept_in_few_chunks() -> None:
     stream.start(write(stream, asyncio.Event()))
     await stream.finished()
     assert len(await read(stream)) < 2 * BLOCK
+
+
+class Graph(dict[str, Any]):
+    """A graph that a test can follow until it is gone."""
+
+
+async def test_only_the_newest_graph_of_a_workflow_is_kept() -> None:
+    stream = TurnStream(EMPTY)
+    alive: weakref.WeakValueDictionary[int, Graph] = weakref.WeakValueDictionary()
+    last = 2 * BLOCK - 1
+
+    async def edit() -> None:
+        stream.emit(chunks.start("a1", {}))
+        for number in range(last + 1):
+            alive[number] = graph = Graph(number=number)
+            said = {"id": f"w{number % 2}", "revision": f"{number:08x}", "graph": graph}
+            stream.emit(chunks.data("workflow", said, transient=True))
+            stream.emit(chunks.text_start(f"t{number}"))
+            stream.emit(chunks.text_end(f"t{number}"))
+            await asyncio.sleep(0)
+
+    stream.start(edit())
+    live = [chunk["data"]["graph"]["number"] for chunk in await read(stream) if is_graph(chunk)]
+    assert live == list(range(last + 1)), "a reader that keeps up gets all of them"
+    gc.collect()
+    assert sorted(alive) == [last - 1, last]
+    late = await read(stream)
+    found = [place for place, chunk in enumerate(late) if is_graph(chunk)]
+    assert [late[place]["data"]["graph"]["number"] for place in found] == [last - 1, last]
+    assert found == [len(late) - 6, len(late) - 3], "at their places"
+    assert fold(EMPTY, late) == stream.message
+
+
+def is_graph(chunk: Chunk) -> bool:
+    return bool(chunk["type"] == "data-workflow")
 
 
 async def test_what_came_together_is_sent_together(chat: Chatting) -> None:

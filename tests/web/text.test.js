@@ -424,10 +424,11 @@ test("recalled passages are a line, and costs are a note if known", () => {
   assert.ok(reportNotes({ ...REPORT, cost }).includes(note));
 });
 
-test("the open workflow and the reminder are one line", () => {
-  const parts = { ...REPORT.parts, workflow: amount(20), reminder: amount(50) };
+test("the open workflow, edits that were taken back and the reminder are one line", () => {
+  const own = { workflow: amount(20), taken_back: amount(5), reminder: amount(50) };
+  const parts = { ...REPORT.parts, ...own };
   const line = reportLines({ ...REPORT, parts }).find(({ kind }) => kind === "reminders");
-  assert.equal(line?.tokens, 70);
+  assert.equal(line?.tokens, 75);
   assert.equal(line?.label, "The open workflow, and a reminder of your rules");
 });
 

@@ -68,6 +68,7 @@ export const CARDS = {
   "edit.others.other": "{count} other changes",
   "edit.nothing": "Nothing changed",
   "edit.undone": "Taken back: {what}",
+  "edit.redone": "Made again: {what}",
   "edit.opened": "Opened “{name}”",
   "edit.instances.one": "This changes {count} copy of the subgraph.",
   "edit.instances.other": "This changes all {count} copies of the subgraph.",

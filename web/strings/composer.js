@@ -93,6 +93,7 @@ export const COMPOSER = {
   "report.part.recalled": "Found for your question",
   "report.part.memories": "Remembered from other chats",
   "report.part.workflow": "The open workflow",
+  "report.part.taken_back": "The edits that you took back",
   "report.part.reminder": "A reminder of your rules",
   "report.part.other": "Other",
   "report.raw.limits": "Limits applied",

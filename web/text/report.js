@@ -56,7 +56,10 @@ export function reportLines(report) {
     {
       kind: "reminders",
       label: t("report.reminders"),
-      tokens: (parts.workflow?.tokens ?? 0) + (parts.reminder?.tokens ?? 0),
+      tokens: [parts.workflow, parts.taken_back, parts.reminder].reduce(
+        (sum, part) => sum + (part?.tokens ?? 0),
+        0,
+      ),
     },
     {
       kind: "history",

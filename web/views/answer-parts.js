@@ -33,8 +33,9 @@ import { createToolStep } from "./tool-step.js";
  */
 /**
  * `works`: whether the turn of the answer goes on, also between its streams. `decision`: what a call
- * that asks will do, in the server's words.
- * @typedef {{live: boolean, works: boolean, last: boolean, took: number | undefined,
+ * that asks will do, in the server's words. `undone`: whether the changes of the answer were taken
+ * back.
+ * @typedef {{live: boolean, works: boolean, last: boolean, took: number | undefined, undone: boolean,
  *   decision: import("../state/waiting.js").Decision | null}} PartFacts
  */
 

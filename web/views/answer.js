@@ -99,6 +99,7 @@ export function createAnswer(actions) {
   let message = null;
   let wasLive = false;
   let worked = false;
+  let wasUndone = false;
   let footing = "";
 
   /** @param {UIMessage} next @param {boolean} works */
@@ -116,6 +117,8 @@ export function createAnswer(actions) {
     moveFirst(next.parts.length);
     const shown = next.parts.slice(first);
     const works = isAtWork(facts);
+    const undone = facts.taken?.undone === true;
+    const changed = facts.live || wasLive || works !== worked || undone !== wasUndone;
     /** The view after the part that is drawn. @type {Element | null} */
     let following = null;
     for (const view of views.splice(shown.length)) view?.element.remove();
@@ -131,11 +134,11 @@ export function createAnswer(actions) {
         if (view) parts.insertBefore(view.element, following);
         views[at] = view;
       }
-      if (made || part !== message?.parts[index] || facts.live || wasLive || works !== worked) {
+      if (made || changed || part !== message?.parts[index]) {
         const last = index === next.parts.length - 1;
         const took = tookOf(next, part, index, facts.durations);
         const decision = isTool(part) ? decisionOn(next.parts, part) : null;
-        view?.update(part, { live: facts.live, works, last, took, decision });
+        view?.update(part, { live: facts.live, works, last, took, undone, decision });
       }
       following = view?.element ?? following;
     }
@@ -207,6 +210,7 @@ export function createAnswer(actions) {
       message = next;
       wasLive = facts.live;
       worked = isAtWork(facts);
+      wasUndone = facts.taken?.undone === true;
       drawFoot(next, facts);
     },
   };

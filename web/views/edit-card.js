@@ -1,7 +1,7 @@
 // @ts-check
 /**
  * What a change of the workflow did: the changes in words, the first of them at once, and the
- * problems that the change made.
+ * problems that the change made. A change that was taken back says so, and its problems are gone.
  */
 
 import { editOf } from "../state/edits.js";
@@ -11,7 +11,7 @@ import { clip, nameOf, seen } from "../text/plain.js";
 import { countRows, readDiff } from "../text/workflow-diff.js";
 import { createCard } from "./card.js";
 import { changeBody } from "./change-body.js";
-import { h } from "./dom.js";
+import { h, icon, setText, show as showIf } from "./dom.js";
 
 /** @typedef {import("../text/workflow-diff.js").DiffRow} DiffRow */
 /** @typedef {import("../types.js").ToolPart} ToolPart */
@@ -25,10 +25,11 @@ export function createEditCard(part, show) {
   const edit = editOf(part);
   const rows = readDiff(seen(edit.diff));
   const note = edit.of === "edit" ? nameOf(Object(part.input).note, 300) : "";
+  let isUndone = false;
   const card = createCard({
     tone: "plain",
     mark: "check",
-    title: titleOf(edit, rows),
+    title: titleOf(edit, rows, isUndone),
     role: "group",
     body: [
       note && h("p", { class: "ca-edit__note", dir: "auto" }, note),
@@ -37,15 +38,31 @@ export function createEditCard(part, show) {
     details: edit.diff ? { label: t("error.details"), text: seen(clip(edit.diff, DETAILS)) } : undefined,
   });
   card.classList.add("ca-edited");
-  return { element: card, update: () => undefined };
+  return {
+    element: card,
+    /** @param {ToolPart} _ @param {{undone: boolean}} facts */
+    update(_, { undone }) {
+      const taken = undone && edit.of !== "open";
+      if (taken === isUndone) return;
+      isUndone = taken;
+      const title = titleOf(edit, rows, isUndone);
+      card.setAttribute("aria-label", title);
+      const head = /** @type {HTMLElement} */ (card.querySelector(".ca-card__title"));
+      head.firstElementChild?.replaceWith(icon(isUndone ? "undo" : "check"));
+      setText(/** @type {Node} */ (head.lastChild), title);
+      const problems = /** @type {HTMLElement | null} */ (card.querySelector(".ca-problems"));
+      if (problems) showIf(problems, !isUndone);
+    },
+  };
 }
 
 /**
  * @param {import("../state/edits.js").Edit} edit
  * @param {readonly DiffRow[]} rows
+ * @param {boolean} undone whether the changes of the answer were taken back
  * @returns {string} "2 nodes added, 1 value changed"
  */
-function titleOf({ of, name }, rows) {
+function titleOf({ of, name }, rows, undone) {
   if (of === "open") return t("edit.opened", { name: nameOf(name) || t("empty.unnamed") });
   const { added, removed, values, links, others } = countRows(rows);
   const said = [
@@ -56,5 +73,6 @@ function titleOf({ of, name }, rows) {
     others && tn("edit.others", others, { count: number(others) }),
   ].filter(Boolean);
   const what = said.join(", ") || t("edit.nothing");
-  return of === "undo" ? t("edit.undone", { what }) : what;
+  if (of === "undo") return t(undone ? "edit.redone" : "edit.undone", { what });
+  return undone ? t("edit.undone", { what }) : what;
 }

@@ -137,6 +137,12 @@ def mark(transaction: Transaction, chat_id: str, message_id: str, undone: bool) 
     transaction.execute(update(edits).where(own).values(undone=undone))
 
 
+def mark_taking_back(transaction: Transaction, chat_id: str, message_id: str) -> None:
+    """Note as taken back all edits that took back those of an answer."""
+    own = (edits.c.chat_id == chat_id) & (edits.c.takes_back == message_id)
+    transaction.execute(update(edits).where(own).values(undone=True))
+
+
 def copy(transaction: Transaction, chat_id: str, target_id: str) -> None:
     """Copy the edits of a chat into the chat `target_id`, which is new."""
     for table in (edits, edit_graphs):

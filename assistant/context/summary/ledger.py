@@ -1,12 +1,13 @@
 """The net changes that tool calls made to the workflow, one entry for each widget and node.
 
 A model's account of its own edits is not trusted. The tools supply the changes of each call
-(`ToolFacts.changes`); a call of an unknown tool, as in an imported chat, changed nothing.
+(`ToolFacts.changes`); a call of an unknown tool, as in an imported chat, changed nothing. Nor did
+the edits of an answer that a person took back.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -31,6 +32,8 @@ LONGEST_VALUE = 120
 """Characters of a value's JSON."""
 LONGEST_NAME = 60
 """Characters of the name of a workflow."""
+EDITS = (ValueSet, NodeAdded, NodeRemoved, NodeChanged)
+"""Changes of a workflow."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +42,8 @@ class Ledger:
     `removed` map nodes to their types; `others` maps (node, what of it changed) to how it is now.
     In the order of their latest change. A node has its address, and the name of its workflow where
     that is known. `workflow` is the name of the one that was read or opened last. `plan` has the
-    steps of the newest plan."""
+    steps of the newest plan. `taken_back` are the rows of the rounds with edits that a person took
+    back."""
 
     values: Mapping[tuple[str, str], tuple[str | None, str]] = field(default_factory=dict)
     added: Mapping[str, str] = field(default_factory=dict)
@@ -47,9 +51,11 @@ class Ledger:
     plan: tuple[PlanStep, ...] = ()
     others: Mapping[tuple[str, str], str] = field(default_factory=dict)
     workflow: str = ""
+    taken_back: tuple[int, ...] = ()
 
-    def after(self, rounds: Iterable[Group]) -> Ledger:
-        """The ledger after the calls of these rounds; calls that failed changed nothing."""
+    def after(self, rounds: Iterable[Group], taken_back: Collection[str] = ()) -> Ledger:
+        """The ledger after the calls of these rounds; calls that failed changed nothing.
+        `taken_back` are the ids of the answers whose edits a person took back."""
         draft = _Draft(
             dict(self.values),
             dict(self.added),
@@ -57,13 +63,18 @@ class Ledger:
             self.plan,
             dict(self.others),
             self.workflow,
+            list(self.taken_back),
         )
         for group in rounds:
+            is_gone = group.messages[0].source in taken_back
             for call, result in zip(group.messages[0].tool_calls, group.results, strict=True):
                 value = result_value(result.text)
                 if not has_failed(result, value):
                     for change in group.facts.changes(call, value):
-                        draft.take(change)
+                        if is_gone and isinstance(change, EDITS):
+                            draft.leave_out(group.first)
+                        else:
+                            draft.take(change)
         return Ledger(
             _newest(draft.values),
             _newest(draft.added),
@@ -71,6 +82,7 @@ class Ledger:
             draft.plan,
             _newest(draft.others),
             draft.workflow,
+            tuple(draft.taken_back[-MOST_ENTRIES:]),
         )
 
 
@@ -84,6 +96,12 @@ class _Draft:
     plan: tuple[PlanStep, ...]
     others: dict[tuple[str, str], str]
     workflow: str
+    taken_back: list[int]
+
+    def leave_out(self, row: int) -> None:
+        """A round that begins at this row has edits that were taken back."""
+        if self.taken_back[-1:] != [row]:
+            self.taken_back.append(row)
 
     def take(self, change: Change) -> None:
         if isinstance(change, PlanMade):

@@ -10,7 +10,7 @@ that the user refused is not open.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 
 from ...messages.prompt import PromptMessage, ToolCall
@@ -97,10 +97,17 @@ class Summary:
     llm_end: int = 0
 
 
-def extended(last: Summary | None, groups: Iterable[Group], first: int, end: int) -> Summary:
+def extended(
+    last: Summary | None,
+    groups: Iterable[Group],
+    first: int,
+    end: int,
+    taken_back: Collection[str] = (),
+) -> Summary:
     """The summary `last` extended by `groups`, the following groups up to the row `end`; without
-    `last`, a new summary from the row `first` on."""
-    draft = _SummaryDraft(last or Summary(first, end))
+    `last`, a new summary from the row `first` on. `taken_back` are the ids of the answers whose
+    edits a person took back."""
+    draft = _SummaryDraft(last or Summary(first, end), taken_back)
     for group in groups:
         draft.add(group)
     return replace(draft.done(), end=end)
@@ -109,8 +116,9 @@ def extended(last: Summary | None, groups: Iterable[Group], first: int, end: int
 class _SummaryDraft:
     """A summary that is being extended."""
 
-    def __init__(self, last: Summary) -> None:
+    def __init__(self, last: Summary, taken_back: Collection[str]) -> None:
         self._last = last
+        self._taken_back = taken_back
         self._messages = last.messages
         self._goal = last.goal
         self._requests = list(last.requests)
@@ -216,7 +224,7 @@ class _SummaryDraft:
             unanswered=tuple(self._unanswered),
             failures=tuple(self._failures.values()),
             corrections=_latest(self._corrections, MOST["corrections"]),
-            ledger=self._last.ledger.after(self._rounds),
+            ledger=self._last.ledger.after(self._rounds, self._taken_back),
             values=tuple(self._values)[-MOST["values"] :],
             errors=_latest(self._errors, MOST["errors"]),
             decisions=_latest(self._decisions, MOST["decisions"]),

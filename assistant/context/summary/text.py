@@ -36,6 +36,8 @@ _INTRODUCTION_WORDS = 48
 _ANY_MARK = mark_for("")
 """As long as any mark."""
 REMOVED_IN_LINE = 12
+MOST_ROWS = 12
+"""Rows of edits that were taken back."""
 LONGEST_OLD = 24
 """Characters of a widget's earlier value; a longer one is not shown."""
 _TOKENS_PER_WORD = 1.6
@@ -258,6 +260,10 @@ def _changes(ledger: Ledger) -> Iterator[str]:
     removed = [f"#{node} {kind}".strip() for node, kind in reversed(tuple(ledger.removed.items()))]
     for start in range(0, len(removed), REMOVED_IN_LINE):
         yield "removed " + ", ".join(removed[start : start + REMOVED_IN_LINE])
+    if ledger.taken_back:
+        newest = [f"r{row}" for row in reversed(ledger.taken_back)]
+        more = f" and {len(newest) - MOST_ROWS} more" if len(newest) > MOST_ROWS else ""
+        yield f"edits that the user took back: {', '.join(newest[:MOST_ROWS])}{more}"
 
 
 def _plan(ledger: Ledger) -> Iterator[str]:

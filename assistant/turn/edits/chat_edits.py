@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from ...chats import ChatEdits, ChatGraphs, ChatStore
+from ...chats.edits import undone_answers
 from ...messages.chunks import Chunk
 from ...messages.parts import Message, ToolPart
 from ...tools.ports import Definitions
@@ -96,8 +97,7 @@ class ChatEditing:
 
     async def undone(self, chat_id: str) -> tuple[str, ...]:
         """The answers whose edits are taken back."""
-        found = await self._edits.of_chat(chat_id)
-        return tuple(dict.fromkeys(one.message_id for one in found if one.undone))
+        return undone_answers(await self._edits.of_chat(chat_id))
 
     async def take_back(self, chat_id: str, asked: Asked) -> Json:
         return await self.people.take_back(chat_id, asked)

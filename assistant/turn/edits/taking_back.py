@@ -84,12 +84,12 @@ class TakingBack:
                 code="changed_since",
                 extra={"nodes": nodes},
             )
+        told = [await self._done(chat_id, *one, asked, definitions) for one in todo]
         await self._mark(chat_id, asked, found)
         if not todo:
             what = "redo" if asked.redo else "undo"
             said = "There is nothing to make again." if asked.redo else "There is nothing to undo."
             raise Conflict(said, code=f"nothing_to_{what}")
-        told = [await self._done(chat_id, *one, asked, definitions) for one in todo]
         return told[0] if len(told) == 1 else {**told[0], "also": told[1:]}
 
     async def restore(self, chat_id: str, asked: Asked) -> Json:
@@ -110,10 +110,13 @@ class TakingBack:
 
     async def _mark(self, chat_id: str, asked: Asked, found: Sequence[StoredEdit]) -> None:
         """Notes which answers' edits are taken back now. What an answer took back itself is there
-        again when its own edits are taken back."""
+        again when its own edits are taken back, and its taking back is undone when that is made
+        again."""
         assert asked.message_id is not None, "the command names an answer"
         if found:
             await self._edits.mark(chat_id, asked.message_id, not asked.redo)
+            if asked.redo:
+                await self._edits.mark_taking_back(chat_id, asked.message_id)
         for other in {one.edit.takes_back for one in found} - {None}:
             await self._edits.mark(chat_id, str(other), asked.redo)
 

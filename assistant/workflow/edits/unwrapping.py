@@ -18,7 +18,8 @@ from ..live import LiveScope
 from ..live_nodes import LiveInput, LiveNode
 from ..loading import prototype
 from ..node_definitions import NodeDefinitions
-from ..parts import RUN, SUBGRAPH_INPUT, SUBGRAPH_OUTPUT, Link, Node
+from ..parts import BYPASSED, RUN, SUBGRAPH_INPUT, SUBGRAPH_OUTPUT, Link, Node
+from ..sources import bypass_slot
 from .boxes import (
     Box,
     ScopeJson,
@@ -64,8 +65,9 @@ def unwrap(
 
     `scope` is the workflow itself or one of its definitions, within `content`, which is changed.
     A muted or bypassed instance leaves its nodes muted or bypassed. A value that goes into an input
-    without a widget comes from a new node. The front end computes texts with `{a|b}` only now: it
-    leaves promoted ones alone. Raises `EditRefused` where the node is no instance of a subgraph.
+    without a widget, or that a bypassed node passes on, comes from a new node. The front end
+    computes texts with `{a|b}` only now: it leaves promoted ones alone. Raises `EditRefused` where
+    the node is no instance of a subgraph, and where no node gives a value of that type.
     """
     key = str(nodes_of(scope)[node].get("type"))
     live = load(content, definitions)
@@ -132,14 +134,14 @@ class _Unwrapping:
                 continue
             for target, fed in list(self.inner.fed_by(slot)):
                 widget = target.widget_of(fed)
-                if widget is None:
+                if widget is None or self._passes_on(target, fed):
                     self._keep_value(slot, one)
                 elif not same_value(widget.value, one.promoted.value):
                     set_widget(target, widget, deepcopy(one.promoted.value))
                     write_values(nodes[target.id], target)
 
     def _keep_value(self, slot: int, one: LiveInput) -> None:
-        """A value that goes into an input without a widget needs a node that gives it."""
+        """A value that no widget can have needs a node that gives it."""
         if slot in self.givers or one.promoted is None:
             return
         definition = self.definitions.get(VALUE_NODES.get(one.type, ""))
@@ -147,7 +149,7 @@ class _Unwrapping:
             raise EditRefused(
                 "not_possible",
                 f"{self.instance.id}.{one.name} has a value that goes into an input inside that "
-                "has no widget for it.",
+                "has no widget for it, or through a bypassed node.",
             )
         live = prototype(definition).copy(Node("", {"id": 0, "type": definition.type}))
         live.own_widgets[0].assign(deepcopy(one.promoted.value))
@@ -213,7 +215,24 @@ class _Unwrapping:
         listed = sequence(raw.get("inputs"))
         name = listed[link.target_slot].get("name") if link.target_slot < len(listed) else None
         one = node.input(name) if node is not None and isinstance(name, str) else None
-        return node is not None and one is not None and node.widget_of(one) is None
+        if node is None or one is None:
+            return False
+        return node.widget_of(one) is None or self._passes_on(node, one)
+
+    def _passes_on(self, node: LiveNode, one: LiveInput) -> bool:
+        """Whether a node inside is bypassed and hands on what feeds this input: a value that stands
+        in a widget goes no further."""
+        if node.mode != BYPASSED:
+            return False
+        place = node.inputs.index(one)
+        asked = [
+            (slot, fed.type)
+            for slot in range(len(node.outputs))
+            for _, fed in self.inner.targets(node.id, slot)
+        ]
+        leaving = [link for link in self.inner.output_links.values() if link.source == node.id]
+        asked += [(link.source_slot, link.type) for link in leaving]
+        return any(bypass_slot(node, slot, kind) == place for slot, kind in asked)
 
     def _source(self, link: Link, renamed: Mapping[str, str]) -> tuple[str, int] | None:
         """Where an inner link comes from when the instance is gone."""

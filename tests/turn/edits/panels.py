@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import copy
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -104,10 +104,12 @@ def revision(graph: Json) -> str:
 
 
 @contextlib.asynccontextmanager
-async def editing(folder: Path, provider: Any = None) -> AsyncIterator[Chatting]:
+async def editing(
+    folder: Path, provider: Any = None, environ: Mapping[str, str] | None = None
+) -> AsyncIterator[Chatting]:
     """A backend that knows ComfyUI's own nodes."""
     comfyui = PreviewComfyUI(CATALOG, folder / "comfyui")
-    async with chatting(folder, provider=provider, comfyui=comfyui) as chat:
+    async with chatting(folder, environ, provider=provider, comfyui=comfyui) as chat:
         yield chat
 
 

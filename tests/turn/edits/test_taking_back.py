@@ -6,6 +6,9 @@ import copy
 from pathlib import Path
 from typing import Any
 
+import pytest
+from plugin.assistant.chats import ChatGraphs
+from plugin.assistant.errors import StoreError
 from plugin.assistant.workflow.edits.steps import steps_between
 from plugin.tests.chatting import Chatting
 from plugin.tests.providers import Script, tool_call
@@ -28,6 +31,7 @@ from plugin.tests.turn.edits.panels import (
 
 ADD = {"op": "add", "id": "up", "type": "LatentUpscaleBy", "inputs": {"samples": "3.LATENT"}}
 UNDO = Script([tool_call("undoEdits", id="b1")])
+LOOK = Script([tool_call("getWorkflowInfo", id="g1")])
 
 
 async def edited(chat: Chatting, *operations: Json, **more: Any) -> str:
@@ -186,6 +190,28 @@ async def test_what_is_undone_is_known_after_a_restart(tmp_path: Path) -> None:
             await redo(chat, answer)
             await panel.until(lambda: "undone" not in panel.runtime)
         assert sampler_values(await newest(chat))[2] == 30
+
+
+async def test_where_the_store_fails_nothing_is_taken_back(
+    chat: Chatting, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    answer = await edited(chat, STEPS, workflow=workflow())
+    after = await newest(chat)
+
+    async def fail(*_: Any) -> None:
+        raise StoreError("The disk is full.")
+
+    async with Panel(chat, "tab-9").subscribed() as panel:
+        with monkeypatch.context() as patch:
+            patch.setattr(ChatGraphs, "keep", fail)
+            await undo(chat, answer, 503)
+        chat.provider.queue(LOOK, "It has 30 steps.")
+        await chat.say("What is it?")
+        assert "steps=30" in results(chat)[-1], "the next turn reads what is there"
+        assert "undone" not in panel.runtime
+        assert revision(await newest(chat)) == revision(after)
+        await undo(chat, answer)
+        await panel.until(lambda: panel.runtime.get("undone") == [answer])
 
 
 async def test_an_answer_without_edits_and_a_busy_chat(chat: Chatting) -> None:

@@ -195,6 +195,20 @@ def test_nodes_that_link_by_a_name_are_not_parted() -> None:
     wrap(document, document, ["8", "9"], "Both", definitions())
 
 
+def test_a_value_that_a_bypassed_node_passes_on_stays_when_it_is_unwrapped() -> None:
+    document = template("audio_minimax_music_3")
+    inside = definitions_of(document)[0]
+    next(one for one in inside["nodes"] if one["id"] == 13)["mode"] = 4
+    before = prompt(document)
+    assert before["37:15"][1]["seconds"] == 60, "the value of the bypassed encoder's widget"
+    nodes = nodes_of(document)
+    new = unwrap(document, document, "37", definitions())
+    added = set(nodes_of(document)) - set(nodes) - set(new.values())
+    assert [nodes_of(document)[one]["type"] for one in added] == ["PrimitiveFloat"]
+    names = {f"37:{old}": id_ for old, id_ in new.items()}
+    assert without_value_nodes(prompt(document), added) == renamed(before, names)
+
+
 def test_a_node_that_is_no_instance_cannot_be_unwrapped() -> None:
     document = simple()
     with pytest.raises(EditRefused) as refused:
