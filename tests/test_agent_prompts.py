@@ -30,7 +30,6 @@ from plugin.assistant.context.tokens import text_tokens
 from plugin.assistant.context.window import Window
 from plugin.assistant.database.sqlite import SqliteDatabase
 from plugin.assistant.messages.fences import mark_for
-from plugin.assistant.prompts import composition
 from plugin.assistant.prompts.composition import LOOK_SECONDS, SystemPrompts
 from plugin.user_context_loader import (
     TRUNCATED,
@@ -43,6 +42,7 @@ from plugin.user_context_loader import (
     Unknown,
     UserContext,
     UserContextStore,
+    load_sections,
 )
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -491,16 +491,20 @@ async def test_turns_that_begin_at_once_look_at_the_shipped_files_once(
     sources: PromptSources, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     looks: list[float] = []
-    looking = composition.load_sections
 
     def counted(*arguments: Any) -> Any:
         looks.append(time.monotonic())
         time.sleep(0.05)
-        return looking(*arguments)
+        return load_sections(*arguments)
 
-    monkeypatch.setattr(composition, "load_sections", counted)
+    monkeypatch.setattr(f"{SystemPrompts.__module__}.load_sections", counted)
     prompts = sources.prompts()
-    wanted = {"first_turn": True, "window_tokens": 32_768, "compact": False, "tools": True}
+    wanted: dict[str, Any] = {
+        "first_turn": True,
+        "window_tokens": 32_768,
+        "compact": False,
+        "tools": True,
+    }
 
     async def turn() -> SystemPrompt:
         statements = await prompts.statements()

@@ -263,10 +263,10 @@ class TurnService:
         """Begins the turn in the store, then runs it. Every step that may fail comes before
         `begin_turn`: an answer in progress must come to its end."""
         self._stop_idle_jobs(chat_id)
-        conversation = await self._conversations.of_chat(chat_id, is_new=start.new)
         # What the request needs is read meanwhile: it is as fresh when the request is prepared.
-        begun, *_ = await asyncio.gather(
+        begun, conversation, *_ = await asyncio.gather(
             self._store.begin_turn(chat_id, start),
+            self._conversations.of_chat(chat_id, is_new=start.new),
             self._services.prompts.statements(),
             known_to(self._services),
         )
