@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import PurePosixPath
@@ -46,6 +47,11 @@ LONGEST_DIFF: Final = 20_000
 """Characters of a change that a person is shown before the decision."""
 MOST_PROBLEMS: Final = 20
 """New problems that are shown with it."""
+LONGEST_NAME: Final = 80
+"""Characters of a new tab's name."""
+UNNAMED: Final = "workflow"
+NO_FILE_NAME: Final = re.compile(r'[<>:"|?*]')
+"""What Windows takes in no file's name."""
 NO_EDITS: Final = "Workflows cannot be edited here."
 LISTS: Final = ("operations", "ops", "edits", "changes", "batch", "steps")
 """Names that models give the list of operations."""
@@ -164,11 +170,18 @@ async def _open(opened: Opened, context: ToolContext) -> Any:
     if library is None:
         raise ToolError("There are no workflows to open here.")
     asked = opened.template or opened.workflow
-    usual = PurePosixPath(asked).name.removesuffix(".json")
-    name = opened.name.strip() or usual
+    name = _tab_name(opened.name) or _tab_name(asked) or UNNAMED
     graph = await asyncio.to_thread(_found, library, opened)
     arguments = opened.model_dump(exclude_defaults=True)
     return await edits.open(context.call_id, arguments, graph, name, library.has_saved)
+
+
+def _tab_name(asked: str) -> str:
+    """The last part of a name or path, as every system takes it for a file: the user may save the
+    tab under it. Empty where nothing is left."""
+    last = PurePosixPath(asked.replace("\\", "/")).name.removesuffix(".json")
+    kept = "".join(character for character in last if character.isprintable())
+    return NO_FILE_NAME.sub("", kept)[:LONGEST_NAME].strip(" .")
 
 
 def _found(library: WorkflowLibrary, opened: Opened) -> Graph:

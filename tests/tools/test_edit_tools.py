@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import pytest
@@ -21,9 +21,13 @@ from plugin.assistant.tools.edit_tools import EDIT_TOOLS
 from plugin.assistant.tools.ports import Outlook
 from plugin.assistant.tools.tool import Tool, ToolContext
 from plugin.assistant.tools.toolset import standard_toolset
+from plugin.assistant.tools.workflow_library import WorkflowLibrary
 from plugin.assistant.workflow.edits.reading import read_operations
 from plugin.assistant.workflow.edits.refused import EditRefused
 from plugin.assistant.workflow.graph import Graph
+from plugin.assistant.workflow.parse import parse_workflow
+from plugin.preview.catalog import Catalog
+from plugin.preview.comfyui import PreviewComfyUI
 
 SET = {"op": "set", "node": "3", "values": {"steps": 30}}
 TOOLS = {tool.name: tool for tool in EDIT_TOOLS}
@@ -216,3 +220,27 @@ async def test_without_edits_and_without_a_name_nothing_is_done() -> None:
     for arguments in ({}, {"template": "x", "workflow": "y"}):
         with pytest.raises(ToolError, match="either"):
             await OPEN.run(OPEN.parse(arguments), context())
+
+
+@pytest.mark.parametrize(
+    ("given", "named"),
+    [
+        ({"template": "image/flux.json"}, "flux"),
+        ({"template": "flux", "name": " My try "}, "My try"),
+        ({"template": "flux", "name": "../../.ssh/authorized keys"}, "authorized keys"),
+        ({"template": "flux", "name": "C:\\Windows\\win: *new*?"}, "win new"),
+        ({"template": "flux", "name": "\u202egnp.exe\n"}, "gnp.exe"),
+        ({"template": "flux", "name": "x" * 300}, "x" * 80),
+        ({"template": "flux", "name": "../.."}, "flux"),
+        ({"template": "..", "name": "///"}, "workflow"),
+    ],
+)
+async def test_a_new_tab_has_a_name_that_a_file_can_have(
+    given: dict[str, Any], named: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    graph = parse_workflow({"nodes": [], "links": []})
+    monkeypatch.setattr(WorkflowLibrary, "template", lambda *_: graph)
+    library = WorkflowLibrary(PreviewComfyUI(Catalog("", {})), "default")
+    assert OPEN.run is not None
+    found = await OPEN.run(OPEN.parse(given), replace(context(), library=library))
+    assert found["name"] == named
