@@ -135,7 +135,9 @@ async def open_in_chat(
         intention = replace(intention, message=once(intention.message, settled))
     continuation = _continuation(intention, stored, new_id)
     answer = addressed(continuation.answer, request.client_id)
-    expanded = [await expand(message, skills) for message in continuation.asked]
+    expanded = [
+        await expand(message, skills, continuation.before) for message in continuation.asked
+    ]
     asked = tuple(item.message for item in expanded)
     # A `/skill` message that is asked again may name a skill that did not exist the first time: the
     # skill's text is stored now.

@@ -91,9 +91,10 @@ async def test_what_was_said_yesterday_counts_today_until_it_is_forgotten(
     stored = (await chat.stored("second"))["messages"][-1]
     assert set(stored["metadata"]["memories"]) == {size.id, gpu.id}
 
+    assert "the user types `/forget that`" in note
     assert "Which of them?" in (await chat.say("/forget that", "second")).text
     assert "Forgotten" in (await chat.say("/forget portraits", "second")).text
-    assert "Forgotten" in (await chat.say("/forget that", "second")).text
+    assert "Forgotten" in (await chat.say("Please forget that", "second")).text
     assert await kept(chat) == []
     asked = len(chat.provider.requests)
     for name in ("second", "third"):
@@ -154,6 +155,41 @@ async def test_what_was_used_last_is_what_forget_that_means(chat: Chatting) -> N
     await store.keep(Statement("My favourite fox is brown"))
     assert "4:5 portraits" in (await chat.say("/forget that", "second")).text
     assert [one.text for one in await kept(chat)] == ["My favourite fox is brown"]
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        *("Forget that!", "ok, forget it", "Vergiss das bitte.", "Oublie ça, s’il te plaît"),
+        *("Olvida eso", "Забудь это", "请忘记这个。", "それを忘れてください", "그건 잊어줘"),
+    ],
+)
+async def test_plain_words_forget_what_the_answer_before_them_shows(
+    chat: Chatting, words: str
+) -> None:
+    await chat.say("/remember I always want 4:5 portraits", "first")
+    stream = await chat.say(words, "first")
+    assert stream.text.startswith("Forgotten: I always want 4:5 portraits")
+    assert await kept(chat) == []
+    assert chat.provider.requests == []
+    chat.provider.queue("Fine.")
+    await chat.say("And now?", "first")
+    assert words not in json.dumps(chat.provider.requests[-1].body, ensure_ascii=False)
+
+
+async def test_plain_words_forget_what_the_card_above_them_shows(chat: Chatting) -> None:
+    await extracted(chat)
+    assert "Forgotten" in (await chat.say("Forget that.", "first")).text
+    assert len(await kept(chat)) == 1
+
+
+async def test_plain_words_below_other_answers_are_for_the_model(chat: Chatting) -> None:
+    store = chat.assistant.space_of("default").memories
+    await store.keep(Statement("I always want 4:5 portraits"))
+    for text in ("Which size should the portrait have?", "Forget that", "Forget that node"):
+        chat.provider.queue("Fine.")
+        assert (await chat.say(text, "second")).text == "Fine."
+    assert len(await kept(chat)) == 1
 
 
 async def test_what_is_pending_is_written_down_before_a_cut_in_a_turn_is_stored(

@@ -9,12 +9,14 @@ from __future__ import annotations
 
 import asyncio
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from ....agent_prompts import skill_activation, skill_list_answer
 from ...messages.parts import DataPart, FilePart, Message, TextPart
 from ...user_context.skills import Match, SkillLibrary, Unknown
 from ...user_context.slugs import handle_of
+from .plain_words import command_in_words
 from .slash_commands import Slash, slash_in
 
 COMMAND = re.compile(
@@ -32,14 +34,17 @@ class Expanded:
     slash: Slash | None = None
 
 
-async def expand(message: Message, skills: SkillLibrary) -> Expanded:
-    """A user message with the skill that it activates; any other message unchanged.
+async def expand(
+    message: Message, skills: SkillLibrary, before: Sequence[Message] = ()
+) -> Expanded:
+    """A user message with the skill that it activates; any other message unchanged. `before` are
+    the messages before it.
 
     For an unknown or ambiguous name, `answer` lists names and slugs.
     """
     if message.role != "user":
         return Expanded(message)
-    if slash := slash_in(message.text):
+    if slash := slash_in(message.text) or command_in_words(message.text, before):
         known = message.data("command") is not None
         part = DataPart("command", {"name": slash.name, "argument": slash.argument})
         marked = message if known else replace(message, parts=(*message.parts, part))
