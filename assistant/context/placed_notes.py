@@ -35,8 +35,11 @@ def placed_notes(
     elif kept is None and tail.found is not None:
         visible = summary.message.text if summary is not None else ""
         tail = tail.with_note(recalled_note(log, projections, tail.found, visible))
-    notes = list(fit(tail.notes, most_tokens))
     if kept is not None:
+        tail = tail.with_note(kept)
+    notes = list(fit(tail.notes, most_tokens))
+    if kept is not None and kept not in notes:
+        # The window is smaller by now, or a note came that stands before it.
         others = (note for note in tail.notes if note.kind is not RECALLED)
         notes = [kept, *fit(tuple(others), most_tokens - kept.tokens)]
         notes.sort(key=lambda note: KINDS.index(note.kind))

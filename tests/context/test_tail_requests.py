@@ -3,7 +3,7 @@
 from dataclasses import replace
 from itertools import pairwise
 
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 from plugin.assistant.config import Settings
 from plugin.assistant.context.chat_context import ChatContext
@@ -16,6 +16,7 @@ from plugin.assistant.context.tokens import (
     text_tokens,
 )
 from plugin.assistant.context.validator import faults
+from plugin.assistant.context.window import Window
 
 from .histories import Messages, chat_law, user
 from .planning import (
@@ -28,6 +29,7 @@ from .planning import (
     strict_faults,
     text_of,
 )
+from .wild import wild_log
 
 
 class Turns:
@@ -70,8 +72,12 @@ def test_a_tail_keeps_requests_valid_within_the_window_and_its_rows_as_they_are(
             assert request.plan.tokens == recounted + text_tokens(schema_text(TOOLS))
 
 
+NARROW = Budget(Window(1_024, known=False), alternation=False, exact=True)
+
+
 @chat_law
 @given(LOGS, st.sampled_from(["extractive", "off"]), BUDGETS, NOTES)
+@example(wild_log(0, 1), "extractive", NARROW, (FINISHED, SEED))
 def test_a_tail_stays_as_it_is_for_its_turn_without_a_commitment(
     log: Messages, summary: str, budget: Budget, notes: tuple[Note, ...]
 ) -> None:
