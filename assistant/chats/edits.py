@@ -9,10 +9,10 @@ await edits.of_chat("c1")                                                     wi
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from operator import itemgetter
-from typing import Any
+from typing import Any, Final
 
 from ..database import Transaction
 from ..messages.parts import Message
@@ -32,12 +32,18 @@ class StoredEdit:
     after: Mapping[str, Any]
 
 
+MOST_KNOWN: Final = 1_000
+"""Chats of which it is known in memory which edits people took back."""
+
+
 class ChatEdits:
-    """For one event loop. Every method may raise StoreError, and NotFound for a chat that does not
-    exist."""
+    """For one event loop; all changes of one user's chats come from one of these. Every method may
+    raise StoreError, and NotFound for a chat that does not exist."""
 
     def __init__(self, store: ChatTransactions) -> None:
         self._store = store
+        self._taken_back: dict[str, frozenset[str]] = {}
+        self._changes = 0
 
     async def keep(
         self, chat_id: str, edit: Edit, before: Mapping[str, Any], after: Mapping[str, Any]
@@ -47,9 +53,7 @@ class ChatEdits:
             lambda: (edit_rows.packed(before), edit_rows.packed(after))
         )
         now = self._store.now()
-        await self._store.change_row(
-            chat_id, lambda t: edit_rows.add(t, chat_id, edit, *packed, now)
-        )
+        await self._change(chat_id, lambda t: edit_rows.add(t, chat_id, edit, *packed, now))
 
     async def of_chat(self, chat_id: str) -> tuple[Edit, ...]:
         """All edits, the oldest first."""
@@ -57,10 +61,18 @@ class ChatEdits:
 
     async def taken_back_by_people(self, chat_id: str) -> frozenset[str]:
         """The answers whose edits a person took back. What a later answer took back is not among
-        them: the calls of that answer say so."""
+        them: the calls of that answer say so. Each turn asks: it is read after a change only."""
+        known, changes = self._taken_back.get(chat_id), self._changes
+        if known is not None:
+            return known
         found = await self.of_chat(chat_id)
         by_answers = {one.takes_back for one in found if not one.undone}
-        return frozenset(undone_answers(found)) - by_answers
+        taken_back = frozenset(undone_answers(found)) - by_answers
+        if self._changes == changes:
+            self._taken_back[chat_id] = taken_back
+            if len(self._taken_back) > MOST_KNOWN:
+                del self._taken_back[next(iter(self._taken_back))]
+        return taken_back
 
     async def of_message(self, chat_id: str, message_id: str) -> tuple[StoredEdit, ...]:
         """The edits of an answer, the oldest first; those whose graphs are damaged are left out."""
@@ -94,15 +106,18 @@ class ChatEdits:
 
     async def mark(self, chat_id: str, message_id: str, undone: bool) -> None:
         """Note that the edits of an answer are taken back, or made again."""
-        await self._store.change_row(
-            chat_id, lambda t: edit_rows.mark(t, chat_id, message_id, undone)
-        )
+        await self._change(chat_id, lambda t: edit_rows.mark(t, chat_id, message_id, undone))
 
     async def mark_taking_back(self, chat_id: str, message_id: str) -> None:
         """Note that the edits of an answer are there again, which a later answer had taken back."""
-        await self._store.change_row(
-            chat_id, lambda t: edit_rows.mark_taking_back(t, chat_id, message_id)
-        )
+        await self._change(chat_id, lambda t: edit_rows.mark_taking_back(t, chat_id, message_id))
+
+    async def _change(self, chat_id: str, work: Callable[[Transaction], None]) -> None:
+        try:
+            await self._store.change_row(chat_id, work)
+        finally:
+            self._changes += 1
+            self._taken_back.pop(chat_id, None)
 
 
 def undone_answers(found: Iterable[Edit]) -> tuple[str, ...]:

@@ -44,9 +44,10 @@ class Conversations:
         settings: Settings,
         facts: ToolFacts,
         before_cut: BeforeCut = nothing_first,
+        edits: ChatEdits | None = None,
     ) -> None:
         self._store = store
-        self._edits = ChatEdits(store)
+        self._edits = edits or ChatEdits(store)
         self._before_cut = before_cut
         self._settings = settings
         self._facts = facts

@@ -18,7 +18,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
 
-from ..chats import ChatGraphs, ChatParams, ChatState, ChatStore, TurnStart
+from ..chats import ChatEdits, ChatGraphs, ChatParams, ChatState, ChatStore, TurnStart
 from ..chats.chat import WAITING_STATES
 from ..chats.search.history_search import HistorySearch
 from ..context.report import Report
@@ -91,7 +91,8 @@ class TurnService:
         self._idle_jobs = tuple(idle_jobs)
         self._search = search
         facts = facts_of(services.toolset)
-        self._conversations = Conversations(store, services.settings, facts, before_cut)
+        edits = ChatEdits(store)
+        self._conversations = Conversations(store, services.settings, facts, before_cut, edits)
         self._new_id = new_id
         self._stateless: set[Turn] = set()
         self._newest: dict[str, Turn] = {}
@@ -99,7 +100,7 @@ class TurnService:
         self.watcher = ContextWatcher()
         graphs = ChatGraphs(store)
         self._workflows = ChatWorkflows(graphs, store.now)
-        self.edits = ChatEditing(store, graphs, services.definitions)
+        self.edits = ChatEditing(edits, graphs, services.definitions)
         """The edits of the chats' turns, and what people take back."""
         self.edits.people.newest = self._workflows
         self._questions = OpenQuestions()

@@ -95,6 +95,28 @@ async def test_what_people_took_back_is_told_from_what_an_answer_took_back(
     assert await edits.taken_back_by_people("c") == {"a1"}, "an edit of a3 is there"
 
 
+async def test_what_people_took_back_is_read_after_a_change_only(
+    store: ChatStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    edits, reads = ChatEdits(store), 0
+    reading = ChatEdits.of_chat
+
+    async def counted(self: ChatEdits, chat_id: str) -> tuple[Edit, ...]:
+        nonlocal reads
+        reads += 1
+        found = await reading(self, chat_id)
+        if reads == 1:
+            await edits.mark("c", "a1", True)
+        return found
+
+    await edits.keep("c", Edit("a1", "w", "Portrait"), graph(1), graph(2))
+    monkeypatch.setattr(ChatEdits, "of_chat", counted)
+    assert await edits.taken_back_by_people("c") == frozenset(), "it was marked meanwhile"
+    for _ in range(3):
+        assert await edits.taken_back_by_people("c") == {"a1"}
+    assert reads == 2
+
+
 async def test_the_graph_of_an_edited_answer_is_not_pushed_out(store: ChatStore) -> None:
     graphs = ChatGraphs(store)
     await graphs.keep("c", kept(500, edited="a1"), graph(500))

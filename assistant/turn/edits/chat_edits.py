@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from ...chats import ChatEdits, ChatGraphs, ChatStore
+from ...chats import ChatEdits, ChatGraphs
 from ...chats.edits import undone_answers
 from ...messages.chunks import Chunk
 from ...messages.parts import Message, ToolPart
@@ -26,11 +26,10 @@ class ChatEditing:
     """For one event loop, and the chats of one ComfyUI user."""
 
     def __init__(
-        self, store: ChatStore, graphs: ChatGraphs, definitions: Definitions | None
+        self, edits: ChatEdits, graphs: ChatGraphs, definitions: Definitions | None
     ) -> None:
-        self._store = store
         self._definitions = definitions
-        self._edits = ChatEdits(store)
+        self._edits = edits
         self._running: dict[str, TurnEdits] = {}
         self.people = TakingBack(self._edits, graphs, definitions)
 
