@@ -35,7 +35,7 @@ import { createWaitingLine } from "./waiting-line.js";
 /** Messages drawn at once when a long chat opens; the others are drawn frame by frame. */
 const FIRST_BATCH = 8;
 /** Milliseconds of a frame for messages that are drawn for the first time. */
-const FILLING = 12;
+const FILLING = 6;
 
 /** @param {ConversationActions} actions */
 export function createConversation(actions) {
