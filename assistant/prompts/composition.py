@@ -6,7 +6,6 @@ of `agent_prompts`. `context` places the message in the request.
 
 from __future__ import annotations
 
-import asyncio
 import logging
 import threading
 import time
@@ -102,13 +101,7 @@ class SystemPrompts:
 
     async def statements(self) -> tuple[UserStatements, tuple[str, ...]]:
         """The user's rules and preferences, and what is missing of them: where the database cannot
-        be read, they are as last read. Meanwhile the shipped files are looked at."""
-        if self._shipped_now() is not None or self._looking.locked():
-            return await self._read_statements()
-        found, _ = await asyncio.gather(self._read_statements(), asyncio.to_thread(self._look))
-        return found
-
-    async def _read_statements(self) -> tuple[UserStatements, tuple[str, ...]]:
+        be read, they are as last read."""
         try:
             self._statements = await self._store.read()
         except StoreError as error:
@@ -180,22 +173,17 @@ class SystemPrompts:
             return prompt
         return replace(prompt, limits=(*prompt.limits, WINDOW_LIMIT))
 
-    def _shipped_now(self) -> _Shipped | None:
-        """What was seen at the last look; None where it is time to look again."""
-        known = self._shipped
-        return known[1] if known is not None and self._seconds() < known[0] else None
-
     def _look(self) -> _Shipped:
         with self._looking:  # Of many turns at once one looks.
-            found = self._shipped_now()
-            if found is None:
+            now = self._seconds()
+            if self._shipped is None or now >= self._shipped[0]:
                 found = _Shipped(
                     load_sections(self._system_path, self._cache),
                     load_compact_context(self._system_path, self._cache),
                     self._skills.list_system(),
                 )
-                self._shipped = self._seconds() + LOOK_SECONDS, found
-            return found
+                self._shipped = now + LOOK_SECONDS, found
+            return self._shipped[1]
 
     def _full(
         self,

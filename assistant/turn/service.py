@@ -44,7 +44,6 @@ from .opening import Opening, begun_as, open_in_chat, open_stateless
 from .permission import ChatPermits, NoPermits
 from .preparation import maker, prepare
 from .recorder import NoStore, Recorder
-from .remembered import known_to
 from .runner import TurnRunner
 from .stream import TurnStream
 from .toolset_facts import facts_of
@@ -264,12 +263,11 @@ class TurnService:
         """Begins the turn in the store, then runs it. Every step that may fail comes before
         `begin_turn`: an answer in progress must come to its end."""
         self._stop_idle_jobs(chat_id)
-        # What the request needs is read meanwhile: it is as fresh when the request is prepared.
-        begun, conversation, *_ = await asyncio.gather(
+        # The rules are read meanwhile: they are as fresh when the request is prepared.
+        begun, conversation, _ = await asyncio.gather(
             self._store.begin_turn(chat_id, start),
             self._conversations.of_chat(chat_id, is_new=start.new),
             self._services.prompts.statements(),
-            known_to(self._services),
         )
         opening = begun_as(opening, begun)
         await observer.began(opening, begun)
