@@ -10,6 +10,7 @@ import { app } from "../../scripts/app.js";
 import { api as hostApi } from "../../scripts/api.js";
 import { createApi } from "./services/api.js";
 import { createCanvasHand } from "./services/canvas-hand.js";
+import { createCanvasLeave, LEFT } from "./services/canvas-leave.js";
 import { createCanvasView } from "./services/canvas-view.js";
 import { claimClientId } from "./services/client-id.js";
 import { download } from "./services/files.js";
@@ -57,7 +58,8 @@ function openPanel() {
   const clientId = claimClientId(tabStorage, window, newId);
   const pause = createPause();
   const workflow = createWorkflowReader(host, createWorkflowIds(tabStorage, window, newId));
-  const hand = createCanvasHand(host, workflow.id, createEditResults(tabStorage));
+  const leave = createCanvasLeave(host, workflow.id, tabStorage, window, () => performance.now());
+  const hand = createCanvasHand(host, workflow.id, createEditResults(tabStorage), leave);
   const made = createPanel({
     api: createApi(host.fetch, clientId),
     clientId,
@@ -113,14 +115,14 @@ function toggle() {
 const storageOfTab = () => createPanelStorage(host.user(), () => sessionStorage);
 
 /**
- * A turn that ran when the page was loaded again may wait for this page's canvas: the panel goes on
- * in the background.
+ * A turn that ran when the page was loaded again may wait for this page's canvas, and the canvas may
+ * lack the panel's last change: the panel goes on in the background.
  */
 function goOn() {
   const storage = storageOfTab();
-  const worked = storage.get(WORKED) !== null;
+  const goesOn = [WORKED, LEFT].some((name) => storage.get(name) !== null);
   storage.set(WORKED, null);
-  if (!worked || panel) return;
+  if (!goesOn || panel) return;
   openPanel();
   updateShown();
 }

@@ -8,13 +8,15 @@ from plugin.tests.e2e.panel import Panel
 FOLDER = "/extensions/plugin"
 HAND = f"""async (fresh) => {{
     const load = (name) => import(`{FOLDER}/services/${{name}}.js`)
-    const [{{createHost}}, {{createCanvasHand}}, {{createEditResults}}, {{createPanelStorage}}] =
-        await Promise.all(['host', 'canvas-hand', 'edit-results', 'storage'].map(load))
+    const names = ['host', 'canvas-hand', 'canvas-leave', 'edit-results', 'storage']
+    const [{{createHost}}, {{createCanvasHand}}, {{createCanvasLeave}}, {{createEditResults}},
+        {{createPanelStorage}}] = await Promise.all(names.map(load))
     const host = createHost(window.app, window.comfyAPI.api.api)
     const storage = createPanelStorage('test', () => sessionStorage)
     if (fresh) storage.clear()
     const results = createEditResults(storage)
-    window.hand = createCanvasHand(host, () => 'w', results)
+    const leave = createCanvasLeave(host, () => 'w', storage, window, () => performance.now())
+    window.hand = createCanvasHand(host, () => 'w', results, leave)
 }}"""
 LOAD = """async ([graph, name]) => {
     await app.loadGraphData(graph, true, true, name)

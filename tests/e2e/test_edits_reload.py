@@ -85,7 +85,6 @@ def test_a_reload_after_the_result_was_taken_does_nothing_twice(
     rest = new_wait()
     asked(own, provider, edit(), Script([{"wait": rest}, {"text": "Done."}]))
     provider.reached(rest)
-    canvas.kept()
     after = canvas.state()
     own.reload()
     provider.release(rest)
@@ -93,6 +92,19 @@ def test_a_reload_after_the_result_was_taken_does_nothing_twice(
     expect(own.answer).to_contain_text("Done.")
     canvas.settle()
     assert canvas.state() == after
+
+
+def test_an_edit_that_was_undone_on_the_canvas_does_not_come_back_by_a_reload(
+    own: Panel, canvas: Canvas, provider: ProviderThread
+) -> None:
+    asked(own, provider)
+    own.page.wait_for_function(UPSCALED)
+    canvas.undo()
+    assert upscalers(canvas) == 0
+    own.reload()
+    own.idle()
+    canvas.settle()
+    assert upscalers(canvas) == 0
 
 
 def test_of_two_panels_only_the_one_that_asked_edits(

@@ -85,6 +85,8 @@ test("a waiting edit is carried out once, and its result sent", async () => {
   assert.deepEqual(sent, [{ type: "tool_result", tool_call_id: "call_1", ...APPLIED }]);
 });
 
+const NO_RELOAD = { back: Promise.resolve(), changed() {} };
+
 test("a call of another answer with the same id is another call", async () => {
   const hand = fakeHand();
   const { events } = await opened(hand, () => KEPT, waiting(call({ message_id: "a" })));
@@ -102,7 +104,7 @@ test("a call of another answer with the same id is another call", async () => {
     openNew: async (/** @type {any} */ _graph, /** @type {string} */ name) => name,
     graph: () => ({ serialize: () => ({ nodes: [] }) }),
   });
-  const real = createCanvasHand(host, () => "w", createEditResults(storage));
+  const real = createCanvasHand(host, () => "w", createEditResults(storage), NO_RELOAD);
   const open = async (/** @type {string} */ answer) => {
     const made = call({ message_id: answer, tool: "openWorkflow", name: answer, graph: {} });
     const result = await real.run(/** @type {any} */ (made));

@@ -13,7 +13,7 @@ import { createScene } from "./canvas-scene.js";
 import { applySteps, unknownTypes } from "./canvas-steps.js";
 import { asOneStep, takeBack } from "./canvas-undo.js";
 import { keyOf } from "./edit-results.js";
-import { fingerprint, jsonBytes, offCanvas, onCanvas } from "./workflow.js";
+import { jsonBytes, offCanvas, onCanvas } from "./workflow.js";
 
 /** @typedef {import("./edit-results.js").EditResult} EditResult */
 /** @typedef {import("./canvas-undo.js").UndoStep} UndoStep */
@@ -40,26 +40,13 @@ const MOST_BYTES = 30_000_000;
  * @param {import("./host.js").Host} host
  * @param {() => string | undefined} openId id of the open workflow
  * @param {import("./edit-results.js").EditResults} results
+ * @param {Pick<ReturnType<typeof import("./canvas-leave.js").createCanvasLeave>, "back" | "changed">} leave
  */
-export function createCanvasHand(host, openId, results) {
+export function createCanvasHand(host, openId, results, leave) {
   /** The step of the edit that was carried out last. @type {{id: string, step: UndoStep} | null} */
   let last = null;
-  /** Ids of the edits that were carried out since the page was loaded. @type {Set<string>} */
-  const done = new Set();
   const serialise = () => host.graph().serialize();
-
-  /**
-   * Whether a reload lost the edit: some front ends keep a change only half a second after it, and
-   * then open the workflow from before it.
-   * @param {EditCall} call
-   * @param {EditResult} result
-   */
-  function isLost(call, result) {
-    const output = "output" in result ? result.output : null;
-    if (!output?.before || done.has(keyOf(call)) || openId() !== call.workflow_id) return false;
-    const now = fingerprint(serialise());
-    return now === fingerprint(output.before) && now !== fingerprint(output.after);
-  }
+  const ready = () => Promise.all([host.ready(), leave.back]);
 
   /** @param {Edit} edit @param {boolean} isNew whether nodes of unknown types are refused */
   function refusal({ workflow_id: wanted, base, steps }, isNew) {
@@ -90,6 +77,7 @@ export function createCanvasHand(host, openId, results) {
     const step = await asOneStep(host.tracker(), serialise, () => {
       scene = applySteps({ root, liteGraph: host.liteGraph(), canvas: host.canvas(), before }, steps);
     });
+    if (!step.error) leave.changed(step.before);
     return { step, scene };
   }
 
@@ -107,7 +95,6 @@ export function createCanvasHand(host, openId, results) {
     const { step, scene } = await carryOut(call);
     if (step.error) return { error: await giveUp(step) };
     last = { id: keyOf(call), step };
-    done.add(keyOf(call));
     const ids = Object.entries(call.new_ids ?? {}).map(([name, to]) => [name, scene.addressOf(to)]);
     const [before, after] = [step.before, step.after].map(onCanvas);
     const output = { before, after, ids: Object.fromEntries(ids) };
@@ -128,15 +115,15 @@ export function createCanvasHand(host, openId, results) {
 
   return {
     /**
-     * Carries a call out, unless this tab has done it before and the canvas has it.
+     * Carries a call out, unless this tab has done it before.
      * @param {EditCall} call
      * @returns {Promise<EditResult>} never throws
      */
     async run(call) {
-      await host.ready();
+      await ready();
       try {
         const known = results.of(keyOf(call));
-        if (known && !isLost(call, known)) return known;
+        if (known) return known;
         return await (call.tool === "openWorkflow" ? open(call) : edit(call));
       } catch (error) {
         return { error: errorText(error) };
@@ -149,7 +136,7 @@ export function createCanvasHand(host, openId, results) {
      * @returns {Promise<boolean>} false: the user has changed the workflow since
      */
     async undo(call) {
-      await host.ready();
+      await ready();
       const known = results.of(keyOf(call));
       const output = known && "output" in known ? known.output : null;
       if (!output) return false;
@@ -158,7 +145,10 @@ export function createCanvasHand(host, openId, results) {
       const [before, after] = [output.before, output.after].map(offCanvas);
       const kept = { before, after, entry: null, redo: [] };
       const step = last?.id === keyOf(call) ? last.step : kept;
-      return takeBack(host.tracker(), serialise, step).catch(() => false);
+      const now = serialise();
+      const taken = await takeBack(host.tracker(), serialise, step).catch(() => false);
+      if (taken) leave.changed(now);
+      return taken;
     },
 
     /**
@@ -167,6 +157,7 @@ export function createCanvasHand(host, openId, results) {
      * @returns {Promise<{text: string} | {error: string} | null>} null: done
      */
     async apply(change) {
+      await ready();
       if (change.workflow_id !== openId()) return { text: t("canvas.other") };
       try {
         const refused = refusal(change, false);

@@ -78,7 +78,11 @@ export function applySteps(ground, steps) {
   for (const step of each("group")) changeGroup(ground, scene.graphOf(step.scope ?? ""), step);
 
   leaveRemovedSubgraph(ground);
-  for (const graph of graphsOf(root)) graph.setDirtyCanvas?.(true, true);
+  for (const graph of graphsOf(root)) {
+    // Left to the front end, a change of the nodes' order became an undo step of its own.
+    graph.updateExecutionOrder?.();
+    graph.setDirtyCanvas?.(true, true);
+  }
   return scene;
 }
 
