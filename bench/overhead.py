@@ -61,7 +61,7 @@ ENVIRONMENT = {
 }
 """Of the started processes: as after the first start of an installation, modules are compiled."""
 QUIET_SECONDS = 1.5
-"""Between two turns: what the assistant does after an answer is not the next turn's time."""
+"""Before each request: what the assistant does after an answer is not the next turn's time."""
 
 
 def main() -> None:
@@ -166,6 +166,7 @@ class Driver:
             sent = time.monotonic_ns()
             text, *_ = await self.turn({"id": chat, "message": message(question)})
             late = (int(text.split()[0]) - sent) / 1e6
+            await asyncio.sleep(QUIET_SECONDS)
             sent = time.monotonic_ns()
             text, *_ = await self.ask(question)
             if number >= 3:
