@@ -127,13 +127,11 @@ class ChatWorkflows:
         message is kept meanwhile."""
         if brought.new and chat_id not in self._newest:
             self._note(chat_id, Snapshot())
-        queued = Snapshot()
+        own, snapshot = self._own(chat_id, brought), await self.foreseen(chat_id, brought)
         if brought.from_queue is not None:
-            queued = self._waiting.take(chat_id, brought.from_queue)
-        suspended = self._waiting.take(chat_id)
+            self._waiting.take(chat_id, brought.from_queue)
+        self._waiting.take(chat_id)
         self._waiting_for.pop(chat_id, None)
-        own = next((one for one in (brought.workflow, queued) if one.is_open), None)
-        snapshot = own or (suspended if suspended.is_open else await self._newest_of(chat_id))
         message_id, client_id = brought.message_id, brought.client_id
         turn = TurnWorkflow(self, chat_id, snapshot, message_id, client_id, brought.answer_id)
         self._running[chat_id] = turn
@@ -144,6 +142,20 @@ class ChatWorkflows:
                 self._keep(chat_id, own, brought.message_id)
             )
         return turn
+
+    async def foreseen(self, chat_id: str, brought: Brought) -> Snapshot:
+        """The workflow that `begin` gives the turn. Nothing changes by asking."""
+        own = self._own(chat_id, brought) or self._waiting.get(chat_id)
+        if own.is_open:
+            return own
+        return Snapshot() if brought.new else await self._newest_of(chat_id)
+
+    def _own(self, chat_id: str, brought: Brought) -> Snapshot | None:
+        """The workflow that came with the turn's message, now or into the queue."""
+        queued = Snapshot()
+        if brought.from_queue is not None:
+            queued = self._waiting.get(chat_id, brought.from_queue)
+        return next((one for one in (brought.workflow, queued) if one.is_open), None)
 
     async def end(self, chat_id: str, turn: TurnWorkflow, *, waits: bool) -> None:
         """The turn ended or, if it `waits`, was suspended. Returns when its graph is kept."""

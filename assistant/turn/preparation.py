@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, TypeAlias
 
 from ...agent_prompts import SystemPrompt
 from ..chats import ChatParams
@@ -170,6 +170,10 @@ class Preparation:
         return replace(self, window=replace(self.window, tokens=tokens, known=True))
 
 
+First: TypeAlias = tuple[Preparation, "Plan | None"]
+"""The preparation of a turn, and the plan of its first request where that is made already."""
+
+
 async def prepare(
     services: Services,
     history: tuple[Message, ...],
@@ -192,7 +196,7 @@ async def prepare_first(
     answer: Message,
     workflow: Snapshot,
     chat_id: str | None = None,
-) -> tuple[Preparation, Plan | None]:
+) -> First:
     """The preparation of a turn with its tail, and the plan of its first request: in one thread,
     since every change of threads costs more than a short chat's plan. `workflow` came with the
     turn.

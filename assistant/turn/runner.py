@@ -12,7 +12,6 @@ from datetime import datetime, timezone
 from typing import Any
 
 from ..chats import ChatState
-from ..context.plan import Plan
 from ..context.report_words import in_words
 from ..errors import AssistantError, Conflict, ProviderError
 from ..messages import chunks
@@ -25,7 +24,7 @@ from .decisions import STOPPED
 from .history import ConversationHistory
 from .measure import Measure
 from .model_request import ModelRequests
-from .preparation import Preparation, prepare, prepare_first
+from .preparation import First, Preparation, prepare, prepare_first
 from .recorder import Recorder
 from .slash.slash_commands import Slash, help_text
 from .turn import Turn
@@ -123,8 +122,10 @@ class TurnRunner:
         )
         return await self._loop(self._requests)
 
-    async def _prepare_first(self) -> tuple[Preparation, Plan | None]:
+    async def _prepare_first(self) -> First:
         turn, opening = self._turn, self._opening
+        if turn.first is not None:
+            return await turn.first
         parts = (self._services, opening.history, turn.conversation, turn.params)
         history = turn.tools.history
         if not isinstance(history, ConversationHistory):

@@ -30,8 +30,9 @@ from ..tools.ports import Edits, Workflows
 from ..tools.tool import ToolContext
 from ..user_context.skills import SkillLibrary
 from ..workflow.snapshot import Snapshot
+from .ahead import Ahead, brought_by
 from .chat_memories import turn_memories
-from .chat_workflows import Brought, ChatWorkflows, LooseWorkflow, TurnWorkflow
+from .chat_workflows import ChatWorkflows, LooseWorkflow, TurnWorkflow
 from .compaction import Compacting, Compaction, Progress
 from .conversation import Conversation
 from .conversations import BeforeCut, Conversations, nothing_first
@@ -89,9 +90,8 @@ class TurnService:
         self._skills = skills
         self._idle_jobs = tuple(idle_jobs)
         self._search = search
-        facts = facts_of(services.toolset)
-        edits = ChatEdits(store)
-        self._conversations = Conversations(store, services.settings, facts, before_cut, edits)
+        settings, facts, edits = services.settings, facts_of(services.toolset), ChatEdits(store)
+        self._conversations = Conversations(store, settings, facts, before_cut, edits)
         self._new_id = new_id
         self._stateless: set[Turn] = set()
         self._newest: dict[str, Turn] = {}
@@ -102,6 +102,7 @@ class TurnService:
         self.edits = ChatEditing(edits, graphs, services.definitions)
         """The edits of the chats' turns, and what people take back."""
         self.edits.people.newest = self._workflows
+        self._ahead = Ahead(services, self._workflows, search)
         self._questions = OpenQuestions()
 
     async def start(
@@ -263,27 +264,27 @@ class TurnService:
         """Begins the turn in the store, then runs it. Every step that may fail comes before
         `begin_turn`: an answer in progress must come to its end."""
         self._stop_idle_jobs(chat_id)
-        # The rules are read meanwhile: they are as fresh when the request is prepared.
-        begun, conversation, _ = await asyncio.gather(
-            self._store.begin_turn(chat_id, start),
-            self._conversations.of_chat(chat_id, is_new=start.new),
-            self._services.prompts.statements(),
-        )
+        brought = brought_by(opening, workflow, new=start.new)
+        known = asyncio.ensure_future(self._conversations.of_chat(chat_id, is_new=start.new))
+        first = self._ahead.begin(opening, chat_id, params, known, brought)
+        try:
+            begun = await self._store.begin_turn(chat_id, start)
+            conversation = await known
+        except BaseException:
+            if first is not None:
+                first.cancel()
+                self._conversations.forget(chat_id)
+            raise
         opening = begun_as(opening, begun)
         await observer.began(opening, begun)
-        client_id = opening.answer.metadata.get("client_id")
-        asked = opening.history[-1].id if opening.history else None
-        answer_id = opening.answer.id
-        brought = Brought(workflow, asked, client_id, opening.from_queue, answer_id, start.new)
         workflows = await self._workflows.begin(chat_id, brought)
         stream = TurnStream(opening.answer, chat_id, observer.chunk)
         path = tuple(message.id for message in (*opening.history, opening.answer))
-        canvas = (observer, client_id)
         edits = self.edits.of_turn(
             chat_id,
-            answer_id,
+            opening.answer.id,
             workflows,
-            canvas,
+            (observer, brought.client_id),
             stream.emit,
             lambda: path,
             lambda: stream.message.tool_parts,
@@ -300,6 +301,7 @@ class TurnService:
             chat_id,
             params,
             partial(self._show, chat_id),
+            first,
         )
         self._newest[chat_id] = turn
         stream.start(self._run(turn, chat_id, workflows, edits))

@@ -6,6 +6,7 @@ it. What happens in the turn leaves this room through the `TurnObserver` alone.
 
 from __future__ import annotations
 
+from asyncio import Task
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -18,6 +19,7 @@ from .compaction import Show, unseen
 from .conversation import Conversation
 from .opening import Opening
 from .permission import Permits
+from .preparation import First
 from .stream import TurnStream
 
 NO_PARAMS = ChatParams()
@@ -64,7 +66,7 @@ class Turn:
     the chat's messages as rows of its context. `tools` is the context that each tool gets, and
     `permits` say which calls need no approval. `chat_id` is None for a turn that is not stored.
     `question_id` gives the question about a call its id. `compacting` shows readers a compaction in
-    the middle of the turn.
+    the middle of the turn. `first` is the turn's first request, where it was begun before the turn.
     """
 
     opening: Opening
@@ -77,3 +79,4 @@ class Turn:
     chat_id: str | None = None
     params: ChatParams = NO_PARAMS
     compacting: Show = unseen
+    first: Task[First] | None = None

@@ -78,6 +78,11 @@ class Places:
 
         return begun
 
+    @property
+    def is_free(self) -> bool:
+        """Whether a turn that runs now gets a place at once."""
+        return not self._free.locked()
+
     @asynccontextmanager
     async def taken(self) -> AsyncIterator[None]:
         """A place for one turn; may be cancelled while it waits."""

@@ -34,9 +34,10 @@ class WaitingWorkflows:
             queued = (key for key in self._workflows if key[1] is not None)
             del self._workflows[next(queued, oldest)]
 
-    def get(self, chat_id: str) -> Snapshot:
-        """The workflow of the suspended turn; an empty one where none is kept."""
-        return self._workflows.get((chat_id, None), Snapshot())
+    def get(self, chat_id: str, message_id: str | None = None) -> Snapshot:
+        """The workflow of a queued message or, without an id, of the suspended turn; an empty one
+        where none is kept."""
+        return self._workflows.get((chat_id, message_id), Snapshot())
 
     def take(self, chat_id: str, message_id: str | None = None) -> Snapshot:
         """Removes the workflow and returns it; an empty one where none is kept."""
