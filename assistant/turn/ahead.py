@@ -49,12 +49,13 @@ class Ahead:
         brought: Brought,
     ) -> asyncio.Task[First] | None:
         """None for a turn that asks no model, goes on after a suspension, or waits for its place:
-        what is true by then may differ.
+        what is true by then may differ. None, too, where several messages are added: the earlier
+        ones can be found once they are stored.
 
         The task changes the conversation: where the turn does not begin, the caller cancels it, and
         forgets the conversation."""
         asks = opening.reply is None and opening.slash is None and not opening.answer.parts
-        if not asks or not self._services.places.is_free:
+        if not asks or len(opening.added) > 1 or not self._services.places.is_free:
             return None
         work = self._first(opening, chat_id, params, conversation, brought)
         task = asyncio.get_running_loop().create_task(work)

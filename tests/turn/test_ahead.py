@@ -99,6 +99,26 @@ async def test_a_turn_that_waits_for_its_place_is_prepared_when_it_runs(
         assert store.planned == 2
 
 
+async def test_messages_that_come_with_the_question_are_found(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    secret = "We painted the lighthouse in vermilion."
+    said = ["Hi.", "Hello, what now?", "What colour did it get?", secret]
+    said += [f"{who} else {number}" for number in range(14) for who in ("Something", "Nothing")]
+    async with chatting(tmp_path, {"LLM_SUMMARY": "off"}) as chat:
+        store = SlowStore(monkeypatch)
+        messages = [chat.user(text) for text in (*said, "Which red was the lighthouse?")]
+        for answer in messages[1:-1:2]:
+            answer["role"] = "assistant"
+        chat.provider.queue("Vermilion.")
+        posting = asyncio.create_task(chat.post({"id": "c1", "messages": messages}))
+        await store.asked.wait()
+        await asyncio.sleep(0.2)
+        store.go.set()
+        await posting
+        assert any(secret in text for text in sent(chat))
+
+
 async def test_a_provider_that_is_missing_is_told_in_the_answer(tmp_path: Path) -> None:
     environ = {"OPENAI_BASE_URL": "", "OPENAI_MODEL": "", "OPENAI_API_KEY": ""}
     async with chatting(tmp_path, environ) as chat:
