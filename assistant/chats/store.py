@@ -360,14 +360,15 @@ class ChatStore(ChatTransactions):
                 return chat, {}
             rows = paths.path(transaction, chat_id, chat.head_row)
             missing = [row for row in rows if row not in known]
-            read = chat_log.read_rows(transaction, chat_id, missing)
-            every = {**known, **read}
+            every = known
+            if missing:
+                every = {**known, **chat_log.read_rows(transaction, chat_id, missing)}
             return chat, {row: every[row] for row in rows if row in every}
 
         chat, found = await self.read(chat_id, work)
         if chat is not None:
             self._cache.keep(chat_id, found)
-        return chat, tuple(stored.message for stored in found.values())
+        return chat, tuple([stored.message for stored in found.values()])
 
     def _add(
         self,

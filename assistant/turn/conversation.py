@@ -47,7 +47,9 @@ class Conversation:
         self._settings = settings
         self._facts = facts
         self._restored = projections
-        self._fed: list[tuple[Message, int]] = []
+        self._messages: list[Message] = []
+        # For each message the row after its last one.
+        self._ends: list[int] = []
         self._places: dict[str, int] = {}
         self._sizes: list[int] = []
         self.chars = 0
@@ -63,7 +65,7 @@ class Conversation:
     def feed(self, messages: Sequence[Message]) -> ChatContext:
         """The context of `messages`, the chat's path so far; system messages are not among them."""
         common = self._common(messages)
-        first = self._fed[common - 1][1] if common else 0
+        first = self._ends[common - 1] if common else 0
         converted = [rows_of(message) for message in messages[common:]]
         rows = [row for made in converted for row in made]
         if self._restored is not None or not self.context.continues(first, rows):
@@ -71,11 +73,12 @@ class Conversation:
         for row in rows[len(self.context) - first :]:
             self.context.append(row)
         end = first
-        del self._fed[common:], self._sizes[common:]
+        del self._messages[common:], self._ends[common:], self._sizes[common:]
         for message, made in zip(messages[common:], converted, strict=True):
             end += len(made)
-            self._places[message.id] = len(self._fed)
-            self._fed.append((message, end))
+            self._places[message.id] = len(self._messages)
+            self._messages.append(message)
+            self._ends.append(end)
             self._sizes.append(sum(map(_chars, made)))
         self.chars = sum(self._sizes)
         self.context.take_back(self.taken_back)
@@ -89,20 +92,20 @@ class Conversation:
     @property
     def messages(self) -> Sequence[Message]:
         """The messages that were fed, in their order."""
-        return [message for message, _ in self._fed]
+        return list(self._messages)
 
     def message(self, message_id: str) -> tuple[Message, range] | None:
         """A message with its rows; None where it is not on the path."""
-        place = self._places.get(message_id, len(self._fed))
+        place = self._places.get(message_id, len(self._messages))
         # The place is an old one where the path is another now.
-        if place >= len(self._fed) or self._fed[place][0].id != message_id:
+        if place >= len(self._messages) or self._messages[place].id != message_id:
             return None
-        message, end = self._fed[place]
-        return message, range(self._fed[place - 1][1] if place else 0, end)
+        first = self._ends[place - 1] if place else 0
+        return self._messages[place], range(first, self._ends[place])
 
     def message_at(self, row: int) -> Message:
         """The message that the row belongs to."""
-        return self._fed[bisect_right(self._fed, row, key=lambda fed: fed[1])][0]
+        return self._messages[bisect_right(self._ends, row)]
 
     def _begin_anew(self, rows: Sequence[PromptMessage]) -> None:
         projections = self._restored or self.context.projections
@@ -117,10 +120,13 @@ class Conversation:
 
     def _common(self, messages: Sequence[Message]) -> int:
         """The number of messages at the beginning of `messages` that were fed already."""
-        for place, ((fed, _), message) in enumerate(zip(self._fed, messages, strict=False)):
-            if fed is not message and fed != message:
-                return place
-        return min(len(self._fed), len(messages))
+        count = min(len(self._messages), len(messages))
+        # Mostly nothing is different, and a list of thousands is compared as a whole in no time.
+        if self._messages[:count] == list(messages[:count]):
+            return count
+        pairs = zip(self._messages, messages, strict=False)
+        differs = (fed is not message and fed != message for fed, message in pairs)
+        return next(place for place, differ in enumerate(differs) if differ)
 
 
 def _chars(row: PromptMessage) -> int:

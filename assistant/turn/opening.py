@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from itertools import chain
 
 from ..chats import (
     HEAD,
@@ -159,7 +160,7 @@ async def open_in_chat(
         events=events,
         from_queue=from_queue,
     )
-    untitled = chat is None or (added and not without_events(stored))
+    untitled = chat is None or (added and all(map(is_event, stored)))
     start = TurnStart(
         answer=answer,
         messages=added,
@@ -220,13 +221,13 @@ def _intention(request: TurnRequest, stored: tuple[Message, ...]) -> Intention:
         raise InvalidRequest("expected a user message", where="message.role")
     if request.message_id is not None:
         return edited(stored, request.message_id, message)
-    said = without_events(stored)
-    if said and said[-1].id == message.id:
+    last = next((one for one in reversed(stored) if not is_event(one)), None)
+    if last is not None and last.id == message.id:
         # The first request with this message stored it and failed then.
-        return reconcile(stored, (*said[:-1], message))
-    if any(message.id == earlier.id for earlier in stored):
+        return reconcile(stored, (*without_events(stored)[:-1], message))
+    if message.id in [earlier.id for earlier in stored]:
         raise InvalidRequest(f"the id {message.id!r} is used already", where="message.id")
-    return Append(message) if said else Import((message,))
+    return Append(message) if last is not None else Import((message,))
 
 
 def _continuation(intention: Intention, stored: tuple[Message, ...], new_id: str) -> _Continuation:
@@ -245,7 +246,7 @@ def _continuation(intention: Intention, stored: tuple[Message, ...], new_id: str
         elif isinstance(intention, Branch):
             messages = intention.messages
     new, answer = _split(messages, new_id)
-    _check((*without_events(kept), *new), answer)
+    _check(kept, new, answer)
     return _Continuation(kept, sent_by_a_client(answers_marked(new)), answer, parent)
 
 
@@ -275,11 +276,12 @@ def goes_on(answer: Message) -> bool:
     return not answer.parts or (bool(prompt) and prompt[-1].role == "tool")
 
 
-def _check(history: tuple[Message, ...], answer: Message) -> None:
-    users = [message for message in history if message.role == "user"]
-    if not users:
+def _check(kept: tuple[Message, ...], new: tuple[Message, ...], answer: Message) -> None:
+    newest_first = chain(reversed(new), (one for one in reversed(kept) if not is_event(one)))
+    asked = next((message for message in newest_first if message.role == "user"), None)
+    if asked is None:
         raise InvalidRequest("expected a user message to answer, got none", where="messages")
-    if not has_content(users[-1]):
+    if not has_content(asked):
         raise InvalidRequest("the last user message is empty", where="messages")
     if not goes_on(answer):
         raise InvalidRequest("nothing to answer: the last message is complete", where="messages")

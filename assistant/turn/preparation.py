@@ -245,7 +245,7 @@ async def maker(
         services.prompts.statements(),
         known_to(services),
     )
-    spoken = tuple(message for message in history if message.role != "system")
+    spoken = tuple([message for message in history if message.role != "system"])
     calibration = services.calibrations.get(provider.model, Calibration())
     alternation = provider.model in services.alternating
 

@@ -279,14 +279,13 @@ class TurnService:
         await observer.began(opening, begun)
         workflows = await self._workflows.begin(chat_id, brought)
         stream = TurnStream(opening.answer, chat_id, observer.chunk)
-        path = tuple(message.id for message in (*opening.history, opening.answer))
         edits = self.edits.of_turn(
             chat_id,
             opening.answer.id,
             workflows,
             (observer, brought.client_id),
             stream.emit,
-            lambda: path,
+            lambda: tuple(message.id for message in (*opening.history, opening.answer)),
             lambda: stream.message.tool_parts,
         )
         tools = self._tool_context(workflows, conversation, chat_id, stream, edits)
@@ -339,7 +338,7 @@ class TurnService:
             self._stateless.discard(turn)
 
     def _begin_idle_jobs(self, turn: Turn, chat_id: str) -> None:
-        spoken = (message for message in turn.opening.history if message.role != "system")
+        spoken = [message for message in turn.opening.history if message.role != "system"]
         path = (*spoken, turn.stream.message)
         chat = self._idle_chat(chat_id, turn.conversation, path, turn.params)
         chat = replace(chat, stopped=turn.stream.stop_reason is not None)

@@ -156,7 +156,10 @@ def before_events(transaction: Transaction, chat_id: str, row: int | None) -> in
 
 def path(transaction: Transaction, chat_id: str, row: int | None) -> tuple[int, ...]:
     """All rows from the root to `row`."""
-    return tuple(reversed(list(_downwards(_ranges(transaction, chat_id, row)))))
+    rows: list[int] = []
+    for one in reversed(_ranges(transaction, chat_id, row)):
+        rows.extend(range(one.first, one.last + 1))
+    return tuple(rows)
 
 
 def page(

@@ -41,7 +41,11 @@ class RowCache:
 
     def keep(self, chat_id: str, path: Mapping[int, Stored]) -> None:
         """Replace the cached rows of the chat by these."""
-        self._put(chat_id, dict(path), _size(path))
+        known = self._chats.get(chat_id, {})
+        if path.keys() == known.keys():
+            self._put(chat_id, known, self._sizes.get(chat_id, 0))
+        else:
+            self._put(chat_id, dict(path), _size(path))
 
     def grow(self, chat_id: str, messages: Sequence[Message], added: Added) -> None:
         """Add these messages to the end of the path, if the row that they follow is cached."""
