@@ -120,13 +120,15 @@ class Conversation:
 
     def _common(self, messages: Sequence[Message]) -> int:
         """The number of messages at the beginning of `messages` that were fed already."""
-        count = min(len(self._messages), len(messages))
-        # Mostly nothing is different, and a list of thousands is compared as a whole in no time.
-        if self._messages[:count] == list(messages[:count]):
-            return count
-        pairs = zip(self._messages, messages, strict=False)
-        differs = (fed is not message and fed != message for fed, message in pairs)
-        return next(place for place, differ in enumerate(differs) if differ)
+        # Mostly only the last one differs, of thousands: halves are compared as a whole.
+        same, most = 0, min(len(self._messages), len(messages))
+        while same < most:
+            middle = (same + most + 1) // 2
+            if self._messages[same:middle] == list(messages[same:middle]):
+                same = middle
+            else:
+                most = middle - 1
+        return same
 
 
 def _chars(row: PromptMessage) -> int:
