@@ -48,6 +48,9 @@ _DEPTHS: Final = Statement(
     .where(_of_chat, messages.c.row.in_([bindparam("first"), bindparam("last")]))
     .order_by(messages.c.row)
 )
+_ROWS: Final = select(messages.c.row, messages.c.body).where(
+    _of_chat, messages.c.row.in_(bindparam("rows", expanding=True))
+)
 _LENGTH: Final = Statement(
     select(func.coalesce(func.sum(func.length(messages.c.body)), 0)).where(
         _of_chat, messages.c.row >= bindparam("first")
@@ -249,15 +252,10 @@ def check_fit(
 def read_rows(transaction: Transaction, chat_id: str, rows: Sequence[int]) -> dict[int, Stored]:
     """The messages of `rows`, a stand-in for each that is damaged (`salvage`). A row that is not
     there any more is left out."""
-    wanted = (
-        select(messages.c.row, messages.c.body)
-        .where(messages.c.chat_id == chat_id)
-        .where(messages.c.row.in_(bindparam("rows", expanding=True)))
-    )
     found: dict[int, Stored] = {}
     for start in range(0, len(rows), paths.ROWS_PER_QUERY):
         some = list(rows[start : start + paths.ROWS_PER_QUERY])
-        for row, body in transaction.execute(wanted, {"rows": some}):
+        for row, body in transaction.execute(_ROWS, {"chat": chat_id, "rows": some}):
             found[row] = Stored(*read_message(transaction, messages, chat_id, row, body))
     return found
 
