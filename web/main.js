@@ -21,6 +21,7 @@ import { createPause, later } from "./services/pause.js";
 import { createPromptNode } from "./services/prompt-node.js";
 import { createPromptTarget } from "./services/prompt-target.js";
 import { createPanelStorage, newId } from "./services/storage.js";
+import { BUSY_STATES } from "./state/chat-state.js";
 import { pendingApprovals } from "./state/messages.js";
 import { openQuestion } from "./state/waiting.js";
 import { createWorkflowIds, createWorkflowReader } from "./services/workflow.js";
@@ -38,6 +39,8 @@ const KEYBINDINGS = OPEN_KEYS.map((key) => ({ commandId: OPEN, combo: { alt: tru
 const RECENT = 30;
 /** Name of the stored value that says that a turn ran when the page was left. */
 const WORKED = "worked";
+/** Name of the stored value that has the id of the chat that was open then, where no turn was known. */
+const RESTED = "rested";
 /** States of a chat that waits for the user. */
 const WAITS = new Set(["paused", "waiting_user_input"]);
 const STYLES = ["panel.css", "conversation.css", "cards.css", "composer.css", "pages.css", "memory.css"];
@@ -80,10 +83,12 @@ function openPanel() {
   });
   window.addEventListener("online", pause.wake);
   window.addEventListener("pagehide", (event) => {
+    const { id, known, temporary } = made.chat().get();
     if (made.chat().works()) tabStorage.set(WORKED, "1");
+    else if (known && !temporary) tabStorage.set(RESTED, id);
     if (!event.persisted) made.endTemporary();
   });
-  window.addEventListener("pageshow", () => tabStorage.set(WORKED, null));
+  window.addEventListener("pageshow", () => forgetLeaving(tabStorage));
   window.addEventListener("beforeunload", (event) => {
     if (made.losesOnReload()) event.preventDefault();
   });
@@ -114,17 +119,34 @@ function toggle() {
 
 const storageOfTab = () => createPanelStorage(host.user(), () => sessionStorage);
 
+/** @param {import("./services/storage.js").PanelStorage} storage */
+function forgetLeaving(storage) {
+  for (const name of [WORKED, RESTED]) storage.set(name, null);
+}
+
 /**
  * A turn that ran when the page was loaded again may wait for this page's canvas, and the canvas may
  * lack the panel's last change: the panel goes on in the background.
  */
-function goOn() {
+async function goOn() {
   const storage = storageOfTab();
   const goesOn = [WORKED, LEFT].some((name) => storage.get(name) !== null);
-  storage.set(WORKED, null);
-  if (!goesOn || panel) return;
+  const rested = storage.get(RESTED);
+  forgetLeaving(storage);
+  if (!goesOn && !(await runsAfterAll(rested))) return;
+  if (panel) return;
   openPanel();
   updateShown();
+}
+
+/**
+ * A page may be left between a click that lets a turn go on and the event that tells of it.
+ * @param {string | null} id of a chat
+ */
+async function runsAfterAll(id) {
+  if (id === null) return false;
+  const chat = await createApi(host.fetch, "").chat(id, { limit: 1 }).catch(() => null);
+  return chat !== null && BUSY_STATES.has(chat.state);
 }
 
 /** Passes on whether the panel is visible. */
@@ -206,7 +228,7 @@ app.registerExtension({
     if (manager?.sidebarTab?.registerSidebarTab) manager.sidebarTab.registerSidebarTab(tab);
     else manager?.registerSidebarTab?.(tab);
     (window.requestIdleCallback ?? setTimeout)(() => {
-      goOn();
+      void goOn();
       void lookForWaiting();
     });
   },

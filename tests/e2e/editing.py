@@ -14,6 +14,17 @@ SET_VALUE = """([id, name, value]) => {
     app.extensionManager.workflow.activeWorkflow.changeTracker.captureCanvasState()
 }"""
 UPSCALED = "() => app.rootGraph.nodes.some(({type}) => type === 'LatentUpscaleBy')"
+# Prepares the page for DEAF, after which it gets nothing of its event streams any more, while the
+# server has them as open.
+CAN_HEAR = """() => {
+    const {prototype} = ReadableStreamDefaultReader
+    const {read} = prototype
+    prototype.read = async function (...given) {
+        const got = await read.apply(this, given)
+        return window.isDeaf ? new Promise(() => {}) : got
+    }
+}"""
+DEAF = "() => { window.isDeaf = true }"
 UPSCALE = [
     {"op": "insert", "id": "up", "type": "LatentUpscaleBy", "into": "8.samples"},
     {"op": "set", "node": "3", "values": {"sampler_name": "dpmpp_2m", "steps": 30}},

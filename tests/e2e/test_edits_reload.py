@@ -7,7 +7,9 @@ import pytest
 from playwright.sync_api import Browser, Route, expect
 from plugin.tests.e2e.canvas import Canvas
 from plugin.tests.e2e.editing import (
+    CAN_HEAR,
     COMMANDS,
+    DEAF,
     UPSCALED,
     asked,
     edit,
@@ -44,6 +46,51 @@ def test_a_reload_before_the_edit_carries_it_out_once(
     # The page is gone when the call is handed over; nobody opens the panel after the reload.
     own.page.goto("about:blank")
     provider.release(rest)
+    own.page.go_back()
+    own.ready()
+    own.page.wait_for_function(UPSCALED)
+    own.open()
+    own.idle()
+    expect(own.answer).to_contain_text("Done.")
+    assert upscalers(canvas) == 1
+
+
+def test_a_page_that_was_left_before_it_heard_of_its_turn_goes_on(
+    own: Panel, canvas: Canvas, provider: ProviderThread
+) -> None:
+    own.evaluate(CAN_HEAR)
+    own.evaluate(DEAF)
+    with own.page.expect_response("**/api/chat") as taken:
+        rest = held_before_the_edit(own, provider, "Done.")
+    taken.value.finished()
+    own.drawn()
+    own.page.goto("about:blank")
+    provider.release(rest)
+    own.page.go_back()
+    own.ready()
+    own.page.wait_for_function(UPSCALED)
+    own.open()
+    own.idle()
+    expect(own.answer).to_contain_text("Done.")
+    assert upscalers(canvas) == 1
+
+
+def test_a_page_that_was_left_before_it_heard_of_a_decision_goes_on(
+    own: Panel, canvas: Canvas, provider: ProviderThread
+) -> None:
+    own.evaluate(CAN_HEAR)
+    own.root.get_by_role("button", name="What asks you first").click()
+    dialog = own.page.get_by_role("dialog", name="What asks you first")
+    dialog.get_by_role("button", name="Changes and runs").click()
+    asked(own, provider)
+    expect(own.button("Once")).to_be_enabled()
+    own.evaluate(DEAF)
+    with own.page.expect_response(COMMANDS) as taken:
+        own.button("Once").click()
+    taken.value.finished()
+    own.drawn()
+    assert upscalers(canvas) == 0
+    own.page.goto("about:blank")
     own.page.go_back()
     own.ready()
     own.page.wait_for_function(UPSCALED)

@@ -110,6 +110,18 @@ test("a message is shown before the server has it", async () => {
   assert.equal(chat.get().status, "sending");
 });
 
+test("a chat works from the moment that a message is sent, heard of or not", async () => {
+  const { chat, events, commands } = await openChat();
+  assert.equal(chat.works(), false);
+  assert.equal(await chat.send("Hi", []), true);
+  assert.equal(chat.works(), true);
+  events.push("message_added", { message: commands()[0].message, after: null });
+  events.turn("a", "Hello");
+  await says(chat, "Hello");
+  await idle(chat);
+  assert.equal(chat.works(), false);
+});
+
 test("a message is sent without a workflow if none is open", async () => {
   const { chat, server, commands } = await openChat(
     {},

@@ -226,8 +226,11 @@ export function createChat(
   return {
     get: store.get,
     subscribe: store.subscribe,
-    /** @returns {boolean} whether a turn runs or a command is being sent */
-    works: () => works(stream.server()) || local.sending > 0,
+    /**
+     * @returns {boolean} whether a turn runs, or something was sent of which no event has told yet: the
+     *   server may answer a command before its turn is heard of
+     */
+    works: () => isBusy(store.get()),
 
     /** Loads the stored messages and follows the chat's events. */
     async load() {
