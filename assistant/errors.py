@@ -137,7 +137,7 @@ class ToolError(AssistantError):
 
 
 class ProviderError(AssistantError):
-    """A request to the LLM's server failed.
+    """A request to the LLM's server failed, or could not be made.
 
     `code` is one of `CODES`; `happened` is the message without its advice, for as long as the
     request is tried again; `actions` are the next steps that the panel offers, the likeliest
@@ -150,7 +150,7 @@ class ProviderError(AssistantError):
         (
             "no_provider unreachable key_refused unknown_model rate_limited no_credit timeout "
             "provider_error cut garbage empty too_large content_filter context_overflow "
-            "output_limit bad_request tools_refused"
+            "output_limit bad_request tools_refused not_installed"
         ).split()
     )
     ACTIONS = frozenset(

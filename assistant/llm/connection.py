@@ -62,7 +62,10 @@ class Connections:
             self._network.check(provider)
         except LinkLocalRefused as error:
             raise failures.unreachable(provider, str(error), "link_local") from None
-        client = await self._client(provider)
+        try:
+            client = await self._client(provider)
+        except ImportError as error:
+            raise failures.not_installed(error) from error
         try:
             stream = await client.post(body, _headers(provider))
         except Exception as error:

@@ -280,6 +280,16 @@ def unusable_key(provider: Provider) -> ProviderError:
     return ProviderError(message, code="key_refused", actions=("enter-key", "open-settings"))
 
 
+def not_installed(error: ImportError) -> ProviderError:
+    """A package that the plugin needs cannot be imported: its requirements were not installed, or
+    with another Python."""
+    message = (
+        f"The Python package {error.name or 'openai'} is missing: install requirements.txt of the "
+        "plugin's folder with the Python that starts ComfyUI, then restart ComfyUI."
+    )
+    return ProviderError(message, code="not_installed")
+
+
 def _retry_after(headers: Mapping[str, str], now: datetime) -> float | None:
     """The seconds of `Retry-After-Ms` or `Retry-After` (seconds, or a date as in RFC 9110)."""
     milliseconds = headers.get("retry-after-ms", "").strip()

@@ -1,6 +1,7 @@
 """How many clients there are for the requests of one server."""
 
 import asyncio
+import importlib
 from typing import Any
 
 import pytest
@@ -84,3 +85,17 @@ def test_the_clients_share_what_is_too_much() -> None:
     assert quiet is not None
     quiet.requests = AT_ONCE
     assert clients.free() is quiet
+
+
+async def test_a_library_that_is_missing_is_named(
+    client: PatientClient, provider: Provider, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def without_openai(name: str) -> Any:
+        raise ModuleNotFoundError(f"No module named {name!r}", name=name)
+
+    monkeypatch.setattr(importlib, "import_module", without_openai)
+    error = (await client.ask(provider)).error
+    assert error is not None
+    assert error.code == "not_installed"
+    assert "package openai is missing" in error.message
+    assert "requirements.txt" in error.message

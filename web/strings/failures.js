@@ -19,6 +19,7 @@ export const FAILURES = {
   "error.title.context_overflow": "Too long for this model",
   "error.title.output_limit": "The answer limit is not accepted",
   "error.title.bad_request": "The provider refused the request",
+  "error.title.not_installed": "A package is missing",
   "error.title.internal": "Something went wrong",
   "error.title.turn_running": "This chat is already answering",
   "error.title.runs_elsewhere": "This chat runs in another ComfyUI",
