@@ -21,6 +21,7 @@ import logging
 import time
 from collections.abc import AsyncGenerator, Awaitable, Callable, Iterator, Sequence
 from functools import partial
+from itertools import islice
 from typing import Final
 
 from ...config import Settings
@@ -94,6 +95,8 @@ class Remembering:
         self._asked = IdleScheduler("What to remember, as asked", 0.0, sleep)
         self._alone = asyncio.Lock()
         self._failures: dict[str, tuple[int, float]] = {}
+        # The last message of each chat that was looked at while nothing was flagged.
+        self._passed: dict[str, str] = {}
 
     async def note(self, chat_id: str, path: Sequence[Message]) -> None:
         """Writes down which messages of the chat are still to be read. A failure is logged only:
@@ -120,6 +123,7 @@ class Remembering:
         it."""
         self.stop(chat_id)
         self._asked.stop(chat_id)
+        self._passed.pop(chat_id, None)
 
     async def close(self) -> None:
         await self._soon.close()
@@ -154,9 +158,12 @@ class Remembering:
 
     async def _noted(self, chat_id: str, path: Sequence[Message]) -> Pending:
         known = await self._pending.of(chat_id)
-        flagged = flagged_after(path, known.done)
+        flagged = flagged_after(path, known.done or self._passed.get(chat_id))
         last = next((message.id for message in reversed(path) if message.role == "user"), "")
-        if last == known.done or not (flagged or known.done):
+        if last == known.done:
+            return known
+        if not (flagged or known.done):
+            self._passed[chat_id] = last
             return known
         return await self._pending.note(chat_id, flagged, last)
 
@@ -240,17 +247,17 @@ class Remembering:
 def flagged_after(path: Sequence[Message], done: str | None) -> tuple[str, ...]:
     """The ids of the messages of a person after the message `done`, or of all where it is not on
     the path, that may hold something to remember."""
-    ids = [message.id for message in path]
-    first = ids.index(done) + 1 if done in ids else 0
-    persons = [message for message in path if _is_persons(message)]
-    after = frozenset(ids[first:])
+    # From the end: mostly few messages are new, of thousands.
+    places = range(len(path) - 1, -1, -1)
+    first = next((place + 1 for place in places if path[place].id == done), 0)
+    before = filter(_is_persons, (path[place] for place in range(first - 1, -1, -1)))
+    earlier = [message.text for message in islice(before, EARLIER)][::-1]
+    persons = [message for message in path[first:] if _is_persons(message)]
+    texts = [*earlier, *(message.text for message in persons)]
     return tuple(
         message.id
-        for place, message in enumerate(persons)
-        if message.id in after
-        and is_flagged(
-            message.text, tuple(m.text for m in persons[max(0, place - EARLIER) : place])
-        )
+        for place, message in enumerate(persons, start=len(earlier))
+        if is_flagged(message.text, tuple(texts[max(0, place - EARLIER) : place]))
     )[-MOST_PENDING:]
 
 

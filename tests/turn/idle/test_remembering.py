@@ -17,16 +17,19 @@ from plugin.assistant.llm.client import Client
 from plugin.assistant.llm.provider import Provider
 from plugin.assistant.memory.memory import Memory, Source, Statement
 from plugin.assistant.memory.pending import PendingStore
+from plugin.assistant.memory.signals import is_flagged
 from plugin.assistant.memory.store import Kept, MemoryStore
 from plugin.assistant.messages.origin import with_origin
 from plugin.assistant.messages.parts import Message
 from plugin.assistant.turn.conversation import Conversation
+from plugin.assistant.turn.idle import remembering
 from plugin.assistant.turn.idle.job import IdleChat
 from plugin.assistant.turn.idle.remembering import (
     COOL_DOWN_SECONDS,
     LATER_SECONDS,
     MOST_FAILURES,
     Remembering,
+    flagged_after,
 )
 from plugin.tests.chats.examples import answer, user
 from plugin.tests.models import OneProvider
@@ -117,7 +120,7 @@ async def scene(tmp_path: Path) -> AsyncIterator[Scene]:
         async def tell(chat: IdleChat, kept: Sequence[Kept]) -> None:
             await made.tell(chat, kept)
 
-        remembering = Remembering(
+        own = Remembering(
             providers,
             client,
             settings,
@@ -127,9 +130,9 @@ async def scene(tmp_path: Path) -> AsyncIterator[Scene]:
             clock=lambda: made.now,
             sleep=at_once,
         )
-        made = Scene(server, providers, memories, pending, remembering)
+        made = Scene(server, providers, memories, pending, own)
         yield made
-        await remembering.close()
+        await own.close()
         await client.close()
     await memories.close()
     await database.close()
@@ -356,6 +359,43 @@ async def test_what_is_pending_is_written_down_before_a_cut(scene: Scene) -> Non
     scene.talk(GPU)
     await scene.remembering.note("c1", scene.path)
     assert (await scene.pending.of("c1")).messages == ("u0",)
+
+
+async def test_messages_that_were_looked_at_are_not_looked_at_again(
+    scene: Scene, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    looked: list[str] = []
+
+    def noted(said: str, earlier: tuple[str, ...]) -> bool:
+        looked.append(said)
+        return is_flagged(said, earlier)
+
+    monkeypatch.setattr(remembering, "is_flagged", noted)
+    scene.talk("Hello", "Make it brighter")
+    await scene.remembering.note("c1", scene.path)
+    scene.talk("And darker")
+    await scene.remembering.note("c1", scene.path)
+    scene.talk(GPU)
+    await scene.remembering.note("c1", scene.path)
+    scene.talk("Thanks")
+    await scene.remembering.note("c1", scene.path)
+    assert looked == ["Hello", "Make it brighter", "And darker", GPU, "Thanks"]
+    assert (await scene.pending.of("c1")).messages == ("u6",)
+    # Another path begins at a message that was not looked at.
+    scene.path = scene.path[:2]
+    scene.talk("I always want it warm")
+    await scene.remembering.note("c1", scene.path)
+    assert (await scene.pending.of("c1")).messages == ("u6", "u2")
+
+
+def test_a_repeated_wish_counts_across_the_last_message_that_was_looked_at() -> None:
+    said = ["Make it warmer", "A cat", "Make it warmer", "A dog", "Make it warmer", GPU]
+    path = [user(f"u{number}", words) for number, words in enumerate(said)]
+    every = flagged_after(path, None)
+    assert "u5" in every
+    for done in range(len(path)):
+        left = tuple(one for one in every if int(one[1:]) > done)
+        assert flagged_after(path, f"u{done}") == left
 
 
 async def test_its_cost_counts_in_the_chat(scene: Scene) -> None:
