@@ -68,7 +68,6 @@ function openPanel() {
     clientId,
     tools: createPanelTools(),
     storage: createPanelStorage(host.user(), () => localStorage),
-    tab: tabStorage,
     workflow: workflow.snapshot,
     workflowName: workflow.name,
     hand,

@@ -66,9 +66,6 @@ function open(routes = {}, first = {}) {
   const panel = createPanel(
     services(server.api, {
       storage,
-      tab: createPanelStorage("", () => {
-        throw new Error("blocked");
-      }),
       summary: () => null,
       wake: () => undefined,
       later: () => () => undefined,

@@ -43,11 +43,9 @@ function open(routes = {}, kept = {}, first = {}, more = {}) {
     subscribe: (id, ...rest) => (id ? events : feed).subscribe(id, rest[0], rest[1]),
     ...routes,
   });
-  const [storage, tab] = [0, 1].map(() =>
-    createPanelStorage("", () => {
-      throw new Error("blocked");
-    }),
-  );
+  const storage = createPanelStorage("", () => {
+    throw new Error("blocked");
+  });
   for (const [name, value] of Object.entries(kept)) storage.set(name, value);
   /** @type {{run: () => void, at: number}[]} pending calls of `later` */
   const timers = [];
@@ -60,7 +58,6 @@ function open(routes = {}, kept = {}, first = {}, more = {}) {
   const panel = createPanel(
     services(server.api, {
       storage,
-      tab,
       workflow: () => undefined,
       workflowName: () => undefined,
       summary: () => null,
@@ -75,7 +72,7 @@ function open(routes = {}, kept = {}, first = {}, more = {}) {
     panel.chat().leave();
   });
   const commands = () => server.asked("command").map(([, body]) => body);
-  return { panel, server, storage, tab, events, feed, rest, commands };
+  return { panel, server, storage, events, feed, rest, commands };
 }
 
 test("the panel opens the chat that was open last, with its report", async () => {
@@ -130,31 +127,13 @@ test("damaged stored values are ignored", async () => {
 });
 
 test("the id of a new chat is stored after its first message", async () => {
-  const { panel, storage, tab } = open();
+  const { panel, storage } = open();
   await panel.send("Hi", []);
   assert.equal(storage.get("chat"), panel.get().chat.id);
-  assert.equal(tab.get("chat"), panel.get().chat.id);
   assert.equal(panel.get().welcomed, true);
   panel.newChat();
   assert.equal(storage.get("chat"), null);
   assert.deepEqual(panel.get().chat.messages, []);
-});
-
-test("a page that is loaded again has the chat of its tab, whatever another tab has opened", async () => {
-  for (const [own, opened] of /** @type {[string, (id: string) => boolean][]} */ ([
-    ["mine", (id) => id === "mine"],
-    ["", (id) => id !== "mine" && id !== "c"],
-  ])) {
-    const { panel, tab } = open({}, { chat: "c" });
-    tab.set("chat", own);
-    await panel.start();
-    assert.ok(opened(panel.get().chat.id), panel.get().chat.id);
-  }
-  const { panel, tab } = open({}, { chat: "c" });
-  await panel.start();
-  assert.deepEqual([panel.get().chat.id, tab.get("chat")], ["c", "c"]);
-  panel.newChat();
-  assert.equal(tab.get("chat"), "");
 });
 
 test("a chat that the server does not have is replaced by a new one", async () => {

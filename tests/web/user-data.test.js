@@ -38,9 +38,6 @@ function open(routes = {}, storage = createPanelStorage("", () => browserStorage
   const panel = createPanel(
     services(server.api, {
       storage,
-      tab: createPanelStorage("", () => {
-        throw new Error("blocked");
-      }),
       summary: () => null,
       wake: () => undefined,
       later: () => () => undefined,

@@ -27,16 +27,12 @@ import { createWorkflowSentence } from "./workflow-sentence.js";
  * @typedef {Omit<import("./chat.js").ChatServices, "outbox"> &
  *   import("./chats-list.js").ListServices & {
  *   storage: import("../services/storage.js").PanelStorage,
- *   tab: import("../services/storage.js").PanelStorage,
  *   summary: () => import("../types.js").WorkflowSummary | null,
  *   wake: () => void,
  * }} PanelServices
  */
 
 /** @typedef {ReturnType<typeof createPanel>} Panel */
-
-/** Name of the stored id of the open chat; in a tab's own storage "" says that it is a new one. */
-const OPEN = "chat";
 
 /** Name of the stored value that says whether answers show their tokens. */
 const TOKENS = "tokens";
@@ -120,12 +116,6 @@ export function createPanel(services) {
 
   const installation = createInstallation(services, store, () => sentence.update());
 
-  /** Stores which chat is open. @param {string | null} id null for one of which nothing is stored */
-  function keepOpen(id) {
-    storage.set(OPEN, id);
-    services.tab.set(OPEN, id ?? "");
-  }
-
   function watch() {
     let busy = isBusy(chat.get());
     let { sent } = chat.get();
@@ -135,7 +125,7 @@ export function createPanel(services) {
       const { storage: values, drafts } = places.of(next);
       store.set({ chat: next });
       if (made) drafts.move(NEW, next.id);
-      if ((made || next.sent !== sent) && !next.temporary) keepOpen(next.id);
+      if (made || next.sent !== sent) values.set("chat", next.id);
       sent = next.sent;
       if (busy && !isBusy(next) && next.report) {
         values.set("report", JSON.stringify({ chat: next.id, report: next.report }));
@@ -185,7 +175,7 @@ export function createPanel(services) {
     const from = { known, temporary, report: storedReport(id), hooks };
     chat = createChat({ ...services, outbox }, id, from);
     watching = watch();
-    keepOpen(!temporary && (known || outbox.of(id).length) ? id : null);
+    storage.set("chat", !temporary && (known || outbox.of(id).length) ? id : null);
     store.set({ chat: chat.get(), workflow: services.summary() });
     learning.followKept(chat.get());
     sentence.update();
@@ -305,10 +295,9 @@ export function createPanel(services) {
     ...createShare(services, store, (page) => showPage(page)),
     ...createUserData(services, { begin, say: (text) => chats.sayToast(text) }),
 
-    /** Loads health, skills and commands, and opens the chat that was open last: in this tab, else in
-     * any. */
+    /** Loads health, skills and commands, and opens the chat that was open last. */
     async start() {
-      const last = services.tab.get(OPEN) ?? storage.get(OPEN);
+      const last = storage.get("chat");
       const isNew = last !== null && outbox.of(last).some(({ known }) => !known);
       const opened = last ? openChat(last, !isNew) : Promise.resolve();
       await Promise.all([opened, installation.refreshAll()]);
