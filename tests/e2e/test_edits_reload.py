@@ -25,6 +25,17 @@ from plugin.tests.providers import Script
 pytestmark = pytest.mark.e2e
 
 
+def carried_out_after_the_return(panel: Panel, canvas: Canvas) -> None:
+    """Goes back to the page that was left: its edit is made once, with nobody opening the panel."""
+    panel.page.go_back()
+    panel.ready()
+    panel.page.wait_for_function(UPSCALED)
+    panel.open()
+    panel.idle()
+    expect(panel.answer).to_contain_text("Done.")
+    assert upscalers(canvas) == 1
+
+
 def test_an_edit_goes_on_while_the_panel_is_closed(
     own: Panel, canvas: Canvas, provider: ProviderThread
 ) -> None:
@@ -46,13 +57,7 @@ def test_a_reload_before_the_edit_carries_it_out_once(
     # The page is gone when the call is handed over; nobody opens the panel after the reload.
     own.page.goto("about:blank")
     provider.release(rest)
-    own.page.go_back()
-    own.ready()
-    own.page.wait_for_function(UPSCALED)
-    own.open()
-    own.idle()
-    expect(own.answer).to_contain_text("Done.")
-    assert upscalers(canvas) == 1
+    carried_out_after_the_return(own, canvas)
 
 
 def test_a_page_that_was_left_before_it_heard_of_its_turn_goes_on(
@@ -66,13 +71,7 @@ def test_a_page_that_was_left_before_it_heard_of_its_turn_goes_on(
     own.drawn()
     own.page.goto("about:blank")
     provider.release(rest)
-    own.page.go_back()
-    own.ready()
-    own.page.wait_for_function(UPSCALED)
-    own.open()
-    own.idle()
-    expect(own.answer).to_contain_text("Done.")
-    assert upscalers(canvas) == 1
+    carried_out_after_the_return(own, canvas)
 
 
 def test_a_page_that_was_left_before_it_heard_of_a_decision_goes_on(
@@ -91,13 +90,7 @@ def test_a_page_that_was_left_before_it_heard_of_a_decision_goes_on(
     own.drawn()
     assert upscalers(canvas) == 0
     own.page.goto("about:blank")
-    own.page.go_back()
-    own.ready()
-    own.page.wait_for_function(UPSCALED)
-    own.open()
-    own.idle()
-    expect(own.answer).to_contain_text("Done.")
-    assert upscalers(canvas) == 1
+    carried_out_after_the_return(own, canvas)
 
 
 def test_a_reload_before_the_result_has_arrived_sends_it_again(
