@@ -12,13 +12,20 @@ STILL = 2  # pixels that text may move without being called moved
 # Notes after each painted frame where the texts on the screen stand (a message that is sent in
 # requestAnimationFrame comes after the frame is painted), and compares with the frame before:
 # `scrolled` says how far the reader has scrolled in between, right after that frame was noted. What
-# is skipped by `content-visibility` is not painted, and asking where it stands would lay it out.
+# is skipped by `content-visibility` is not painted, and asking where it stands would lay it out. A
+# height that has changed since the frame, such as that of a picture which has just come, is not
+# painted yet: the next frame is compared instead.
 RECORD = """still => {
     const log = document.querySelector('.ca-panel [role=log]')
     const channel = new MessageChannel()
     const record = window.record = {
         jumps: [], frames: 0, compared: 0, scrolled: 0, wanted: 0, running: true,
     }
+    const column = log.querySelector('.ca-column__step:empty')
+    const heightOf = element => element.getBoundingClientRect().height
+    let painted = heightOf(column)
+    const sizes = new ResizeObserver(() => { painted = heightOf(column) })
+    sizes.observe(column)
     let seen = new Map()
     let heights = new Map()
 
@@ -55,7 +62,6 @@ RECORD = """still => {
         return found
     }
     const compare = () => {
-        record.frames += 1
         const {scrolled} = record
         record.scrolled = 0
         const known = heights
@@ -84,7 +90,8 @@ RECORD = """still => {
         if (record.running) requestAnimationFrame(() => channel.port1.postMessage(null))
     }
     channel.port2.onmessage = () => {
-        compare()
+        record.frames += 1
+        if (heightOf(column) === painted) compare()
         if (record.wanted) {
             const before = log.scrollTop
             log.scrollTop = before + record.wanted
@@ -133,6 +140,7 @@ class Reader:
 
 @contextmanager
 def reading(panel: Panel) -> Iterator[Reader]:
+    panel.scroll_end()
     panel.evaluate(RECORD, STILL)
     reader = Reader(panel)
     yield reader

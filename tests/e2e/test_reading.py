@@ -64,6 +64,7 @@ def test_what_is_read_stays_in_its_place_in_every_frame_up_to_the_beginning(
     import_chat(url, chat, mixed_chat(MESSAGES - 1))
     open_chat(panel, chat)
     expect(panel.answer).to_contain_text("The end.")
+    panel.idle()
     with slowed(panel, rate), reading(panel) as reader:
         for step in range(MESSAGES):
             top = reader.scroll(STEPS[step % len(STEPS)])
@@ -94,6 +95,7 @@ def test_a_picture_that_loads_above_does_not_move_what_is_read(
     try:
         open_chat(panel, "read-picture")
         expect(panel.answer).to_contain_text("The end.")
+        panel.idle()
         shown = panel.log.locator("img")
         with reading(panel) as reader:
             reader.scroll(-1500, 6)
@@ -120,6 +122,7 @@ def test_an_answer_that_streams_does_not_move_what_is_read(
     import_chat(url, "read-stream", mixed_chat(59))
     open_chat(panel, "read-stream")
     expect(panel.answer).to_contain_text("The end.")
+    panel.idle()
     begun, ending = new_wait(), new_wait()
     words = [{"text": f"word {number} \n\n"} for number in range(300)]
     script = [{"text": "It begins. "}, {"wait": begun}, *words, {"wait": ending}, {"text": "done."}]

@@ -148,6 +148,7 @@ def test_what_is_read_stays_in_its_place_while_older_messages_come(
     import_chat(url, chat, conversation(599))
     open_chat(panel, chat)
     expect(panel.answer).to_contain_text("The end.")
+    panel.idle()
     with slowed(panel, rate), reading(panel) as reader:
         for _page in range(3):
             loaded = panel.evaluate(LOADED)
