@@ -80,7 +80,7 @@ class Startup:
 
     async def _load(self) -> Assistant:
         try:
-            assistant = await asyncio.to_thread(self._make)
+            assistant = await asyncio.to_thread(self._made)
         except Exception as error:
             log_failure("could not load and stays off", error)
             raise NotLoaded(
@@ -92,6 +92,13 @@ class Startup:
         except Exception as error:
             log_failure("could not start", error)
         return assistant
+
+    def _made(self) -> Assistant:
+        # Here, so that ComfyUI's start does not import it.
+        from .messages.garbage import without_collecting
+
+        with without_collecting():
+            return self._make()
 
     def _handler(self, method: str, path: str) -> Handler:
         async def wait_and_handle(request: web.Request) -> web.StreamResponse:

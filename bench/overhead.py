@@ -32,21 +32,17 @@ import aiohttp  # noqa: E402
 import openai  # noqa: E402
 from plugin.bench.chat_log import texts  # noqa: E402
 from plugin.bench.measures import percentile  # noqa: E402
+from plugin.bench.overhead_parts import HOST_LIBRARIES  # noqa: E402
 
 AT_ONCE = 50
 CHUNKS = 1_000
 STORED = ((24, "And now?"), (1_000, "And now?"), (1_000, "Which name for the tidal canyon?"))
 """Messages of a chat, and what is asked in it. Earlier messages are searched for the last."""
-HOST_LIBRARIES = (
-    "import aiohttp, aiohttp.web, sqlalchemy, sqlalchemy.ext.asyncio, sqlalchemy.orm, pydantic,"
-    " PIL.Image, alembic, alembic.command, alembic.config"
-)
-"""What ComfyUI has imported before it imports its plugins."""
 IMPORT = """
 import sys, time, runpy
 runpy.run_path({bootstrap!r})["register"]()
 start = time.process_time()
-{host}
+import {host}
 host = time.process_time() - start
 before = set(sys.modules)
 start = time.process_time()
@@ -79,7 +75,9 @@ def main() -> None:
 
 def imports() -> dict[str, float]:
     """CPU seconds of the import by ComfyUI, and of the libraries that it has already."""
-    program = IMPORT.format(bootstrap=str(ROOT / "scripts" / "bootstrap.py"), host=HOST_LIBRARIES)
+    program = IMPORT.format(
+        bootstrap=str(ROOT / "scripts" / "bootstrap.py"), host=", ".join(HOST_LIBRARIES)
+    )
     found = []
     for _ in range(5):
         done = subprocess.run(

@@ -1,6 +1,7 @@
 """The start beside ComfyUI's server: routes that wait, and a load that fails."""
 
 import asyncio
+import gc
 import logging
 import subprocess
 import sys
@@ -53,9 +54,11 @@ class Loading:
         self.folder = folder
         self.go = threading.Event()
         self.error: Exception | None = None
+        self.collects: bool | None = None
 
     def make(self) -> Assistant:
         assert self.go.wait(10)
+        self.collects = gc.isenabled()
         if self.error is not None:
             raise self.error
         host = Host(
@@ -109,6 +112,22 @@ async def test_a_client_that_leaves_does_not_stop_the_load(
     waiting.cancel()
     loading.go.set()
     assert isinstance(await asyncio.wait_for(startup.assistant(), 10), Assistant)
+
+
+@pytest.mark.parametrize("error", [None, ImportError("no jinja2")])
+async def test_no_garbage_is_collected_while_modules_are_imported(
+    startup: Startup, loading: Loading, error: Exception | None
+) -> None:
+    loading.error = error
+    loading.go.set()
+    startup.start()
+    if error is None:
+        await startup.assistant()
+    else:
+        with pytest.raises(NotLoaded):
+            await startup.assistant()
+    assert loading.collects is False
+    assert gc.isenabled()
 
 
 async def test_a_failing_load_is_one_line_and_every_routes_answer(

@@ -18,6 +18,7 @@ from typing import Any
 
 from ..errors import ProviderError
 from ..messages.foreign_json import foreign_json
+from ..messages.garbage import without_collecting
 from . import failures
 from .caps import DEFAULT_CAPS, CapReached, Caps
 from .network import LinkLocalRefused, Network, fault_of
@@ -78,7 +79,7 @@ class Connections:
 
     async def load(self) -> None:
         """Imports `openai`, which takes about a second, in a thread. Raises ImportError."""
-        await asyncio.to_thread(importlib.import_module, "openai")
+        await asyncio.to_thread(_import_openai)
 
     async def close(self) -> None:
         clients, self._clients = list(self._clients.values()), OrderedDict()
@@ -100,7 +101,7 @@ class Connections:
             return clients.add(await asyncio.to_thread(self._make, provider, tls))
 
     def _make(self, provider: Provider, tls: ssl.SSLContext) -> Any:
-        openai = importlib.import_module("openai")
+        openai = _import_openai()
         trace = self._network.trace_of(provider)
 
         async def traced(request: Any) -> None:
@@ -271,6 +272,11 @@ async def _raise_error_answer(response: Any) -> None:
         body = await _beginning(_pieces(response), LARGEST_ERROR)
     length = response.request.headers.get("content-length", "")
     raise ErrorAnswer(response.status_code, headers, body, int(length) if length.isdigit() else 0)
+
+
+def _import_openai() -> Any:
+    with without_collecting():
+        return importlib.import_module("openai")
 
 
 def _pieces(response: Any) -> AsyncIterator[bytes]:

@@ -11,9 +11,9 @@ from contextlib import contextmanager
 def without_collecting() -> Iterator[None]:
     """For a block, or a function that it decorates.
 
-    Of the many values of a large text or graph none is garbage yet. Looking through them, and
-    through all that the process holds, again and again takes as long as making them, and no other
-    thread runs meanwhile.
+    Of the many values of a large text, a graph or modules none is garbage yet. Looking through
+    them, and through all that the process holds, again and again takes as long as making them, and
+    no other thread runs meanwhile.
     """
     collects = gc.isenabled()
     gc.disable()
