@@ -3,9 +3,10 @@
     python bench/scale.py [--window 8000] [--cache none|auto] [--sizes 100 1000 10000 100000]
 
 For each size a chat of so many messages goes on for 100 more requests. The figures are the time to
-append the whole log and plan once (a chat that is opened again), and p50 and p95 of the later
-plans, each with the messages since the last plan. The time of the processor is given beside that of
-the clock, because other programs on the machine do not change it.
+append the whole log and plan once (a chat that is opened again), p50 and p95 of the later plans,
+each with the messages since the last plan, and of what is done after a turn, for which nobody waits
+(`ChatContext.settle`). The time of the processor is given beside that of the clock, because other
+programs on the machine do not change it.
 """
 
 import runpy
@@ -20,6 +21,7 @@ import copy  # noqa: E402
 import json  # noqa: E402
 import time  # noqa: E402
 from collections.abc import Iterator  # noqa: E402
+from contextlib import contextmanager  # noqa: E402
 from dataclasses import replace  # noqa: E402
 from itertools import islice  # noqa: E402
 from typing import Any  # noqa: E402
@@ -59,25 +61,48 @@ def measure(size: int, settings: Settings, budget: Budget) -> dict[str, float]:
     chat = ChatContext(settings, budget, messages=rows, facts=bench_facts())
     chat.plan()
     spent = time.perf_counter() - opened
-    clock: list[float] = []
-    processor: list[float] = []
+    plan, after_turn = _Times(), _Times()
     waiting: list[PromptMessage] = []
-    while len(clock) < REQUESTS:
+    while len(plan.clock) < REQUESTS:
         message = message_of(next(source))
         if message.role == "assistant":
-            started, worked = time.perf_counter(), time.thread_time()
-            for one in waiting:
-                chat.append(one)
-            chat.plan()
-            clock.append((time.perf_counter() - started) * MILLISECONDS)
-            processor.append((time.thread_time() - worked) * MILLISECONDS)
-            waiting = []
+            with plan.one():
+                _append(chat, waiting)
+                chat.plan()
+        elif message.role == "user" and waiting:
+            _append(chat, waiting)
+            with after_turn.one():
+                chat.settle()
         waiting.append(message)
-    return {
-        "open_s": round(spent, 3),
-        **{f"clock_p{share}_ms": _at(clock, share) for share in (50, 95)},
-        **{f"cpu_p{share}_ms": _at(processor, share) for share in (50, 95)},
-    }
+    return {"open_s": round(spent, 3), **plan.figures(""), **after_turn.figures("after_turn_")}
+
+
+def _append(chat: ChatContext, waiting: list[PromptMessage]) -> None:
+    for message in waiting:
+        chat.append(message)
+    waiting.clear()
+
+
+class _Times:
+    """Milliseconds of what is measured again and again, by the clock and of the thread's CPU."""
+
+    def __init__(self) -> None:
+        self.clock: list[float] = []
+        self.cpu: list[float] = []
+
+    @contextmanager
+    def one(self) -> Iterator[None]:
+        started, worked = time.perf_counter(), time.thread_time()
+        yield
+        self.clock.append((time.perf_counter() - started) * MILLISECONDS)
+        self.cpu.append((time.thread_time() - worked) * MILLISECONDS)
+
+    def figures(self, what: str) -> dict[str, float]:
+        return {
+            f"{what}{name}_p{share}_ms": _at(times, share)
+            for name, times in (("clock", self.clock), ("cpu", self.cpu))
+            for share in (50, 95)
+        }
 
 
 def _at(times: list[float], share: int) -> float:

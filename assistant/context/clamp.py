@@ -8,10 +8,11 @@ pairs are joined first.
 from __future__ import annotations
 
 import json
+from functools import cached_property
 from typing import Any
 
 from ..messages.json_text import json_text, mended
-from .clamp_json import shortened_json
+from .clamp_json import JsonClamp
 
 HEAD_SHARE = 0.6
 """The share of the beginning, which shows what the text is; the end shows the outcome."""
@@ -46,35 +47,63 @@ def _note(left_out: int, whole: str) -> str:
 
 
 def clamp_result(text: str, limit: int, handle: str = "", recall: str = "") -> str:
-    """A tool result within `limit` characters; JSON objects and lists stay valid JSON, which takes
-    two characters at least. With a `handle`, the JSON is wrapped to name it; the note in a text
-    names the tool `recall` too."""
-    whole = f"{recall} {handle}".strip() if handle else ""
-    if limit <= 0 or len(text) <= limit:
-        return text
-    if text.lstrip()[:1] in ("{", "["):
+    """A tool result within `limit` characters: see `ResultClamp`."""
+    return ResultClamp(text, handle, recall).within(limit)
+
+
+class ResultClamp:
+    """Clamps one tool result, to any number of limits.
+
+    JSON objects and lists stay valid JSON, which takes two characters at least. With a `handle`,
+    the JSON is wrapped to name it; the note in a text names the tool `recall` too."""
+
+    def __init__(self, text: str, handle: str = "", recall: str = "") -> None:
+        self._text = text
+        self._handle = handle
+        self._whole = f"{recall} {handle}".strip() if handle else ""
+
+    def within(self, limit: int) -> str:
+        """The result within `limit` characters."""
+        text = self._text
+        if limit <= 0 or len(text) <= limit:
+            return text
+        if text.lstrip()[:1] not in ("{", "["):
+            return clamp_text(text, limit, self._whole)
         if len(text) > LONGEST_JSON:
-            return _excerpt(text, max(limit, len("{}")), handle)
+            return _excerpt(text, max(limit, len("{}")), self._handle)
+        if not self._compact:
+            return clamp_text(text, limit, self._whole)
+        return self._json_within(max(limit, len("{}")))
+
+    def _json_within(self, limit: int) -> str:
+        if len(self._compact) <= limit:
+            return self._compact
+        handle = self._handle
+        before = json_text({"_clamped": handle, "value": 0}).removesuffix("0}") if handle else ""
+        after = "}" if handle else ""
+        shorter = self._json.within(limit - len(before) - len(after), clamp_text)
+        wrapped = before + shorter + after
+        if LEAST_USE * limit <= len(wrapped) <= limit:
+            return wrapped
+        excerpt = _excerpt(self._text, limit, handle)
+        return wrapped if len(excerpt) < len(wrapped) <= limit else excerpt
+
+    @cached_property
+    def _value(self) -> Any:
+        """The JSON value; None where the text is none."""
         try:
-            value = json.loads(text)
+            return json.loads(self._text)
         except (ValueError, RecursionError):
-            return clamp_text(text, limit, whole)
-        return _clamp_json(value, text, max(limit, len("{}")), handle)
-    return clamp_text(text, limit, whole)
+            return None
 
+    @cached_property
+    def _compact(self) -> str:
+        """The JSON value as compact text; empty where the text is no JSON."""
+        return "" if self._value is None else json_text(self._value)
 
-def _clamp_json(value: Any, text: str, limit: int, handle: str) -> str:
-    compact = json_text(value)
-    if len(compact) <= limit:
-        return compact
-    before = json_text({"_clamped": handle, "value": 0}).removesuffix("0}") if handle else ""
-    after = "}" if handle else ""
-    shorter = shortened_json(value, compact, limit - len(before) - len(after), clamp_text)
-    wrapped = before + shorter + after
-    if LEAST_USE * limit <= len(wrapped) <= limit:
-        return wrapped
-    excerpt = _excerpt(text, limit, handle)
-    return wrapped if len(excerpt) < len(wrapped) <= limit else excerpt
+    @cached_property
+    def _json(self) -> JsonClamp:
+        return JsonClamp(self._value, self._compact)
 
 
 def _excerpt(text: str, limit: int, handle: str) -> str:

@@ -39,16 +39,25 @@ _HALF = "\\ud"
 ClampText = Callable[[str, int], str]
 
 
-def shortened_json(value: Any, compact: str, room: int, clamp: ClampText) -> str:
-    """`value` as JSON of at most `room` characters, or as close as it can be shortened. `compact`
-    is its `json_text`. `clamp` shortens a string to a number of characters."""
-    written = _Written(compact)
-    if _HALF in compact or written.is_deep:
-        value = _thinned(value)
-        written = _Written(json_text(value))
-    if written.least > room:
-        written = _Written(json_text(_Fitting().of(value, room)))
-    return _levelled(written, room, clamp)
+class JsonClamp:
+    """Shortens one JSON value, to any number of lengths. `compact` is its `json_text`."""
+
+    def __init__(self, value: Any, compact: str) -> None:
+        written = _Written(compact)
+        if _HALF in compact or written.is_deep:
+            value = _thinned(value)
+            written = _Written(json_text(value))
+        self._value = value
+        self._written = written
+        self._fitting = _Fitting()
+
+    def within(self, room: int, clamp: ClampText) -> str:
+        """The value as JSON of at most `room` characters, or as close as it can be shortened.
+        `clamp` shortens a string to a number of characters."""
+        written = self._written
+        if written.least > room:
+            written = _Written(json_text(self._fitting.of(self._value, room)))
+        return _levelled(written, room, clamp)
 
 
 def fair_share(sizes: Sequence[int], total: int) -> int:
@@ -153,9 +162,8 @@ class _Fitting:
     `LEAST_STRING` long: strings give before them."""
 
     def __init__(self) -> None:
-        self._sizes: dict[int, int] = {}
-        # Keeps what was measured alive, so that no other value gets its id.
-        self._measured: list[Any] = []
+        # By id; holds what was measured, so that no other value gets its id.
+        self._measured: dict[int, tuple[Any, int, list[int]]] = {}
 
     def of(self, value: Any, room: int) -> Any:
         """`value` within `room` characters, or the text of its size."""
@@ -168,24 +176,31 @@ class _Fitting:
     def _size(self, value: Any) -> int:
         kind = type(value)
         if kind is str:
-            return min(_chars(value), LEAST_STRING)
+            # Its JSON has two quotes more at least.
+            return (
+                LEAST_STRING if len(value) > LEAST_STRING - 2 else min(_chars(value), LEAST_STRING)
+            )
         if kind is int or kind is float:
             return len(repr(value))
-        if kind is not list and kind is not dict:
-            return len(json_text(value))
-        known = self._sizes.get(id(value))
-        if known is None:
-            # Brackets and a comma after each but the last; a colon after each name.
-            known = max(len("{}"), 1 + len(value)) + sum(self._sizes_in(value))
-            if kind is dict:
-                known += sum(map(_chars, value)) + len(value)
-            self._sizes[id(value)] = known
-            self._measured.append(value)
-        return known
+        if kind is list or kind is dict:
+            return self._measure(value)[1]
+        return len(json_text(value))
 
     def _sizes_in(self, value: list[Any] | dict[str, Any]) -> list[int]:
         """The sizes of what a list or an object holds, in its order."""
-        return list(map(self._size, value.values() if type(value) is dict else value))
+        return self._measure(value)[2]
+
+    def _measure(self, value: list[Any] | dict[str, Any]) -> tuple[Any, int, list[int]]:
+        """A list or an object, its size, and the sizes of what it holds."""
+        known = self._measured.get(id(value))
+        if known is None:
+            inner = list(map(self._size, value.values() if type(value) is dict else value))
+            # Brackets and a comma after each but the last; a colon after each name.
+            size = max(len("{}"), 1 + len(value)) + sum(inner)
+            if type(value) is dict:
+                size += sum(map(_chars, value)) + len(value)
+            known = self._measured[id(value)] = value, size, inner
+        return known
 
     def _list(self, value: list[Any], room: int) -> list[Any]:
         """The list without its middle; of the first item that does not fit, a part."""

@@ -22,7 +22,7 @@ from enum import IntEnum
 from typing import Literal
 
 from ..messages.prompt import ImageContent, PromptMessage, TextContent
-from .clamp import clamp_result
+from .clamp import ResultClamp, clamp_result
 from .clamp_json import fair_share
 from .digest import digest
 from .handles import row_handle
@@ -268,12 +268,12 @@ def within(text: str, tokens: int, group: Group, index: int) -> str:
     """`text`, the group's message `index`, clamped to `tokens` or as close as clamping comes."""
     count: TextTokens = group.count or text_tokens
     size = max(1, count(text))
-    handle, recall = _handle(group, index), group.facts.recall
+    clamp = ResultClamp(text, _handle(group, index), group.facts.recall)
     limit = max(1, int(len(text) * tokens / size * NEXT_TRY))
-    shorter = clamp_result(text, limit, handle, recall)
+    shorter = clamp.within(limit)
     while (tokens_now := count(shorter)) > tokens and limit > 1:
         limit = max(1, min(limit - 1, int(limit * tokens / tokens_now * NEXT_TRY)))
-        shorter = clamp_result(text, limit, handle, recall)
+        shorter = clamp.within(limit)
     return shorter
 
 

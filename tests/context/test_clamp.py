@@ -6,7 +6,7 @@ import re
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from plugin.assistant.context.clamp import clamp_result, clamp_text
+from plugin.assistant.context.clamp import ResultClamp, clamp_result, clamp_text
 
 from .histories import CHARACTERS, JSON_VALUES, law
 
@@ -61,6 +61,18 @@ def test_clamped_json_is_json_within_the_limit(value: object, limit: int) -> Non
         clamped = clamp_result(json.dumps(value, ensure_ascii=ascii_only), limit)
         assert len(clamped) <= limit
         json.loads(clamped, parse_constant=pytest.fail)
+
+
+@law
+@given(
+    st.one_of(st.lists(JSON_VALUES), st.dictionaries(st.text(), JSON_VALUES), LONG),
+    st.lists(st.integers(2, 300), min_size=2, max_size=4),
+)
+def test_a_limit_gives_the_same_whatever_was_asked_before(value: object, limits: list[int]) -> None:
+    text = value if isinstance(value, str) else json.dumps(value)
+    clamp = ResultClamp(text)
+    for limit in limits:
+        assert clamp.within(limit) == clamp_result(text, limit)
 
 
 @law
