@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from aiohttp import web
 
 from .errors import AssistantError, NotLoaded
+from .garbage import without_collecting
 from .routes.paths import PATHS
 
 if TYPE_CHECKING:
@@ -94,9 +95,6 @@ class Startup:
         return assistant
 
     def _made(self) -> Assistant:
-        # Here, so that ComfyUI's start does not import it.
-        from .messages.garbage import without_collecting
-
         with without_collecting():
             return self._make()
 

@@ -44,10 +44,13 @@ class TermIndex(Protocol):
         first: int,
         last: int,
         most: int | None = None,
-        among: Collection[int] | None = None,
     ) -> list[int]:
-        """The first `most` places from `first` to `last`, and `among` these, that have a term of
-        each group."""
+        """The first `most` places from `first` to `last` that have a term of each group."""
+
+    def standing(
+        self, terms: Collection[AskedTerm], places: Collection[int]
+    ) -> list[tuple[AskedTerm, list[int]]]:
+        """Which of these `places` have each term. What it costs does not grow with the index."""
 
     def count(self, groups: Sequence[Sequence[AskedTerm]], first: int, last: int) -> int:
         """How many places `places` would find, which is much faster."""

@@ -17,8 +17,8 @@ from datetime import datetime, timezone
 from typing import Any
 
 from ..errors import ProviderError
+from ..garbage import without_collecting
 from ..messages.foreign_json import foreign_json
-from ..messages.garbage import without_collecting
 from . import failures
 from .caps import DEFAULT_CAPS, CapReached, Caps
 from .network import LinkLocalRefused, Network, fault_of

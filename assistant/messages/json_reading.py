@@ -10,7 +10,7 @@ import json
 from typing import Any, Final
 
 from ..errors import Refused
-from .garbage import without_collecting
+from ..garbage import without_collecting
 
 LIST_WEIGHT: Final = 4
 """A list costs as much as four numbers, in time and in memory."""

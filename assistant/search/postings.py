@@ -12,14 +12,13 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from math import log
-from typing import Final, Protocol
+from typing import Final, NamedTuple, Protocol
 
 MOST_READ: Final = 1_000
 """Places that are read of the rarer terms of a query, and again of the common ones."""
 
 
-@dataclass(frozen=True, slots=True)
-class Entry:
+class Entry(NamedTuple):
     """The number of `terms` of the message in a place, and its `beat`. Beats count the rounds of a
     conversation: a call and its results have the same beat, the next message has the next. A gap in
     the beats keeps unrelated branches apart."""
@@ -60,11 +59,13 @@ class Postings(Protocol):
     def count(self, *words: Word) -> int:
         """How many places have all of these words."""
 
-    def places(
-        self, *groups: Group, most: int | None = None, among: Collection[int] | None = None
-    ) -> Collection[int]:
-        """The places that have a word of each group: the first `most`, those `among`
-        these."""
+    def places(self, *groups: Group, most: int | None = None) -> Collection[int]:
+        """The first `most` places that have a word of each group."""
+
+    def standing(
+        self, words: Collection[Word], places: Collection[int]
+    ) -> Mapping[Word, frozenset[int]]:
+        """Which of these places have each word."""
 
     def entries(self, places: Iterable[int]) -> Mapping[int, Entry]:
         """The entries of the places that exist."""
@@ -119,11 +120,8 @@ class Looked:
 
     def weighted(self, around: Collection[int]) -> list[Weighted]:
         """Where, of these places, the words stand: of `single`, of their pairs, of `others`."""
-        here = {
-            one.word: frozenset(self._postings.places([one.word], among=around))
-            for one in self._common
-        }
-        return self._weights({**self._whole, **here})
+        common = [one.word for one in self._common]
+        return self._weights({**self._whole, **self._postings.standing(common, around)})
 
     def _weights(self, known: Mapping[Word, frozenset[int]]) -> list[Weighted]:
         pairs = (
@@ -168,13 +166,13 @@ class Looked:
         groups = [[word] for word in sharing]
         shared = frozenset(self._postings.places(*groups, most=MOST_READ))
         known = dict(self._whole)
-        for word in (one.word for one in self._common):
+        common = [one.word for one in self._common]
+        met = self._postings.standing(common, few)
+        for word in common:
             here = shared
             if word not in sharing:
                 here &= frozenset(self._postings.places([word], *groups, most=MOST_READ))
             if self._whole:
                 here |= frozenset(self._postings.places([word], list(self._whole)))
-            if few:
-                here |= frozenset(self._postings.places([word], among=few))
-            known[word] = here
+            known[word] = here | met[word]
         return known

@@ -27,12 +27,14 @@ class ScannedPostings:
     def count(self, *words: Word) -> int:
         return len(self.places(*([word] for word in words)))
 
-    def places(
-        self, *groups: Group, most: int | None = None, among: Collection[int] | None = None
-    ) -> Collection[int]:
+    def places(self, *groups: Group, most: int | None = None) -> Collection[int]:
         found = [set().union(*map(self._of, group)) for group in groups]
-        places = sorted(set.intersection(*found))
-        return [place for place in places if among is None or place in among][:most]
+        return sorted(set.intersection(*found))[:most]
+
+    def standing(
+        self, words: Collection[Word], places: Collection[int]
+    ) -> Mapping[Word, frozenset[int]]:
+        return {word: frozenset(places).intersection(self._of(word)) for word in words}
 
     def _of(self, word: Word) -> Collection[int]:
         if not word.prefix:

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
 
-from ..messages.garbage import without_collecting
+from ..garbage import without_collecting
 from .dynamic_inputs import set_widget
 from .graph import ROOT, Graph, Scope
 from .inputs import DYNAMIC_COMBO

@@ -10,8 +10,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from ..garbage import without_collecting
 from ..messages.fences import quoted
-from ..messages.garbage import without_collecting
 from .full_view import mode_word, subgraph_names
 from .graph import Graph, Scope
 from .live import LiveGraph, LiveScope

@@ -21,8 +21,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Literal
 
+from ..garbage import without_collecting
 from ..messages.fences import quoted
-from ..messages.garbage import without_collecting
 from .facts import revision
 from .full_view import counted, full_lines, mode_word
 from .graph import Graph

@@ -18,6 +18,7 @@ from plugin.assistant.database import (
     Work,
     migrate,
 )
+from plugin.assistant.database.terms import AskedTerm
 from plugin.assistant.errors import Conflict, FileFailed, StoreError
 from plugin.assistant.search.postings import Word
 from sqlalchemy import bindparam, delete, func, insert, select, update
@@ -188,15 +189,36 @@ async def test_an_index_of_terms_finds_places_that_have_a_term_of_each_group(
             terms.places([[CAT, DOG]], 0, FAR),
             terms.places([[CATS], [DOG, Word("x_y")]], 0, FAR),
             terms.places([[CATS]], 0, FAR, most=2),
-            terms.places([[CATS]], 0, FAR, among=[FAR, 3, 2]),
-            terms.places([[CATS]], 0, FAR, most=1, among={2, FAR}),
-            terms.places([[CATS]], 0, FAR, among=()),
             [terms.count([[CATS]], 0, FAR), terms.count([[CATS], [DOG]], 0, FAR)],
             [terms.count([[CATS]], 2, FAR - 1), terms.count([[Word("bird")]], 0, FAR)],
         ]
 
     found = await transactions.write(work)
-    assert found == [[2], [1, 2, FAR], [1, 2], [1, 2], [2, FAR], [2], [], [3, 1], [1, 0]]
+    assert found == [[2], [1, 2, FAR], [1, 2], [1, 2], [3, 1], [1, 0]]
+
+
+async def test_an_index_of_terms_says_which_terms_stand_in_places(
+    transactions: Transactions,
+) -> None:
+    def work(transaction: Transaction) -> list[list[tuple[AskedTerm, list[int]]]]:
+        terms = filled(transaction)
+        asked = [CATS, CAT, DOG, Word("og"), Word("do"), Word("x_y"), Word("图片")]
+        return [
+            terms.standing(asked, [FAR, 3, 2]),
+            terms.standing([Word("x_", prefix=True), Word("x")], {1}),
+            terms.standing([CAT], ()),
+            terms.standing([], [1]),
+        ]
+
+    places, prefix, nowhere, nothing = await transactions.write(work)
+    found = {one: sorted(here) for one, here in places}
+    assert found.pop(CATS) == [2, FAR]
+    assert found.pop(CAT) == [FAR]
+    assert found.pop(DOG) == [2]
+    assert not any(found.values())
+    assert prefix == [(Word("x_", prefix=True), [1]), (Word("x"), [])]
+    assert nowhere == [(CAT, [])]
+    assert nothing == []
 
 
 def filled(transaction: Transaction) -> TermIndex:

@@ -1,6 +1,6 @@
 """What a search reads of words that stand in thousands of places."""
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 
 import pytest
 from plugin.assistant.search import postings
@@ -22,12 +22,16 @@ class Counted(ScannedPostings):
     def count(self, *words: Word) -> int:
         return len(super().places(*([word] for word in words)))
 
-    def places(
-        self, *groups: Group, most: int | None = None, among: Collection[int] | None = None
-    ) -> Collection[int]:
-        found = super().places(*groups, most=most, among=among)
+    def places(self, *groups: Group, most: int | None = None) -> Collection[int]:
+        found = super().places(*groups, most=most)
         self.read += len(found)
         return found
+
+    def standing(
+        self, words: Collection[Word], places: Collection[int]
+    ) -> Mapping[Word, frozenset[int]]:
+        self.read += len(places)
+        return super().standing(words, places)
 
 
 def common_words() -> Counted:

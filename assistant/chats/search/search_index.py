@@ -13,6 +13,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import chain
 from typing import Any, Final
 
 from sqlalchemy import (
@@ -248,30 +249,38 @@ class IndexedPostings:
             return len(self.places(*groups))
         return _terms(self._transaction).count(groups, *self._span)
 
-    def places(
-        self, *groups: Group, most: int | None = None, among: Collection[int] | None = None
-    ) -> Collection[int]:
-        whole = most is None and among is None and len(groups) == 1 and len(groups[0]) == 1
-        if not whole:
-            return self._read(groups, most, among)
+    def places(self, *groups: Group, most: int | None = None) -> Collection[int]:
+        if most is not None or len(groups) > 1 or len(groups[0]) > 1:
+            return self._read(groups, most)
         if groups[0][0] not in self._kept:
-            self._kept[groups[0][0]] = self._read(groups, None, None)
+            self._kept[groups[0][0]] = self._read(groups, None)
         return self._kept[groups[0][0]]
 
-    def _read(
-        self, groups: Sequence[Group], most: int | None, among: Collection[int] | None
-    ) -> Sequence[int]:
+    def _read(self, groups: Sequence[Group], most: int | None) -> Sequence[int]:
         terms = _terms(self._transaction)
         if not self._hidden:
-            return terms.places(groups, *self._span, most, among)
-        found = terms.places(groups, *self._span, among=among)
+            return terms.places(groups, *self._span, most)
+        found = terms.places(groups, *self._span)
         return [place for place in found if number_of(place) not in self._hidden][:most]
+
+    def standing(
+        self, words: Collection[Word], places: Collection[int]
+    ) -> Mapping[Word, frozenset[int]]:
+        first, last = self._span
+        seen = [
+            place
+            for place in places
+            if first <= place <= last and number_of(place) not in self._hidden
+        ]
+        read = _terms(self._transaction).standing(words, seen) if words and seen else []
+        found = {word: frozenset(here) for word, here in read}
+        return {word: found.get(word, frozenset()) for word in words}
 
     def entries(self, places: Iterable[int]) -> Mapping[int, Entry]:
         before = PLACES if self._before_row is None else self._before_row
         found = _of_places(self._transaction, _ENTRIES, places, before=before)
         entries = {place: Entry(terms, beat) for place, terms, beat in found}
-        if not all(is_count(one.terms) and is_count(one.beat) for one in entries.values()):
+        if not all(map(is_count, chain.from_iterable(entries.values()))):
             raise ValueError(DAMAGED)
         return entries
 

@@ -62,17 +62,27 @@ class Fts5Terms:
         first: int,
         last: int,
         most: int | None = None,
-        among: Collection[int] | None = None,
     ) -> list[int]:
-        values: list[str | int] = [_match(groups), first, last]
-        query = f"SELECT rowid {self._having}"
-        if among is not None:
-            # Without the plus, SQLite would look for the terms anew for each of these places.
-            query += " AND +rowid IN (SELECT value FROM json_each(?))"
-            values.append(json.dumps(list(among)))
-        query += " ORDER BY rowid LIMIT ?"
-        values.append(-1 if most is None else most)
+        query = f"SELECT rowid {self._having} ORDER BY rowid LIMIT ?"
+        values = (_match(groups), first, last, -1 if most is None else most)
         return list(chain.from_iterable(self._driver.execute(query, values).fetchall()))
+
+    def standing(
+        self, terms: Collection[AskedTerm], places: Collection[int]
+    ) -> list[tuple[AskedTerm, list[int]]]:
+        # The lines are read from FTS5's own table of them, which is faster than through the index;
+        # to look through the postings of a common term takes longer the longer the index is.
+        query = (
+            f"SELECT id, c0 FROM {self._name}_content WHERE id IN (SELECT value FROM json_each(?))"
+        )
+        found: list[tuple[AskedTerm, list[int]]] = [(one, []) for one in terms]
+        asked = [(f" {one.term}{'' if one.prefix else ' '}", to.append) for one, to in found]
+        for place, line in self._driver.execute(query, (json.dumps(list(places)),)):
+            held = f" {line} "
+            for term, add in asked:
+                if term in held:
+                    add(place)
+        return found
 
     def count(self, groups: Sequence[Sequence[AskedTerm]], first: int, last: int) -> int:
         found = self._driver.execute(

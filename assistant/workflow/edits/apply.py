@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
-from ...messages.garbage import without_collecting
+from ...garbage import without_collecting
 from ..graph import ROOT
 from ..node_definitions import NodeDefinitions
 from ..parts import BYPASSED, MUTED, RUN, Node

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from ...messages.garbage import without_collecting
+from ...garbage import without_collecting
 from ..diff import compare
 from ..live import LiveGraph
 from ..node_definitions import NodeDefinitions
