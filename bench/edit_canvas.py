@@ -65,7 +65,9 @@ SETTINGS = {
     "OPENAI_MODEL": "scripted",
     "LLM_CONTEXT_WINDOW": "131072",
     "ASSISTANT_DISCOVER": "0",
+    # No model is asked but for the tasks: its scripted answers are theirs.
     "LLM_SUMMARY": "extractive",
+    "ASSISTANT_MEMORY": "manual",
 }
 
 

@@ -77,8 +77,10 @@ def configured(provider: ProviderThread) -> dict[str, str]:
         "OPENAI_MODEL": "scripted",
         "LLM_CONTEXT_WINDOW": "32768",
         "ASSISTANT_DISCOVER": "0",
-        # Without this setting the scripted model also gets requests for summaries of idle chats.
+        # Without these the scripted model also gets requests for summaries of idle chats, and for
+        # what to remember of them.
         "LLM_SUMMARY": "extractive",
+        "ASSISTANT_MEMORY": "manual",
     }
 
 

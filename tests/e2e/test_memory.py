@@ -50,7 +50,7 @@ def opened(
     browser: Browser, shared_provider: ProviderThread, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[Panel]:
     """A panel of its own. In the mode `manual` no model is asked unless a test wants it."""
-    environ = {**configured(shared_provider), "ASSISTANT_MEMORY": "manual"}
+    environ = configured(shared_provider)
     with (
         running_preview(environ, tmp_path_factory.mktemp("memory")) as url,
         opened_panel(browser, url, viewport={"width": 1100, "height": 900}) as panel,
