@@ -94,9 +94,9 @@ class Startup:
             log_failure("could not start", error)
         return assistant
 
+    @without_collecting()
     def _made(self) -> Assistant:
-        with without_collecting():
-            return self._make()
+        return self._make()
 
     def _handler(self, method: str, path: str) -> Handler:
         async def wait_and_handle(request: web.Request) -> web.StreamResponse:

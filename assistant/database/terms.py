@@ -9,7 +9,7 @@ and filled again.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from typing import Protocol
+from typing import Protocol, TypeVar
 
 
 class AskedTerm(Protocol):
@@ -20,6 +20,9 @@ class AskedTerm(Protocol):
 
     @property
     def prefix(self) -> bool: ...
+
+
+AskedT = TypeVar("AskedT", bound=AskedTerm)
 
 
 class TermIndex(Protocol):
@@ -48,8 +51,8 @@ class TermIndex(Protocol):
         """The first `most` places from `first` to `last` that have a term of each group."""
 
     def standing(
-        self, terms: Collection[AskedTerm], places: Collection[int]
-    ) -> list[tuple[AskedTerm, list[int]]]:
+        self, terms: Collection[AskedT], places: Collection[int]
+    ) -> list[tuple[AskedT, list[int]]]:
         """Which of these `places` have each term. What it costs does not grow with the index."""
 
     def count(self, groups: Sequence[Sequence[AskedTerm]], first: int, last: int) -> int:

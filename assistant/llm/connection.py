@@ -274,9 +274,9 @@ async def _raise_error_answer(response: Any) -> None:
     raise ErrorAnswer(response.status_code, headers, body, int(length) if length.isdigit() else 0)
 
 
+@without_collecting()
 def _import_openai() -> Any:
-    with without_collecting():
-        return importlib.import_module("openai")
+    return importlib.import_module("openai")
 
 
 def _pieces(response: Any) -> AsyncIterator[bytes]:

@@ -18,7 +18,6 @@ from plugin.assistant.database import (
     Work,
     migrate,
 )
-from plugin.assistant.database.terms import AskedTerm
 from plugin.assistant.errors import Conflict, FileFailed, StoreError
 from plugin.assistant.search.postings import Word
 from sqlalchemy import bindparam, delete, func, insert, select, update
@@ -200,7 +199,7 @@ async def test_an_index_of_terms_finds_places_that_have_a_term_of_each_group(
 async def test_an_index_of_terms_says_which_terms_stand_in_places(
     transactions: Transactions,
 ) -> None:
-    def work(transaction: Transaction) -> list[list[tuple[AskedTerm, list[int]]]]:
+    def work(transaction: Transaction) -> list[list[tuple[Word, list[int]]]]:
         terms = filled(transaction)
         asked = [CATS, CAT, DOG, Word("og"), Word("do"), Word("x_y"), Word("图片")]
         return [

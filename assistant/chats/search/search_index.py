@@ -272,9 +272,8 @@ class IndexedPostings:
             for place in places
             if first <= place <= last and number_of(place) not in self._hidden
         ]
-        read = _terms(self._transaction).standing(words, seen) if words and seen else []
-        found = {word: frozenset(here) for word, here in read}
-        return {word: found.get(word, frozenset()) for word in words}
+        found = _terms(self._transaction).standing(words, seen)
+        return {word: frozenset(here) for word, here in found}
 
     def entries(self, places: Iterable[int]) -> Mapping[int, Entry]:
         before = PLACES if self._before_row is None else self._before_row

@@ -11,7 +11,7 @@ from functools import cache
 from itertools import chain
 from typing import Any
 
-from ..terms import AskedTerm, WordPhrase
+from ..terms import AskedT, AskedTerm, WordPhrase
 
 
 @cache
@@ -68,14 +68,16 @@ class Fts5Terms:
         return list(chain.from_iterable(self._driver.execute(query, values).fetchall()))
 
     def standing(
-        self, terms: Collection[AskedTerm], places: Collection[int]
-    ) -> list[tuple[AskedTerm, list[int]]]:
+        self, terms: Collection[AskedT], places: Collection[int]
+    ) -> list[tuple[AskedT, list[int]]]:
+        found: list[tuple[AskedT, list[int]]] = [(one, []) for one in terms]
+        if not found or not places:
+            return found
         # The lines are read from FTS5's own table of them, which is faster than through the index;
         # to look through the postings of a common term takes longer the longer the index is.
         query = (
             f"SELECT id, c0 FROM {self._name}_content WHERE id IN (SELECT value FROM json_each(?))"
         )
-        found: list[tuple[AskedTerm, list[int]]] = [(one, []) for one in terms]
         asked = [(f" {one.term}{'' if one.prefix else ' '}", to.append) for one, to in found]
         for place, line in self._driver.execute(query, (json.dumps(list(places)),)):
             held = f" {line} "
