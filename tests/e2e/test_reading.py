@@ -81,6 +81,31 @@ def test_what_is_read_stays_in_its_place_in_every_frame_up_to_the_beginning(
     assert reader.compared > MESSAGES
 
 
+def test_the_button_for_earlier_messages_stays_until_the_first_of_them_are_drawn(
+    panel: Panel, url: str, provider: ProviderThread
+) -> None:
+    held: list[Route] = []
+    panel.page.route("**/api/chats/read-button?*before=*", lambda route: held.append(route))
+    provider.queue("The end.")
+    messages = mixed_chat(81)
+    # A chat opens with 50 messages; the last one before them is drawn in many frames.
+    messages[31] = said(32, "\n\n".join(f"## {n}\n\n{SENTENCE}" for n in range(290)))
+    import_chat(url, "read-button", messages)
+    try:
+        open_chat(panel, "read-button")
+        expect(panel.answer).to_contain_text("The end.")
+        panel.idle()
+        with reading(panel) as reader:
+            while reader.scroll(-100_000, 4) > 0 or not held:
+                pass
+            held.pop().continue_()
+            panel.page.wait_for_function(f"({FIRST_SHOWN})().startsWith('Message 1.')")
+        assert reader.jumps == []
+        assert reader.compared > 10
+    finally:
+        panel.page.unroute("**/api/chats/read-button?*before=*")
+
+
 def test_a_picture_that_loads_above_does_not_move_what_is_read(
     panel: Panel, url: str, provider: ProviderThread
 ) -> None:

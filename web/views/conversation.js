@@ -192,9 +192,13 @@ export function createConversation(actions) {
     drawEarlier(chat);
   }
 
-  /** @param {Shown} chat */
+  /**
+   * The button goes when the first message comes: before, a reader at the top would see the text
+   * jump, with nothing above it to scroll by.
+   * @param {Shown} chat
+   */
   function drawEarlier(chat) {
-    const hidden = range.from === 0 && !chat.hasMore;
+    const hidden = range.from === 0 && !comes.above && !chat.hasMore;
     if (earlier.hidden !== hidden) reading.keep(() => show(earlier, !hidden));
   }
 
