@@ -355,10 +355,10 @@ class ChatSession:
             self._go_on()
 
     def _go_on(self) -> None:
-        if self.live.queue and not self.live.held:
-            task = asyncio.get_running_loop().create_task(self._run_next())
-            self._work.add(task)
-            task.add_done_callback(self._done)
+        # Whether something waits is seen under the lock: a message may just be being stored.
+        task = asyncio.get_running_loop().create_task(self._run_next())
+        self._work.add(task)
+        task.add_done_callback(self._done)
 
     async def _run_next(self) -> None:
         async with self._commands:

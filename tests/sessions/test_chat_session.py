@@ -122,6 +122,30 @@ async def test_messages_wait_in_order_with_priority_first_and_run_one_after_the_
     ]  # fmt: skip
 
 
+async def test_a_message_that_is_stored_while_the_answer_ends_is_answered_next(
+    scene: Stage, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    session = await scene.session()
+    queue = session._services.queue
+    enqueue = queue.enqueue
+
+    async def slowly(*arguments: Any) -> None:
+        scene.model.say("Yes")
+        running = session.running
+        assert running is not None
+        await running.finished()
+        await enqueue(*arguments)
+
+    monkeypatch.setattr(queue, "enqueue", slowly)
+    await send(session, commands.UserMessage(user("u1", "1")))
+    await scene.model.asked()
+    await send(session, commands.UserMessage(user("u2", "2")))
+    await asyncio.wait_for(scene.model.asked(), 5)
+    scene.model.say("Yes, too")
+    await scene.settled(session)
+    assert scene.model.texts == ["1", "2"]
+
+
 async def test_what_waits_is_durable_and_held_after_a_restart(scene: Stage) -> None:
     session = await scene.session()
     await send(session, commands.UserMessage(user("u1")))
