@@ -90,7 +90,10 @@ class ChatSession:
 
     @property
     def quiet(self) -> bool:
-        """Whether the session may be dropped from memory: no work, no turn, no readers."""
+        """Whether the session may be dropped from memory: no work, no turn, no readers, and nothing
+        waits to be answered by itself."""
+        if self.live.queue and not self.live.held:
+            return False
         return not (self._work or self._turns.stream or self.live.watched or self.events.readers)
 
     async def settled(self) -> None:
@@ -279,7 +282,8 @@ class ChatSession:
                 await self._queue.cancel(command.id)
             case commands.ResumeQueue():
                 self._queue.release()
-                await self._queue.run_next()
+                if self._compaction is None:
+                    await self._queue.run_next()
             case _:
                 raise AssertionError(f"nobody carries out {command!r}")
         return Done()
@@ -294,10 +298,11 @@ class ChatSession:
         params = replace(self._turns.params, **given)
         if command.approval is not None:
             await self._set_approval(command.approval)
-        if given:
-            await self._services.store.set_params(self.id, params)
-            self._turns.params = params
-        await self.refresh()
+        async with self._path.lock:
+            if given:
+                await self._services.store.set_params(self.id, params)
+                self._turns.params = params
+            await self._path.refresh()
 
     async def _set_approval(self, change: ApprovalChange) -> None:
         """Counts from now on, also for the turn that runs. Raises InvalidRequest for a budget of a

@@ -233,8 +233,8 @@ class ChatTurns(TurnObserver):
             if any(part.tool_name == UNDO_TOOL for part in turn.stream.message.tool_parts):
                 with suppress(AssistantError):
                     self._live.set_undone(await self._service.edits.undone(self._id))
-            if chat is None:
-                chat = await self._path.stored()
+            # The chat may have been changed since its answer was stored.
+            chat = await self._path.stored() or chat
             if chat is not None:
                 unread = not self._live.watched
                 if chat.unread != unread:

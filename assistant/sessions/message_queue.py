@@ -12,7 +12,7 @@ from typing import Any
 
 from ..chats import Queued
 from ..chats.queue import FULL_RETRY_SECONDS, MOST_QUEUED
-from ..errors import AssistantError, Refused
+from ..errors import AssistantError, InvalidRequest, NotFound, Refused
 from ..messages.parts import Message
 from ..turn.turn_request import TurnRequest
 from .chat_turns import ChatTurns
@@ -26,14 +26,15 @@ USER_MESSAGE = "user_message"
 
 
 class MessageQueue:
-    """One chat's queue. The caller holds the session's lock of commands. `LiveChat.queue` always
-    equals the stored queue."""
+    """One chat's queue. The caller holds the session's lock of commands. `LiveChat.queue` equals
+    the stored queue, unless another ComfyUI process or a damaged file took something from that."""
 
     def __init__(
         self, chat_id: str, services: SessionServices, live: LiveChat, turns: ChatTurns
     ) -> None:
         self._id = chat_id
         self._store = services.queue
+        self._log = services.store
         self._service = services.turns
         self._now = services.now
         self._live = live
@@ -56,11 +57,17 @@ class MessageQueue:
         await self._store.enqueue(self._id, entry)
         before = self._live.queue
         place = sum(other.priority for other in before) if priority else len(before)
-        self._live.set_queue((*before[:place], entry, *before[place:]), self._live.held)
+        # The turn that was to end first may have failed meanwhile.
+        held = self._live.held or self._live.state == "error"
+        self._live.set_queue((*before[:place], entry, *before[place:]), held)
 
     async def cancel(self, entry_id: str) -> None:
         """Raises NotFound for an entry that does not wait."""
-        await self._store.dequeue(self._id, entry_id)
+        try:
+            await self._store.dequeue(self._id, entry_id)
+        except NotFound:
+            if not self.holds(entry_id):
+                raise
         self._service.forget_workflow(self._id, entry_id)
         self._live.left_queue(entry_id)
 
@@ -83,8 +90,19 @@ class MessageQueue:
             client_id=entry.details.get("client_id"),
         )
         try:
-            await self._turns.begin(request, entry.id)
+            try:
+                await self._turns.begin(request, entry.id)
+            except (NotFound, InvalidRequest):
+                await self._begin_lost(request, entry)
         except AssistantError as error:
             logger.warning("A queued message waits on: %s", ascii(error.message)[1:-1])
             self.hold()
             self._live.failed(error)
+
+    async def _begin_lost(self, request: TurnRequest, entry: Queued) -> None:
+        """Begins the turn of an entry that the stored queue does not have, unless the message is in
+        the log: another ComfyUI process has answered it. Then the next entry is begun."""
+        if not await self._log.knows(self._id, entry.id):
+            await self._turns.begin(request)
+        await self.cancel(entry.id)
+        await self.run_next()

@@ -243,7 +243,6 @@ class TurnService:
         self._stop_idle_jobs(chat_id)
         self._conversations.forget(chat_id)
         self._workflows.forget(chat_id)
-        self._newest.pop(chat_id, None)
 
     async def close(self) -> None:
         """Stops the turns without a chat, and all idle jobs."""
@@ -373,6 +372,8 @@ class TurnService:
         self.watcher.compacted(chat_id, report)
 
     def _stop_idle_jobs(self, chat_id: str) -> None:
+        # Nor does a turn begin any that has ended and is still stored.
+        self._newest.pop(chat_id, None)
         for job in self._idle_jobs:
             job.stop(chat_id)
 

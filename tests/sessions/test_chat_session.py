@@ -5,13 +5,14 @@ from collections.abc import AsyncIterator
 from typing import Any
 
 import pytest
-from plugin.assistant.chats import ChatStore
+from plugin.assistant.chats import ChatParams, ChatStore
 from plugin.assistant.database.sqlite import SqliteDatabase
 from plugin.assistant.errors import (
     AssistantError,
     Conflict,
     InvalidRequest,
     NotFound,
+    ProviderError,
     Refused,
     StoreError,
 )
@@ -21,7 +22,9 @@ from plugin.assistant.sessions.chat_session import ChatSession
 from plugin.assistant.sessions.commands import Command, command_from
 from plugin.assistant.sessions.event_log import EventLog
 from plugin.assistant.sessions.submissions import Sender
+from plugin.assistant.turn.compaction import Compaction
 from plugin.assistant.turn.decisions import Decision, ToolResult
+from plugin.assistant.turn.idle.job import IdleChat
 from plugin.assistant.turn.turn_request import TurnRequest
 from plugin.tests.chats.examples import answer, user
 from plugin.tests.sessions.folding import EVENT_TYPES, shown
@@ -144,6 +147,90 @@ async def test_a_message_that_is_stored_while_the_answer_ends_is_answered_next(
     scene.model.say("Yes, too")
     await scene.settled(session)
     assert scene.model.texts == ["1", "2"]
+
+
+async def test_a_message_that_is_stored_while_the_answer_fails_is_held(
+    scene: Stage, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    session = await scene.session()
+    queue = session._services.queue
+    enqueue = queue.enqueue
+
+    async def slowly(*arguments: Any) -> None:
+        scene.model.answer(ProviderError("No", code="key_refused", actions=()))
+        running = session.running
+        assert running is not None
+        await running.finished()
+        await enqueue(*arguments)
+
+    monkeypatch.setattr(queue, "enqueue", slowly)
+    await send(session, commands.UserMessage(user("u1", "1")))
+    await scene.model.asked()
+    await send(session, commands.UserMessage(user("u2", "2")))
+    await scene.settled(session)
+    assert session.live.state == "error"
+    assert session.live.held
+    await send(session, commands.ResumeQueue())
+    await scene.model.asked()
+    scene.model.say("Yes")
+    await scene.settled(session)
+    assert scene.model.texts == ["1", "2"]
+
+
+@pytest.mark.parametrize("answered", [False, True])
+async def test_a_message_that_the_stored_queue_has_lost_is_answered_once(
+    scene: Stage, answered: bool
+) -> None:
+    session = await scene.session()
+    await send(session, commands.UserMessage(user("u1", "1")))
+    await scene.model.asked()
+    for identity in ("u2", "u3"):
+        await send(session, commands.UserMessage(user(identity, identity)))
+    await send(session, ABORT)
+    await session._services.queue.dequeue("c1", "u2")
+    if answered:  # by another ComfyUI process
+        await scene.store.append_all("c1", (user("u2", "u2"), answer("a2", "Yes")))
+    await send(session, commands.ResumeQueue())
+    asked = ["u3"] if answered else ["u2", "u3"]
+    for _ in asked:
+        await scene.model.asked()
+        scene.model.say("Yes")
+        await scene.settled(session)
+    assert scene.model.texts == ["1", *asked]
+    assert session.live.queue == ()
+
+
+async def test_a_message_that_the_stored_queue_has_lost_is_taken_back(scene: Stage) -> None:
+    session = await scene.session()
+    await send(session, commands.UserMessage(user("u1", "1")))
+    await scene.model.asked()
+    await send(session, commands.UserMessage(user("u2", "2")))
+    await session._services.queue.dequeue("c1", "u2")
+    await send(session, commands.CancelQueued("u2"))
+    assert session.live.queue == ()
+    with pytest.raises(NotFound):
+        await send(session, commands.CancelQueued("u2"))
+    scene.model.say("Yes")
+    await scene.settled(session)
+    assert scene.model.texts == ["1"]
+
+
+async def test_what_waits_for_a_decision_to_be_made_keeps_its_place_in_a_chat_that_nobody_reads(
+    scene: Stage,
+) -> None:
+    session = await scene.session()
+    await waits(scene, session, "erase")
+    await send(session, commands.UserMessage(user("u2", "2")))
+    scene.sessions.sweep()
+    scene.now += 400
+    scene.sessions.sweep()
+    session = await scene.session()
+    await send(session, Decision(("t1",), approved=True))
+    for said in ("Erased", "Yes"):
+        await scene.model.asked()
+        scene.model.say(said)
+        await scene.settled(session)
+    assert scene.model.texts[-1] == "2"
 
 
 async def test_what_waits_is_durable_and_held_after_a_restart(scene: Stage) -> None:
@@ -429,6 +516,30 @@ async def test_a_chat_has_a_provider_and_settings_of_its_own(scene: Stage) -> No
     assert scene.model.requests[-1].temperature == 0.5
 
 
+async def test_what_is_changed_while_an_answer_is_stored_stays_changed(
+    scene: Stage, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    session = await scene.session()
+    reader = await reading(session)
+    finish = scene.store.finish_answer
+
+    async def slowly(*arguments: Any) -> Any:
+        stored = await finish(*arguments)
+        params = commands.SetParams(ChatParams(model="other"), frozenset({"model"}))
+        await send(session, params)
+        renamed = await scene.store.change("c1", "Renamed", None)
+        await scene.sessions.changed(renamed)
+        return stored
+
+    monkeypatch.setattr(scene.store, "finish_answer", slowly)
+    await say(scene, session, "u1")
+    chat = (await reader.read())["chat"]
+    assert (chat["title"], chat["params"]["model"]) == ("Renamed", "other")
+    monkeypatch.undo()
+    await say(scene, session, "u2")
+    assert scene.model.providers[-1].model == "other"
+
+
 async def test_a_draft_is_stored_and_sent_to_readers(scene: Stage) -> None:
     session = await scene.session()
     reader = await reading(session)
@@ -494,6 +605,69 @@ async def test_a_summary_that_is_made_can_be_stopped(
     assert stopped.value.code == "aborted"
     assert session.live.held
     assert not scene.model.waits
+
+
+async def test_no_idle_job_begins_beside_the_turn_that_follows(
+    scene: Stage, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    session = await scene.session()
+    turns = session._services.turns
+    jobs: list[str] = []
+    next_began = asyncio.Event()
+
+    class Job:
+        def begin(self, chat: IdleChat) -> None:
+            jobs.append(f"begin after {chat.path[-2].id}")
+
+        def stop(self, chat_id: str) -> None:
+            jobs.append("stop")
+            if len(jobs) == 2:
+                next_began.set()
+
+        async def close(self) -> None: ...
+
+    keep = turns._conversations.keep
+
+    async def slowly(*arguments: Any) -> None:
+        await next_began.wait()
+        await keep(*arguments)
+
+    monkeypatch.setattr(turns, "_idle_jobs", (Job(),))
+    monkeypatch.setattr(turns._conversations, "keep", slowly)
+    await send(session, commands.UserMessage(user("u1", "1")))
+    await scene.model.asked()
+    await send(session, commands.UserMessage(user("u2", "2")))
+    for _ in range(2):
+        await scene.model.asked()
+        scene.model.say("Yes")
+        await scene.settled(session)
+    assert jobs == ["stop", "stop", "begin after u2"]
+
+
+async def test_nothing_that_waits_begins_beside_a_compaction(
+    scene: Stage, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    session = await scene.session()
+    await say(scene, session, "u1")
+    begun, ending = asyncio.Event(), asyncio.Event()
+
+    async def slowly(*_: Any) -> Compaction:
+        begun.set()
+        await ending.wait()
+        return Compaction(None, by_model=False)
+
+    monkeypatch.setattr(session._services.turns, "compact", slowly)
+    compacting = asyncio.create_task(send(session, commands.Compact()))
+    await begun.wait()
+    await send(session, commands.UserMessage(user("u2", "2")))
+    await send(session, commands.ResumeQueue())
+    assert session.running is None
+    ending.set()
+    await compacting
+    await scene.model.asked()
+    scene.model.say("Yes")
+    await scene.settled(session)
+    assert scene.model.texts[-1] == "2"
 
 
 async def test_what_a_client_asked_for_is_done_even_if_it_is_gone(scene: Stage) -> None:
