@@ -30,7 +30,11 @@ class CleanUp:
         return await self._trash.untouched(days)
 
     async def delete(self, days: int) -> tuple[ChatSummary, ...]:
-        """Delete these chats; returns those that were deleted."""
+        """Delete these chats; returns those that were deleted. They can be brought back also where
+        the caller is cancelled, as `/cleanup` is when its turn is stopped."""
+        return await self._sessions.unbroken.run(self._delete(days))
+
+    async def _delete(self, days: int) -> tuple[ChatSummary, ...]:
         old = await self.old(days)
         sessions, trash = self._sessions, self._trash
         used = [chat.id for chat in old if sessions.known(chat.id) is not None]

@@ -35,6 +35,7 @@ from .feed import Feed
 from .serialization import Json
 from .session_services import SessionServices
 from .submissions import Done, Sender, Submitted
+from .unbroken import Unbroken
 
 KEPT_SECONDS: Final = 300.0
 """How long an unused session stays in memory."""
@@ -50,7 +51,7 @@ def _unheard(chat_id: str) -> None:
 
 class Sessions(ContextWatcher):
     """For one event loop. `clock` gives seconds, `now` UTC times. `made` is called with the id of
-    each chat that is made."""
+    each chat that is made. `unbroken` runs deletions."""
 
     def __init__(
         self,
@@ -62,6 +63,7 @@ class Sessions(ContextWatcher):
     ) -> None:
         self.feed = Feed(store, self.entry)
         self.made: Callable[[str], object] = _unheard
+        self.unbroken = Unbroken()
         self._turns = turns
         turns.watcher = self
         self._store = store
@@ -175,9 +177,13 @@ class Sessions(ContextWatcher):
         self.feed.created(self.entry(chat))
 
     async def delete(self, identity: str, hide: Callable[[], Awaitable[None]]) -> None:
-        """Deletes a chat by `hide`; if `hide` raises, its readers get no event. A running turn is
-        stopped; a suspended turn still waits if the chat is restored. Raises NotFound for an
-        unknown chat, Conflict (`runs_elsewhere`), and the errors of `hide`."""
+        """Deletes a chat by `hide`, also when the caller is cancelled; if `hide` raises, its
+        readers get no event. A running turn is stopped; a suspended turn still waits if the chat is
+        restored. Raises NotFound for an unknown chat, Conflict (`runs_elsewhere`), and the errors
+        of `hide`."""
+        await self.unbroken.run(self._delete(identity, hide))
+
+    async def _delete(self, identity: str, hide: Callable[[], Awaitable[None]]) -> None:
         session = await self.of(identity)
         await session.delete(hide)
         # Dropped although its readers may not have left yet: a restored chat gets a new session.
@@ -209,6 +215,7 @@ class Sessions(ContextWatcher):
             self._sweeping.cancel()
         self.feed.events.end("")
         await asyncio.gather(*(one.close() for one in tuple(self._sessions.values())))
+        await self.unbroken.ended()
         await self._turns.close()
 
     @asynccontextmanager

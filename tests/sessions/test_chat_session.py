@@ -27,6 +27,7 @@ from plugin.assistant.turn.decisions import Decision, ToolResult
 from plugin.assistant.turn.idle.job import IdleChat
 from plugin.assistant.turn.turn_request import TurnRequest
 from plugin.tests.chats.examples import answer, user
+from plugin.tests.chatting import until
 from plugin.tests.sessions.folding import EVENT_TYPES, shown
 
 from .stage import Reader, Stage, reading
@@ -790,6 +791,25 @@ async def test_readers_get_no_event_for_a_refused_deletion(scene: Stage) -> None
     assert b"chat_deleted" not in b"".join(
         [one async for one in news(scene.sessions.feed.events, seq)]
     )
+
+
+async def test_a_deletion_comes_to_its_end_when_its_caller_is_cancelled(scene: Stage) -> None:
+    session = await scene.session()
+    seq = scene.sessions.feed.events.seq
+    hiding, go = asyncio.Event(), asyncio.Event()
+
+    async def hide() -> None:
+        hiding.set()
+        await go.wait()
+
+    deleting = asyncio.create_task(scene.sessions.delete("c1", hide))
+    await hiding.wait()
+    deleting.cancel()
+    await asyncio.wait([deleting])
+    go.set()
+    # A restored chat gets another session: the ended one refuses every command.
+    await until(lambda: scene.sessions.known("c1") is not session)
+    assert b"chat_deleted" in b"".join([one async for one in news(scene.sessions.feed.events, seq)])
 
 
 async def test_nothing_that_waits_begins_in_a_chat_that_is_deleted(scene: Stage) -> None:

@@ -1,12 +1,13 @@
 """`/cleanup`: what would go, its deletion, and how it comes back (R34, R41)."""
 
-from collections.abc import AsyncIterator
+import asyncio
+from collections.abc import AsyncIterator, Sequence
 from pathlib import Path
 
 import pytest
 from plugin.assistant.turn.slash.clean_up_command import LISTED, USAGE
 from plugin.tests.chats.examples import user
-from plugin.tests.chatting import Chatting, chatting
+from plugin.tests.chatting import Chatting, chatting, until
 from sqlalchemy import text
 
 
@@ -54,6 +55,32 @@ async def test_confirmed_it_deletes_and_undo_brings_back(chat: Chatting) -> None
     assert "Brought back: 2 chats" in (await chat.say("/cleanup undo")).text
     assert await ids(chat) == ["Foxes", "Kept", "Owls", "c1"]
     assert "Nothing was deleted" in (await chat.say("/cleanup undo")).text
+
+
+async def test_what_a_stopped_clean_up_deletes_is_announced_and_can_be_brought_back(
+    chat: Chatting, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    await old_chats(chat, "Foxes", "Owls")
+    space = chat.assistant.space_of("default")
+    delete_all, hidden, go = space.trash.delete_all, asyncio.Event(), asyncio.Event()
+
+    async def held(chat_ids: Sequence[str]) -> tuple[str, ...]:
+        deleted = await delete_all(chat_ids)
+        hidden.set()
+        await go.wait()
+        return deleted
+
+    announced: list[str] = []
+    monkeypatch.setattr(space.trash, "delete_all", held)
+    monkeypatch.setattr(space.sessions.feed, "deleted", announced.append)
+    saying = asyncio.create_task(chat.say("/cleanup 30 confirm"))
+    await hidden.wait()
+    await chat.command(type="abort")
+    assert "abort" in (await saying).types
+    go.set()
+    await until(lambda: sorted(announced) == ["Foxes", "Owls"])
+    assert "Brought back: 2 chats" in (await chat.say("/cleanup undo")).text
+    assert await ids(chat) == ["Foxes", "Owls", "c1"]
 
 
 async def test_the_chat_that_asks_stays(chat: Chatting) -> None:
