@@ -27,6 +27,7 @@ from .network import Network
 from .provider import Provider
 from .request import LLMRequest, adapted, body_of
 from .stream_events import Event, Finish, ModelName, Notice, Usage
+from .time_limit import within
 from .time_slice import TimeSlice
 
 logger = logging.getLogger("comfyui_assistant")
@@ -211,10 +212,7 @@ class Client:
                 try:
                     if reader.finished:
                         until = until or loop.time() + self._grace
-                        coming = loop.create_task(_next(answer))
-                        # A stop may end the wait while the answer ends, too.
-                        coming.add_done_callback(lambda one: one.cancelled() or one.exception())
-                        chunk = await asyncio.wait_for(coming, until - loop.time())
+                        chunk = await within(until - loop.time(), _next(answer))
                     else:
                         chunk = await answer.__anext__()
                 except (StopAsyncIteration, _Ended, asyncio.TimeoutError):

@@ -26,6 +26,7 @@ from .openai_clients import OpenAIClient, OpenAIClients
 from .provider import Provider, usable_key
 from .silence import Silence
 from .sse import EventSplitter
+from .time_limit import within
 from .time_slice import TimeSlice
 from .unpacking import unpacked
 
@@ -309,7 +310,7 @@ async def _let_end(pieces: AsyncIterator[bytes]) -> None:
         await _beginning(pieces, LONGEST_REST)
 
     with contextlib.suppress(Exception):
-        await asyncio.wait_for(rest(), REST_SECONDS)
+        await within(REST_SECONDS, rest())
 
 
 async def _json(data: bytes) -> Any:

@@ -8,6 +8,7 @@ import gc
 import logging
 import sys
 import traceback
+from collections.abc import AsyncIterator
 from dataclasses import replace
 from typing import Any
 
@@ -16,7 +17,7 @@ from aiohttp import web
 from plugin.assistant.config import Settings
 from plugin.assistant.errors import ContextOverflow, ProviderError, ToolsRefused
 from plugin.assistant.llm.client import MOST_SECONDS_OF_RETRIES
-from plugin.assistant.llm.connection import Chunks
+from plugin.assistant.llm.connection import Chunks, _let_end
 from plugin.assistant.llm.provider import Provider
 from plugin.assistant.llm.request import LLMRequest
 from plugin.assistant.llm.stream_events import (
@@ -722,3 +723,34 @@ async def test_a_stop_while_the_answer_ends_leaves_no_lost_exception(
     gc.collect()
     await asyncio.sleep(0)
     assert lost == []
+
+
+@pytest.mark.parametrize("more", [True, False])
+async def test_a_stop_while_the_last_chunk_comes_is_not_lost(
+    client: PatientClient,
+    server: ScriptedProvider,
+    provider: Provider,
+    monkeypatch: pytest.MonkeyPatch,
+    more: bool,
+) -> None:
+    async def read(self: Chunks) -> Any:
+        yield {"choices": [{"delta": {"content": "Hi"}, "finish_reason": "stop"}]}
+        consuming.cancel()
+        if more:
+            yield {"choices": [], "usage": {"prompt_tokens": 1, "completion_tokens": 1}}
+
+    monkeypatch.setattr(Chunks, "read", read)
+    server.queue("Hi")
+    consuming = asyncio.create_task(client.ask(provider))
+    with pytest.raises(asyncio.CancelledError):
+        await consuming
+
+
+async def test_a_stop_while_the_connection_ends_is_not_lost() -> None:
+    async def rest() -> AsyncIterator[bytes]:
+        ending.cancel()
+        yield b""
+
+    ending = asyncio.create_task(_let_end(rest()))
+    with pytest.raises(asyncio.CancelledError):
+        await ending

@@ -36,6 +36,7 @@ from ...errors import AssistantError, Conflict
 from ...llm.completion import complete
 from ...llm.provider import Provider
 from ...llm.request import LLMRequest
+from ...llm.time_limit import within
 from ..compaction import Compaction, Progress, Reason, reason_of
 from ..conversation import Conversation
 from ..preparation import Preparation
@@ -236,7 +237,7 @@ class Summariser:
         failures in a row."""
         text: str | None = None
         try:
-            said = await asyncio.wait_for(self._text(provider, request), seconds)
+            said = await within(seconds, self._text(provider, request))
             text = accepted(said or "", request)
         except asyncio.TimeoutError:
             logger.info("A summary by a model took longer than LLM_SUMMARY_TIMEOUT")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import AsyncGenerator
 from dataclasses import replace
 from pathlib import Path
 
@@ -14,6 +15,9 @@ from plugin.assistant.context.summary.text import MARKER
 from plugin.assistant.context.tokens import text_tokens
 from plugin.assistant.errors import Conflict
 from plugin.assistant.llm.provider import Provider
+from plugin.assistant.llm.request import LLMRequest
+from plugin.assistant.llm.stream_events import Event, Finish, TextDelta
+from plugin.assistant.turn.compaction import Progress
 from plugin.assistant.turn.idle.summariser import (
     COOL_DOWN_SECONDS,
     IDLE_SECONDS,
@@ -164,6 +168,23 @@ async def test_a_stop_at_any_moment_leaves_all_or_nothing_of_the_text() -> None:
             chat.talk(1)
             seen.add(told)
     assert seen == {"", TOLD}
+
+
+async def test_a_stop_while_a_summary_that_a_turn_waits_for_ends_is_not_lost() -> None:
+    class Stopping:
+        async def stream(
+            self, provider: Provider, request: LLMRequest
+        ) -> AsyncGenerator[Event, None]:
+            waiting.cancel()
+            yield TextDelta(TOLD)
+            yield Finish("stop")
+
+    async with idle_chat(summary="model") as chat:
+        chat.summariser = Summariser(chat.providers, Stopping(), chat.settings)
+        chat.talk(14)
+        waiting = asyncio.create_task(chat.summariser.before_request(chat.preparation, Progress()))
+        with pytest.raises(asyncio.CancelledError):
+            await waiting
 
 
 @pytest.mark.parametrize(
