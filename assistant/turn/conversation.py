@@ -30,12 +30,13 @@ class Conversation:
 
     Feeding, planning and compacting happen in threads, and a thread goes on when the turn that
     waits for it is stopped: so feeding, planning and compacting each hold `lock`, the innermost
-    lock of a turn (the others are in `sessions.chat_session`). `report` describes the last answered
-    request, or the request that would be sent after a compaction. `tail` is text that stands in the
-    current turn's requests only; it stays the same until the next turn. `tail_of` is the id of that
-    turn's answer, `memories` those that it was given. `lines` are the last one-line notes by their
-    kinds (`standing_notes`). `taken_back` are the ids of the answers whose edits a person took
-    back; the context knows them when it is fed.
+    lock of a turn (the others are in `sessions.chat_session`). Only threads take it: in the event
+    loop all of ComfyUI would wait. `report` describes the last answered request, or the request
+    that would be sent after a compaction. `tail` is text that stands in the current turn's requests
+    only; it stays the same until the next turn. `tail_of` is the id of that turn's answer,
+    `memories` those that it was given. `lines` are the last one-line notes by their kinds
+    (`standing_notes`). `taken_back` are the ids of the answers whose edits a person took back; the
+    context knows them when it is fed.
     """
 
     def __init__(

@@ -82,10 +82,14 @@ class Preparation:
         conversation = self.conversation
         if made.earlier_tokens > EARLIER_SHARE * made.tokens:
             return made
-        with conversation.lock:
-            asked, row = conversation.context.asked_row, len(conversation.context)
-            conversation.tail = conversation.tail.with_wrap_up(asked, row)
-        return await self.plan(answer, number)
+
+        def work() -> Plan:
+            with conversation.lock:
+                asked, row = conversation.context.asked_row, len(conversation.context)
+                conversation.tail = conversation.tail.with_wrap_up(asked, row)
+            return self.plan_now(answer, number)
+
+        return await asyncio.to_thread(work)
 
     async def outlook(self) -> Report | None:
         """The report of the request that would be sent now; None where nothing can be sent, or

@@ -9,8 +9,10 @@ from typing import Any
 import pytest
 from plugin.assistant.context.notes import WRAP_UP_TEXT
 from plugin.assistant.context.window import Window
+from plugin.assistant.turn.conversation import Conversation
 from plugin.tests.chatting import Chatting, chatting
 from plugin.tests.providers import Script, text, tool_call
+from plugin.tests.turn.watched_lock import WatchedLock
 
 USABLE = Window(32_768, known=True).prompt
 FULL = int(USABLE * 0.92)
@@ -60,6 +62,23 @@ async def test_it_is_said_once_and_stays_at_its_place_for_the_turn(chat: Chattin
     assert len(set(notes(chat))) == 1
     assert len(notes(chat)) == 3
     assert requests[2].messages[: len(requests[1].messages)] == requests[1].messages
+
+
+async def test_the_event_loop_does_not_wait_for_the_conversation(
+    chat: Chatting, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    lock = WatchedLock()
+    made = Conversation.__init__
+
+    def watched(conversation: Conversation, *arguments: Any, **named: Any) -> None:
+        made(conversation, *arguments, **named)
+        monkeypatch.setattr(conversation, "lock", lock)
+
+    monkeypatch.setattr(Conversation, "__init__", watched)
+    chat.provider.queue(looking(FULL), "Done.")
+    await chat.say("Look.")
+    assert notes(chat)
+    assert lock.taken_in_loop == 0
 
 
 async def test_the_answer_counts_to_what_the_next_request_will_have(chat: Chatting) -> None:

@@ -43,6 +43,7 @@ from ...messages.fences import mark_for
 from ...messages.origin import origin_of
 from ...messages.parts import Message
 from ...messages.prompt import PromptMessage
+from ..conversation import Conversation
 from ..turn_services import Model, Providers, provider_for
 from .job import IdleChat
 from .scheduler import IdleScheduler
@@ -218,8 +219,7 @@ class Remembering:
         finally:
             cost = cost_of(provider, used[-1] if used else None, self._settings.prices)
             if cost:
-                with chat.conversation.lock:
-                    chat.conversation.context.spend(cost)
+                await asyncio.to_thread(_spend, chat.conversation, cost)
                 await chat.keep()
         return answer.text if answer.whole else None
 
@@ -234,14 +234,23 @@ class Remembering:
 
     async def _keep_summary(self, chat: IdleChat) -> None:
         """Keeps the summary that the chat has, for other chats."""
-        with chat.conversation.lock:
-            summary = chat.conversation.context.projections.summary
+        summary = await asyncio.to_thread(_summary_of, chat.conversation)
         text = short_summary(summary) if summary is not None else ""
         if text and not is_refused(text):
             known = await self._memories.read()
             withdrawn = await self._memories.withdrawn(chat.chat_id)
             if not (SUMMARY_SOURCE in withdrawn or known.has_summary(chat.chat_id, text)):
                 await self._memories.summarise(chat.chat_id, text)
+
+
+def _spend(conversation: Conversation, cost: float) -> None:
+    with conversation.lock:
+        conversation.context.spend(cost)
+
+
+def _summary_of(conversation: Conversation) -> Summary | None:
+    with conversation.lock:
+        return conversation.context.projections.summary
 
 
 def flagged_after(path: Sequence[Message], done: str | None) -> tuple[str, ...]:

@@ -34,6 +34,7 @@ from plugin.assistant.turn.idle.remembering import (
 from plugin.tests.chats.examples import answer, user
 from plugin.tests.models import OneProvider
 from plugin.tests.providers import Script, ScriptedProvider, failure, text
+from plugin.tests.turn.watched_lock import WatchedLock
 
 GPU = "My GPU has 12 GB of memory."
 
@@ -405,3 +406,18 @@ async def test_its_cost_counts_in_the_chat(scene: Scene) -> None:
     await scene.idle()
     assert scene.conversation.context.projections.spent == pytest.approx(3.0)
     assert scene.keeps == 1
+
+
+async def test_the_event_loop_does_not_wait_for_the_conversation(
+    scene: Scene, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    scene.talk(GPU, "I always want it warm")
+    usage = {"prompt_tokens": 1_000_000, "completion_tokens": 100_000, "total_tokens": 1_100_000}
+    scene.server.queue(Script([{"text": reply()}], usage=usage))
+    chat, lock = scene.chat, WatchedLock()
+    monkeypatch.setattr(scene.conversation, "lock", lock)
+    before = asyncio.all_tasks()
+    scene.remembering.begin(chat)
+    await asyncio.gather(*(asyncio.all_tasks() - before))
+    assert scene.conversation.context.projections.spent
+    assert lock.taken_in_loop == 0
