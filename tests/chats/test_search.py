@@ -1,8 +1,11 @@
 """Search over stored chats: when rows are indexed, which rows are found, and the passages of a
 hit."""
 
+import asyncio
 import base64
 import logging
+import threading
+from typing import Any
 
 import pytest
 from plugin.assistant.chats import Branches, ChatStore
@@ -233,6 +236,35 @@ async def test_two_that_index_at_once_index_once(
     await other.search("c", "cat")
     await database.write(lambda c: row_indexing.add(c, rows))
     assert await entries(database) == 3
+
+
+async def test_what_is_stored_while_older_rows_are_indexed_is_found_by_the_first_search(
+    store: ChatStore, database: SqliteDatabase, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    history, next_rows = HistorySearch(database), row_indexing.next_rows
+    have_read, go, joined = threading.Event(), threading.Event(), asyncio.Event()
+
+    def held(*arguments: Any) -> row_indexing.Rows:
+        rows = next_rows(*arguments)
+        have_read.set()
+        go.wait()
+        return rows
+
+    def joining(chat_id: str | None) -> asyncio.Task[bool]:
+        joined.set()
+        return start(chat_id)
+
+    await told(store, "c", "An okapi")
+    monkeypatch.setattr(row_indexing, "next_rows", held)
+    history.index_soon()
+    await asyncio.to_thread(have_read.wait)
+    await store.append("c", user("u", "A cat"))
+    start = history._start
+    monkeypatch.setattr(history, "_start", joining)
+    searching = asyncio.create_task(history.search(None, "cat"))
+    await joined.wait()
+    go.set()
+    assert [hit.message_id for hit in await searching] == ["u"]
 
 
 async def test_an_index_that_cannot_be_written_is_said_once_and_done_without(

@@ -218,10 +218,15 @@ class HistorySearch:
     async def _catch_up(self, chat_id: str | None) -> bool:
         """Index the rows that are not indexed, or as many as the time allows; returns whether there
         is an index."""
+        joined, until = chat_id in self._tasks, time.monotonic() + PATIENCE_SECONDS
         task = self._start(chat_id)
         self._waiting += 1
         try:
             done, _ = await asyncio.wait({task}, timeout=PATIENCE_SECONDS)
+            if done and joined and not task.cancelled():
+                # It may have read its rows before the newest were stored.
+                task = self._start(chat_id)
+                done, _ = await asyncio.wait({task}, timeout=until - time.monotonic())
         finally:
             self._waiting -= 1
         return task.result() if done else True
