@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import threading
 from bisect import bisect_right
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 
 from ..config import Settings
 from ..context.chat_context import ChatContext
@@ -19,6 +20,7 @@ from ..context.tail import Tail
 from ..context.tokens import message_chars
 from ..context.tool_facts import NO_FACTS, ToolFacts
 from ..context.window import Budget
+from ..errors import Conflict
 from ..memory.choice import Choice
 from ..messages.conversion import rows_of
 from ..messages.parts import Message
@@ -34,7 +36,8 @@ class Conversation:
     loop all of ComfyUI would wait. `report` describes the last answered request, or the request
     that would be sent after a compaction. `tail` is text that stands in the current turn's requests
     only; it stays the same until the next turn. `tail_of` is the id of that turn's answer,
-    `memories` those that it was given. `lines` are the last one-line notes by their kinds
+    `memories` those that it was given. `answering` is the id of the newest turn's answer, also
+    before that turn has its tail. `lines` are the last one-line notes by their kinds
     (`standing_notes`). `taken_back` are the ids of the answers whose edits a person took back; the
     context knows them when it is fed.
     """
@@ -54,14 +57,24 @@ class Conversation:
         self._places: dict[str, int] = {}
         self._sizes: list[int] = []
         self.chars = 0
-        self.lock = threading.Lock()
+        self.lock = threading.RLock()
         self.report: Report | None = None
         self.tail = Tail()
         self.tail_of: str | None = None
+        self.answering: str | None = None
         self.memories = Choice()
         self.lines: dict[str, str] = {}
         self.taken_back = frozenset(projections.taken_back if projections else ())
         self.context = ChatContext(settings, Budget(), facts=facts)
+
+    @contextmanager
+    def held_for(self, answer_id: str) -> Iterator[None]:
+        """Holds the lock for the turn of this answer. Raises Conflict (`turn_running`) where a
+        later turn has begun: this one was stopped, and only its thread goes on."""
+        with self.lock:
+            if self.answering not in (None, answer_id):
+                raise Conflict("A later answer has begun in this chat.", code="turn_running")
+            yield
 
     def feed(self, messages: Sequence[Message]) -> ChatContext:
         """The context of `messages`, the chat's path so far; system messages are not among them."""

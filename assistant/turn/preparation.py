@@ -70,7 +70,7 @@ class Preparation:
 
     def plan_now(self, answer: Message, number: int) -> Plan:
         """`plan`, in the caller's thread."""
-        with self.conversation.lock:
+        with self.conversation.held_for(answer.id):
             self.conversation.feed((*self.history, answer))
             made = self.ready(answer).plan(self.conversation.tail)
         return replace(made, report=replace(made.report, request=number))
@@ -84,10 +84,10 @@ class Preparation:
             return made
 
         def work() -> Plan:
-            with conversation.lock:
+            with conversation.held_for(answer.id):
                 asked, row = conversation.context.asked_row, len(conversation.context)
                 conversation.tail = conversation.tail.with_wrap_up(asked, row)
-            return self.plan_now(answer, number)
+                return self.plan_now(answer, number)
 
         return await asyncio.to_thread(work)
 
@@ -208,31 +208,37 @@ async def prepare_first(
     The plan is None where the turn goes on after a suspension, where passages are to be recalled,
     and where it cannot be made, which the next attempt reports. Raises ProviderError as `prepare`
     does."""
+    conversation.answering = notes.answer_id
     make = await maker(services, history, conversation, params)
     query = query_of(history)
 
     def work() -> tuple[Preparation, Plan | None, bool]:
-        preparation = make()
-        begun = begin_tail(conversation, notes)
-        with conversation.lock:
+        # In one hold: a turn that was stopped meanwhile changes nothing in the next one.
+        with conversation.held_for(notes.answer_id):
+            preparation = make()
+            begun = begin_tail(conversation, notes)
             preparation.ready(answer)
-        recall = begun and recalls(conversation, query, preparation.settings.recall_tokens)
-        if begun:
-            preparation.add_standing_notes(workflow)
-            if not recall:
-                preparation.remember(query, workflow, chat_id)
-        if recall or answer.parts:
-            return preparation, None, recall
-        try:
-            return preparation, preparation.plan_now(answer, 1), False
-        except AssistantError:
-            return preparation, None, False
+            recall = begun and recalls(conversation, query, preparation.settings.recall_tokens)
+            if begun:
+                preparation.add_standing_notes(workflow)
+                if not recall:
+                    preparation.remember(query, workflow, chat_id)
+            if recall or answer.parts:
+                return preparation, None, recall
+            try:
+                return preparation, preparation.plan_now(answer, 1), False
+            except AssistantError:
+                return preparation, None, False
+
+    def choose() -> None:
+        with conversation.held_for(notes.answer_id):
+            preparation.remember(query, workflow, chat_id)
 
     preparation, plan, recall = await asyncio.to_thread(work)
     if recall:
         await add_recalled(conversation, notes, query, preparation.settings.recall_tokens)
         # Only now is it known which earlier words of this chat the request has.
-        await asyncio.to_thread(preparation.remember, query, workflow, chat_id)
+        await asyncio.to_thread(choose)
     return preparation, plan
 
 

@@ -91,6 +91,8 @@ class TurnRunner:
             async with self._services.places.taken():
                 return await self._phases()
         except asyncio.CancelledError:
+            if self._turn.first is not None:
+                self._turn.first.cancel()  # It goes on where the turn still waits for its place.
             return self._aborted()
         except AssistantError as error:
             return self._failed(error)

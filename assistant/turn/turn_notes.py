@@ -103,7 +103,7 @@ async def add_recalled(
         return False
 
     def work() -> bool:
-        with conversation.lock:
+        with conversation.held_for(sources.answer_id):
             made = _found(conversation, found, query, most_tokens)
             conversation.tail = replace(conversation.tail, found=made)
             return bool(made.passages)

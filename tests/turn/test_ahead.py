@@ -1,15 +1,29 @@
 """A turn's first request is prepared while the turn is stored, and sent when it is."""
 
 import asyncio
+import threading
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
 import pytest
-from plugin.assistant.chats import ChatStore
-from plugin.assistant.errors import StoreError
-from plugin.assistant.turn.preparation import Preparation
+from plugin.assistant.chats import ChatParams, ChatStore
+from plugin.assistant.errors import Conflict, StoreError
+from plugin.assistant.messages.parts import Message
+from plugin.assistant.tools.toolset import Toolset
+from plugin.assistant.turn import ahead
+from plugin.assistant.turn.conversation import Conversation
+from plugin.assistant.turn.history import ConversationHistory
+from plugin.assistant.turn.idle.summariser import Summariser
+from plugin.assistant.turn.preparation import First, Preparation, prepare_first
+from plugin.assistant.turn.turn_notes import NoteSources
+from plugin.assistant.turn.turn_services import Services
+from plugin.assistant.workflow.snapshot import Snapshot
+from plugin.tests.chats.examples import user
 from plugin.tests.chatting import Chatting, chatting, until
+from plugin.tests.models import Model, OneProvider
 from plugin.tests.providers import Script
+from plugin.tests.sessions.stage import QUIET, Prompts
 
 
 class SlowStore:
@@ -99,6 +113,31 @@ async def test_a_turn_that_waits_for_its_place_is_prepared_when_it_runs(
         assert store.planned == 2
 
 
+async def test_the_stop_of_a_turn_that_waits_for_its_place_ends_its_preparation(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ended = asyncio.Event()
+
+    async def never(*_: Any) -> None:
+        try:
+            await asyncio.Event().wait()
+        finally:
+            ended.set()
+
+    async with chatting(tmp_path, {"ASSISTANT_MAX_TURNS": "1"}) as chat:
+        store = SlowStore(monkeypatch)
+        monkeypatch.setattr(ahead, "prepare_first", never)
+        places = chat.assistant.space_of("default").sessions._turns._services.places
+        saying = asyncio.create_task(chat.say("Hi"))
+        await store.asked.wait()
+        async with places.taken():
+            store.go.set()
+            await until(lambda: places.waiting == 1)
+            await chat.command(type="abort")
+            assert "abort" in (await saying).types
+            assert ended.is_set()
+
+
 async def test_messages_that_come_with_the_question_are_found(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -126,3 +165,62 @@ async def test_a_provider_that_is_missing_is_told_in_the_answer(tmp_path: Path) 
         assert stream.status == 200
         assert stream.types[-1] == "error"
         assert len((await chat.stored())["messages"]) == 2
+
+
+class LateLock:
+    """A conversation's lock that the first thread gets only when it may."""
+
+    def __init__(self) -> None:
+        self.asked, self.go = threading.Event(), threading.Event()
+        self._lock = threading.RLock()
+        self._late: int | None = None
+
+    def __enter__(self) -> None:
+        if self._late is None:
+            self._late = threading.get_ident()
+            self.asked.set()
+            self.go.wait()
+        self._lock.acquire()
+
+    def __exit__(self, *_: object) -> None:
+        self._lock.release()
+
+
+def first_of(conversation: Conversation, answer_id: str, *said: str) -> asyncio.Task[First]:
+    """Prepares the turn of this answer, in a chat in which the user said this."""
+    summariser = Summariser(OneProvider(), Model(), QUIET)
+    services = Services(OneProvider(), Model(), Prompts(), Toolset(()), QUIET, summariser)
+    history = tuple(user(text, text) for text in said)
+    notes = NoteSources(ConversationHistory(conversation, None, "c"), answer_id)
+    reply = Message(answer_id, "assistant", ())
+    work = prepare_first(
+        services, history, conversation, ChatParams(), notes, reply, Snapshot(), "c"
+    )
+    return asyncio.create_task(work)
+
+
+async def test_the_thread_of_a_stopped_turn_leaves_the_next_turn_as_it_is(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    conversation, lock, threads = Conversation(QUIET), LateLock(), ThreadPoolExecutor(4)
+    monkeypatch.setattr(conversation, "lock", lock)
+    asyncio.get_running_loop().set_default_executor(threads)
+    stopped = first_of(conversation, "a1", "One")
+    await asyncio.to_thread(lock.asked.wait)
+    stopped.cancel()
+    await asyncio.wait([stopped])
+    await first_of(conversation, "a2", "One", "Two")
+    tail = conversation.tail
+    lock.go.set()
+    threads.shutdown()  # Waits for the thread of the stopped turn.
+    assert (conversation.tail_of, conversation.tail) == ("a2", tail)
+    assert [message.id for message in conversation.messages] == ["One", "Two", "a2"]
+
+
+async def test_a_stopped_turn_plans_no_request_when_the_next_one_has_begun() -> None:
+    conversation = Conversation(QUIET)
+    stopped, _ = await first_of(conversation, "a1", "One")
+    await first_of(conversation, "a2", "One", "Two")
+    with pytest.raises(Conflict):
+        await stopped.plan(Message("a1", "assistant", ()), 2)
+    assert [message.id for message in conversation.messages] == ["One", "Two", "a2"]
