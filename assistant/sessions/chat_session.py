@@ -19,10 +19,10 @@ Locks are taken in this order, never backwards:
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager, suppress
 from dataclasses import replace
-from typing import Any, TypeVar
+from typing import Any
 
 from ..chats import Chat, ChatState, Permissions
 from ..chats.chat_json import entry_json
@@ -45,8 +45,7 @@ from .serialization import Json
 from .session_services import SessionServices
 from .states import BUSY, ENDED_WELL, WAITS_FOR_ANSWER
 from .submissions import Done, Sender, Submissions, Submitted, kind_of
-
-Result = TypeVar("Result")
+from .unbroken import Unbroken
 
 
 class ChatSession:
@@ -68,7 +67,7 @@ class ChatSession:
         )
         self._commands = asyncio.Lock()
         self._compaction: asyncio.Task[Any] | None = None
-        self._work: set[asyncio.Task[Any]] = set()
+        self._work = Unbroken()
 
     async def load(self, chat: Chat | None) -> None:
         """Loads the stored chat; None for a chat that is about to be made. Its queue is held: no
@@ -94,7 +93,8 @@ class ChatSession:
         waits to be answered by itself."""
         if self.live.queue and not self.live.held:
             return False
-        return not (self._work or self._turns.stream or self.live.watched or self.events.readers)
+        reads = self.live.watched or self.events.readers
+        return not (self._work.tasks or self._turns.stream or reads)
 
     async def settled(self) -> None:
         """Waits for the command or request that is being carried out, which may make the chat."""
@@ -104,7 +104,7 @@ class ChatSession:
     async def start(self, request: TurnRequest) -> TurnStream:
         """Starts the turn of a `POST /api/chat`. Raises Conflict (`turn_running`) while a turn
         runs, and the errors of `turn.opening`."""
-        return await self._unbroken(self._start(request))
+        return await self._work.run(self._start(request))
 
     async def submit(self, request: TurnRequest, priority: bool = False) -> Submitted:
         """Begins the request's turn, or puts its message into the queue of a busy or waiting chat.
@@ -112,14 +112,14 @@ class ChatSession:
 
         Raises Conflict with `state` and `reason` for a request that the state refuses, Refused for
         a full queue, and the errors of `turn.opening`."""
-        return await self._unbroken(self._submit(request, priority))
+        return await self._work.run(self._submit(request, priority))
 
     async def command(self, command: commands.Command, sender: Sender) -> Done:
         """Carries out a command or queues it.
 
         Raises NotFound for an unknown chat, Conflict with `state` and `reason` for a command that
         the state refuses, and the errors of the command itself."""
-        return await self._unbroken(self._command(command, sender))
+        return await self._work.run(self._command(command, sender))
 
     @asynccontextmanager
     async def watched(self, client_id: str | None, canvas: bool = False) -> AsyncIterator[None]:
@@ -170,7 +170,7 @@ class ChatSession:
     async def delete(self, hide: Callable[[], Awaitable[None]]) -> None:
         """Stops the turn, deletes the chat by `hide`, and ends the readers' streams; no command
         runs meanwhile. If `hide` raises, the chat stays."""
-        await self._unbroken(self._delete(hide))
+        await self._work.run(self._delete(hide))
 
     async def _delete(self, hide: Callable[[], Awaitable[None]]) -> None:
         if self._compaction is not None:
@@ -181,18 +181,6 @@ class ChatSession:
                 await self._turns.stop()
             await hide()
             self.events.end(DELETED)
-
-    async def _unbroken(self, work: Coroutine[Any, Any, Result]) -> Result:
-        """Runs `work` to its end, also when the caller is cancelled."""
-        task = asyncio.get_running_loop().create_task(work)
-        self._work.add(task)
-        task.add_done_callback(self._done)
-        return await asyncio.shield(task)
-
-    def _done(self, task: asyncio.Task[Any]) -> None:
-        self._work.discard(task)
-        if not task.cancelled():
-            task.exception()  # The caller has it; without a caller it is not to be logged.
 
     async def _start(self, request: TurnRequest) -> TurnStream:
         async with self._commands:
@@ -361,9 +349,7 @@ class ChatSession:
 
     def _go_on(self) -> None:
         # Whether something waits is seen under the lock: a message may just be being stored.
-        task = asyncio.get_running_loop().create_task(self._run_next())
-        self._work.add(task)
-        task.add_done_callback(self._done)
+        self._work.start(self._run_next())
 
     async def _run_next(self) -> None:
         async with self._commands:

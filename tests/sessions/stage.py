@@ -79,8 +79,8 @@ class Stage:
     async def settled(self, session: ChatSession) -> None:
         """Waits until nothing goes on by itself: until a request waits, or nothing runs."""
         while not self.model.waits:
-            turn = session.running
-            work = [*session._work] if turn is None else [asyncio.ensure_future(turn.finished())]
+            turn, tasks = session.running, session._work.tasks
+            work = [*tasks] if turn is None else [asyncio.ensure_future(turn.finished())]
             if not work:
                 return
             asked = asyncio.ensure_future(self.model.asked())
