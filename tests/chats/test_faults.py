@@ -4,18 +4,25 @@ import asyncio
 import os
 import subprocess
 import sys
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
+from datetime import datetime, timezone
 from pathlib import Path
+from typing import Any
 
 import pytest
 from plugin.assistant.chats import ChatStore, TurnStart
 from plugin.assistant.chats.export.archive import Archive
+from plugin.assistant.chats.failover import transfer
 from plugin.assistant.chats.log.branches import Branches
+from plugin.assistant.chats.log.chat_log import Stored
+from plugin.assistant.chats.log.record import encode
 from plugin.assistant.chats.search.history_search import HistorySearch
 from plugin.assistant.chats.trash import Trash
+from plugin.assistant.database import Transaction
 from plugin.assistant.database.sqlite import SqliteDatabase
 from plugin.assistant.database.sqlite import database as database_module
-from plugin.assistant.errors import Conflict, NotFound, StoreError
+from plugin.assistant.errors import Conflict, FileFailed, NotFound, StoreError
+from plugin.assistant.messages.parts import Message
 from plugin.assistant.user_context.rules import UserContextStore
 
 from .examples import answer, user
@@ -56,6 +63,14 @@ async def saved(database: SqliteDatabase, chat_id: str = "c") -> list[str]:
         return await texts(ChatStore(other), chat_id)
     finally:
         await other.close()
+
+
+async def halved(database: SqliteDatabase) -> SqliteDatabase:
+    """The same file, opened anew with damage in its second half."""
+    await database.close()
+    content = database.path.read_bytes()
+    database.path.write_bytes(content[: -100 * PAGE] + b"\xff" * 100 * PAGE)
+    return SqliteDatabase(database.path)
 
 
 async def turn(store: ChatStore, number: int) -> None:
@@ -242,10 +257,7 @@ async def test_what_can_be_read_of_a_damaged_file_is_in_the_new_one(
 ) -> None:
     await store.import_messages("other", (user("u1", "Whole"), answer("a1")), "Other")
     await store.import_messages("large", tuple(user(f"u{n}", LARGE) for n in range(20)))
-    await database.close()
-    content = database.path.read_bytes()
-    database.path.write_bytes(content[: -100 * PAGE] + b"\xff" * 100 * PAGE)
-    again = SqliteDatabase(database.path)
+    again = await halved(database)
     try:
         after = ChatStore(again)
         assert {chat.id for chat in await after.list()} == {"c", "other"}
@@ -253,6 +265,76 @@ async def test_what_can_be_read_of_a_damaged_file_is_in_the_new_one(
         assert again.set_aside is not None
     finally:
         await again.close()
+
+
+async def test_what_could_not_be_salvaged_since_the_disk_was_full_is_salvaged_later(
+    store: ChatStore, database: SqliteDatabase, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    await store.import_messages("other", (user("u1", "Whole"), answer("a1")), "Other")
+    await store.import_messages("large", tuple(user(f"u{n}", LARGE) for n in range(20)))
+    again = await halved(database)
+    bring_back = transfer.bring_back
+
+    def no_room(transaction: Transaction, chat_id: str, contents: transfer.Contents) -> bool:
+        raise FileFailed("The disk is full.")
+
+    try:
+        after = ChatStore(again)
+        monkeypatch.setattr(transfer, "bring_back", no_room)
+        assert await after.list() == ()
+        monkeypatch.setattr(transfer, "bring_back", bring_back)
+        assert {chat.id for chat in await after.list()} == {"c", "other"}
+    finally:
+        await again.close()
+
+
+async def test_a_chat_that_cannot_be_salvaged_keeps_no_other_from_it(
+    store: ChatStore, database: SqliteDatabase, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    await store.import_messages("other", (user("u1", "Whole"), answer("a1")), "Other")
+    await store.import_messages("large", tuple(user(f"u{n}", LARGE) for n in range(20)))
+    again = await halved(database)
+    bring_back = transfer.bring_back
+
+    def odd(transaction: Transaction, chat_id: str, contents: transfer.Contents) -> bool:
+        if chat_id == "c":
+            raise ValueError("an odd row")
+        return bring_back(transaction, chat_id, contents)
+
+    monkeypatch.setattr(transfer, "bring_back", odd)
+    try:
+        assert [chat.id for chat in await ChatStore(again).list()] == ["other"]
+    finally:
+        await again.close()
+
+
+async def test_damage_right_after_the_tables_were_made_is_no_error_of_the_start(
+    database: SqliteDatabase, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    store, in_writer = ChatStore(database), database.in_writer
+
+    async def damaged_next(call: Callable[[], Any]) -> Any:
+        made = await in_writer(call)
+        monkeypatch.setattr(store.failover, "_prepared", [])
+        return made
+
+    monkeypatch.setattr(database, "in_writer", damaged_next)
+    assert await store.recover() == ()
+
+
+def test_a_chat_that_grows_while_it_is_copied_is_copied_as_it_was(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    path = {1: Stored(user("u1"), 1), 2: Stored(answer("a1"), 1)}
+
+    def growing(message: Message) -> str:
+        path[3] = Stored(user("u2"), 1)
+        return encode(message)
+
+    monkeypatch.setattr(transfer, "encode", growing)
+    now = datetime(2026, 1, 2, tzinfo=timezone.utc)
+    rows = transfer.known("c", path, now).rows
+    assert [row["message_id"] for row in rows] == ["u1", "a1"]
 
 
 async def test_a_chat_that_nothing_is_known_of_is_not_made_up(

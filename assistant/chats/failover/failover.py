@@ -76,7 +76,8 @@ class Failover:
         self._clock = clock
         self._sleep = sleep
         self._most_chars = most_chars
-        self._prepared: list[Any] = []
+        # The result of `prepare` alone, or nothing; replaced as a whole, since threads share it.
+        self._prepared: tuple[Any, ...] = ()
         # The file that `prepare` was run on, and the damaged file that was salvaged into it.
         self._generation = database.generation
         self._salvaged: Path | None = None
@@ -101,9 +102,8 @@ class Failover:
     async def prepare(self) -> Any:
         """Run `prepare` on the file, unless that was done; returns its result. Raises FileFailed
         when the file cannot be written; a later call tries again."""
-        if not self.ready:
-            await self._in_writer(self._prepare_now)
-        return self._prepared[0]
+        kept = self._prepared
+        return kept[0] if kept and self.ready else await self._in_writer(self._prepare_now)
 
     async def write(self, chat_id: str, work: Work[Result]) -> Result:
         """Run `work`, which writes this chat (and chats that it makes) only, in one transaction,
@@ -217,17 +217,20 @@ class Failover:
     def _mend(self, error: FileFailed | None) -> None:
         """Prepare the file again; after damage or loss of the file this makes a new file."""
         if error is not None and error.damaged:
-            self._prepared.clear()
+            self._prepared = ()
         self._prepare_now()
 
-    def _prepare_now(self) -> None:
+    def _prepare_now(self) -> Any:
+        """The result of `prepare`."""
         if self.ready:
-            return
-        self._prepared[:] = [self._database.write_now(self._prepare)]
-        before, self._generation = self._generation, self._database.generation
-        if self._generation != before or self._database.set_aside != self._salvaged:
-            self._salvaged = self._database.set_aside
+            return self._prepared[0]
+        made = self._database.write_now(self._prepare)
+        generation, aside = self._database.generation, self._database.set_aside
+        if generation != self._generation or aside != self._salvaged:
             self._salvage()
+        # Only now: where the file failed, the next attempt salvages the rest.
+        self._prepared, self._generation, self._salvaged = (made,), generation, aside
+        return made
 
     def _salvage(self) -> None:
         """Add to the new file each chat that can be read in the file that was set aside, and each
@@ -236,14 +239,23 @@ class Failover:
         every = self._cache.chats() | (self._rescued(transfer.ids) or frozenset())
         saved = 0
         for chat_id in sorted(every - there):
-            contents = self._rescued(partial(transfer.read, chat_id=chat_id))
-            if contents is None or contents.chat is None:
-                contents = transfer.known(chat_id, self._cache.rows(chat_id), utc_now())
-            if contents.chat is not None:
-                back = partial(transfer.bring_back, chat_id=chat_id, contents=contents)
-                self._database.write_now(back)
-                saved += 1
+            try:
+                saved += self._salvage_one(chat_id)
+            except FileFailed:
+                raise
+            except Exception:
+                logger.exception("Chats: %s is not in the new file", ascii(chat_id))
         logger.info("Chats: %d of a file that is gone are in the new one.", saved)
+
+    def _salvage_one(self, chat_id: str) -> bool:
+        """Whether anything is known of the chat."""
+        contents = self._rescued(partial(transfer.read, chat_id=chat_id))
+        if contents is None or contents.chat is None:
+            contents = transfer.known(chat_id, self._cache.rows(chat_id), utc_now())
+        if contents.chat is not None:
+            back = partial(transfer.bring_back, chat_id=chat_id, contents=contents)
+            self._database.write_now(back)
+        return contents.chat is not None
 
     def _rescued(self, work: Work[Result]) -> Result | None:
         """The work's result on the file that was set aside; None where it cannot be read."""
@@ -264,7 +276,7 @@ class Failover:
         except StoreError as error:
             self._retry_at = self._clock() + RETRY_SECONDS
             if isinstance(error, FileFailed) and error.damaged:
-                self._prepared.clear()
+                self._prepared = ()
         self._note()
 
     def _bring_one_back(self, chat_id: str) -> None:

@@ -70,6 +70,7 @@ def read(transaction: Transaction, chat_id: str) -> Contents:
 
 def known(chat_id: str, path: Mapping[int, Stored], now: datetime) -> Contents:
     """A chat made of the rows of its current path in the cache, where the file cannot be read."""
+    path = dict(path)  # The event loop may add rows meanwhile.
     if not path:
         return Contents(None)
     rows: list[dict[str, Any]] = []
