@@ -18,7 +18,7 @@ from plugin.assistant.chats.log.chat_log import Stored
 from plugin.assistant.chats.log.record import encode
 from plugin.assistant.chats.search.history_search import HistorySearch
 from plugin.assistant.chats.trash import Trash
-from plugin.assistant.database import Transaction
+from plugin.assistant.database import Transaction, Work
 from plugin.assistant.database.sqlite import SqliteDatabase
 from plugin.assistant.database.sqlite import database as database_module
 from plugin.assistant.errors import Conflict, FileFailed, NotFound, StoreError
@@ -381,6 +381,24 @@ async def test_search_finds_what_is_in_memory_and_what_is_in_the_file(
     await retries.until_saved()
     assert {hit.chat_id for hit in await search.search(None, "walrus")} == {"c", "filed"}
     assert [hit.message_id for hit in await search.search("c", "walrus")] == ["u2"]
+
+
+async def test_a_chat_that_is_saved_while_the_chats_are_listed_is_listed_once(
+    store: ChatStore, database: SqliteDatabase, retries: Retries, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    await store.create("older")
+    async with locked(database):
+        await store.append("c", user("u2"))
+    memory = store.failover.memory
+    read = memory.read
+
+    async def then_saved(work: Work[Any]) -> Any:
+        found = await read(work)
+        await retries.until_saved()
+        return found
+
+    monkeypatch.setattr(memory, "read", then_saved)
+    assert [chat.id for chat in await store.list(2)] == ["c", "older"]
 
 
 async def test_a_chat_that_is_deleted_in_memory_is_gone_in_the_file_later(

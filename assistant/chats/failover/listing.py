@@ -32,10 +32,11 @@ async def _listed(
             lambda c: chat_rows.newest(c, limit, before, (), only_pinned)
         )
         before = None
-    left = limit - len(found)
+    left, listed = limit - len(found), {chat.id for chat in found}
 
     def work(transaction: Transaction, hidden: frozenset[str]) -> tuple[ChatSummary, ...]:
-        return chat_rows.newest(transaction, left, before, hidden, only_pinned)
+        # A chat that was in memory may be in the file again by now.
+        return chat_rows.newest(transaction, left, before, hidden | listed, only_pinned)
 
     if left == 0:
         return found
