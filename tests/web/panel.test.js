@@ -168,11 +168,27 @@ test("a draft is stored here until the server has it, and removed on sending", a
   assert.match(storage.get("drafts") ?? "", /half/);
   rest();
   await eventually(() => storage.get("drafts") === null);
-  await panel.send("whole", []);
+  await panel.send("whole", [], { typed: true });
   await eventually(() => commands().length === 3);
   assert.deepEqual(
     commands().map(({ type }) => type),
     ["set_draft", "user_message", "clear_draft"],
+  );
+});
+
+test("a message that was not typed into the composer leaves the text there", async () => {
+  const { panel, storage, rest, commands } = open({}, { chat: "c" });
+  await panel.start();
+  panel.keepDraft("half");
+  await panel.send("/compact", []);
+  assert.deepEqual([panel.draft(), storage.get("drafts")], ["half", '{"c":"half"}']);
+  rest();
+  await eventually(() => storage.get("drafts") === null);
+  await panel.send("Go on.", []);
+  await new Promise((resolve) => setImmediate(resolve));
+  assert.deepEqual(
+    commands().map(({ type }) => type),
+    ["user_message", "set_draft", "user_message"],
   );
 });
 

@@ -270,16 +270,21 @@ export function createPanel(services) {
     await installation.refreshAll();
   }
 
-  /** @param {string} text @param {readonly Attachment[]} files @param {string} [replaces] */
-  async function send(text, files, replaces) {
+  /**
+   * @param {string} text
+   * @param {readonly Attachment[]} files
+   * @param {{typed?: boolean, replaces?: string}} [how] `typed`: the text was the chat's draft, so
+   *   the draft ends; `replaces`: id of the user message that the new message is a version of
+   */
+  async function send(text, files, { typed = false, replaces } = {}) {
     welcome();
     const sending = chat;
-    if (!replaces) drafts().sent(draftKey());
+    if (typed) drafts().sent(draftKey());
     const taken = await sending.send(text, files, replaces);
-    if (taken && !replaces) void sending.keepDraft("");
+    if (taken && typed) void sending.keepDraft("");
     // Another chat is open by now: the text becomes the draft of the chat that it was sent in.
     const { id, known, temporary } = sending.get();
-    const lost = !taken && !replaces && !temporary && sending !== chat;
+    const lost = !taken && typed && !temporary && sending !== chat;
     if (lost) places.kept.drafts.type(known ? id : NEW, text);
     return taken;
   }

@@ -69,7 +69,7 @@ export function createPanelView(panel, host, canvas, close) {
   const popovers = createPopovers(panel);
   const live = createLiveRegion();
   const composer = createComposer({
-    send: (text, files) => panel.send(text, files),
+    send: (text, files) => panel.send(text, files, { typed: true }),
     stop: () => panel.chat().stop(),
     run: (command) => run(command),
     openReport: popovers.openReport,
@@ -110,7 +110,7 @@ export function createPanelView(panel, host, canvas, close) {
       showVersion: (id) => panel.chat().switchVersion(id),
     },
     user: {
-      resend: (text, files, replaces) => panel.send(text, files, replaces),
+      resend: (text, files, replaces) => panel.send(text, files, { replaces }),
       giveBack: (text, files) => composer.giveBack(text, files),
       branch: panel.branch,
       showVersion: (id) => panel.chat().switchVersion(id),
