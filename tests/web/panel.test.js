@@ -192,6 +192,29 @@ test("a message that was not typed into the composer leaves the text there", asy
   );
 });
 
+test("text typed while a message is on its way is the next draft, here and on the server", async () => {
+  /** @type {(() => void)[]} */
+  const going = [];
+  const command = (/** @type {string} */ _id, /** @type {any} */ { type }) =>
+    type === "user_message" ? new Promise((go) => going.push(() => go(ACCEPTED))) : ACCEPTED;
+  const { panel, rest, commands } = open({ command }, { chat: "c" }, { draft: "first" });
+  await panel.start();
+  const sent = panel.send("first", [], { typed: true });
+  await eventually(() => going.length === 1);
+  panel.keepDraft("next");
+  rest();
+  going[0]();
+  await sent;
+  await new Promise((resolve) => setImmediate(resolve));
+  assert.deepEqual(
+    commands().map(({ type, text }) => [type, text]),
+    [
+      ["user_message", undefined],
+      ["set_draft", "next"],
+    ],
+  );
+});
+
 test("each chat has its own draft, a new chat too", async () => {
   const { panel } = open({}, { chat: "c" });
   await panel.start();

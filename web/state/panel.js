@@ -281,9 +281,10 @@ export function createPanel(services) {
     const sending = chat;
     if (typed) drafts().sent(draftKey());
     const taken = await sending.send(text, files, replaces);
-    if (taken && typed) void sending.keepDraft("");
-    // Another chat is open by now: the text becomes the draft of the chat that it was sent in.
     const { id, known, temporary } = sending.get();
+    // What was typed meanwhile is the next draft.
+    if (taken && typed) void sending.keepDraft(places.of(sending.get()).drafts.of(id, ""));
+    // Another chat is open by now: the text becomes the draft of the chat that it was sent in.
     const lost = !taken && typed && !temporary && sending !== chat;
     if (lost) places.kept.drafts.type(known ? id : NEW, text);
     return taken;
