@@ -269,6 +269,25 @@ test("retry sends a refused message again with the same id", async () => {
   assert.equal(chat.get().failure, null);
 });
 
+test("a refused message can be sent again, whatever else is done or refused meanwhile", async () => {
+  const busy = new ApiError(503, { code: "busy", message: "Busy." });
+  const { chat, commands } = await openChat(
+    {},
+    { routes: { command: inTurn(busy, ACCEPTED, busy, ACCEPTED) } },
+  );
+  await chat.send("Hi", []);
+  const offers = () => [chat.get().status, chat.get().failure?.actions];
+  await chat.setParams({ approval: "ask" });
+  assert.deepEqual(offers(), ["idle", ["retry"]]);
+  await chat.branch("a");
+  assert.deepEqual(offers(), ["idle", ["dismiss"]]);
+  chat.dismissFailure();
+  assert.deepEqual(offers(), ["idle", ["retry"]]);
+  await chat.retry();
+  assert.deepEqual(offers(), ["sending", undefined]);
+  assert.equal(commands().at(-1).message.id, commands()[0].message.id);
+});
+
 test("a refused message is sent before the next message", async () => {
   const full = new ApiError(429, { code: "queue_full", message: "Too many." });
   const { chat, commands, events } = await openChat(

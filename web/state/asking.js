@@ -34,8 +34,6 @@ import { openQuestion } from "./waiting.js";
 export function createAsking(services, id, { stream, delivery, canvas, local, set, get }) {
   const { api, outbox } = services;
   const { inOrder } = delivery;
-  /** @type {{command: Command, outgoing: Outgoing | null} | null} the command that failed last */
-  let failed = null;
   /** Whether the server has accepted the command of `local().outgoing`. */
   let accepted = false;
   /** Ids of the user messages that this panel sent. @type {Set<string>} */
@@ -57,7 +55,6 @@ export function createAsking(services, id, { stream, delivery, canvas, local, se
    * @returns {Promise<boolean>} false: refused, the caller gives the text back to the user
    */
   async function change(command, outgoing) {
-    failed = null;
     accepted = false;
     current = outgoing?.message?.id ?? "";
     const server = stream.server();
@@ -74,7 +71,8 @@ export function createAsking(services, id, { stream, delivery, canvas, local, se
     const sent = shown?.message?.id ?? local().sent;
     // What is sent stands at the end, or in the place of a message.
     if (!outgoing?.cut || !stream.shows(outgoing.cut)) stream.toLatest();
-    set({ failure: null, outgoing: shown, sent, sending: local().sending + 1 });
+    const sending = local().sending + 1;
+    set({ failure: null, failed: null, outgoing: shown, sent, sending });
     try {
       const workflow = services.workflow();
       // A server that has lost a temporary chat must not make one that is kept.
@@ -119,9 +117,12 @@ export function createAsking(services, id, { stream, delivery, canvas, local, se
     }
     const passes = !(error instanceof ApiError) || PASSING.has(error.status);
     const keeps = shown !== null && shown === local().outgoing && passes;
-    if (keeps) failed = { command, outgoing: shown };
-    else if (current) leave(current);
-    set({ failure: failureOf(error), outgoing: keeps ? shown : null });
+    const failure = failureOf(error);
+    if (keeps) set({ failed: { command, outgoing: shown, failure } });
+    else {
+      if (current) leave(current);
+      set({ failure, outgoing: null });
+    }
     return keeps;
   }
 
@@ -146,9 +147,9 @@ export function createAsking(services, id, { stream, delivery, canvas, local, se
     return inOrder(async () => {
       if (settled.has(message.id)) return true;
       // A message that failed before is sent first, so that the order is kept.
-      const first = failed;
+      const first = local().failed;
       if (first) await change(first.command, first.outgoing);
-      if (failed) {
+      if (local().failed) {
         leave(message.id);
         return false;
       }
@@ -177,7 +178,6 @@ export function createAsking(services, id, { stream, delivery, canvas, local, se
   return {
     /** @param {string} messageId @returns {boolean} whether this panel sent the message */
     isOurs: (messageId) => ours.has(messageId),
-    hasFailed: () => failed !== null,
 
     /**
      * What an event says about the messages on their way.
@@ -249,7 +249,7 @@ export function createAsking(services, id, { stream, delivery, canvas, local, se
 
     /** Repeats the command that was not accepted. @returns {Promise<boolean>} whether there is one */
     async repeat() {
-      const again = failed;
+      const again = local().failed;
       if (again) await inOrder(() => change(again.command, again.outgoing));
       return again !== null;
     },

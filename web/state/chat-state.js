@@ -20,6 +20,12 @@ import { withAnswers } from "./waiting.js";
  */
 
 /**
+ * A change of the messages that did not reach the server, and why.
+ * @typedef {{command: import("../services/api.js").Command, outgoing: Outgoing,
+ *   failure: import("../types.js").Failure}} Failed
+ */
+
+/**
  * @typedef {object} Local
  * @property {string} clientId
  * @property {boolean} known whether the server has the chat
@@ -37,7 +43,8 @@ import { withAnswers } from "./waiting.js";
  *   of the answer
  * @property {import("../types.js").ChatParams | null} params that this panel set
  * @property {string | null} offer the message whose workflow the canvas can be brought to
- * @property {ChatState["failure"]} failure
+ * @property {ChatState["failure"]} failure of any other action
+ * @property {Failed | null} failed the command that *Retry* sends again
  * @property {ChatState["durations"]} durations
  * @property {ChatState["target"]} target
  * @property {boolean} finding
@@ -88,7 +95,7 @@ export function chatState(id, server, local, stretch = null) {
     status: statusOf(server, local),
     lost: local.lost,
     report: server?.report ?? local.report,
-    failure: local.failure ?? errorOf(server, local),
+    failure: local.failure ?? local.failed?.failure ?? errorOf(server, local),
     taken: takenOf(server, local),
     offersCanvas: local.offer !== null,
     params: paramsOf(server, local),
@@ -168,7 +175,8 @@ function statusOf(server, local) {
     if (local.stopping) return "stopping";
     return server?.stream ? "streaming" : "working";
   }
-  return local.sending > 0 || (local.outgoing && !local.failure) ? "sending" : "idle";
+  const unheard = local.outgoing && !local.failed && !local.failure;
+  return local.sending > 0 || unheard ? "sending" : "idle";
 }
 
 /**

@@ -96,6 +96,7 @@ export function createChat(
     params: null,
     offer: null,
     failure: null,
+    failed: null,
     durations: {},
     target: null,
     finding: false,
@@ -163,8 +164,7 @@ export function createChat(
       local = { ...local, stopping: false, failure: over ? null : local.failure };
     }
     if (event?.type === "snapshot") {
-      const failure = asking.hasFailed() ? local.failure : null;
-      local = { ...local, loading: false, lost: false, failure };
+      local = { ...local, loading: false, lost: false, failure: null };
     }
     if (server && draft !== null && event?.type === "thread_updated" && "draft" in event) {
       draft = server.draft === draft ? null : draft;
