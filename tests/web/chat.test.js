@@ -269,6 +269,33 @@ test("retry sends a refused message again with the same id", async () => {
   assert.equal(chat.get().failure, null);
 });
 
+test("a message that a gateway gave up and the server has is not offered again", async () => {
+  const late = new ApiError(504, { code: "http_504", message: "Gateway." });
+  const { chat, events, commands } = await openChat({}, { routes: { command: inTurn(late) } });
+  await chat.send("Hi", []);
+  assert.equal(chat.get().failure?.message, "Gateway.");
+  events.push("message_added", { message: commands()[0].message, after: null });
+  events.turn("a", "Hello");
+  await says(chat, "Hello");
+  assert.deepEqual([chat.get().failure, texts(chat)], [null, ["Hi", "Hello"]]);
+});
+
+test("a message that the server has before a gateway gives it up was taken", async () => {
+  /** @type {(() => void)[]} */
+  const waiting = [];
+  const late = new ApiError(504, { code: "http_504", message: "Gateway." });
+  const command = () => new Promise((_go, fail) => waiting.push(() => fail(late)));
+  const { chat, events, commands } = await openChat({}, { routes: { command } });
+  const sent = chat.send("Hi", []);
+  await eventually(() => waiting.length === 1);
+  events.push("message_added", { message: commands()[0].message, after: null });
+  events.turn("a", "Hello");
+  await says(chat, "Hello");
+  waiting[0]();
+  assert.equal(await sent, true);
+  assert.deepEqual([chat.get().failure, texts(chat)], [null, ["Hi", "Hello"]]);
+});
+
 test("a refused message can be sent again, whatever else is done or refused meanwhile", async () => {
   const busy = new ApiError(503, { code: "busy", message: "Busy." });
   const { chat, commands } = await openChat(

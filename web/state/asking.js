@@ -82,12 +82,8 @@ export function createAsking(services, id, { stream, delivery, canvas, local, se
       );
       canvas.sent(workflow);
       accepted = true;
-      if (current) {
-        outbox.remove(current);
-        settled.add(current);
-        if (answered) leave(current);
-        else drop();
-      }
+      taken();
+      if (answered) leave(current);
       return true;
     } catch (error) {
       if (asked) {
@@ -95,7 +91,7 @@ export function createAsking(services, id, { stream, delivery, canvas, local, se
         answers.delete(asked);
         set({ answers });
       }
-      return notTaken(error, command, shown);
+      return notTaken(error, command, outgoing, shown);
     } finally {
       current = "";
       set({ sending: local().sending - 1 });
@@ -108,14 +104,33 @@ export function createAsking(services, id, { stream, delivery, canvas, local, se
     return callId !== "" && openQuestion(messages)?.call.toolCallId !== callId;
   }
 
-  /** @param {unknown} error @param {Command} command @param {Outgoing | null} shown */
-  function notTaken(error, command, shown) {
+  /** The server has the message that was sent. */
+  function taken() {
+    if (!current) return;
+    outbox.remove(current);
+    settled.add(current);
+    drop();
+  }
+
+  /**
+   * @param {unknown} error
+   * @param {Command} command
+   * @param {Outgoing | null} outgoing
+   * @param {Outgoing | null} shown
+   */
+  function notTaken(error, command, outgoing, shown) {
     if (settled.has(current)) {
       // The user has taken it back meanwhile.
       set({ outgoing: null });
       return true;
     }
     const passes = !(error instanceof ApiError) || PASSING.has(error.status);
+    const server = stream.server();
+    if (passes && server && outgoing && arrived(server, outgoing)) {
+      // A gateway gave up a request that the server had taken.
+      taken();
+      return true;
+    }
     const keeps = shown !== null && shown === local().outgoing && passes;
     const failure = failureOf(error);
     if (keeps) set({ failed: { command, outgoing: shown, failure } });
@@ -186,13 +201,16 @@ export function createAsking(services, id, { stream, delivery, canvas, local, se
      */
     arrivals(event) {
       const server = stream.server();
-      const { outgoing, waiting } = local();
+      const { outgoing, waiting, failed } = local();
       if (!server || !(outgoing || waiting.length)) return {};
       const begins = event?.type === "stream_started";
       const isThere = (/** @type {UIMessage} */ message) =>
         arrived(server, { message, cut: null }) || (begins && settled.has(message.id));
       const begun = accepted && begins;
+      const came = failed !== null && arrived(server, failed.outgoing);
+      if (came && failed.outgoing.message) outbox.remove(failed.outgoing.message.id);
       return {
+        failed: came ? null : failed,
         outgoing: outgoing && (begun || arrived(server, outgoing)) ? null : outgoing,
         waiting: waiting.filter((message) => !isThere(message)),
       };
