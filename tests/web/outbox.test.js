@@ -152,6 +152,19 @@ test("what had arrived before the reload is not sent again", async () => {
   assert.deepEqual([commands(), unsent(chat), outbox.of("c")], [[], [], []]);
 });
 
+test("a message that was taken back where the chat is open again is never sent", async () => {
+  const { chat, outbox, back, commands } = await cutOff();
+  const sent = ["one", "two"].map((text) => chat.send(text, []));
+  await until(chat, ({ lost }) => lost);
+  chat.leave();
+  const before = commands().length;
+  for (const { message: each } of outbox.of("c")) outbox.remove(each.id);
+  back();
+  assert.deepEqual(await Promise.all(sent), [true, true]);
+  assert.equal(commands().length, before);
+  assert.deepEqual([inLog(chat), unsent(chat)], [[], []]);
+});
+
 test("a message that waits for ComfyUI is taken back and never sent", async () => {
   const { chat, outbox, back, commands } = await cutOff();
   const sent = [chat.send("one", []), chat.send("two", [])];

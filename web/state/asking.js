@@ -8,6 +8,7 @@
 import { ApiError } from "../services/api.js";
 import { PASSING } from "../services/events.js";
 import { arrived, works } from "./chat-state.js";
+import { Withdrawn } from "./delivery.js";
 import { failureOf } from "./failure.js";
 import * as list from "./messages.js";
 import { openQuestion } from "./waiting.js";
@@ -119,8 +120,9 @@ export function createAsking(services, id, { stream, delivery, canvas, local, se
    * @param {Outgoing | null} shown
    */
   function notTaken(error, command, outgoing, shown) {
-    if (settled.has(current)) {
+    if (settled.has(current) || error instanceof Withdrawn) {
       // The user has taken it back meanwhile.
+      leave(current);
       set({ outgoing: null });
       return true;
     }

@@ -10,6 +10,9 @@ import { arrived, works } from "./chat-state.js";
 /** @typedef {import("../services/api.js").Command} Command */
 /** @typedef {import("./chat-state.js").Outgoing} Outgoing */
 
+/** The outbox has no such message any more: the user has it back, or another tab has sent it. */
+export class Withdrawn extends Error {}
+
 /** Milliseconds until a command is tried again that no event stream waits for. */
 const RETRY = 2000;
 
@@ -67,6 +70,7 @@ export function createDelivery(services, id, stream, chat) {
      * @param {Outgoing | null} outgoing shows whether a snapshot already contains the command
      * @param {() => boolean} [settled] whether the question is answered that the command answers
      * @returns {Promise<{answered?: boolean}>} the server's answer
+     * @throws {Withdrawn} the outbox does not have the message any more
      */
     async send(command, outgoing, settled = () => false) {
       /** @type {Promise<never>} */
@@ -74,7 +78,9 @@ export function createDelivery(services, id, stream, chat) {
         giveUp = () => reject(new NetworkError());
       });
       givenUp.catch(() => undefined);
+      const message = outgoing?.message;
       for (;;) {
+        if (message && !services.outbox.has(message.id)) throw new Withdrawn();
         try {
           await makeKnown();
           return await api.command(id, command);

@@ -50,6 +50,9 @@ export function createOutbox(storage) {
         .map((id) => /** @type {Unsent | null} */ (read(entryName(id))))
         .flatMap((entry) => (entry?.chat === chat && entry.message?.id ? [entry] : [])),
 
+    /** @param {string} id @returns {boolean} whether the message still has to reach the server */
+    has: (id) => storage.get(entryName(id)) !== null,
+
     /** @param {Unsent} entry */
     add(entry) {
       const { id } = entry.message;
