@@ -432,6 +432,24 @@ test("stop during a lost connection shows a failure and keeps the message for re
   );
 });
 
+test("stop during the creation of a chat sends nothing and keeps the message for retry", async () => {
+  /** @type {(() => void)[]} */
+  const making = [];
+  const createChat = () => new Promise((made) => making.push(() => made(undefined)));
+  const { chat, commands } = await openChat({}, { known: false, routes: { createChat } });
+  const sent = chat.send("Hi", []);
+  await eventually(() => making.length === 1);
+  await chat.stop();
+  making[0]();
+  assert.equal(await sent, true);
+  assert.deepEqual(
+    [commands(), chat.get().status, chat.get().lost, texts(chat)],
+    [[], "idle", false, ["Hi"]],
+  );
+  await chat.retry();
+  assert.deepEqual(commands().map(({ type }) => type), ["user_message"]);
+});
+
 test("an event that does not fit the state requests a new snapshot", async () => {
   const { chat, events } = await openChat({ messages: [said("u", "user", "Hi")] });
   events.now({ messages: [said("u", "user", "Hi"), said("a", "assistant", "Hello")] });

@@ -73,9 +73,13 @@ export function createDelivery(services, id, stream, chat) {
      * @throws {Withdrawn} the outbox does not have the message any more
      */
     async send(command, outgoing, settled = () => false) {
+      let over = false;
       /** @type {Promise<never>} */
       const givenUp = new Promise((_resolve, reject) => {
-        giveUp = () => reject(new NetworkError());
+        giveUp = () => {
+          over = true;
+          reject(new NetworkError());
+        };
       });
       givenUp.catch(() => undefined);
       const message = outgoing?.message;
@@ -83,9 +87,10 @@ export function createDelivery(services, id, stream, chat) {
         if (message && !services.outbox.has(message.id)) throw new Withdrawn();
         try {
           await makeKnown();
+          if (over) return await givenUp;
           return await api.command(id, command);
         } catch (error) {
-          if (!(error instanceof NetworkError)) throw error;
+          if (over || !(error instanceof NetworkError)) throw error;
           chat.lost();
         }
         if (chat.isKnown()) {
