@@ -9,7 +9,7 @@ import { unknownTypes } from "../../web/services/canvas-steps.js";
 import { createEditResults, LOST } from "../../web/services/edit-results.js";
 import { freeName } from "../../web/services/host.js";
 import { createPanelStorage } from "../../web/services/storage.js";
-import { ACCEPTED, openChat, running, said } from "./fakes.js";
+import { ACCEPTED, heldWait, inTurn, offline, openChat, running, said } from "./fakes.js";
 
 /** @param {Record<string, unknown>} [more] */
 const call = (more) => ({
@@ -59,11 +59,13 @@ async function settled() {
  * @param {any} hand
  * @param {(command: any) => any} answer to each command
  * @param {any} runtime
+ * @param {Record<string, unknown>} [services]
  */
-async function opened(hand, answer, runtime) {
+async function opened(hand, answer, runtime, services = {}) {
   /** @type {any[]} */
   const sent = [];
-  const more = { hand, workflow: () => ({ id: "w", name: "flux", graph: { nodes: [] }, selection: [] }) };
+  const workflow = () => ({ id: "w", name: "flux", graph: { nodes: [] }, selection: [] });
+  const more = { hand, workflow, ...services };
   const routes = {
     command: async (/** @type {string} */ _id, /** @type {any} */ command) => {
       sent.push(command);
@@ -144,6 +146,18 @@ test("a result is sent again until the server has it, also when it has given the
   await settled();
   assert.equal(sent.length, 4);
   assert.deepEqual(hand.log, ["run call_1", "undo call_1"]);
+});
+
+test("there is a pause before a result is sent again", async () => {
+  const { wait, pauses, pass } = heldWait();
+  const answer = inTurn(offline, offline, KEPT);
+  const { sent } = await opened(fakeHand(), answer, waiting(call()), { wait });
+  for (const attempts of [1, 2]) {
+    assert.deepEqual([sent.length, pauses.length], [attempts, 1]);
+    pass();
+    await settled();
+  }
+  assert.equal(sent.length, 3);
 });
 
 test("a result is kept over a reload, and the last one only", () => {

@@ -9,6 +9,7 @@ import {
   answer,
   empty,
   eventually,
+  heldWait,
   inTurn,
   offline,
   openChat,
@@ -623,10 +624,15 @@ test("a call of a closed panel runs in this panel after take_over", async () => 
   );
 });
 
-test("the result of a call is sent again after a lost connection", async () => {
-  const { chat, commands } = await openChat(waiting({}), {
+test("the result of a call is sent again after a pause if it did not arrive", async () => {
+  const { wait, pauses, pass } = heldWait();
+  const { commands } = await openChat(waiting({}), {
     routes: { command: inTurn(offline, ACCEPTED) },
+    more: { wait },
   });
+  await eventually(() => pauses.length > 0 || commands().length > 1);
+  assert.equal(commands().length, 1);
+  pass();
   await eventually(() => commands().length === 2);
   assert.deepEqual(commands()[0], commands()[1]);
 });

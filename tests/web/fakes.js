@@ -184,6 +184,18 @@ export const offline = () => {
   throw new NetworkError("refused");
 };
 
+/** A `wait` whose pauses end when the test says so. */
+export function heldWait() {
+  /** @type {(() => void)[]} */
+  const pauses = [];
+  return {
+    pauses,
+    wait: () => new Promise((resolve) => void pauses.push(() => resolve(undefined))),
+    /** Ends the pauses that have begun. */
+    pass: () => pauses.splice(0).forEach((end) => end()),
+  };
+}
+
 /** Values that last as long as the page. */
 export const pageStorage = () =>
   createPanelStorage("", () => {

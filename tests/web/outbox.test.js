@@ -5,7 +5,18 @@ import { after, test } from "node:test";
 import { createPanelStorage } from "../../web/services/storage.js";
 import { textOf } from "../../web/state/messages.js";
 import { createOutbox } from "../../web/state/outbox.js";
-import { eventually, offline, openChat, pageStorage, running, said, until } from "./fakes.js";
+import {
+  ACCEPTED,
+  eventually,
+  heldWait,
+  inTurn,
+  offline,
+  openChat,
+  pageStorage,
+  running,
+  said,
+  until,
+} from "./fakes.js";
 
 const message = (/** @type {string} */ id, text = id) => said(id, "user", text);
 const ids = (/** @type {ReturnType<typeof createOutbox>} */ outbox, chat = "c") =>
@@ -113,25 +124,36 @@ test("a message for a chat that was answering is in sight, too", async () => {
 });
 
 test("a chat that was left goes on trying, with a pause between two attempts", async () => {
-  /** Ends the pauses that have begun. @type {(() => void)[]} */
-  const pauses = [];
-  const wait = () => new Promise((resolve) => void pauses.push(() => resolve(undefined)));
+  const { wait, pauses, pass } = heldWait();
   const { chat, back, commands } = await cutOff({}, { wait });
   const sent = chat.send("one", []);
   await until(chat, ({ lost }) => lost);
   chat.leave();
   // The pauses from now on are not those of the event stream, which has ended.
-  pauses.length = 0;
-  for (const attempts of [1, 2, 3]) {
+  pass();
+  for (const attempts of [2, 3]) {
     await eventually(() => pauses.length > 0);
     assert.deepEqual([commands().length, pauses.length], [attempts, 1]);
-    pauses.pop()?.();
+    pass();
   }
   await eventually(() => pauses.length > 0);
   back();
-  pauses.pop()?.();
+  pass();
   assert.equal(await sent, true);
   assert.equal(commands().length, 5);
+});
+
+test("while only commands do not arrive there is a pause between two attempts", async () => {
+  const { wait, pauses, pass } = heldWait();
+  const command = inTurn(offline, offline, ACCEPTED);
+  const { chat, commands } = await openChat({}, { routes: { command }, more: { wait } });
+  const sent = chat.send("one", []);
+  for (const attempts of [1, 2]) {
+    await eventually(() => pauses.length > 0 || commands().length > attempts);
+    assert.deepEqual([commands().length, pauses.length], [attempts, 1]);
+    pass();
+  }
+  assert.equal(await sent, true);
 });
 
 test("after a reload a message is in sight, and goes out when ComfyUI is back", async () => {

@@ -15,9 +15,9 @@ const TOOLS = new Set(["editWorkflow", "undoEdits", "openWorkflow"]);
 /** @typedef {import("../services/edit-results.js").EditResult} EditResult */
 /** @typedef {import("./fold-events.js").ServerChat} ServerChat */
 
-/** Milliseconds between two attempts to send a result after this chat was left. */
+/** Milliseconds between two attempts to send a result. */
 const PAUSE = 2000;
-/** Attempts to send a result after that: the server has given the call up long before. */
+/** Attempts to send a result: the server has given the call up long before the last one. */
 const ATTEMPTS = 60;
 
 /**
@@ -54,7 +54,7 @@ export function createCanvasEdits(services, id, { fresh, canvas, stays }) {
       } catch (error) {
         // The server refused: it does not have the chat or the call any more.
         if (!(error instanceof NetworkError)) return null;
-        if (!(await fresh())) await services.wait(PAUSE);
+        await Promise.all([fresh(), services.wait(PAUSE)]);
       }
     }
     return null;

@@ -140,9 +140,6 @@ export function createChatStream(services, id, listener) {
       settle();
     },
 
-    /** @returns {boolean} whether the connection is closed for good */
-    hasLeft: () => left,
-
     /** Closes the connection for good: another chat is open. */
     leave() {
       left = true;

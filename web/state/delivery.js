@@ -13,7 +13,7 @@ import { arrived, works } from "./chat-state.js";
 /** The outbox has no such message any more: the user has it back, or another tab has sent it. */
 export class Withdrawn extends Error {}
 
-/** Milliseconds until a command is tried again that no event stream waits for. */
+/** Milliseconds until a command is tried again. */
 const RETRY = 2000;
 
 /**
@@ -93,14 +93,11 @@ export function createDelivery(services, id, stream, chat) {
           if (over || !(error instanceof NetworkError)) throw error;
           chat.lost();
         }
-        if (chat.isKnown()) {
-          const server = await Promise.race([stream.fresh(), givenUp]);
-          if (server && (outgoing ? arrived(server, outgoing) : works(server))) return {};
-          if (server && settled()) return { answered: true };
-          // The chat was left: its stream has ended, and the command still has to arrive.
-          if (server && !stream.hasLeft()) continue;
-        }
-        await Promise.race([services.wait(RETRY), givenUp]);
+        const snapshot = chat.isKnown() ? stream.fresh() : null;
+        const pause = Promise.all([snapshot, services.wait(RETRY)]);
+        const [server] = await Promise.race([pause, givenUp]);
+        if (server && (outgoing ? arrived(server, outgoing) : works(server))) return {};
+        if (server && settled()) return { answered: true };
       }
     },
   };

@@ -7,6 +7,9 @@ import { pendingPanelCalls, toolName } from "./messages.js";
 /** @typedef {import("../types.js").ToolPart} ToolPart */
 /** @typedef {import("./fold-events.js").ServerChat} ServerChat */
 
+/** Milliseconds between two attempts to send a result. */
+const PAUSE = 2000;
+
 /**
  * @param {import("./chat.js").ChatServices} services
  * @param {string} id of the chat
@@ -37,7 +40,8 @@ export function createPanelCalls(services, id, fresh) {
       } catch (error) {
         // The server refused: another panel sent the result, or the turn has ended.
         if (!(error instanceof NetworkError)) return;
-        const waits = waitingHere(await fresh());
+        const [server] = await Promise.all([fresh(), services.wait(PAUSE)]);
+        const waits = waitingHere(server);
         if (!waits.some((each) => each.toolCallId === call.toolCallId)) return;
       }
     }
