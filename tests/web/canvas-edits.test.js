@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { NetworkError } from "../../web/services/api.js";
+import { ApiError, NetworkError } from "../../web/services/api.js";
 import { changeSince } from "../../web/services/canvas-base.js";
 import { createCanvasHand } from "../../web/services/canvas-hand.js";
 import { unknownTypes } from "../../web/services/canvas-steps.js";
@@ -148,9 +148,10 @@ test("a result is sent again until the server has it, also when it has given the
   assert.deepEqual(hand.log, ["run call_1", "undo call_1"]);
 });
 
-test("there is a pause before a result is sent again", async () => {
+test("there is a pause before a result is sent again, also when the server is busy", async () => {
   const { wait, pauses, pass } = heldWait();
-  const answer = inTurn(offline, offline, KEPT);
+  const busy = new ApiError(503, { code: "busy", message: "Busy." });
+  const answer = inTurn(offline, busy, KEPT);
   const { sent } = await opened(fakeHand(), answer, waiting(call()), { wait });
   for (const attempts of [1, 2]) {
     assert.deepEqual([sent.length, pauses.length], [attempts, 1]);

@@ -5,8 +5,8 @@
  * before anything else.
  */
 
-import { NetworkError } from "../services/api.js";
 import { keyOf } from "../services/edit-results.js";
+import { passes } from "./failure.js";
 
 /** Tools whose calls are carried out on the canvas. */
 const TOOLS = new Set(["editWorkflow", "undoEdits", "openWorkflow"]);
@@ -53,7 +53,7 @@ export function createCanvasEdits(services, id, { fresh, canvas, stays }) {
         return await services.api.command(id, command);
       } catch (error) {
         // The server refused: it does not have the chat or the call any more.
-        if (!(error instanceof NetworkError)) return null;
+        if (!passes(error)) return null;
         await Promise.all([fresh(), services.wait(PAUSE)]);
       }
     }

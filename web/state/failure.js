@@ -1,7 +1,11 @@
 // @ts-check
-/** Turns an error of the panel's own request into the text and actions of an error card. Pure. */
+/**
+ * Turns an error of the panel's own request into the text and actions of an error card, and says
+ * whether to repeat the request. Pure.
+ */
 
 import { ApiError, NetworkError } from "../services/api.js";
+import { PASSING } from "../services/events.js";
 import { t } from "../strings.js";
 
 /** @typedef {import("../types.js").Failure} Failure */
@@ -30,6 +34,10 @@ export function failureOf(error, during = "request") {
   const message = during === "approval" ? `${t("approval.failed")} ${said}` : said;
   return { code, message, actions };
 }
+
+/** @param {unknown} error @returns {boolean} whether the same request may be taken a moment later */
+export const passes = (error) =>
+  error instanceof NetworkError || (error instanceof ApiError && PASSING.has(error.status));
 
 /** @param {unknown} error @returns {{code: string, said: string}} */
 function wordsOf(error) {

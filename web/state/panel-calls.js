@@ -1,7 +1,7 @@
 // @ts-check
 /** Runs the tool calls that the server assigned to this panel, once each, and sends the results. */
 
-import { NetworkError } from "../services/api.js";
+import { passes } from "./failure.js";
 import { pendingPanelCalls, toolName } from "./messages.js";
 
 /** @typedef {import("../types.js").ToolPart} ToolPart */
@@ -39,7 +39,7 @@ export function createPanelCalls(services, id, fresh) {
         return;
       } catch (error) {
         // The server refused: another panel sent the result, or the turn has ended.
-        if (!(error instanceof NetworkError)) return;
+        if (!passes(error)) return;
         const [server] = await Promise.all([fresh(), services.wait(PAUSE)]);
         const waits = waitingHere(server);
         if (!waits.some((each) => each.toolCallId === call.toolCallId)) return;
