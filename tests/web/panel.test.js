@@ -321,6 +321,20 @@ test("undo restores and opens the deleted chat", async () => {
   assert.equal(panel.get().page, "chats");
 });
 
+test("the chat that was opened while another one was being deleted stays open", async () => {
+  /** @type {(() => void)[]} */
+  const going = [];
+  const { panel } = await listed({
+    deleteChat: () => new Promise((gone) => going.push(() => gone(undefined))),
+  });
+  const deleted = panel.deleteChat("c");
+  await eventually(() => going.length === 1);
+  void panel.openChat("d");
+  going[0]();
+  await deleted;
+  assert.deepEqual([panel.get().chat.id, panel.get().page], ["d", "chat"]);
+});
+
 test("a clean-up asks first, then deletes, and undo restores every chat", async () => {
   const old = [{ id: "c", title: "One" }, { id: "d", title: "Two" }];
   const { panel, server, titles } = await listed({ cleanUp: () => old, restoreChat: () => null });

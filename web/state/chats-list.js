@@ -165,9 +165,9 @@ export function createChatsList(services, store, shown) {
     /** @param {string} id */
     async deleteChat(id) {
       const title = listed().find((chat) => chat.id === id)?.title ?? store.get().chat.title;
-      const open = id === shown.current();
       const others = listed().filter((chat) => chat.id !== id);
       if (!(await change(others, () => api.deleteChat(id)))) return;
+      const open = id === shown.current();
       if (open) shown.leave();
       /** @type {PanelState["toast"]} */
       const toast = { kind: "deleted", chat: { id, title }, open };
