@@ -388,6 +388,19 @@ test("older chats are added at the end of the list", async () => {
   assert.equal(server.asked("chats")[0][0].before, "d");
 });
 
+test("older chats can be asked for again after an error", async () => {
+  const older = [{ ...CHATS[1], id: "old", title: "Old", updated: "2026-01-01" }];
+  const full = Array.from({ length: 50 }, (_each, at) => ({ ...CHATS[1], id: `${at}`, updated: "2026-02" }));
+  const chats = inTurn(full, new NetworkError("refused"), older);
+  const { panel, titles } = await listed({ chats });
+  await panel.moreChats();
+  await panel.moreChats();
+  const { toast, moreChats } = panel.get();
+  assert.deepEqual([moreChats, toast?.kind], [true, "said"]);
+  await panel.moreChats();
+  assert.deepEqual([titles()?.at(-1), panel.get().moreChats], ["Old", false]);
+});
+
 test("an old pinned chat does not shift the next page", async () => {
   const { panel, server, feed } = await listed({ chats: () => [] });
   feed.push("chat_changed", { chat: { ...CHATS[1], id: "p", pinned: true, updated: "2020" } });

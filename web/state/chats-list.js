@@ -139,7 +139,8 @@ export function createChatsList(services, store, shown) {
       // A pinned chat may be older than the page, so it cannot say where the next page starts.
       const last = newestFirst(listed().filter((chat) => !chat.pinned)).at(-1);
       const before = last ? { before: last.id } : {};
-      const more = await api.chats({ limit: PAGE, ...before }).catch(() => []);
+      const more = await api.chats({ limit: PAGE, ...before }).catch(complain);
+      if (!more) return;
       const known = new Set(listed().map((chat) => chat.id));
       store.set({
         chats: [...listed(), ...more.filter((chat) => !known.has(chat.id))],
