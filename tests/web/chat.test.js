@@ -936,6 +936,23 @@ test("an answer to a question is shown before the server has it", async () => {
   assert.deepEqual(commands(), [sent]);
 });
 
+for (const [by, respond] of /** @type {[string, (chat: Chat) => unknown][]} */ ([
+  ["in the card", (chat) => chat.answer(asked(chat), { choices: ["2k"] })],
+  ["by a message", (chat) => chat.send("2k", [])],
+])) {
+  test(`an answer ${by} is not one to a version's question that has the same id`, async () => {
+    const { chat, events } = await openChat(questioning());
+    await respond(chat);
+    assert.equal(asked(chat).state, "output-available");
+    const other = { ...questioning().messages[1], id: "b" };
+    events.push("messages_truncated", { after: "u" });
+    events.push("stream_started", { message: other });
+    events.push("stream_finished", { message_id: "b", state: "waiting_user_input" });
+    await until(chat, ({ messages }) => messages[1]?.id === "b");
+    assert.equal(asked(chat).state, "input-available");
+  });
+}
+
 test("an answer that did not arrive can be given again", async () => {
   const { chat } = await openChat(questioning(), { routes: { command: offline } });
   assert.equal(await chat.answer(asked(chat), { text: "3k" }), false);

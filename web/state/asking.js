@@ -61,7 +61,7 @@ export function createAsking(services, id, { stream, delivery, canvas, local, se
     const server = stream.server();
     const question = command.type === "user_message" ? openQuestion(get().messages) : null;
     // A message that answers a question is shown in the question's card.
-    const asked = question?.call.toolCallId ?? "";
+    const asked = question?.key ?? "";
     const text = outgoing?.message ? list.textOf(outgoing.message) : "";
     if (asked) {
       const waiting = local().waiting.filter(({ id: each }) => each !== current);
@@ -99,10 +99,10 @@ export function createAsking(services, id, { stream, delivery, canvas, local, se
     }
   }
 
-  /** @param {string} callId @returns {boolean} whether the server has an answer to this question */
-  function isAnswered(callId) {
+  /** @param {string} asked @returns {boolean} whether the server has an answer to this question */
+  function isAnswered(asked) {
     const messages = stream.server()?.messages ?? [];
-    return callId !== "" && openQuestion(messages)?.call.toolCallId !== callId;
+    return asked !== "" && openQuestion(messages)?.key !== asked;
   }
 
   /** The server has the message that was sent. */

@@ -38,7 +38,7 @@ import { withAnswers } from "./waiting.js";
  * @property {readonly UIMessage[]} waiting messages that were sent and did not reach the server yet,
  *   in the order of sending
  * @property {ReadonlyMap<string, boolean>} decisions by the id of the question
- * @property {ReadonlyMap<string, import("./waiting.js").Answer>} answers by the id of the call
+ * @property {ReadonlyMap<string, import("./waiting.js").Answer>} answers by `questionKey`
  * @property {ReadonlyMap<string, Omit<import("../types.js").TakenBack, "undone">>} taken by the id
  *   of the answer
  * @property {import("../types.js").ChatParams | null} params that this panel set

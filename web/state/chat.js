@@ -129,7 +129,13 @@ export function createChat(
     set,
     get: store.get,
   });
-  const decisions = createDecisions(services, id, { inOrder, local: () => local, set, canvas });
+  const decisions = createDecisions(services, id, {
+    inOrder,
+    local: () => local,
+    set,
+    get: store.get,
+    canvas,
+  });
   const edits = createCanvasEdits(services, id, {
     fresh: stream.fresh,
     canvas,

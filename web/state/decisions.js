@@ -8,6 +8,7 @@ import { ApiError } from "../services/api.js";
 import { carryOutChanges } from "./canvas-changes.js";
 import { failureOf } from "./failure.js";
 import * as list from "./messages.js";
+import { questionKey } from "./waiting.js";
 
 /** @typedef {import("../services/api.js").Command} Command */
 /** @typedef {import("../types.js").TakenBack} TakenBack */
@@ -21,9 +22,10 @@ import * as list from "./messages.js";
  * @param {ReturnType<typeof import("./delivery.js").createDelivery>["inOrder"]} chat.inOrder
  * @param {() => Local} chat.local
  * @param {(changes: Partial<Local>) => void} chat.set
+ * @param {() => import("../types.js").ChatState} chat.get
  * @param {ReturnType<typeof import("./canvas-news.js").createCanvasNews>} chat.canvas
  */
-export function createDecisions(services, id, { inOrder, canvas, local, set }) {
+export function createDecisions(services, id, { inOrder, canvas, local, set, get }) {
   /** @param {Command} command @returns {Promise<any>} */
   const send = (command) => inOrder(() => services.api.command(id, command));
 
@@ -83,13 +85,14 @@ export function createDecisions(services, id, { inOrder, canvas, local, set }) {
      * @returns {Promise<boolean>} false: the server does not have the answer
      */
     async answer({ toolCallId }, answer) {
-      set({ answers: new Map(local().answers).set(toolCallId, answer), failure: null });
+      const key = questionKey(get().messages.at(-1), toolCallId);
+      set({ answers: new Map(local().answers).set(key, answer), failure: null });
       try {
         await send({ type: "tool_result", tool_call_id: toolCallId, output: answer });
         return true;
       } catch (error) {
         const left = new Map(local().answers);
-        left.delete(toolCallId);
+        left.delete(key);
         set({ answers: left, failure: failureOf(error, "approval") });
         return false;
       }

@@ -75,9 +75,17 @@ export function questionIn(parts, call) {
 }
 
 /**
+ * Some servers number the calls of each answer from 0: only with its answer's id a call is one.
+ * @param {UIMessage | undefined} message the answer
+ * @param {string} callId
+ * @returns {string} the key of the user's answer to a question
+ */
+export const questionKey = (message, callId) => `${message?.id} ${callId}`;
+
+/**
  * @param {readonly UIMessage[]} messages
- * @returns {{call: ToolPart, question: Question} | null} the question of the last answer that waits
- *   for the user: its first call that is not settled
+ * @returns {{call: ToolPart, question: Question, key: string} | null} the question of the last answer
+ *   that waits for the user: its first call that is not settled
  */
 export function openQuestion(messages) {
   const last = messages.at(-1);
@@ -85,7 +93,7 @@ export function openQuestion(messages) {
   const call = last.parts.filter(isTool).find((part) => !SETTLED.has(part.state));
   if (call?.state !== "input-available") return null;
   const question = questionIn(last.parts, call);
-  return question && { call, question };
+  return question && { call, question, key: questionKey(last, call.toolCallId) };
 }
 
 /** @type {Set<string>} */
@@ -103,12 +111,12 @@ export function answerIn(output) {
 /**
  * Shows answers before the server confirms them.
  * @param {readonly UIMessage[]} messages
- * @param {ReadonlyMap<string, Answer>} answers by the id of the call
+ * @param {ReadonlyMap<string, Answer>} answers by `questionKey`
  * @returns {readonly UIMessage[]}
  */
 export function withAnswers(messages, answers) {
   const open = answers.size ? openQuestion(messages) : null;
-  const output = open && answers.get(open.call.toolCallId);
+  const output = open && answers.get(open.key);
   const last = messages.at(-1);
   if (!open || !output || !last) return messages;
   const parts = last.parts.map((part) =>
