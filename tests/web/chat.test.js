@@ -995,6 +995,16 @@ test("what asks first is set before the first message of a new chat", async () =
   );
 });
 
+test("the mode that another tab or the server sets later is shown", async () => {
+  const mode = (/** @type {string} */ approval) => ({ chat: { params: { approval } } });
+  const { chat, events } = await openChat({ chat: { id: "c", params: { approval: "edits" } } });
+  await chat.setParams({ approval: "ask" });
+  assert.equal(chat.get().params.approval, "ask", "also before its event has come");
+  events.push("thread_updated", mode("ask"));
+  events.push("thread_updated", mode("budget"));
+  await eventually(() => chat.get().params.approval === "budget");
+});
+
 test("a mode that the server refuses is not shown", async () => {
   const refuse = () => {
     throw new ApiError(400, { message: "no" });

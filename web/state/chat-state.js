@@ -41,7 +41,7 @@ import { withAnswers } from "./waiting.js";
  * @property {ReadonlyMap<string, import("./waiting.js").Answer>} answers by `questionKey`
  * @property {ReadonlyMap<string, Omit<import("../types.js").TakenBack, "undone">>} taken by the id
  *   of the answer
- * @property {import("../types.js").ChatParams | null} params that this panel set
+ * @property {import("../types.js").ChatParams | null} params that this panel set and no event has yet
  * @property {string | null} offer the message whose workflow the canvas can be brought to
  * @property {ChatState["failure"]} failure of any other action
  * @property {Failed | null} failed the command that *Retry* sends again

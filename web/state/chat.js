@@ -172,6 +172,10 @@ export function createChat(
     if (event?.type === "snapshot") {
       local = { ...local, loading: false, lost: false, failure: null };
     }
+    // The event has the parameters that were set, and another tab may set others later.
+    if (event?.type === "snapshot" || (event?.type === "thread_updated" && "params" in event.chat)) {
+      local = { ...local, params: null };
+    }
     if (server && draft !== null && event?.type === "thread_updated" && "draft" in event) {
       draft = server.draft === draft ? null : draft;
     }
@@ -288,16 +292,15 @@ export function createChat(
     ...decisions,
 
     /**
-     * Parameters of the chat's next turns. A chat that the server does not have yet keeps them until
-     * its first message.
+     * Parameters of the chat's next turns, shown before an event has them. A chat that the server
+     * does not have yet keeps them until its first message.
      * @param {import("../types.js").ChatParams} params
      */
     async setParams(params) {
-      const before = local.params;
-      set({ params: { ...before, ...params }, failure: null });
+      set({ params: { ...local.params, ...params }, failure: null });
       if (!local.known) return;
       const done = await plain({ type: "set_params", params });
-      set({ params: done ? local.params : before });
+      if (!done) set({ params: null });
     },
 
     /** @param {string} queuedId @returns {Promise<unknown>} null: it is not taken back */
