@@ -62,6 +62,17 @@ test("a message that is too large for the storage takes no other with it, and is
   assert.equal(outbox.isFleeting(), false);
 });
 
+test("messages whose list does not fit into the storage are not stored", () => {
+  const { reload } = storageOf(300);
+  const outbox = createOutbox(reload());
+  const many = Array.from({ length: 30 }, (_each, at) => `message-${at}`);
+  for (const id of many) outbox.add({ chat: "c", known: true, message: message(id) });
+  assert.deepEqual([ids(outbox), outbox.isFleeting()], [many, true]);
+  for (const id of many.slice(5)) outbox.remove(id);
+  assert.equal(outbox.isFleeting(), false);
+  assert.deepEqual(ids(createOutbox(reload())), many.slice(0, 5));
+});
+
 test("damaged entries are passed over", () => {
   const storage = pageStorage();
   storage.set("outbox", '["a", "b", 3]');

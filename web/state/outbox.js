@@ -26,6 +26,8 @@ const entryName = (/** @type {string} */ id) => `${LIST}.${id}`;
 export function createOutbox(storage) {
   /** Ids of the messages that only this page has. @type {Set<string>} */
   const fleeting = new Set();
+  /** Whether the browser has stored the list: without it no entry is found after a reload. */
+  let isListed = true;
 
   /** @param {string} name @returns {any} */
   const read = (name) => {
@@ -41,7 +43,9 @@ export function createOutbox(storage) {
     return Array.isArray(list) ? list.map(String) : [];
   };
   /** @param {string[]} list */
-  const setIds = (list) => storage.set(LIST, list.length ? JSON.stringify(list) : null);
+  const setIds = (list) => {
+    isListed = storage.set(LIST, list.length ? JSON.stringify(list) : null) || !list.length;
+  };
 
   return {
     /** @param {string} chat @returns {Unsent[]} in the order of sending */
@@ -70,6 +74,6 @@ export function createOutbox(storage) {
     },
 
     /** @returns {boolean} whether a reload would lose a message */
-    isFleeting: () => fleeting.size > 0,
+    isFleeting: () => fleeting.size > 0 || !isListed,
   };
 }
