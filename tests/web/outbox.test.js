@@ -8,6 +8,7 @@ import { createOutbox } from "../../web/state/outbox.js";
 import {
   ACCEPTED,
   eventually,
+  fakeEvents,
   heldWait,
   inTurn,
   offline,
@@ -183,6 +184,23 @@ test("what had arrived before the reload is not sent again", async () => {
   outbox.add({ chat: "c", known: true, message: message("one") });
   const { chat, commands } = await openChat({ messages: [message("one")] }, { more: { outbox } });
   assert.deepEqual([commands(), unsent(chat), outbox.of("c")], [[], [], []]);
+});
+
+test("what another tab sends while this one loads the chat is left to that tab", async () => {
+  const outbox = createOutbox(pageStorage());
+  /** @type {(() => void)[]} */
+  const loading = [];
+  const events = fakeEvents({ messages: [message("there")] });
+  const subscribe = async (/** @type {[any, any, any]} */ ...asked) => {
+    await new Promise((load) => loading.push(() => load(undefined)));
+    return events.subscribe(...asked);
+  };
+  const opening = openChat({}, { routes: { subscribe }, more: { outbox } });
+  await eventually(() => loading.length === 1);
+  for (const id of ["there", "two"]) outbox.add({ chat: "c", known: true, message: message(id) });
+  loading[0]();
+  const { commands } = await opening;
+  assert.deepEqual([ids(outbox), commands()], [["two"], []]);
 });
 
 test("a message that was taken back where the chat is open again is never sent", async () => {

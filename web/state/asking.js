@@ -236,10 +236,14 @@ export function createAsking(services, id, { stream, delivery, canvas, local, se
     /** Sends what an earlier visit could not send. */
     resume() {
       drop();
+      const server = stream.server();
       const waiting = new Set(local().waiting.map((message) => message.id));
       for (const { message, replaces } of outbox.of(id)) {
-        if (!waiting.has(message.id)) outbox.remove(message.id);
-        else if (!ours.has(message.id)) void deliver(message, replaces).then(look);
+        if (server && arrived(server, { message, cut: null })) outbox.remove(message.id);
+        // What is not in sight here was added by another tab, which sends it.
+        else if (waiting.has(message.id) && !ours.has(message.id)) {
+          void deliver(message, replaces).then(look);
+        }
       }
     },
 
