@@ -179,6 +179,17 @@ test("after a reload a message is in sight, and goes out when ComfyUI is back", 
   await eventually(() => outbox.of("c").length === 0);
 });
 
+test("what is sent after a reload is no draft any more; another text stays one", async () => {
+  for (const [draft, last] of [["one\n", "clear_draft"], ["other", "user_message"]]) {
+    const outbox = createOutbox(pageStorage());
+    outbox.add({ chat: "c", known: true, message: message("one") });
+    const { commands } = await openChat({ draft }, { more: { outbox } });
+    await eventually(() => outbox.of("c").length === 0);
+    await new Promise((resolve) => setImmediate(resolve));
+    assert.equal(commands().at(-1).type, last);
+  }
+});
+
 test("what had arrived before the reload is not sent again", async () => {
   const outbox = createOutbox(pageStorage());
   outbox.add({ chat: "c", known: true, message: message("one") });

@@ -31,8 +31,9 @@ import { openQuestion } from "./waiting.js";
  * @param {() => Local} chat.local
  * @param {(changes: Partial<Local>) => void} chat.set
  * @param {() => ChatState} chat.get
+ * @param {(text: string) => void} chat.endDraft the text was sent: it is no draft any more
  */
-export function createAsking(services, id, { stream, delivery, canvas, local, set, get }) {
+export function createAsking(services, id, { stream, delivery, canvas, local, set, get, endDraft }) {
   const { api, outbox } = services;
   const { inOrder } = delivery;
   /** Whether the server has accepted the command of `local().outgoing`. */
@@ -41,6 +42,8 @@ export function createAsking(services, id, { stream, delivery, canvas, local, se
   const ours = new Set();
   /** Ids of the waiting messages that the server has accepted, or the user has taken back. */
   const settled = new Set();
+  /** Texts of the messages of an earlier visit, by id: one may be the chat's draft still. */
+  const earlier = new Map();
   /** Id of the message that is being sent. */
   let current = "";
 
@@ -110,6 +113,7 @@ export function createAsking(services, id, { stream, delivery, canvas, local, se
     if (!current) return;
     outbox.remove(current);
     settled.add(current);
+    endDraft(earlier.get(current) ?? "");
     drop();
   }
 
@@ -239,9 +243,13 @@ export function createAsking(services, id, { stream, delivery, canvas, local, se
       const server = stream.server();
       const waiting = new Set(local().waiting.map((message) => message.id));
       for (const { message, replaces } of outbox.of(id)) {
-        if (server && arrived(server, { message, cut: null })) outbox.remove(message.id);
-        // What is not in sight here was added by another tab, which sends it.
-        else if (waiting.has(message.id) && !ours.has(message.id)) {
+        const isThere = server !== null && arrived(server, { message, cut: null });
+        if (isThere) {
+          outbox.remove(message.id);
+          endDraft(list.textOf(message));
+          // What is not in sight here was added by another tab, which sends it.
+        } else if (waiting.has(message.id) && !ours.has(message.id)) {
+          earlier.set(message.id, list.textOf(message));
           void deliver(message, replaces).then(look);
         }
       }

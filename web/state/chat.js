@@ -128,6 +128,7 @@ export function createChat(
     local: () => local,
     set,
     get: store.get,
+    endDraft,
   });
   const decisions = createDecisions(services, id, {
     inOrder,
@@ -233,6 +234,28 @@ export function createChat(
     }
   }
 
+  const knownDraft = () => draft ?? stream.server()?.draft ?? "";
+
+  /** @param {string} text @returns {Promise<boolean>} whether the server has this draft */
+  async function keepDraft(text) {
+    if (!local.known) return false;
+    if (knownDraft() === text) return true;
+    draft = text;
+    const command = text ? { type: "set_draft", text } : { type: "clear_draft" };
+    try {
+      await inOrder(() => api.command(id, command));
+      return true;
+    } catch {
+      draft = null;
+      return false;
+    }
+  }
+
+  /** The text was sent: it is no draft any more. @param {string} text */
+  function endDraft(text) {
+    if (knownDraft().trim() === text) void keepDraft("");
+  }
+
   return {
     get: store.get,
     subscribe: store.subscribe,
@@ -324,20 +347,7 @@ export function createChat(
       const answer = await plain({ type: "branch_from_chat", message_id: messageId });
       return answer?.chat_id ?? null;
     },
-    /** @param {string} text @returns {Promise<boolean>} whether the server has this draft */
-    async keepDraft(text) {
-      if (!local.known) return false;
-      if ((draft ?? stream.server()?.draft ?? "") === text) return true;
-      draft = text;
-      const command = text ? { type: "set_draft", text } : { type: "clear_draft" };
-      try {
-        await inOrder(() => api.command(id, command));
-        return true;
-      } catch {
-        draft = null;
-        return false;
-      }
-    },
+    keepDraft,
 
     /**
      * Loads the page around a message, unless the message is loaded, and makes it the target. The
