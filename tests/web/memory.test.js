@@ -175,6 +175,33 @@ test("a deleted rule comes back in its place", async () => {
   assert.deepEqual(server.asked("orderRules").at(-1), [["4", "1", "3"]]);
 });
 
+test("what is deleted while another deletion is on its way goes, too", async () => {
+  /** @type {(() => void)[]} */
+  const going = [];
+  const remove = () => new Promise((gone) => going.push(() => gone(undefined)));
+  const rules = ["1", "2", "3"].map((id) => ({ id, text: `Rule ${id}`, created: "" }));
+  const { panel, server } = open({
+    rules: () => rules,
+    preferences: () => ["a", "b"].map((key) => ({ key, value: key })),
+    deleteRule: remove,
+    deletePreference: remove,
+    addRule: (text) => ({ id: "4", text, created: "" }),
+    orderRules: () => rules,
+  });
+  await panel.openMemory();
+  const { deleteRule, deletePreference } = panel;
+  const all = [deletePreference("a"), deletePreference("b"), deleteRule("1"), deleteRule("2")];
+  await eventually(() => going.length === all.length);
+  for (const [at, go] of going.entries()) {
+    go();
+    await all[at];
+  }
+  const { rules: left, preferences } = panel.get().memory;
+  assert.deepEqual([left?.map(({ id }) => id), preferences], [["3"], []]);
+  await panel.undoDelete();
+  assert.deepEqual(server.asked("orderRules"), [[["4", "3"]]]);
+});
+
 test("a mode that the installation does not allow is said", async () => {
   const { panel } = open({ setMemoryMode: () => "manual" });
   await panel.setMemoryMode("auto");

@@ -217,14 +217,15 @@ export function createMemories({ api, later, storage }, store, { offerBack, comp
     },
     /** @param {string} id */
     async deleteRule(id) {
-      const rules = get().rules ?? [];
-      const rule = rules.find((one) => one.id === id);
+      const rule = get().rules?.find((one) => one.id === id);
       if (!rule || !(await tried(() => gone(() => api.deleteRule(id))))) return;
+      const rules = get().rules ?? [];
+      const at = rules.findIndex((one) => one.id === id);
       set({ rules: rules.filter((one) => one.id !== id) });
       offerBack(t("rule.deleted", { text: nameOf(rule.text, NAMED) }), async () => {
         const again = await api.addRule(rule.text);
-        const ids = rules.map((one) => (one.id === id ? again.id : one.id));
-        set({ rules: await api.orderRules(ids) });
+        const ids = (get().rules ?? []).map((one) => one.id);
+        set({ rules: await api.orderRules(ids.toSpliced(at, 0, again.id)) });
       });
     },
 
@@ -238,10 +239,9 @@ export function createMemories({ api, later, storage }, store, { offerBack, comp
     },
     /** @param {string} key */
     async deletePreference(key) {
-      const preferences = get().preferences ?? [];
-      const preference = preferences.find((one) => one.key === key);
+      const preference = get().preferences?.find((one) => one.key === key);
       if (!preference || !(await tried(() => gone(() => api.deletePreference(key))))) return;
-      set({ preferences: preferences.filter((one) => one.key !== key) });
+      set({ preferences: (get().preferences ?? []).filter((one) => one.key !== key) });
       offerBack(t("preference.deleted", { text: nameOf(key, NAMED) }), async () => {
         const made = await api.setPreference(key, preference.value);
         set({ preferences: [...(get().preferences ?? []), made] });
