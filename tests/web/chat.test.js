@@ -690,6 +690,21 @@ test("rest closes the connection, and wake continues after the last event", asyn
   assert.deepEqual(events.asked[1], { seq: 1, epoch: "e1" });
 });
 
+test("after a refused connection wake continues after the last event", async () => {
+  const { chat, events } = await openChat();
+  chat.rest();
+  chat.wake();
+  await eventually(() => events.readers.size === 1);
+  events.push("message_added", { message: said("u", "user", "Hi"), after: null });
+  await says(chat, "Hi");
+  events.refuse(new ApiError(500, { code: "internal", message: "Boom." }));
+  events.cut();
+  await until(chat, ({ failure }) => failure);
+  events.refuse(null);
+  chat.wake();
+  assert.deepEqual(events.asked.at(-1), { seq: 1, epoch: "e1" });
+});
+
 test("a chat that the server does not have calls the hook gone", async () => {
   const gone = new Promise((resolve) => {
     const routes = {

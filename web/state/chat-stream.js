@@ -85,6 +85,7 @@ export function createChatStream(services, id, listener) {
         take,
         onLost: listener.lost,
         onRefused(error) {
+          position = following?.stop() ?? null;
           listener.refused(error);
           settle();
         },
