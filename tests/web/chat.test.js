@@ -485,6 +485,26 @@ test("stop sends abort, and the partial answer stays", async () => {
   assert.deepEqual([commands(), texts(chat)], [[{ type: "abort" }], ["Hi", "Hel"]]);
 });
 
+test("a second stop is shown until it has happened, whenever the first one was", async () => {
+  /** @type {(() => void)[]} */
+  const pauses = [];
+  const wait = () => new Promise((end) => pauses.push(() => end(undefined)));
+  const runs = { runtime: running("generating") };
+  const { chat, events } = await openChat(runs, { more: { wait } });
+  const first = chat.stop();
+  await eventually(() => pauses.length === 1);
+  events.push("runtime_updated", { runtime: running("idle") });
+  await idle(chat);
+  events.push("runtime_updated", runs);
+  await until(chat, ({ status }) => status === "working");
+  void chat.stop();
+  await eventually(() => pauses.length === 2);
+  events.now(runs);
+  pauses[0]();
+  await first;
+  assert.equal(chat.get().status, "stopping");
+});
+
 test("stop during sending aborts after the message has arrived", async () => {
   /** @type {(() => void)[]} */
   const waiting = [];

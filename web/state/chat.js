@@ -153,6 +153,8 @@ export function createChat(
   /** The draft that this panel sent last; null: the server's draft counts. @type {string | null} */
   let draft = null;
   let drawing = false;
+  /** Counts the stops: a later one has its own patience. */
+  let stops = 0;
 
   const publish = () => store.set(chatState(id, stream.server(), local, stream.stretch()));
 
@@ -299,6 +301,8 @@ export function createChat(
       }
       const abort = () => api.command(id, { type: "abort" });
       set({ stopping: true, failure: null });
+      stops += 1;
+      const mine = stops;
       try {
         // A message that is being sent must arrive before its turn can be stopped.
         await (begun ? abort() : inOrder(abort));
@@ -307,9 +311,9 @@ export function createChat(
         return;
       }
       await services.wait(STOP_PATIENCE);
-      if (!local.stopping) return;
+      if (!local.stopping || mine !== stops) return;
       await stream.fresh();
-      set({ stopping: false });
+      if (mine === stops) set({ stopping: false });
     },
 
     ...decisions,
