@@ -13,7 +13,7 @@ import { createCanvasHand } from "./services/canvas-hand.js";
 import { createCanvasLeave, LEFT } from "./services/canvas-leave.js";
 import { createCanvasView } from "./services/canvas-view.js";
 import { claimClientId } from "./services/client-id.js";
-import { download } from "./services/files.js";
+import { download, readAttachment } from "./services/files.js";
 import { createEditResults } from "./services/edit-results.js";
 import { createHost } from "./services/host.js";
 import { createPanelTools } from "./services/panel-tools.js";
@@ -77,6 +77,7 @@ function openPanel() {
     wake: pause.wake,
     later,
     download,
+    readAttachment,
     frame: (draw) => requestAnimationFrame(draw),
     now: () => new Date(),
     newId,

@@ -425,6 +425,15 @@ export interface Attachment {
   url: string;
 }
 
+/** What is attached to the message that is not sent yet. */
+export interface Attached {
+  files: readonly Attachment[];
+  /** Why a file was not attached; "" for none. */
+  problem: string;
+  /** How many additions are not read yet. */
+  reading: number;
+}
+
 /** "working": a turn runs without a streaming answer (a panel tool, before the first chunk). */
 export type ChatStatus = "idle" | "sending" | "working" | "streaming" | "stopping";
 
@@ -593,6 +602,8 @@ export type Toast =
 export interface PanelState {
   page: Page;
   chat: ChatState;
+  /** What is attached to the next message of the chat. */
+  attached: Attached;
   chats: ChatEntry[] | null;
   /** Whether the server has older chats. */
   moreChats: boolean;

@@ -450,6 +450,37 @@ for (const [code, kind] of [
   });
 }
 
+test("what is attached to a new chat goes with its draft, and nothing of a temporary chat stays", async () => {
+  const { panel } = open({ endChat: () => undefined });
+  await panel.start();
+  const file = /** @type {any} */ ({ id: "f", filename: "a.png" });
+  const names = () => panel.get().attached.files.map(({ filename }) => filename);
+  panel.attached().set([file]);
+  assert.deepEqual(names(), ["a.png"]);
+  await panel.openChat("c");
+  assert.deepEqual(names(), []);
+  await panel.newTemporaryChat();
+  panel.attached().set([file]);
+  await panel.newChat();
+  assert.deepEqual(names(), ["a.png"]);
+  panel.attached().set([]);
+  await panel.newTemporaryChat();
+  assert.deepEqual(names(), []);
+});
+
+test("files that are attached while a new chat is made stay in it", async () => {
+  const { panel, commands } = open();
+  await panel.start();
+  const sent = panel.send("Hi", []);
+  panel.attached().set(/** @type {any} */ ([{ id: "f", filename: "a.png" }]));
+  await sent;
+  assert.equal(commands().length, 1);
+  assert.equal(panel.get().chat.known, true);
+  assert.equal(panel.get().attached.files.length, 1);
+  await panel.newChat();
+  assert.equal(panel.get().attached.files.length, 0);
+});
+
 test("health is requested again until the server answers", async () => {
   const { panel, server } = open({
     health: inTurn(new NetworkError(), new NetworkError(), HEALTH),

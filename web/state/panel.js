@@ -27,6 +27,7 @@ import { createWorkflowSentence } from "./workflow-sentence.js";
  * @typedef {Omit<import("./chat.js").ChatServices, "outbox"> &
  *   import("./chats-list.js").ListServices & {
  *   storage: import("../services/storage.js").PanelStorage,
+ *   readAttachment: import("./attached.js").ReadFile,
  *   summary: () => import("../types.js").WorkflowSummary | null,
  *   wake: () => void,
  * }} PanelServices
@@ -44,8 +45,11 @@ const OF_THE_PROVIDER = new Set(["no_provider", "key_refused", "unknown_model", 
 /** @param {PanelServices} services */
 export function createPanel(services) {
   const { api, storage } = services;
-  const places = createPlaces(storage, services.later, (id, text) =>
-    id === chat.get().id ? chat.keepDraft(text) : Promise.resolve(false),
+  const places = createPlaces(
+    storage,
+    services.later,
+    (id, text) => (id === chat.get().id ? chat.keepDraft(text) : Promise.resolve(false)),
+    [services.readAttachment, () => store.set({ attached: attached().get() })],
   );
   const { outbox } = places.kept;
   let chat = createChat({ ...services, outbox }, services.newId(), { hooks: { act, gone } });
@@ -53,6 +57,7 @@ export function createPanel(services) {
     /** @type {PanelState} */ ({
       page: "chat",
       chat: chat.get(),
+      attached: attached().get(),
       chats: null,
       moreChats: false,
       search: NO_SEARCH,
@@ -104,6 +109,15 @@ export function createPanel(services) {
     },
   });
 
+  function draftKey() {
+    return chat.get().known ? chat.get().id : NEW;
+  }
+
+  /** The files attached to the next message of the open chat. */
+  function attached() {
+    return places.of(chat.get()).attached.of(draftKey());
+  }
+
   let shown = false;
   const sentence = createWorkflowSentence(services, {
     wanted() {
@@ -122,7 +136,8 @@ export function createPanel(services) {
     return chat.subscribe(() => {
       const next = chat.get();
       const made = next.known && !store.get().chat.known;
-      const { storage: values, drafts } = places.of(next);
+      const { storage: values, drafts, attached: files } = places.of(next);
+      if (made) files.move(NEW, next.id);
       store.set({ chat: next });
       if (made) drafts.move(NEW, next.id);
       if (made || next.sent !== sent) values.set("chat", next.id);
@@ -176,7 +191,7 @@ export function createPanel(services) {
     chat = createChat({ ...services, outbox }, id, from);
     watching = watch();
     storage.set("chat", !temporary && (known || outbox.of(id).length) ? id : null);
-    store.set({ chat: chat.get(), workflow: services.summary() });
+    store.set({ chat: chat.get(), attached: attached().get(), workflow: services.summary() });
     learning.followKept(chat.get());
     sentence.update();
     return chat.load();
@@ -199,9 +214,10 @@ export function createPanel(services) {
       chats.sayToast(t("temporary.ended"));
       return;
     }
-    const { outbox, drafts } = places.kept;
-    // The text in the composer stays there, as the draft of the new chat, with what was not sent.
+    const { outbox, drafts, attached: files } = places.kept;
+    // What is in the composer stays there, as the draft of the new chat, with what was not sent.
     const { id, draft } = chat.get();
+    files.move(id, NEW);
     const lost = outbox.of(id).map(({ message }) => message);
     for (const message of lost) outbox.remove(message.id);
     const typed = store.get().page === "chat" ? drafts.of(id, draft) : "";
@@ -241,7 +257,6 @@ export function createPanel(services) {
   }
 
   const drafts = () => places.of(chat.get()).drafts;
-  const draftKey = () => (chat.get().known ? chat.get().id : NEW);
 
   /**
    * A question that had no answer for want of a provider is asked once more, in the chat.
@@ -263,6 +278,7 @@ export function createPanel(services) {
 
   /** Shows the panel as it is the first time, after everything was deleted. */
   async function begin() {
+    places.kept.attached.clear();
     const memory = noMemories(storage);
     const nothing = { share: null, chats: null, moreChats: false, memory };
     store.set({ welcomed: false, tokens: false, ...nothing });
@@ -382,6 +398,7 @@ export function createPanel(services) {
     /** @param {boolean} value */
     setWraps: (value) => storage.set("wrap", value ? "1" : null),
 
+    attached,
     /** @returns {string} unsent text of the open chat */
     draft: () => drafts().of(draftKey(), chat.get().draft),
     /** @param {string} text */

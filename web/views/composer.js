@@ -29,6 +29,7 @@ import { createSlashList } from "./slash-list.js";
  * @property {() => void} openModels
  * @property {() => void} openModes
  * @property {(draft: string) => void} keepDraft
+ * @property {() => import("../state/attached.js").AttachedFiles} attached of the open chat
  */
 
 /** @param {ComposerActions} actions */
@@ -40,10 +41,7 @@ export function createComposer(actions) {
     rows: "1",
     spellcheck: "true",
   });
-  const attachments = createAttachments(
-    () => drawButtons(),
-    () => windowOf(state),
-  );
+  const attachments = createAttachments(actions.attached, () => windowOf(state));
   const slash = createSlashList(text, (option, run) => choose(option, run));
   const meter = createMeter(actions.openReport);
   const mode = createModeButton(actions.openModes);
@@ -95,10 +93,8 @@ export function createComposer(actions) {
   let dirty = false;
   let recalled = NOTHING_RECALLED;
   let chat = "";
-  /** Unsent attachments of other chats, by chat id. @type {Map<string, readonly Attachment[]>} */
-  const unsent = new Map();
 
-  const isEmpty = () => !text.value.trim() && !attachments.get().length;
+  const isEmpty = () => !text.value.trim() && !actions.attached().isUsed();
 
   /** Shows Send, Stop, or, if there is text to queue while the chat is busy, both. */
   const drawButtons = () => {
@@ -155,23 +151,29 @@ export function createComposer(actions) {
   };
 
   const submit = async () => {
+    const attached = actions.attached();
+    if (attached.get().reading) {
+      // The text stays where it is until the files that belong to it are read.
+      const whole = await attached.whole();
+      if (!whole || attached !== actions.attached() || !text.isConnected) return;
+    }
     const value = text.value.trim();
     if (isEmpty()) return;
-    const command = attachments.get().length ? null : panelCommandOf(value);
+    const { files } = attached.get();
+    const command = files.length ? null : panelCommandOf(value);
     if (command) {
       setValue("");
       actions.run(command);
       return;
     }
-    const files = attachments.get();
     restore("");
     dirty = true;
-    attachments.set([]);
+    attached.set([]);
     const asked = chat;
     const taken = await actions.send(value, files);
     if (taken) return;
-    if (chat === asked) giveBack(value, files);
-    else unsent.set(asked, [...files, ...(unsent.get(asked) ?? [])]);
+    attached.set([...files, ...attached.get().files]);
+    if (chat === asked) giveBack(value, []);
   };
 
   /** Shows an earlier question instead. @param {1 | -1} step @returns {boolean} whether there is one */
@@ -193,7 +195,8 @@ export function createComposer(actions) {
    */
   const giveBack = (value, files) => {
     setValue([value, text.value.trim()].filter(Boolean).join("\n\n"));
-    attachments.set([...files, ...attachments.get()]);
+    const attached = actions.attached();
+    if (files.length) attached.set([...files, ...attached.get().files]);
     slash.close();
   };
 
@@ -219,7 +222,7 @@ export function createComposer(actions) {
     const files = [...(event.clipboardData?.files ?? [])];
     if (!files.length) return;
     event.preventDefault();
-    void attachments.add(files);
+    attachments.add(files);
   });
   go.addEventListener("click", () => {
     void submit();
@@ -244,10 +247,8 @@ export function createComposer(actions) {
 
     /** Switches to another chat. @param {string} id @param {string} draft */
     open(id, draft) {
-      unsent.set(chat, attachments.get());
       chat = id;
       dirty = false;
-      attachments.set(unsent.get(id) ?? []);
       restore(draft);
     },
 
@@ -267,6 +268,7 @@ export function createComposer(actions) {
       // What was typed before the commands and skills had come is completed now.
       if (listed && document.activeElement === text && text.value.startsWith("/")) draw();
       busy = isBusy(next.chat);
+      attachments.update(next.attached);
       drawButtons();
       meter.update(next.chat.report);
       mode.update(next.chat);

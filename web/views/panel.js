@@ -76,6 +76,7 @@ export function createPanelView(panel, host, canvas, close) {
     openModels: () => void popovers.openModels(),
     openModes: popovers.openModes,
     keepDraft: panel.keepDraft,
+    attached: panel.attached,
   });
   const memoryActions = {
     forget: panel.forget,
@@ -303,7 +304,7 @@ export function createPanelView(panel, host, canvas, close) {
       if (page !== "chat") goBack();
       else if (isBusy(chat) && chat.status !== "stopping") void panel.chat().stop();
     },
-    drop: (files) => void composer.attach(files),
+    drop: (files) => composer.attach(files),
   });
   draw();
   element.addEventListener("ca-export", (event) => {
