@@ -301,6 +301,29 @@ test("a reload keeps the ids of open workflows, once each; a duplicated tab gets
   assert.equal(idOf({}, "a.json"), "new2");
 });
 
+test("a workflow that nobody looked at since a reload keeps its id over the next one", () => {
+  const { load } = tab();
+  const first = load();
+  const ids = ["a.json", "b.json"].map((path) => first.idOf({}, path));
+  first.leave();
+  const second = load();
+  second.idOf({}, "a.json");
+  second.leave();
+  const third = load();
+  assert.deepEqual(["a.json", "b.json"].map((path) => third.idOf({}, path)), ids);
+});
+
+test("the ids of the newest hundred workflows are kept", () => {
+  const { values, load } = tab();
+  for (let visit = 0; visit < 3; visit += 1) {
+    const page = load();
+    for (let at = 0; at < 60; at += 1) page.idOf({}, `${visit}-${at}.json`);
+    page.leave();
+  }
+  const kept = Object.keys(JSON.parse(values.get("workflows") ?? "{}"));
+  assert.deepEqual([kept.length, kept[0], kept[99]], [100, "1-20.json", "2-59.json"]);
+});
+
 test("damaged stored ids are passed over", () => {
   const { values, load } = tab();
   values.set("workflows", "{oops");

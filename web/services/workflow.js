@@ -17,6 +17,8 @@ const SAMPLER = /sampler/i;
 export const MOST_BYTES = 20_000_000;
 /** Name of the stored value that carries the workflows' ids over a reload. */
 const KEY = "workflows";
+/** Ids that are kept: far more than workflows that are open. */
+const MOST_IDS = 100;
 
 /**
  * The ids of open workflows: made once for each object of the host's that stands for an open
@@ -43,14 +45,14 @@ export function createWorkflowIds(storage, page, makeId) {
   page.addEventListener("pagehide", () => storage.set(KEY, JSON.stringify(kept())));
   page.addEventListener("pageshow", () => storage.set(KEY, null));
 
+  /** Those that nobody looked at since the load stay, too; the newest ones come last. */
   function kept() {
-    /** @type {Record<string, string>} */
-    const found = {};
+    const found = new Map(Object.entries(before));
     for (const [path, ref] of byPath) {
       const id = ids.get(ref.deref() ?? {});
-      if (id) found[path] = id;
+      if (id) found.set(path, id);
     }
-    return found;
+    return Object.fromEntries([...found].slice(-MOST_IDS));
   }
 
   /** @param {any} open @param {string} path @returns {string} */
