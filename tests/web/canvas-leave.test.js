@@ -5,7 +5,7 @@ import { createCanvasLeave, LEFT } from "../../web/services/canvas-leave.js";
 import { createPanelStorage } from "../../web/services/storage.js";
 
 /** A page with one workflow, whose host keeps undo steps as ComfyUI's does. */
-function page(/** @type {any} */ kept = null) {
+function page(/** @type {any} */ kept = null, ready = Promise.resolve()) {
   const target = new EventTarget();
   const storage = createPanelStorage("", () => {
     throw new Error("blocked");
@@ -22,7 +22,7 @@ function page(/** @type {any} */ kept = null) {
     },
   };
   const host = /** @type {any} */ ({
-    ready: async () => undefined,
+    ready: () => ready,
     graph: () => ({ serialize: graph }),
     tracker: () => tracker,
   });
@@ -86,6 +86,27 @@ test("nothing is kept of a change that the host has stored by now, or of none", 
   first.change(made, 30);
   first.state.time = 60_000;
   assert.equal(first.close(), null);
+});
+
+test("a page that is left again before its workflow is loaded leaves the change to the next one", async () => {
+  const first = page();
+  first.change(first.leave(), 30);
+  /** @type {() => void} */
+  let load = () => undefined;
+  const second = page(first.close(), new Promise((resolve) => (load = resolve)));
+  const { back } = second.leave();
+  assert.equal(await cameBack(second.close(), 20), 30);
+  load();
+  await back;
+  assert.equal(second.storage.get(LEFT), null);
+});
+
+test("what was put back is kept over a reload like a change", async () => {
+  const first = page();
+  first.change(first.leave(), 30);
+  const second = page(first.close());
+  await second.leave().back;
+  assert.equal(await cameBack(second.close(), 20), 30);
 });
 
 test("a damaged value changes nothing", async () => {

@@ -31,6 +31,15 @@ export function createCanvasLeave(host, openId, storage, page, now) {
   const serialise = () => host.graph().serialize();
   /** The newest ones; `states`: before and after. @type {{id: string, at: number, states: any[]}[]} */
   let changes = [];
+  /** Whether the canvas has what it had when the page was left. */
+  let isBack = false;
+
+  /** @param {any} before the workflow's JSON before a change that the panel has made just now */
+  function changed(before) {
+    const at = now();
+    changes = changes.filter((each) => at - each.at < STORED_AFTER);
+    changes.push({ id: openId() ?? "", at, states: [before, serialise()] });
+  }
 
   /** @returns {Left | null} null: the host has stored all that was changed */
   function leaving() {
@@ -52,30 +61,35 @@ export function createCanvasLeave(host, openId, storage, page, now) {
   /** Puts back what was on the canvas, where the host came back with what was there before. */
   async function putBack() {
     const kept = left();
-    storage.set(LEFT, null);
     if (!kept) return;
     await host.ready();
-    if (openId() !== kept.id || !kept.from.includes(fingerprint(serialise()))) return;
-    if (fingerprint(serialise()) === fingerprint(kept.graph)) return;
+    const before = serialise();
+    if (openId() !== kept.id || !kept.from.includes(fingerprint(before))) return;
+    if (fingerprint(before) === fingerprint(kept.graph)) return;
     const step = { before: kept.graph, after: null, entry: null, redo: [] };
     await takeBack(host.tracker(), serialise, step);
+    changed(before);
+  }
+
+  /** Until then the page may be left again, and the next one has to find what this one found. */
+  function forget() {
+    isBack = true;
+    storage.set(LEFT, null);
   }
 
   page.addEventListener("pagehide", () => {
     const kept = leaving();
     if (kept) storage.set(LEFT, JSON.stringify(kept));
   });
-  page.addEventListener("pageshow", () => storage.set(LEFT, null));
+  page.addEventListener("pageshow", () => {
+    if (isBack) storage.set(LEFT, null);
+  });
 
   return {
     /** Resolves when the canvas has what it had when the page was left; never rejects. */
-    back: putBack().catch(() => undefined),
-
-    /** @param {any} before the workflow's JSON before a change that the panel has made just now */
-    changed(before) {
-      const at = now();
-      changes = changes.filter((each) => at - each.at < STORED_AFTER);
-      changes.push({ id: openId() ?? "", at, states: [before, serialise()] });
-    },
+    back: putBack()
+      .catch(() => undefined)
+      .then(forget),
+    changed,
   };
 }
