@@ -28,6 +28,31 @@ test("stored values last as long as the page where the browser blocks its storag
   assert.equal(storage.get("chat"), null);
 });
 
+test("a value that another tab has removed is gone, and one that was not stored lasts", () => {
+  /** @type {Map<string, string>} */
+  const kept = new Map();
+  let room = 10;
+  const open = () =>
+    /** @type {any} */ ({
+      getItem: (/** @type {string} */ key) => kept.get(key) ?? null,
+      removeItem: (/** @type {string} */ key) => kept.delete(key),
+      setItem(/** @type {string} */ key, /** @type {string} */ value) {
+        if (value.length > room) throw new DOMException("full", "QuotaExceededError");
+        kept.set(key, value);
+      },
+    });
+  const [one, other] = [createPanelStorage("", open), createPanelStorage("", open)];
+  one.set("drafts", "hello");
+  other.set("drafts", null);
+  assert.equal(one.get("drafts"), null);
+  assert.equal(one.set("drafts", "a long hello"), false);
+  assert.deepEqual([one.get("drafts"), other.get("drafts")], ["a long hello", null]);
+  room = 20;
+  assert.equal(one.set("drafts", "a longer hello"), true);
+  other.set("drafts", null);
+  assert.equal(one.get("drafts"), null);
+});
+
 test("each ComfyUI user has their own stored values", () => {
   /** @type {Record<string, string>} */
   const kept = {};

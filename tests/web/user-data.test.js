@@ -21,7 +21,7 @@ const FILE = { name: "shared.md", content: "# A", taken_out: { keys: 1, paths: 0
  * @param {Record<string, (...given: any[]) => any>} [routes]
  * @param {import("../../web/services/storage.js").PanelStorage} [storage]
  */
-function open(routes = {}, storage = createPanelStorage("", () => browserStorage())) {
+function open(routes = {}, storage = storageIn(browserStorage())) {
   const events = fakeEvents();
   const server = fakeServer({
     health: () => ({ status: "ok", provider: null, problems: [] }),
@@ -67,6 +67,9 @@ function browserStorage() {
     },
   });
 }
+
+/** @param {Storage} browser */
+const storageIn = (browser) => createPanelStorage("", () => browser);
 
 test("clearing the storage removes what is the user's and nothing else", () => {
   const browser = browserStorage();

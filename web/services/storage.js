@@ -21,7 +21,7 @@ const PREFIX = "comfyui-assistant";
  * @returns {PanelStorage}
  */
 export function createPanelStorage(user, open) {
-  /** @type {Map<string, string>} */
+  /** Values that the browser did not store. @type {Map<string, string>} */
   const fallback = new Map();
   /** @param {string} name */
   const keyOf = (name) => [...[PREFIX, user].filter(Boolean), name].join(".");
@@ -34,14 +34,14 @@ export function createPanelStorage(user, open) {
       }
     },
     set(name, value) {
-      if (value === null) fallback.delete(name);
-      else fallback.set(name, value);
+      fallback.delete(name);
       try {
         if (value === null) open().removeItem(keyOf(name));
         else open().setItem(keyOf(name), value);
         return true;
       } catch {
         // Storage is blocked or full: the value lasts as long as the page, and no older one counts.
+        if (value !== null) fallback.set(name, value);
         try {
           open().removeItem(keyOf(name));
         } catch {
