@@ -199,6 +199,22 @@ test("a failed fetch is a NetworkError", async () => {
   await assert.rejects(api.health(), NetworkError);
 });
 
+test("a command whose answer breaks off is not refused: its end is a NetworkError", async () => {
+  const broken = () =>
+    new Response(
+      new ReadableStream({
+        start(controller) {
+          controller.enqueue(new TextEncoder().encode('{"queued"'));
+          controller.error(new TypeError("network error"));
+        },
+      }),
+    );
+  for (const answer of [broken, () => new Response('{"queued"')]) {
+    const api = createApi(async () => answer(), "");
+    await assert.rejects(api.command("c", { type: "abort" }), NetworkError);
+  }
+});
+
 test("a chat that the server does not have is null", async () => {
   const none = createApi(async () => Response.json({}, { status: 404 }), "");
   assert.equal(await none.chat("c", {}), null);

@@ -45,7 +45,7 @@ export class ApiError extends Error {
   }
 }
 
-/** No answer: ComfyUI is not running or not reachable. */
+/** No answer, or a part of it: ComfyUI is not running or not reachable. */
 export class NetworkError extends Error {}
 
 /** @typedef {Record<string, unknown> & {type: string}} Command of the route
@@ -143,7 +143,11 @@ export function createApi(fetch, clientId) {
       const path = asked ? "/chat" : `/chats/${name(id)}/commands`;
       const body = asked ? { id, ...asked } : command;
       const headers = asked ? { Prefer: "respond-async" } : undefined;
-      return (await send("POST", path, { ...body, client_id: clientId }, { headers })).json();
+      const response = await send("POST", path, { ...body, client_id: clientId }, { headers });
+      // The server has taken the command, though its answer did not come whole.
+      return response.json().catch((error) => {
+        throw new NetworkError(errorText(error));
+      });
     },
 
     /** @param {{limit?: number, before?: string}} [page] @returns {Promise<ChatEntry[]>} */
