@@ -6,13 +6,14 @@ import re
 
 import pytest
 from PIL import Image
-from playwright.sync_api import expect
-from plugin.tests.e2e.panel import Panel
+from playwright.sync_api import Route, expect
+from plugin.tests.e2e.panel import SUBSCRIBE, Panel, tell_snapshot
 from plugin.tests.e2e.provider import ProviderThread, new_wait
 from plugin.tests.providers import Script
 
 pytestmark = pytest.mark.e2e
 
+LONG = "\n".join(f"line {at} of a log" for at in range(60))
 LINE = "seed = 7  # the same as before, and a comment that is wider than any side bar is"
 CODE = f"```python\n{LINE}\n```"
 WIDE = """() => [...document.querySelectorAll('.ca-code pre')]
@@ -27,7 +28,7 @@ def picture() -> bytes:
 
 def test_a_long_question_is_folded(panel: Panel, provider: ProviderThread) -> None:
     provider.queue("Fine.")
-    panel.ask("\n".join(f"line {at} of a log" for at in range(60)))
+    panel.ask(LONG)
     panel.idle()
     bubble = panel.articles.first.locator(".ca-bubble__text")
     folded = bubble.bounding_box()
@@ -38,6 +39,69 @@ def test_a_long_question_is_folded(panel: Panel, provider: ProviderThread) -> No
     assert whole["y"] == folded["y"], "what is unfolded begins where it was"
     panel.articles.first.get_by_role("button", name="Show less").click()
     expect(panel.articles.first.get_by_role("button", name="Show more")).to_be_visible()
+
+
+def test_a_question_that_is_unfolded_stays_so_while_it_is_answered_again(
+    panel: Panel, provider: ProviderThread
+) -> None:
+    rest = new_wait()
+    provider.queue("Fine.", "Better.", Script([{"wait": rest}, {"text": "Best."}]))
+    panel.ask("A log")
+    panel.idle()
+    question = panel.articles.first
+    question.hover()
+    question.get_by_role("button", name="Edit").click()
+    panel.page.get_by_role("textbox", name="Edit what you asked").fill(LONG)
+    panel.button("Ask again").click()
+    expect(panel.answer).to_contain_text("Better.")
+    panel.idle()
+    expect(question).to_contain_text("2 of 2")
+    question.get_by_role("button", name="Show more").click()
+    panel.button("Answer again").click()
+    provider.reached(rest)
+    expect(panel.stop).to_be_visible()
+    expect(question.get_by_role("button", name="Earlier version")).to_be_disabled()
+    unfolded = question.locator("[aria-expanded]")
+    expect(unfolded).to_have_attribute("aria-expanded", "true")
+    provider.release(rest)
+    expect(panel.answer).to_contain_text("Best.")
+    panel.idle()
+    expect(question.get_by_role("button", name="Earlier version")).to_be_enabled()
+    expect(unfolded).to_have_attribute("aria-expanded", "true")
+
+
+def test_a_question_that_is_unfolded_stays_so_when_the_chat_comes_anew(
+    panel: Panel, provider: ProviderThread
+) -> None:
+    provider.queue("Yes.")
+    panel.ask("A chat of this tab")
+    panel.idle()
+    shown = 0
+    marks = [LONG]
+
+    def snapshot(route: Route) -> None:
+        nonlocal shown
+        shown += 1
+        said = [{"type": "text", "text": "\n".join(marks)}]
+        tell_snapshot(route, messages=[{"id": "u", "role": "user", "parts": said}])
+
+    panel.page.route(SUBSCRIBE, snapshot)
+    try:
+        panel.reload()
+        panel.articles.first.get_by_role("button", name="Show more").click()
+        bubble = panel.articles.first.locator(".ca-bubble").element_handle()
+        # The panel asks again for a stream that has ended.
+        seen = shown
+        while shown < seen + 2:
+            panel.drawn()
+        assert bubble.evaluate("bubble => bubble.isConnected")
+        unfolded = panel.articles.first.locator("[aria-expanded]")
+        expect(unfolded).to_have_attribute("aria-expanded", "true")
+        marks.append("and one more")
+        expect(panel.articles.first).to_contain_text("and one more")
+    finally:
+        panel.page.unroute(SUBSCRIBE)
+        panel.reload()
 
 
 def test_code_is_coloured_and_its_lines_wrap_for_all_blocks(

@@ -50,6 +50,10 @@ export function createUserMessage(actions) {
   /** @type {UserFacts["version"]} */
   let version;
   let editing = false;
+  /** @type {HTMLElement | null} */
+  let bubble = null;
+  /** What the bubble shows. @type {unknown} */
+  let shown = null;
   const tools = createToolbar(t("message.tools"), { class: "ca-message__tools" });
   const edit = iconButton("edit", t("message.edit"), {
     class: "ca-icon-button--small",
@@ -68,16 +72,23 @@ export function createUserMessage(actions) {
     const created = message.metadata?.created;
     const time = clockTime(created, new Date());
     element.classList.toggle("ca-message--quiet", isServerCommand(text) || isCommand(message));
-    const bubble = h(
-      "div",
-      { class: "ca-bubble" },
-      ...files(message),
-      text && bubbleText(text),
-      ...marks(message, sameWorkflow),
-    );
+    const next = [message.parts, !sameWorkflow && message.metadata?.workflow];
+    // A question that the reader has unfolded stays so.
+    if (!bubble || !isSame(next, shown)) {
+      shown = next;
+      bubble = h(
+        "div",
+        { class: "ca-bubble" },
+        ...files(message),
+        text && bubbleText(text),
+        ...marks(message, sameWorkflow),
+      );
+    }
     // The tools stay in the document: one of them may have the focus.
-    for (const each of [...element.children]) if (each !== tools.element) each.remove();
-    element.prepend(bubble);
+    for (const each of [...element.children]) {
+      if (each !== tools.element && each !== bubble) each.remove();
+    }
+    if (bubble.parentElement !== element) element.prepend(bubble);
     if (tools.element.parentElement !== element) element.append(tools.element);
     tools.fill(
       present([
@@ -187,6 +198,17 @@ const LINES = 18;
 
 /** @param {string} text */
 const isLong = (text) => text.length > LONG || text.split("\n", LINES + 1).length > LINES;
+
+/** @param {unknown} one @param {unknown} other @returns {boolean} whether their JSON is the same */
+function isSame(one, other) {
+  if (one === other) return true;
+  if (!one || !other || typeof one !== "object" || typeof other !== "object") return false;
+  const [mine, theirs] = [Object.entries(one), Object.entries(other)];
+  return (
+    mine.length === theirs.length &&
+    mine.every(([key, value], at) => key === theirs[at][0] && isSame(value, theirs[at][1]))
+  );
+}
 
 /** @param {HTMLElement} bubble its first lines, and a button for all of them */
 function folded(bubble) {
