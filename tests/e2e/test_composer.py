@@ -1,6 +1,8 @@
 """The composer: commands and skills by keyboard, the context meter, and the order of the Tab
 key."""
 
+import re
+
 import pytest
 from playwright.sync_api import Route, expect
 from plugin.tests.e2e.panel import Panel, texts
@@ -70,6 +72,16 @@ def test_skills_that_come_late_complete_what_was_typed(panel: Panel) -> None:
     held[0].continue_()
     expect(panel.options).to_have_count(1)
     panel.page.unroute(late)
+    panel.message.fill("")
+
+
+def test_a_skill_of_the_page_stands_before_what_was_typed(panel: Panel) -> None:
+    panel.message.fill("which sampler?")
+    for skill, handle in (("Flux", "flux"), ("SDXL", "sdxl")):
+        panel.button("Menu").click()
+        panel.page.get_by_role("menuitem", name="Skills").click()
+        panel.button(re.compile(f"^{skill}")).first.click()
+        expect(panel.message).to_have_value(f"/skill {handle} which sampler?")
     panel.message.fill("")
 
 

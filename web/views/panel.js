@@ -148,7 +148,9 @@ export function createPanelView(panel, host, canvas, close) {
     settings: createSettingsPage(panel),
     skills: createSkillsPage((skill) => {
       panel.showPage("chat");
-      composer.setValue(`/skill ${handleOf(skill, panel.get().skills)} `);
+      // In place of a command that was begun, or of a skill that was chosen before.
+      const typed = composer.textBox.value.replace(/^\/\w*$|^\/skill\s+\S*\s*/i, "");
+      composer.setValue(`/skill ${handleOf(skill, panel.get().skills)} ${typed}`);
       composer.focus();
     }),
     memory: createMemoryPage(panel),
