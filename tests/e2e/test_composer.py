@@ -85,6 +85,31 @@ def test_a_skill_of_the_page_stands_before_what_was_typed(panel: Panel) -> None:
     panel.message.fill("")
 
 
+def test_a_list_of_models_that_comes_late_does_not_disturb_typing(panel: Panel) -> None:
+    late = "**/api/assistant/settings"
+    held: list[Route] = []
+    panel.page.route(late, lambda route: held.append(route))
+    models = panel.page.get_by_role("dialog", name="Choose model")
+    choose = panel.button(re.compile("Choose another$"))
+    try:
+        for begin in (choose.click, lambda: panel.ask("/model")):
+            begin()
+            while not held:
+                panel.drawn()
+            panel.message.press_sequentially("Hello")
+            with panel.page.expect_response(late):
+                held.pop().continue_()
+            panel.drawn()
+            expect(models).to_have_count(0)
+            expect(panel.message).to_be_focused()
+            panel.message.fill("")
+    finally:
+        panel.page.unroute(late)
+    choose.click()
+    expect(models).to_be_focused()
+    panel.page.keyboard.press("Escape")
+
+
 def test_the_chosen_skill_is_named_with_the_question(
     panel: Panel, provider: ProviderThread
 ) -> None:

@@ -10,6 +10,22 @@ import { createReport } from "./report.js";
 
 /** @typedef {import("../types.js").ChatState} ChatState */
 
+/** Events of a person who goes on with something else. */
+const GOES_ON = ["keydown", "pointerdown", "focusin"];
+
+/** @returns {() => boolean} ends the watch: whether the person has gone on with something else */
+function watchPerson() {
+  let wentOn = false;
+  const note = () => {
+    wentOn = true;
+  };
+  for (const name of GOES_ON) document.addEventListener(name, note, true);
+  return () => {
+    for (const name of GOES_ON) document.removeEventListener(name, note, true);
+    return wentOn;
+  };
+}
+
 /** @param {import("../state/panel.js").Panel} panel */
 export function createPopovers(panel) {
   const popover = createPopover();
@@ -31,7 +47,10 @@ export function createPopovers(panel) {
         popover.close();
         return;
       }
+      const hasGoneOn = watchPerson();
       await panel.refreshSettings().catch(() => undefined);
+      // A dialog that comes late must not take the focus from what the person does by now.
+      if (hasGoneOn()) return;
       const known = panel.get().settings;
       if (!known?.providers.length) {
         panel.editProvider("");
