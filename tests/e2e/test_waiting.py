@@ -58,6 +58,23 @@ def test_the_providers_own_words_about_a_key_are_one_click_below(
     expect(panel.answer.locator("details pre")).to_have_text("Incorrect key, says the frobnicator.")
 
 
+def test_a_command_that_fails_says_so_in_sight(panel: Panel, provider: ProviderThread) -> None:
+    provider.queue("\n\n".join(f"Paragraph {number}." for number in range(60)))
+    panel.ask("Why?")
+    panel.idle()
+    panel.scroll_end()
+    away = "**/commands"
+    panel.page.route(away, lambda route: route.abort())
+    try:
+        panel.answer.get_by_role("button", name="Branch from here").click()
+        card = panel.log.get_by_role("group", name="ComfyUI is not reachable")
+        expect(card).to_be_in_viewport(ratio=1)
+        card.get_by_role("button", name="Close").click()
+        expect(card).to_have_count(0)
+    finally:
+        panel.page.unroute(away)
+
+
 def test_a_refused_attachment_is_removed_in_the_question(
     panel: Panel, provider: ProviderThread
 ) -> None:

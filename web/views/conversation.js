@@ -330,8 +330,10 @@ export function createConversation(actions) {
       } else follow(chat, before);
       drawFailure(chat, before);
       drawWait(chat, model);
+      const grown = last !== before?.messages.at(-1) || chat.status !== before?.status;
+      const failed = chat.failure !== null && chat.failure !== before?.failure;
       if (opened || asked) reading.toEnd();
-      else if (last !== before.messages.at(-1) || chat.status !== before.status) reading.follow();
+      else if (grown || failed) reading.follow();
       if (switched) refocus();
       if (chat.target && chat.target !== before?.target) point(chat);
     },
