@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from typing import Any
 
 import pytest
-from playwright.sync_api import Locator, expect
+from playwright.sync_api import Locator, Route, expect
 from plugin.tests.e2e.panel import Panel, texts
 from plugin.tests.e2e.provider import ProviderThread, new_wait
 from plugin.tests.e2e.test_accessibility import use_theme, violations
@@ -90,6 +90,40 @@ def test_what_to_do_instead_reaches_the_model(panel: Panel, provider: ProviderTh
     done(panel, "Warm light it is.")
     assert "call it warm light" in answers_seen(provider)
     expect(panel.answer.get_by_text("declined", exact=True)).to_be_visible()
+
+
+def test_what_to_do_instead_goes_back_to_its_own_chat(
+    panel: Panel, provider: ProviderThread
+) -> None:
+    card = ask_to_save(panel, provider, "Then not.")
+    held: list[Route] = []
+
+    def hold(route: Route) -> None:
+        if "reject_tools" in (route.request.post_data or ""):
+            held.append(route)
+        else:
+            route.continue_()
+
+    panel.page.route("**/commands", hold)
+    try:
+        box = card.get_by_placeholder("No, instead …")
+        box.fill("call it warm light")
+        box.press("Enter")
+        while not held:
+            panel.drawn()
+        panel.new_chat()
+        with panel.page.expect_event("requestfailed"):
+            held[0].abort()
+        panel.drawn()
+        expect(panel.message).to_have_value("")
+    finally:
+        panel.page.unroute("**/commands")
+    panel.button("Chats").click()
+    panel.button(re.compile("^Remember the light")).first.click()
+    expect(panel.message).to_have_value("call it warm light")
+    panel.message.fill("")
+    card.get_by_role("button", name="No", exact=True).click()
+    done(panel, "Then not.")
 
 
 def test_no_key_decides_by_accident(panel: Panel, provider: ProviderThread) -> None:

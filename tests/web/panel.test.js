@@ -481,6 +481,23 @@ test("files that are attached while a new chat is made stay in it", async () => 
   assert.equal(panel.get().attached.files.length, 0);
 });
 
+test("what a chat did not take while another one was opened is kept before its draft", async () => {
+  const { panel } = open({ endChat: () => undefined }, { chat: "c" }, { draft: "a thought" });
+  await panel.start();
+  const first = panel.chat();
+  const file = /** @type {any} */ ({ id: "f", filename: "a.png" });
+  await panel.newTemporaryChat();
+  const temporary = panel.chat();
+  panel.keepUnsent(first, "No, instead", [file]);
+  assert.deepEqual([panel.draft(), panel.get().attached.files], ["", []]);
+  await panel.openChat("c");
+  assert.equal(panel.draft(), "No, instead\n\na thought");
+  assert.deepEqual(panel.get().attached.files, [file]);
+  panel.keepUnsent(temporary, "A secret", []);
+  await panel.newChat();
+  assert.equal(panel.draft(), "");
+});
+
 test("health is requested again until the server answers", async () => {
   const { panel, server } = open({
     health: inTurn(new NetworkError(), new NetworkError(), HEALTH),

@@ -399,6 +399,21 @@ export function createPanel(services) {
     setWraps: (value) => storage.set("wrap", value ? "1" : null),
 
     attached,
+    /**
+     * Keeps what a chat did not take after another one was opened, before its draft.
+     * @param {import("./chat.js").Chat} from
+     * @param {string} text
+     * @param {readonly Attachment[]} files
+     */
+    keepUnsent(from, text, files) {
+      const { id, known, temporary, draft } = from.get();
+      if (temporary) return;
+      const key = known ? id : NEW;
+      const { drafts, attached } = places.kept;
+      drafts.type(key, [text, drafts.of(key, draft)].filter(Boolean).join("\n\n"));
+      const box = attached.of(key);
+      if (files.length) box.set([...files, ...box.get().files]);
+    },
     /** @returns {string} unsent text of the open chat */
     draft: () => drafts().of(draftKey(), chat.get().draft),
     /** @param {string} text */

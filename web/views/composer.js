@@ -173,7 +173,7 @@ export function createComposer(actions) {
     const taken = await actions.send(value, files);
     if (taken) return;
     attached.set([...files, ...attached.get().files]);
-    if (chat === asked) giveBack(value, []);
+    if (chat === asked && attached === actions.attached()) giveBack(value, []);
   };
 
   /** Shows an earlier question instead. @param {1 | -1} step @returns {boolean} whether there is one */

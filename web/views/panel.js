@@ -36,6 +36,7 @@ import { createWelcome } from "./welcome.js";
 import { followWrapping } from "./wrapping.js";
 
 /** @typedef {import("../services/host.js").Host} Host */
+/** @typedef {import("../types.js").Attachment} Attachment */
 /** @typedef {import("../state/panel.js").Panel} Panel */
 /** @typedef {import("../types.js").PanelState} PanelState */
 /**
@@ -65,6 +66,19 @@ export function createPanelView(panel, host, canvas, close) {
     ],
     close,
   });
+
+  /**
+   * Remembers the open chat: what it does not take is given back to it, also when another one is open
+   * by then.
+   * @returns {(text: string, files: readonly Attachment[]) => void}
+   */
+  const givingBack = () => {
+    const asked = panel.chat();
+    return (text, files) => {
+      if (panel.get().chat.id === asked.get().id) composer.giveBack(text, files);
+      else panel.keepUnsent(asked, text, files);
+    };
+  };
 
   const popovers = createPopovers(panel);
   const live = createLiveRegion();
@@ -97,12 +111,14 @@ export function createPanelView(panel, host, canvas, close) {
       act: (action) => act(action),
       approve: (part, remember) => panel.chat().approve(part, remember),
       reject: async (part, instead) => {
+        const giveBack = givingBack();
         const taken = await panel.chat().reject(part, instead);
-        if (!taken && instead) composer.giveBack(instead, []);
+        if (!taken && instead) giveBack(instead, []);
       },
       answer: async (part, answer) => {
+        const giveBack = givingBack();
         const taken = await panel.chat().answer(part, answer);
-        if (!taken && answer.text) composer.giveBack(answer.text, []);
+        if (!taken && answer.text) giveBack(answer.text, []);
       },
       undoEdits: (id) => panel.chat().undoEdits(id),
       redoEdits: (id) => panel.chat().redoEdits(id),
@@ -112,7 +128,7 @@ export function createPanelView(panel, host, canvas, close) {
     },
     user: {
       resend: (text, files, replaces) => panel.send(text, files, { replaces }),
-      giveBack: (text, files) => composer.giveBack(text, files),
+      givingBack,
       branch: panel.branch,
       showVersion: (id) => panel.chat().switchVersion(id),
     },
@@ -167,10 +183,13 @@ export function createPanelView(panel, host, canvas, close) {
   });
   const queue = createQueue({
     async cancel(id, text, files) {
-      if (!(await panel.chat().cancelQueued(id))) return;
+      const asked = panel.chat();
+      const giveBack = givingBack();
+      if (!(await asked.cancelQueued(id))) return;
+      const stays = panel.get().chat.id === asked.get().id;
       // The text goes back into the composer, unless the user is writing something else.
-      if (composer.isEmpty()) composer.giveBack(text, files);
-      composer.focus();
+      if (!stays || composer.isEmpty()) giveBack(text, files);
+      if (stays) composer.focus();
     },
     resume: () => panel.chat().resumeQueue(),
   });

@@ -22,7 +22,8 @@ import { createVersions } from "./versions.js";
  * @property {import("./drawing.js").Draw} draw
  * @property {(text: string, files: Attachment[], replaces: string) => Promise<boolean>} resend
  *   false: refused
- * @property {(text: string, files: Attachment[]) => unknown} giveBack
+ * @property {() => (text: string, files: Attachment[]) => unknown} givingBack remembers the chat that
+ *   gets the text back
  * @property {(id: string) => unknown} branch
  * @property {(id: string) => unknown} showVersion
  */
@@ -137,9 +138,10 @@ export function createUserMessage(actions) {
     const ask = async () => {
       const text = area.value.trim();
       if (!text && !attached.length) return;
+      const giveBack = actions.givingBack();
       const taken = await actions.resend(text, attached, current.id);
       // The editor keeps the text while it is shown.
-      if (!taken && !area.isConnected) actions.giveBack(text, attached);
+      if (!taken && !area.isConnected) giveBack(text, attached);
     };
     area.addEventListener("keydown", (event) => {
       if (isComposing(event)) return;
