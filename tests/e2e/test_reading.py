@@ -1,5 +1,6 @@
 """What a reader sees does not move while they do not scroll, whatever the panel draws."""
 
+import re
 from io import BytesIO
 from typing import Any
 
@@ -138,6 +139,35 @@ def test_a_picture_that_loads_above_does_not_move_what_is_read(
         assert reader.compared > 10
     finally:
         panel.page.unroute("**/api/view?**")
+
+
+def test_earlier_messages_of_a_chat_do_not_wait_for_those_of_another_one(
+    panel: Panel, url: str, provider: ProviderThread
+) -> None:
+    held: list[Route] = []
+    slow = "**/api/chats/read-slow?*before=*"
+    panel.page.route(slow, lambda route: held.append(route))
+    for chat in ("read-slow", "read-quick"):
+        provider.queue("The end.")
+        messages = mixed_chat(81)
+        messages[0] = said(1, f"Opens {chat}.")
+        import_chat(url, chat, messages)
+    try:
+        open_chat(panel, "read-slow")
+        expect(panel.answer).to_contain_text("The end.")
+        with reading(panel) as reader:
+            while not held:
+                reader.scroll(-100_000, 4)
+        panel.button("Chats").click()
+        panel.button(re.compile("Opens read-quick")).first.click()
+        expect(panel.answer).to_contain_text("The end.")
+        expect(panel.articles).to_have_count(50)
+        panel.button("Show earlier messages").click()
+        expect(panel.articles).to_have_count(82)
+    finally:
+        for route in held:
+            route.continue_()
+        panel.page.unroute(slow)
 
 
 def test_an_answer_that_streams_does_not_move_what_is_read(

@@ -80,7 +80,8 @@ export function createConversation(actions) {
   let comes = { above: false, below: false };
   let arranging = 0;
   let filling = 0;
-  let fetching = false;
+  /** The page of the chat's messages that is on its way. @type {Promise<unknown> | null} */
+  let fetching = null;
   /** Whether the reader has scrolled to the first loaded message. */
   let wanted = false;
   /** Id of the version that the user switched to: its arrows get the focus. */
@@ -114,10 +115,8 @@ export function createConversation(actions) {
     if (comes.above) return;
     if (range.from > 0) move(ranges.earlier(range), "both");
     else if (!fetching && drawn?.hasMore) {
-      fetching = true;
       wanted = true;
-      await actions.loadOlder();
-      fetching = false;
+      await fetched(actions.loadOlder());
     }
   }
 
@@ -126,10 +125,15 @@ export function createConversation(actions) {
     if (comes.below) return;
     if (range.to < known()) move(ranges.later(range, known()), "both");
     else if (!fetching && drawn?.hasLater) {
-      fetching = true;
-      await actions.loadLater();
-      fetching = false;
+      await fetched(actions.loadLater());
     }
+  }
+
+  /** @param {Promise<unknown>} page of the open chat, which may be left meanwhile */
+  async function fetched(page) {
+    fetching = page;
+    await page;
+    if (fetching === page) fetching = null;
   }
 
   /**
@@ -342,6 +346,7 @@ export function createConversation(actions) {
   /** Draws another chat, scrolled to its end. @param {Shown} chat */
   function begin(chat) {
     wanted = false;
+    fetching = null;
     range = ranges.atEnd(chat.messages.length);
     const from = Math.max(range.from, range.to - FIRST_BATCH);
     arrange(chat, "none", from - range.from);
