@@ -2,6 +2,7 @@
 key."""
 
 import re
+from collections.abc import Callable
 
 import pytest
 from playwright.sync_api import Route, expect
@@ -91,8 +92,9 @@ def test_a_list_of_models_that_comes_late_does_not_disturb_typing(panel: Panel) 
     panel.page.route(late, lambda route: held.append(route))
     models = panel.page.get_by_role("dialog", name="Choose model")
     choose = panel.button(re.compile("Choose another$"))
+    begins: tuple[Callable[[], None], ...] = (choose.click, lambda: panel.ask("/model"))
     try:
-        for begin in (choose.click, lambda: panel.ask("/model")):
+        for begin in begins:
             begin()
             while not held:
                 panel.drawn()
