@@ -126,15 +126,19 @@ async def test_messages_wait_in_order_with_priority_first_and_run_one_after_the_
     ]  # fmt: skip
 
 
-async def test_a_message_that_is_stored_while_the_answer_ends_is_answered_next(
-    scene: Stage, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize("fails", [False, True])
+async def test_a_message_that_is_stored_while_the_answer_ends_is_answered_next_or_held(
+    scene: Stage, monkeypatch: pytest.MonkeyPatch, fails: bool
 ) -> None:
     session = await scene.session()
     queue = session._services.queue
     enqueue = queue.enqueue
 
     async def slowly(*arguments: Any) -> None:
-        scene.model.say("Yes")
+        if fails:
+            scene.model.answer(ProviderError("No", code="key_refused", actions=()))
+        else:
+            scene.model.say("Yes")
         running = session.running
         assert running is not None
         await running.finished()
@@ -144,36 +148,13 @@ async def test_a_message_that_is_stored_while_the_answer_ends_is_answered_next(
     await send(session, commands.UserMessage(user("u1", "1")))
     await scene.model.asked()
     await send(session, commands.UserMessage(user("u2", "2")))
+    if fails:
+        await scene.settled(session)
+        assert session.live.state == "error"
+        assert session.live.held
+        await send(session, commands.ResumeQueue())
     await asyncio.wait_for(scene.model.asked(), 5)
     scene.model.say("Yes, too")
-    await scene.settled(session)
-    assert scene.model.texts == ["1", "2"]
-
-
-async def test_a_message_that_is_stored_while_the_answer_fails_is_held(
-    scene: Stage, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    session = await scene.session()
-    queue = session._services.queue
-    enqueue = queue.enqueue
-
-    async def slowly(*arguments: Any) -> None:
-        scene.model.answer(ProviderError("No", code="key_refused", actions=()))
-        running = session.running
-        assert running is not None
-        await running.finished()
-        await enqueue(*arguments)
-
-    monkeypatch.setattr(queue, "enqueue", slowly)
-    await send(session, commands.UserMessage(user("u1", "1")))
-    await scene.model.asked()
-    await send(session, commands.UserMessage(user("u2", "2")))
-    await scene.settled(session)
-    assert session.live.state == "error"
-    assert session.live.held
-    await send(session, commands.ResumeQueue())
-    await scene.model.asked()
-    scene.model.say("Yes")
     await scene.settled(session)
     assert scene.model.texts == ["1", "2"]
 
