@@ -83,26 +83,25 @@ class MessageQueue:
         state = self._live.state
         if not self._live.queue or self._live.held or state in BUSY | WAITING:
             return
-        entry = self._live.queue[0]
+        try:
+            await self._begin(self._live.queue[0])
+        except AssistantError as error:
+            logger.warning("A queued message waits on: %s", ascii(error.message)[1:-1])
+            self.hold()
+            self._live.failed(error)
+
+    async def _begin(self, entry: Queued) -> None:
         request = TurnRequest(
             message=entry.message,
             chat_id=self._id,
             client_id=entry.details.get("client_id"),
         )
         try:
-            try:
-                await self._turns.begin(request, entry.id)
-            except (NotFound, InvalidRequest):
-                await self._begin_lost(request, entry)
-        except AssistantError as error:
-            logger.warning("A queued message waits on: %s", ascii(error.message)[1:-1])
-            self.hold()
-            self._live.failed(error)
-
-    async def _begin_lost(self, request: TurnRequest, entry: Queued) -> None:
-        """Begins the turn of an entry that the stored queue does not have, unless the message is in
-        the log: another ComfyUI process has answered it. Then the next entry is begun."""
-        if not await self._log.knows(self._id, entry.id):
-            await self._turns.begin(request)
-        await self.cancel(entry.id)
-        await self.run_next()
+            await self._turns.begin(request, entry.id)
+        except (NotFound, InvalidRequest):
+            # The stored queue has lost it. In the log it is where another ComfyUI process has
+            # answered it.
+            if not await self._log.knows(self._id, entry.id):
+                await self._turns.begin(request)
+            await self.cancel(entry.id)
+            await self.run_next()
