@@ -332,10 +332,9 @@ export function createConversation(actions) {
         fill(chat, range.from, range.to, FILLING);
         if (comes.above || comes.below) arrangeSoon();
       } else follow(chat, before);
-      drawFailure(chat, before);
+      const failed = drawFailure(chat, before);
       drawWait(chat, model);
       const grown = last !== before?.messages.at(-1) || chat.status !== before?.status;
-      const failed = chat.failure !== null && chat.failure !== before?.failure;
       if (opened || asked) reading.toEnd();
       else if (grown || failed) reading.follow();
       if (switched) refocus();
@@ -366,12 +365,13 @@ export function createConversation(actions) {
     });
   }
 
-  /** @param {Shown} chat @param {Shown | null} before */
+  /** @param {Shown} chat @param {Shown | null} before @returns {boolean} whether a new card is there */
   function drawFailure(chat, before) {
-    if (JSON.stringify(chat.failure) === JSON.stringify(before?.failure ?? null)) return;
+    if (JSON.stringify(chat.failure) === JSON.stringify(before?.failure ?? null)) return false;
     failure.replaceChildren(
       ...(chat.failure ? [createErrorCard(chat.failure, actions.answer.act)] : []),
     );
+    return chat.failure !== null;
   }
 
   /** @param {Shown} chat @param {string} model */
