@@ -116,9 +116,10 @@ async def test_a_turn_that_waits_for_its_place_is_prepared_when_it_runs(
 async def test_the_stop_of_a_turn_that_waits_for_its_place_ends_its_preparation(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    ended = asyncio.Event()
+    begun, ended = asyncio.Event(), asyncio.Event()
 
     async def never(*_: Any) -> None:
+        begun.set()
         try:
             await asyncio.Event().wait()
         finally:
@@ -130,6 +131,7 @@ async def test_the_stop_of_a_turn_that_waits_for_its_place_ends_its_preparation(
         places = chat.assistant.space_of("default").sessions._turns._services.places
         saying = asyncio.create_task(chat.say("Hi"))
         await store.asked.wait()
+        await begun.wait()
         async with places.taken():
             store.go.set()
             await until(lambda: places.waiting == 1)
