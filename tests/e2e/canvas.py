@@ -52,9 +52,15 @@ CLOSE_OTHERS = """async () => {
     }
 }"""
 TRACKER = "app.extensionManager.workflow.activeWorkflow.changeTracker"
+# Nodes that are Vue components get their sizes some frames after a load: a change for the tracker.
 SETTLED = """async () => {
-    for (let frame = 0; frame < 3; frame += 1) await new Promise(requestAnimationFrame)
-    await new Promise((done) => setTimeout(done, 100))
+    const read = () => JSON.stringify(app.rootGraph.serialize())
+    for (let before, tries = 0, now = read(); before !== now && tries < 50; tries += 1) {
+        before = now
+        for (let frame = 0; frame < 3; frame += 1) await new Promise(requestAnimationFrame)
+        await new Promise((done) => setTimeout(done, 100))
+        now = read()
+    }
 }"""
 KEPT_AFTER = 700  # milliseconds
 REMEMBER = """() => {
@@ -96,7 +102,7 @@ class Canvas:
         return self.panel.evaluate(VIEW)
 
     def settle(self) -> None:
-        """Wait until the front end has done what it does a frame after a change."""
+        """Wait until the front end has done what it does some frames after a change."""
         self.panel.evaluate(SETTLED)
 
     def kept(self) -> None:
