@@ -10,6 +10,7 @@ import shutil
 from pathlib import Path
 
 import pytest
+from hypothesis import HealthCheck, settings
 
 from .windows_rules import windows_file_rules
 
@@ -29,6 +30,12 @@ def _register_package() -> None:
 
 
 _register_package()
+
+# How long an example takes says nothing: the machine may be busy.
+settings.register_profile(
+    "unhurried", settings(), deadline=None, suppress_health_check=[HealthCheck.too_slow]
+)
+settings.load_profile("unhurried")
 
 
 @pytest.fixture(scope="session")

@@ -263,6 +263,6 @@ class Waiting(Branching):
 
 
 TestPaths = Paths.TestCase
-TestPaths.settings = settings(max_examples=30, stateful_step_count=20, deadline=None)
+TestPaths.settings = settings(max_examples=30, stateful_step_count=20)
 TestWaiting = Waiting.TestCase
-TestWaiting.settings = settings(max_examples=15, stateful_step_count=20, deadline=None)
+TestWaiting.settings = settings(max_examples=15, stateful_step_count=20)

@@ -119,4 +119,4 @@ class StoredPath(OnDisk):
 
 
 TestStoredPath = StoredPath.TestCase
-TestStoredPath.settings = settings(max_examples=30, stateful_step_count=20, deadline=None)
+TestStoredPath.settings = settings(max_examples=30, stateful_step_count=20)

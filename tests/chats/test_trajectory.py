@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from plugin.assistant.chats import ChatStore, WorkflowName
 from plugin.assistant.chats.export.archive import Archive
@@ -40,7 +40,7 @@ NOW = datetime(2026, 2, 3, 4, 5, 6, tzinfo=timezone.utc)
 SPOKEN = MESSAGES.filter(lambda message: message.role != "system" and not is_event(message))
 STORED = SPOKEN.map(lambda message: from_file(decode(encode(message))))
 """Messages that an import does not change; `tests/messages/test_outside.py` has other messages."""
-LARGE = settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+LARGE = settings(max_examples=25)
 """For chats of several messages, which are slow to make."""
 
 

@@ -18,12 +18,10 @@ from plugin.assistant.messages.prompt import (
 Messages = tuple[PromptMessage, ...]
 
 law = settings(
-    deadline=None,
     max_examples=80,
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
 )
-"""Settings of hypothesis for properties. There is no deadline, since a busy machine is no
-failure."""
+"""Settings of hypothesis for properties."""
 chat_law = settings(law, max_examples=30)
 """Settings for properties of a whole chat, which each example plans dozens of times."""
 

@@ -7,7 +7,7 @@ from dataclasses import astuple
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from plugin.assistant.llm.caps import NOTHING_WRITTEN, CapReached, Caps, Written
 from plugin.assistant.llm.chunk_reader import FINISH_REASONS, MOST_TOKENS, ChunkReader
@@ -397,7 +397,6 @@ CHUNKS = st.dictionaries(st.sampled_from(["choices", "usage", "model"]), JSON) |
 )
 
 
-@settings(suppress_health_check=[HealthCheck.too_slow], deadline=None)
 @given(st.lists(CHUNKS, max_size=6))
 def test_no_chunk_of_json_is_fatal_and_every_delta_has_a_start(chunks: list[Any]) -> None:
     started = set()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from plugin.assistant.llm.think import Piece, ThinkSplitter
 
@@ -57,7 +57,6 @@ def test_reasoning_is_given_out_before_its_tag_closes() -> None:
     assert ThinkSplitter().feed("<think>first words") == [("think", "first words")]
 
 
-@settings(deadline=None)
 @given(st.lists(st.text(alphabet="<>/think \nab"), max_size=12))
 def test_no_character_of_an_answer_without_the_tag_is_lost(pieces: list[str]) -> None:
     text = "".join(pieces)

@@ -6,7 +6,7 @@ import json
 import re
 from dataclasses import replace
 
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from plugin.assistant.memory.choice import (
     CORE_SHARE,
@@ -50,7 +50,7 @@ def stores(draw: st.DrawFn) -> Known:
     return Known(1, tuple(memories))
 
 
-@settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=150)
 @given(stores(), TEXTS, st.lists(TEXTS, max_size=3), st.integers(0, 6), TEXTS)
 def test_a_choice_keeps_its_laws(
     known: Known, query: str, workflow: list[str], most: int, sent: str
@@ -127,7 +127,7 @@ ANSWERS = st.one_of(
 MESSAGES = st.lists(st.tuples(st.lists(SAID, min_size=1, max_size=3), st.booleans()), max_size=4)
 
 
-@settings(max_examples=200, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=200)
 @given(ANSWERS, MESSAGES)
 def test_whatever_a_model_answers_only_words_of_a_person_are_kept(
     answer: object, said: list[tuple[list[str], bool]]

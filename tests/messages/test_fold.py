@@ -3,7 +3,7 @@
 from dataclasses import replace
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from plugin.assistant.messages import chunks
 from plugin.assistant.messages.chunks import Chunk
 from plugin.assistant.messages.fold import MessageFold, fold, merged
@@ -23,7 +23,7 @@ from plugin.assistant.messages.ui import message_from_ui, message_to_ui
 from .strategies import answers
 
 EMPTY = Message("m1", "assistant", ())
-law = settings(deadline=None, max_examples=80, suppress_health_check=[HealthCheck.too_slow])
+law = settings(max_examples=80)
 
 
 def announced(call_id: str = "c", value: object = None) -> list[Chunk]:

@@ -4,7 +4,7 @@ import json
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from plugin.assistant.errors import InvalidRequest
 from plugin.assistant.messages.parts import (
     Approval,
@@ -41,7 +41,7 @@ def tool(**fields: Any) -> dict[str, Any]:
     }
 
 
-@settings(deadline=None, max_examples=100, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=100)
 @given(MESSAGES)
 def test_any_message_is_read_back_equal(message: Message) -> None:
     sent = json.loads(json.dumps(message_to_ui(message)))

@@ -16,7 +16,6 @@ pytestmark = pytest.mark.oracle
 CUTS = {"whole": (), "single bytes": (1,), "primes": (2, 3, 5, 7, 11, 13), "odd": (17, 1, 101)}
 FEW_RUNS = settings(
     max_examples=3,
-    deadline=None,
     phases=[Phase.explicit, Phase.generate],
     suppress_health_check=list(HealthCheck),
 )

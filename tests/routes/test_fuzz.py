@@ -60,7 +60,7 @@ def near(shape: Any) -> st.SearchStrategy[Any]:
 
 @pytest.mark.parametrize("route", BODIES, ids=named)
 @given(data=st.data())
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 def test_a_body_is_parsed_or_refused(route: Route, data: st.DataObject) -> None:
     shape = route.shapes[0]
     body = data.draw(near(shape))
@@ -72,7 +72,7 @@ def test_a_body_is_parsed_or_refused(route: Route, data: st.DataObject) -> None:
 
 @pytest.mark.parametrize("route", QUERIES, ids=named)
 @given(data=st.data())
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 def test_a_query_is_parsed_or_refused(route: Route, data: st.DataObject) -> None:
     shape = route.shapes[1]
     names = sorted(adapter(shape).json_schema()["properties"])

@@ -313,7 +313,6 @@ CALLS = st.tuples(st.sampled_from(JSON_ROUTES), st.dictionaries(NAMES | st.text(
 @pytest.mark.slow
 @settings(
     max_examples=15,
-    deadline=None,
     suppress_health_check=[HealthCheck.function_scoped_fixture],
 )
 @given(calls=st.lists(CALLS, min_size=10, max_size=20))

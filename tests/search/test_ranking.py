@@ -4,7 +4,7 @@ import weakref
 from collections.abc import Callable
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from plugin.assistant.chats.search import search_index
 from plugin.assistant.database.sqlite.engines import memory_engine
@@ -112,7 +112,6 @@ WORDS = st.sampled_from(
 TEXTS = st.lists(st.lists(WORDS, max_size=6).map(" ".join), max_size=30)
 
 
-@settings(deadline=None)
 @given(TEXTS, st.text() | st.lists(WORDS, max_size=5).map(" ".join), st.integers(0, 12))
 def test_hits_are_within_their_bounds_and_the_same_each_time(
     texts: list[str], query: str, k: int

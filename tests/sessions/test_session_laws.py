@@ -342,5 +342,5 @@ class Chatting(RuleBasedStateMachine):
         assert all(asked[text] <= self.asks[text] for text in self.sent.values())
 
 
-Chatting.TestCase.settings = settings(max_examples=15, stateful_step_count=25, deadline=None)
+Chatting.TestCase.settings = settings(max_examples=15, stateful_step_count=25)
 TestChatting = Chatting.TestCase

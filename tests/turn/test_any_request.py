@@ -10,7 +10,7 @@ from collections.abc import Coroutine, Iterator, Sequence
 from typing import Any, TypeVar
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from plugin.assistant.messages.fold import fold
 from plugin.assistant.messages.parts import Message
@@ -82,7 +82,7 @@ def check(stream: Stream, backend: Backend, sent: Sequence[Message] = ()) -> Non
     assert fold(base, stream.chunks).id == stream.chunks[0]["messageId"]
 
 
-LAWS = settings(suppress_health_check=[HealthCheck.too_slow], deadline=None, max_examples=60)
+LAWS = settings(max_examples=60)
 
 
 @pytest.mark.slow

@@ -579,7 +579,7 @@ def changed(answer: dict[str, Any], how: dict[str, Any]) -> dict[str, Any]:
     return answer
 
 
-@settings(max_examples=25, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=25, suppress_health_check=list(HealthCheck))
 @given(stored=st.booleans(), lists=st.lists(LISTS, min_size=1, max_size=6))
 def test_no_sequence_of_lists_runs_a_call_twice_or_with_other_arguments(
     backend: Backend, stored: bool, lists: list[dict[str, Any]]

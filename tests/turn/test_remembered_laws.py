@@ -10,7 +10,7 @@ from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from plugin.assistant.config import Settings
 from plugin.assistant.context.notes import MEMORIES
@@ -91,7 +91,7 @@ SAID = st.lists(TEXTS, min_size=1, max_size=3).filter(lambda said: len(said) % 2
 PLACES = st.frozensets(st.integers(0, 11), max_size=6)
 
 
-@settings(max_examples=80, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=80)
 @given(memories(), SAID, PLACES, PLACES, st.booleans())
 def test_nothing_deleted_or_superseded_is_sent(
     known: Known, said: list[str], gone: frozenset[int], replaced: frozenset[int], cached: bool
@@ -108,7 +108,7 @@ def test_nothing_deleted_or_superseded_is_sent(
     assert set(lines) <= current
 
 
-@settings(max_examples=80, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=80)
 @given(memories(), SAID, st.booleans())
 def test_nothing_stands_twice_and_the_same_bytes_come_again(
     known: Known, said: list[str], cached: bool
@@ -127,7 +127,7 @@ def test_nothing_stands_twice_and_the_same_bytes_come_again(
     assert (note(again), system_again) == (note(conversation), system)
 
 
-@settings(max_examples=80, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=80)
 @given(memories(), TEXTS, st.integers(0, 3_000))
 def test_the_note_has_at_most_400_tokens_of_the_tail(known: Known, text: str, budget: int) -> None:
     conversation, _ = begun(known, [text], cached=False)
@@ -145,7 +145,7 @@ USERS = {"Ada": "ada's", "ada": "other's"}
 """Users whose folders differ in a letter's case, and the word that marks what is theirs."""
 
 
-@settings(max_examples=8, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=8)
 @given(STEPS)
 def test_a_user_never_sees_anothers(steps: list[tuple[str, bool, str]]) -> None:
     """Two users of one installation keep, delete and restore by turns, then each asks a model."""

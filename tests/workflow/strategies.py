@@ -1,10 +1,6 @@
 """Graphs of any JSON, near enough to a workflow to be read as one."""
 
-from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
-
-UNHURRIED = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
-"""For a busy machine: how long an example takes says nothing."""
 
 JSON = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=9),

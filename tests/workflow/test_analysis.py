@@ -176,7 +176,7 @@ NODES = st.fixed_dictionaries(
 )
 
 
-@settings(deadline=None, max_examples=300)
+@settings(max_examples=300)
 @given(st.dictionaries(st.sampled_from("1234"), NODES | VALUES, min_size=1))
 def test_any_prompt_has_an_analysis(prompt: dict[str, Any]) -> None:
     found = analyse(prompt, definitions())

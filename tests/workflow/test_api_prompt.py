@@ -12,7 +12,7 @@ from plugin.assistant.workflow.node_definitions import NodeDefinitions
 from plugin.assistant.workflow.page_values import page_value
 from plugin.assistant.workflow.parse import parse_workflow
 from plugin.preview.catalog import load_catalog
-from plugin.tests.workflow.strategies import GRAPHS, UNHURRIED
+from plugin.tests.workflow.strategies import GRAPHS
 from plugin.tests.workflow.workflows import (
     all_types_known,
     definitions,
@@ -341,7 +341,6 @@ def test_a_prompt_stays_what_it_is() -> None:
     assert json.dumps(prompt(document)) == json.dumps(document)
 
 
-@UNHURRIED
 @given(GRAPHS)
 def test_whatever_lies_in_a_workflow_it_has_a_prompt(document: Any) -> None:
     if isinstance(document.get("nodes"), list):
@@ -349,7 +348,6 @@ def test_whatever_lies_in_a_workflow_it_has_a_prompt(document: Any) -> None:
             assert isinstance(entry["class_type"], str)
 
 
-@UNHURRIED
 @given(st.text(alphabet="{}|\\/*ab\n"))
 def test_any_text_is_resolved(text: str) -> None:
     assert isinstance(resolve_choices(text), str)

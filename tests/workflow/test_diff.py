@@ -139,7 +139,7 @@ def mutated(document: Any, draw: Any) -> Any:
     return other
 
 
-@settings(deadline=None, max_examples=60)
+@settings(max_examples=60)
 @given(st.data())
 def test_the_diff_applied_to_the_earlier_state_gives_the_later_one(data: Any) -> None:
     document = json.loads(template_text(data.draw(st.sampled_from(sample()))))

@@ -5,7 +5,7 @@ import json
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from plugin.assistant.errors import NotAWorkflow
 from plugin.assistant.workflow.api_prompt import api_prompt
@@ -96,7 +96,6 @@ WORKFLOW = st.builds(
 )
 
 
-@settings(deadline=None)
 @given(WORKFLOW)
 def test_any_workflow_is_read_back(document: Any) -> None:
     try:

@@ -7,7 +7,7 @@ from hypothesis import given
 from plugin.assistant.workflow.live import LiveGraph
 from plugin.assistant.workflow.live_nodes import LiveNode
 from plugin.assistant.workflow.page_values import UNSET
-from plugin.tests.workflow.strategies import GRAPHS, JSON, UNHURRIED
+from plugin.tests.workflow.strategies import GRAPHS, JSON
 from plugin.tests.workflow.workflows import (
     definitions,
     inner_link,
@@ -245,7 +245,6 @@ def test_a_prompt_has_its_values_inputs_and_outputs_by_name() -> None:
     assert [out.name for out in at(graph, "2").outputs] == ["MODEL"]
 
 
-@UNHURRIED
 @given(GRAPHS)
 def test_whatever_lies_in_a_workflow_it_has_a_live_graph(document: Any) -> None:
     if not isinstance(document.get("nodes"), list):
@@ -260,7 +259,6 @@ def test_whatever_lies_in_a_workflow_it_has_a_live_graph(document: Any) -> None:
 @pytest.mark.parametrize(
     "type_", ["KSampler", "ResizeImageMaskNode", "BatchImagesNode", "LoadImage", "CustomCombo"]
 )
-@UNHURRIED
 @given(JSON, JSON)
 def test_any_values_make_a_live_node(type_: str, listed: Any, value: Any) -> None:
     for given_values in (listed, [value, listed, value], {"seed": value}):

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from plugin.assistant.workflow.inputs import Input, connects, read_input
 from plugin.assistant.workflow.node_definitions import NO_DEFINITIONS, NodeDefinitions
-from plugin.tests.workflow.strategies import JSON, UNHURRIED
+from plugin.tests.workflow.strategies import JSON
 from plugin.tests.workflow.workflows import definitions
 
 
@@ -112,7 +112,6 @@ def test_types_of_links(output: str, input_: str, fits: bool) -> None:
     assert connects(output, input_) is fits
 
 
-@UNHURRIED
 @given(JSON)
 def test_any_json_is_read_as_definitions(raw: Any) -> None:
     for object_info in (

@@ -14,7 +14,7 @@ from plugin.assistant.workflow.parse import (
     parse_workflow,
     read_workflow,
 )
-from plugin.tests.workflow.strategies import GRAPHS, UNHURRIED
+from plugin.tests.workflow.strategies import GRAPHS
 from plugin.tests.workflow.workflows import (
     inner_link,
     node,
@@ -64,7 +64,6 @@ def test_bytes_that_are_no_text_and_json_without_end_are_refused(content: str | 
         read_workflow(content)
 
 
-@UNHURRIED
 @given(GRAPHS)
 def test_whatever_lies_in_a_workflow_it_is_read(document: Any) -> None:
     if not isinstance(document.get("nodes"), list):

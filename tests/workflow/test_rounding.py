@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 from hypothesis import given
 from plugin.assistant.workflow.rounding import kept_number
-from plugin.tests.workflow.strategies import JSON, UNHURRIED
+from plugin.tests.workflow.strategies import JSON
 from plugin.tests.workflow.workflows import live, node, socket, widget_socket, workflow
 
 
@@ -71,7 +71,6 @@ def test_a_primitive_nodes_value_is_rounded_where_it_goes() -> None:
     assert file_value is not None and file_value.value == 8.123456
 
 
-@UNHURRIED
 @given(JSON, JSON)
 def test_any_value_and_options_are_taken(value: Any, option: Any) -> None:
     for type_ in ("INT", "FLOAT"):

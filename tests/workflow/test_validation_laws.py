@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import Any, get_args
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from plugin.assistant.errors import NotAWorkflow
 from plugin.assistant.workflow.graph import Graph
@@ -73,7 +73,6 @@ def test_a_template_that_obeys_the_catalog_lacks_files_only(name: str) -> None:
         assert others == INCOMPLETE.get(name, [])
 
 
-@settings(deadline=None)
 @given(prompt=PROMPTS, nodes=st.sets(st.sampled_from(["", "1", "2", "3", "4", "5"])))
 def test_the_problems_of_some_nodes_are_those_of_all_that_these_nodes_have(
     prompt: Any, nodes: set[str]

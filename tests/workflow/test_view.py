@@ -8,7 +8,7 @@ from functools import cache
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from plugin.assistant.workflow.graph import Graph
 from plugin.assistant.workflow.node_definitions import NO_DEFINITIONS, NodeDefinitions
@@ -214,7 +214,6 @@ def test_an_unknown_type_is_kept_with_its_values() -> None:
 TRICK = 'X"\n#9 LoadImage image="secret"\x00\u2028\u202e'
 
 
-@settings(deadline=None)
 @given(st.sampled_from([TRICK, "a=1", "x<-1.A", "a muted", "a\rb", "\x85", "in", "->"]) | st.text())
 def test_no_name_in_a_graph_ends_its_line_or_looks_like_a_value(name: str) -> None:
     slot = {"name": name, "label": name, "link": 1, "widget": {"name": name}}

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from plugin.assistant.workflow.parse import parse_workflow
 from plugin.assistant.workflow.parts import Link, Node
 from plugin.assistant.workflow.write import write_workflow
-from plugin.tests.workflow.strategies import GRAPHS, JSON, UNHURRIED
+from plugin.tests.workflow.strategies import GRAPHS, JSON
 from plugin.tests.workflow.workflows import (
     inner_link,
     node,
@@ -53,7 +53,7 @@ def mutations() -> st.SearchStrategy[list[tuple[int, str, Any]]]:
     return st.lists(st.tuples(st.integers(0, 10_000), keys, JSON), min_size=1, max_size=6)
 
 
-@settings(UNHURRIED, max_examples=60)
+@settings(max_examples=60)
 @given(st.sampled_from(sample()), mutations(), st.lists(st.integers(0, 10_000), max_size=3))
 def test_a_mutated_template_is_written_as_it_was_read(
     name: str, changes: list[tuple[int, str, Any]], odd: list[int]
@@ -78,7 +78,6 @@ def test_a_mutated_template_is_written_as_it_was_read(
     assert written(document) == dumped(document)
 
 
-@UNHURRIED
 @given(GRAPHS)
 def test_whatever_lies_in_a_workflow_is_written_back(document: Any) -> None:
     if isinstance(document.get("nodes"), list):

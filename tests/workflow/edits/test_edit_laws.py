@@ -21,7 +21,6 @@ from plugin.assistant.workflow.page_values import UNSET
 from plugin.assistant.workflow.parse import parse_workflow
 from plugin.assistant.workflow.write import write_workflow
 from plugin.tests.workflow.edits.drawn import made, prompt, text_to_image
-from plugin.tests.workflow.strategies import UNHURRIED
 from plugin.tests.workflow.workflows import definitions, sample, template
 
 Json = dict[str, Any]
@@ -114,7 +113,7 @@ def draft_of(document: Json, operations: list[Json]) -> Draft:
             unsettled.append(found.key)
 
 
-@settings(UNHURRIED, max_examples=60)
+@settings(max_examples=60)
 @given(batches())
 def test_what_is_written_is_read_as_it_was_meant(batch: tuple[Json, list[Json]]) -> None:
     document, operations = batch
@@ -130,7 +129,7 @@ def test_what_is_written_is_read_as_it_was_meant(batch: tuple[Json, list[Json]])
     assert as_read(draft.live) == as_read(LiveGraph(graph, definitions()))
 
 
-@settings(UNHURRIED, max_examples=10)
+@settings(max_examples=10)
 @given(st.sampled_from(TYPES), st.sampled_from(sample()))
 def test_add_then_remove_leaves_the_graph_as_it_was(type_: str, name: str) -> None:
     document = template(name)
