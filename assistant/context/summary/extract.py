@@ -53,8 +53,9 @@ _NEXT_STEP = re.compile(
     r"|下一步|接下来|我会|我将|要不要|需要我|次に|次は|ましょうか|다음(?:으로|에)|할까요",
     re.IGNORECASE,
 )
-_SENTENCE_END = re.compile(r"(?<=[.!?])\s+|(?<=[。！？])|\n+")
-"""A dot within a name or number ends no sentence."""
+_SENTENCE_END = re.compile(r"[.!?\n。！？](?:(?<=[\n。！？])|(?=\s))")
+"""A dot within a name or number ends no sentence. The pattern begins with a set of characters, to
+which `re` skips; one that began with a look behind would be tried at each character."""
 _NAME = re.compile(r"[a-z_]+")
 """A text that is only such a word is mostly the name of a widget or a field, and no value."""
 LONGEST_SENTENCE = 240
@@ -132,5 +133,6 @@ def next_step_in(text: str) -> str:
 
 
 def sentences_of(text: str) -> tuple[str, ...]:
-    found = (sentence.strip() for sentence in _SENTENCE_END.split(text))
+    ends = [end.end() for end in _SENTENCE_END.finditer(text)]
+    found = (text[start:end].strip() for start, end in zip((0, *ends), (*ends, None), strict=True))
     return tuple(clamp_text(sentence, LONGEST_SENTENCE) for sentence in found if sentence)
