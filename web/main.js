@@ -68,6 +68,7 @@ function openPanel() {
     clientId,
     tools: createPanelTools(),
     storage: createPanelStorage(host.user(), () => localStorage),
+    tabStorage,
     workflow: workflow.snapshot,
     workflowName: workflow.name,
     hand,

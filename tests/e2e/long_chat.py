@@ -14,7 +14,7 @@ FIRST_SEED = 100_000_000_000
 EVERY = 5  # turns between two looks at the workflow
 THINGS = ("fox", "lighthouse", "teapot", "glass city", "harbour", "meadow", "raven", "violin")
 SAMPLERS = ("euler", "dpmpp_2m", "res_multistep", "uni_pc", "heun")
-OPEN_LAST = "chat => localStorage.setItem('comfyui-assistant.chat', chat)"
+OPEN_LAST = "chat => sessionStorage.setItem('comfyui-assistant.chat', chat)"
 
 
 def import_chat(url: str, chat: str, messages: Sequence[dict[str, Any]]) -> None:
@@ -26,7 +26,7 @@ def import_chat(url: str, chat: str, messages: Sequence[dict[str, Any]]) -> None
 
 
 def open_chat(panel: Panel, chat: str) -> None:
-    """Opens the chat as a reload does: the panel opens the chat that was open last."""
+    """Opens the chat as a reload does: the panel opens the chat that was open in its tab."""
     panel.evaluate(OPEN_LAST, chat)
     panel.reload()
 

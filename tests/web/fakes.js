@@ -212,6 +212,7 @@ export function services(/** @type {any} */ api, /** @type {Record<string, unkno
     clientId: "me",
     tools: { run: async () => ({ error: "no such tool" }) },
     outbox: createOutbox(pageStorage()),
+    tabStorage: pageStorage(),
     workflow: () => ({ id: "w", name: "flux", graph: {}, selection: [] }),
     workflowName: () => ({ id: "w", name: "flux" }),
     applyChange: async () => null,

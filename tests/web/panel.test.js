@@ -12,11 +12,14 @@ import {
   fakeEvents,
   fakeServer,
   inTurn,
+  pageStorage,
   running,
   said,
   services,
   until,
 } from "./fakes.js";
+
+/** @typedef {import("../../web/services/storage.js").PanelStorage} PanelStorage */
 
 const HEALTH = { status: "ok", provider: null, problems: [] };
 
@@ -89,6 +92,29 @@ test("the panel opens the chat that was open last, with its report", async () =>
     ],
   );
   assert.equal(panel.get().commands?.[0].name, "help");
+});
+
+test("a reloaded tab opens its own chat, a new tab the one that was open last in any tab", async () => {
+  const storage = pageStorage();
+  const load = async (/** @type {PanelStorage} */ tabStorage) => {
+    const { panel } = open({}, {}, {}, { storage, tabStorage });
+    await panel.start();
+    return panel;
+  };
+  const [first, second, third] = [pageStorage(), pageStorage(), pageStorage()];
+  const panel = await load(first);
+  const elsewhere = await load(second);
+  void elsewhere.openChat("other");
+  assert.equal((await load(first)).get().chat.known, false);
+  void panel.openChat("c");
+  void elsewhere.openChat("other");
+  assert.equal((await load(first)).get().chat.id, "c");
+  assert.equal((await load(second)).get().chat.id, "other");
+  void elsewhere.openChat("last");
+  assert.equal((await load(third)).get().chat.id, "last");
+  void panel.newChat();
+  void elsewhere.openChat("other");
+  assert.equal((await load(first)).get().chat.known, false);
 });
 
 test("the server's report replaces the stored report", async () => {

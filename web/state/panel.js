@@ -27,6 +27,7 @@ import { createWorkflowSentence } from "./workflow-sentence.js";
  * @typedef {Omit<import("./chat.js").ChatServices, "outbox"> &
  *   import("./chats-list.js").ListServices & {
  *   storage: import("../services/storage.js").PanelStorage,
+ *   tabStorage: import("../services/storage.js").PanelStorage,
  *   readAttachment: import("./attached.js").ReadFile,
  *   summary: () => import("../types.js").WorkflowSummary | null,
  *   wake: () => void,
@@ -44,7 +45,7 @@ const OF_THE_PROVIDER = new Set(["no_provider", "key_refused", "unknown_model", 
 
 /** @param {PanelServices} services */
 export function createPanel(services) {
-  const { api, storage } = services;
+  const { api, storage, tabStorage } = services;
   const places = createPlaces(
     storage,
     services.later,
@@ -140,7 +141,7 @@ export function createPanel(services) {
       if (made) files.move(NEW, next.id);
       store.set({ chat: next });
       if (made) drafts.move(NEW, next.id);
-      if (made || next.sent !== sent) values.set("chat", next.id);
+      if (!next.temporary && (made || next.sent !== sent)) opensNext(next.id);
       sent = next.sent;
       if (busy && !isBusy(next) && next.report) {
         values.set("report", JSON.stringify({ chat: next.id, report: next.report }));
@@ -148,6 +149,13 @@ export function createPanel(services) {
       busy = isBusy(next);
       learning.followKept(next);
     });
+  }
+
+  /** What a reload of this tab opens, and a new tab. @param {string | null} id null: a new chat */
+  function opensNext(id) {
+    storage.set("chat", id);
+    // Other tabs change the browser's value. "" says that this tab has a new chat.
+    tabStorage.set("chat", id ?? "");
   }
 
   /**
@@ -190,7 +198,7 @@ export function createPanel(services) {
     const from = { known, temporary, report: storedReport(id), hooks };
     chat = createChat({ ...services, outbox }, id, from);
     watching = watch();
-    storage.set("chat", !temporary && (known || outbox.of(id).length) ? id : null);
+    opensNext(!temporary && (known || outbox.of(id).length) ? id : null);
     store.set({ chat: chat.get(), attached: attached().get(), workflow: services.summary() });
     learning.followKept(chat.get());
     sentence.update();
@@ -317,9 +325,10 @@ export function createPanel(services) {
     ...createShare(services, store, (page) => showPage(page)),
     ...createUserData(services, { begin, say: (text) => chats.sayToast(text) }),
 
-    /** Loads health, skills and commands, and opens the chat that was open last. */
+    /** Loads health, skills and commands, and opens the chat that was open last, best in this tab. */
     async start() {
-      const last = storage.get("chat");
+      const last = tabStorage.get("chat") ?? storage.get("chat");
+      tabStorage.set("chat", last ?? "");
       const isNew = last !== null && outbox.of(last).some(({ known }) => !known);
       const opened = last ? openChat(last, !isNew) : Promise.resolve();
       await Promise.all([opened, installation.refreshAll()]);
