@@ -524,6 +524,26 @@ test("what a chat did not take while another one was opened is kept before its d
   assert.equal(panel.draft(), "");
 });
 
+test("a message that a chat refuses while another one is open is kept before its newer draft", async () => {
+  /** @type {(() => void)[]} */
+  const going = [];
+  const refusal = new ApiError(413, { code: "too_large", message: "Too large." });
+  const command = (/** @type {string} */ _id, /** @type {any} */ { type }) =>
+    type === "user_message"
+      ? new Promise((_go, fail) => going.push(() => fail(refusal)))
+      : ACCEPTED;
+  const { panel } = open({ command }, { chat: "c" }, { draft: "fir" });
+  await panel.start();
+  const sent = panel.send("first", [], { typed: true });
+  await eventually(() => going.length === 1);
+  panel.keepDraft("next");
+  void panel.newChat();
+  going[0]();
+  assert.equal(await sent, false);
+  await panel.openChat("c");
+  assert.equal(panel.draft(), "first\n\nnext");
+});
+
 test("health is requested again until the server answers", async () => {
   const { panel, server } = open({
     health: inTurn(new NetworkError(), new NetworkError(), HEALTH),

@@ -305,13 +305,29 @@ export function createPanel(services) {
     const sending = chat;
     if (typed) drafts().sent(draftKey());
     const taken = await sending.send(text, files, replaces);
-    const { id, known, temporary } = sending.get();
+    const { id } = sending.get();
     // What was typed meanwhile is the next draft.
     if (taken && typed) void sending.keepDraft(places.of(sending.get()).drafts.of(id, ""));
-    // Another chat is open by now: the text becomes the draft of the chat that it was sent in.
-    const lost = !taken && typed && !temporary && sending !== chat;
-    if (lost) places.kept.drafts.type(known ? id : NEW, text);
+    // The server's draft is what was sent, or the beginning of it. The composer has kept the files.
+    if (!taken && typed && sending !== chat) keepUnsent(sending, text, [], "");
     return taken;
+  }
+
+  /**
+   * Keeps what a chat did not take after another one was opened, before its draft.
+   * @param {import("./chat.js").Chat} from
+   * @param {string} text
+   * @param {readonly Attachment[]} files
+   * @param {string} [stored] the chat's draft where this browser has none
+   */
+  function keepUnsent(from, text, files, stored = from.get().draft) {
+    const { id, known, temporary } = from.get();
+    if (temporary) return;
+    const key = known ? id : NEW;
+    const { drafts, attached } = places.kept;
+    drafts.type(key, [text, drafts.of(key, stored)].filter(Boolean).join("\n\n"));
+    const box = attached.of(key);
+    if (files.length) box.set([...files, ...box.get().files]);
   }
 
   return {
@@ -408,21 +424,7 @@ export function createPanel(services) {
     setWraps: (value) => storage.set("wrap", value ? "1" : null),
 
     attached,
-    /**
-     * Keeps what a chat did not take after another one was opened, before its draft.
-     * @param {import("./chat.js").Chat} from
-     * @param {string} text
-     * @param {readonly Attachment[]} files
-     */
-    keepUnsent(from, text, files) {
-      const { id, known, temporary, draft } = from.get();
-      if (temporary) return;
-      const key = known ? id : NEW;
-      const { drafts, attached } = places.kept;
-      drafts.type(key, [text, drafts.of(key, draft)].filter(Boolean).join("\n\n"));
-      const box = attached.of(key);
-      if (files.length) box.set([...files, ...box.get().files]);
-    },
+    keepUnsent,
     /** @returns {string} unsent text of the open chat */
     draft: () => drafts().of(draftKey(), chat.get().draft),
     /** @param {string} text */
