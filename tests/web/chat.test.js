@@ -725,6 +725,19 @@ test("after a refused connection wake continues after the last event", async () 
   assert.deepEqual(events.asked.at(-1), { seq: 1, epoch: "e1" });
 });
 
+test("retry after a refused connection connects again and asks for no other answer", async () => {
+  const { chat, events, commands } = await openChat({}, { known: false });
+  events.refuse(new ApiError(500, { code: "internal", message: "Boom." }));
+  await chat.send("Hi", []);
+  await until(chat, ({ failure }) => failure);
+  events.refuse(null);
+  events.now({ messages: [commands()[0].message, said("a", "assistant", "Hello")] });
+  await chat.retry();
+  await says(chat, "Hello");
+  assert.deepEqual(commands().map(({ type }) => type), ["user_message"]);
+  assert.equal(chat.get().failure, null);
+});
+
 test("a chat that the server does not have calls the hook gone", async () => {
   const gone = new Promise((resolve) => {
     const routes = {

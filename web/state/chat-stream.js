@@ -133,6 +133,8 @@ export function createChatStream(services, id, listener) {
     server: () => server,
     durations: durations.all,
     open,
+    /** @returns {boolean} whether the server has refused to send the chat's events */
+    isRefused: () => following?.stopped() ?? false,
 
     /** Closes the connection; `open` continues after the last event. */
     close() {

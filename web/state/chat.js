@@ -283,10 +283,10 @@ export function createChat(
 
     send: asking.send,
     regenerate: asking.regenerate,
-    /** Repeats what failed: the command that was not accepted, the answer, or loading the chat. */
+    /** Repeats what failed: the command that was not accepted, loading the chat, or the answer. */
     async retry() {
       if (await asking.repeat()) return;
-      if (store.get().messages.length) await asking.regenerate();
+      if (store.get().messages.length && !stream.isRefused()) await asking.regenerate();
       else {
         set({ failure: null, loading: true });
         await stream.fresh();
