@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 
 import { createCanvasNews } from "../../web/state/canvas-news.js";
-import { ACCEPTED, openChat } from "./fakes.js";
+import { ACCEPTED, eventually, openChat } from "./fakes.js";
 
 /** @param {number} steps @param {Record<string, unknown>} [more] */
 const workflow = (steps, more) => ({
@@ -34,7 +34,7 @@ function canvas() {
     sent.push(each);
     if (refuses) throw new Error("offline");
   };
-  const news = createCanvasNews(() => open, later, send);
+  const news = createCanvasNews(() => open, later, (tell) => tell(), send);
   return {
     news,
     sent,
@@ -109,7 +109,11 @@ test("a stopped canvas sends nothing any more", async () => {
   assert.deepEqual(sent, []);
 });
 
-test("an open chat tells of changes by set_workflow, but not of what its message brought", async () => {
+/**
+ * A known chat, and its canvas.
+ * @param {(id: string, body: any) => unknown} [command] answers each command
+ */
+async function openWithCanvas(command = () => ACCEPTED) {
   /** @type {(() => void)[]} */
   const timers = [];
   let steps = 20;
@@ -120,20 +124,51 @@ test("an open chat tells of changes by set_workflow, but not of what its message
       return () => undefined;
     },
   };
-  const { chat, commands } = await openChat({}, { more, routes: { command: () => ACCEPTED } });
-  const pass = async () => {
-    timers.splice(0).forEach((run) => run());
-    await new Promise((resolve) => setImmediate(resolve));
+  const { chat, commands } = await openChat({}, { more, routes: { command } });
+  return {
+    chat,
+    commands,
+    /** The workflow may have changed, and two seconds pass. @param {number} [now] steps from now on */
+    async change(now = steps) {
+      steps = now;
+      chat.workflowChanged();
+      timers.splice(0).forEach((run) => run());
+      await new Promise((resolve) => setImmediate(resolve));
+    },
   };
+}
+
+test("an open chat tells of changes by set_workflow, but not of what its message brought", async () => {
+  const { chat, commands, change } = await openWithCanvas();
   await chat.send("Hi", []);
-  chat.workflowChanged();
-  await pass();
+  await change();
   assert.deepEqual(commands().map(({ type }) => type), ["user_message"]);
-  steps = 30;
-  chat.workflowChanged();
-  await pass();
+  await change(30);
   assert.deepEqual(commands()[1], { type: "set_workflow", workflow: workflow(30) });
 });
+
+for (const left of [false, true]) {
+  const then = left ? "are not told when the chat was left" : "are one command with the newest graph";
+  test(`changes while a message is on its way ${then}`, async () => {
+    /** @type {(() => void)[]} */
+    const going = [];
+    const { chat, commands, change } = await openWithCanvas(
+      () => new Promise((go) => going.push(() => go(ACCEPTED))),
+    );
+    const sent = chat.send("Hi", []);
+    await eventually(() => going.length === 1);
+    await change(30);
+    await change(40);
+    if (left) chat.leave();
+    for (let at = 0; at < 3; at += 1) {
+      going[at]?.();
+      await sent;
+      await new Promise((resolve) => setImmediate(resolve));
+    }
+    const told = { type: "set_workflow", workflow: workflow(40) };
+    assert.deepEqual(commands().slice(1), left ? [] : [told]);
+  });
+}
 
 test("a chat that the server does not have tells nothing", async () => {
   const timers = [];

@@ -20,19 +20,31 @@ const markOf = (workflow) => workflow.id + fingerprint(workflow.graph);
 /**
  * @param {() => WorkflowSnapshot | undefined} read
  * @param {(run: () => void, milliseconds: number) => () => void} later returns the cancel function
+ * @param {(tell: () => Promise<void>) => Promise<void>} inOrder calls `tell` when all earlier requests
+ *   have ended
  * @param {(workflow: WorkflowSnapshot) => Promise<unknown>} send
  */
-export function createCanvasNews(read, later, send) {
+export function createCanvasNews(read, later, inOrder, send) {
   /** What the server has. */
   let known = "";
   /** The id of a workflow that was found to be too large: it is not looked at again. */
   let large = "";
   /** @type {(() => void) | null} */
   let cancel = null;
+  /** Whether a command waits for earlier requests: it will have the newest graph. */
+  let waits = false;
+  let stopped = false;
 
-  async function look() {
+  function look() {
     cancel = null;
-    const workflow = read();
+    if (waits) return;
+    waits = true;
+    void inOrder(tell);
+  }
+
+  async function tell() {
+    waits = false;
+    const workflow = stopped ? undefined : read();
     if (!workflow?.graph || workflow.id === large) return;
     const mark = markOf(workflow);
     if (mark === known) return;
@@ -53,7 +65,7 @@ export function createCanvasNews(read, later, send) {
   return {
     /** The workflow may have changed. */
     changed() {
-      cancel ??= later(() => void look(), PAUSE);
+      cancel ??= later(look, PAUSE);
     },
     /** A message brought this workflow. @param {WorkflowSnapshot | undefined} workflow */
     sent(workflow) {
@@ -62,9 +74,10 @@ export function createCanvasNews(read, later, send) {
     /** What the server has is not known any more: it gets the workflow, changed or not. */
     renew() {
       known = "";
-      cancel ??= later(() => void look(), PAUSE);
+      cancel ??= later(look, PAUSE);
     },
     stop() {
+      stopped = true;
       cancel?.();
       cancel = null;
     },

@@ -118,8 +118,8 @@ export function createChat(
     params: () => local.params,
   });
   const { inOrder } = delivery;
-  const canvas = createCanvasNews(services.workflow, services.later, (workflow) =>
-    inOrder(() => api.command(id, { type: "set_workflow", workflow })),
+  const canvas = createCanvasNews(services.workflow, services.later, inOrder, (workflow) =>
+    api.command(id, { type: "set_workflow", workflow }),
   );
   const asking = createAsking(services, id, {
     stream,
