@@ -36,6 +36,8 @@ FIRST_SHOWN = """() => {
     return (first.querySelector('.ca-bubble__text, .ca-markdown')?.textContent ?? '').trim()
 }"""
 
+# How far the log is from its end.
+BELOW = "log => Math.round(log.scrollHeight - log.scrollTop - log.clientHeight)"
 # How far above the view an element of the log ends.
 ABOVE = """element => {
     const log = element.closest('[role=log]')
@@ -195,3 +197,30 @@ def test_an_answer_that_streams_does_not_move_what_is_read(
     expect(panel.answer).to_contain_text("done.")
     assert reader.jumps == []
     assert reader.compared > 10
+
+
+def test_a_reader_who_scrolls_up_a_little_is_left_there_and_follows_again_at_the_end(
+    panel: Panel, provider: ProviderThread
+) -> None:
+    first, second = new_wait(), new_wait()
+    parts = [{"text": f"{SENTENCE}\n\n" * 20 + f"Part {part} ends.\n\n"} for part in range(3)]
+    provider.queue(Script([parts[0], {"wait": first}, parts[1], {"wait": second}, parts[2]]))
+    panel.ask("Write a long answer")
+    expect(panel.answer).to_contain_text("Part 0 ends.")
+    panel.scroll_end()
+    assert panel.log.evaluate(BELOW) == 0
+    # A wheel or a finger moves the log by few pixels in a frame.
+    panel.log.evaluate("log => { log.scrollTop -= 10 }")
+    panel.scroll_end()
+    place = panel.log.evaluate("log => log.scrollTop")
+    provider.release(first)
+    expect(panel.answer).to_contain_text("Part 1 ends.")
+    panel.scroll_end()
+    assert panel.log.evaluate("log => log.scrollTop") == place
+    panel.log.evaluate("log => { log.scrollTop = log.scrollHeight }")
+    panel.scroll_end()
+    provider.release(second)
+    expect(panel.answer).to_contain_text("Part 2 ends.")
+    panel.idle()
+    panel.scroll_end()
+    assert panel.log.evaluate(BELOW) == 0

@@ -64,6 +64,8 @@ export function createReadingPlace(log, messages, steps, range) {
     icon("down"),
   );
   let atEnd = true;
+  /** Whether the reader has left the end by a scroll, however short, and has not come back. */
+  let hasLeft = false;
   /** Of changes by `keep`, counted round in the smallest units that a layout has. */
   let changes = 0;
   /** `scrollTop` when the log was last scrolled to the end. */
@@ -137,16 +139,22 @@ export function createReadingPlace(log, messages, steps, range) {
   const toEnd = () => {
     range.last();
     atEnd = true;
+    hasLeft = false;
     pin();
     show(latest, false);
   };
 
   const read = () => {
+    const by = isHidden ? 0 : scrolled();
     settle();
     if (isHidden) return;
     const below = furthest() - log.scrollTop;
+    // A wheel or a finger moves the log by a few pixels in a frame: text that comes in each frame
+    // would bring a reader who scrolls up back to the end each time.
+    if (by <= -1) hasLeft = true;
+    else if (by > 0 || below < 1) hasLeft = false;
     // The editor of a question stays in its place: the log follows again when it is closed.
-    atEnd = below < NEAR && range.reachesEnd() && !log.querySelector(EDITOR);
+    atEnd = below < NEAR && !hasLeft && range.reachesEnd() && !log.querySelector(EDITOR);
     show(latest, below >= NEAR || !range.reachesEnd());
     if (log.scrollTop < EDGE) range.earlier();
     else if (below < EDGE && !range.reachesEnd()) range.later();
