@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { ApiError } from "../../web/services/api.js";
+import { ApiError, NetworkError } from "../../web/services/api.js";
 import { textOf } from "../../web/state/messages.js";
 import {
   ACCEPTED,
@@ -1097,6 +1097,31 @@ test("a refused undo names the nodes that were changed since", async () => {
   assert.deepEqual(chat.get().taken.get("a")?.refused, { nodes: ["3", "57:8"], text: "Changed." });
   assert.equal(chat.get().failure, null);
 });
+
+for (const [what, first, failed] of /** @type {[string, any, any][]} */ ([
+  ["whose answer was lost", new NetworkError("lost"), []],
+  ["that the canvas did not take", { ...ACCEPTED, ...UNDO }, [{ error: "No." }]],
+])) {
+  test(`an undo ${what} is offered again, since the canvas has the changes`, async () => {
+    const results = [...failed];
+    const { chat, events, commands } = await openChat(
+      { messages: [said("u", "user", "Hi"), said("a", "assistant", "Done.")] },
+      {
+        routes: { command: inTurn(first, { ...ACCEPTED, ...UNDO }) },
+        more: { applyChange: async () => results.shift() ?? null },
+      },
+    );
+    await chat.undoEdits("a");
+    events.push("runtime_updated", { runtime: running("idle", { undone: ["a"] }) });
+    events.push("thread_updated", { chat: { title: "Later" } });
+    await until(chat, ({ title }) => title === "Later");
+    assert.equal(chat.get().taken.get("a")?.undone, false);
+    assert.notEqual(chat.get().taken.get("a")?.refused, null);
+    await chat.undoEdits("a");
+    assert.deepEqual(chat.get().taken.get("a"), { undone: true, busy: false, refused: null });
+    assert.deepEqual(commands().map(({ type }) => type), ["undo_edits", "undo_edits"]);
+  });
+}
 
 test("a canvas that does not take the steps is said", async () => {
   const { chat } = await openChat(

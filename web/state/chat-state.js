@@ -39,8 +39,8 @@ import { withAnswers } from "./waiting.js";
  *   in the order of sending
  * @property {ReadonlyMap<string, boolean>} decisions by the id of the question
  * @property {ReadonlyMap<string, import("./waiting.js").Answer>} answers by `questionKey`
- * @property {ReadonlyMap<string, Omit<import("../types.js").TakenBack, "undone">>} taken by the id
- *   of the answer
+ * @property {ReadonlyMap<string, Omit<import("../types.js").TakenBack, "undone"> & {undone?: boolean}>}
+ *   taken by the id of the answer; `undone` where the canvas has not followed the server
  * @property {import("../types.js").ChatParams | null} params that this panel set and no event has yet
  * @property {string | null} offer the message whose workflow the canvas can be brought to
  * @property {ChatState["failure"]} failure of any other action
@@ -127,8 +127,8 @@ function takenOf(server, { taken }) {
   const ids = [...undone, ...taken.keys()];
   return new Map(
     ids.map((id) => {
-      const { busy = false, refused = null } = taken.get(id) ?? {};
-      return [id, { undone: undone.has(id), busy, refused }];
+      const { busy = false, refused = null, undone: here } = taken.get(id) ?? {};
+      return [id, { undone: here ?? undone.has(id), busy, refused }];
     }),
   );
 }

@@ -6,7 +6,7 @@
 
 import { ApiError } from "../services/api.js";
 import { carryOutChanges } from "./canvas-changes.js";
-import { failureOf } from "./failure.js";
+import { failureOf, passes } from "./failure.js";
 import * as list from "./messages.js";
 import { questionKey } from "./waiting.js";
 
@@ -50,23 +50,26 @@ export function createDecisions(services, id, { inOrder, canvas, local, set, get
     }
   }
 
-  /** @param {string} messageId @param {boolean} busy @param {TakenBack["refused"]} [refused] */
-  const note = (messageId, busy, refused = null) =>
-    set({ taken: new Map(local().taken).set(messageId, { busy, refused }) });
+  /** @param {string} messageId @param {Omit<TakenBack, "undone"> & {undone?: boolean}} now */
+  const note = (messageId, now) => set({ taken: new Map(local().taken).set(messageId, now) });
 
   /**
    * @param {string} messageId of the answer
    * @param {"undo_edits" | "redo_edits"} type
    */
   async function change(messageId, type) {
-    note(messageId, true);
+    // Until the canvas has followed, its state counts, and not the server's.
+    const undone = type === "redo_edits";
+    note(messageId, { busy: true, refused: null, undone });
     try {
       const workflow = services.workflow();
       const done = await send({ type, message_id: messageId, ...(workflow ? { workflow } : {}) });
-      note(messageId, false, await carryOutChanges(services, canvas, done));
+      const refused = await carryOutChanges(services, canvas, done);
+      note(messageId, { busy: false, refused, ...(refused ? { undone } : {}) });
     } catch (error) {
       const nodes = error instanceof ApiError ? error.nodes : [];
-      note(messageId, false, { nodes, text: failureOf(error, "action").message });
+      const refused = { nodes, text: failureOf(error, "action").message };
+      note(messageId, { busy: false, refused, ...(passes(error) ? { undone } : {}) });
     }
   }
 
