@@ -151,8 +151,8 @@ export function createReadingPlace(log, messages, steps, range) {
     const below = furthest() - log.scrollTop;
     // A wheel or a finger moves the log by a few pixels in a frame: text that comes in each frame
     // would bring a reader who scrolls up back to the end each time.
-    if (by <= -1) hasLeft = true;
-    else if (by > 0 || below < 1) hasLeft = false;
+    if (below < 1 || by > 0) hasLeft = false;
+    else if (by <= -1) hasLeft = true;
     // The editor of a question stays in its place: the log follows again when it is closed.
     atEnd = below < NEAR && !hasLeft && range.reachesEnd() && !log.querySelector(EDITOR);
     show(latest, below >= NEAR || !range.reachesEnd());
