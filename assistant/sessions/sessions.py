@@ -25,8 +25,8 @@ from ..context.report import Report
 from ..database import utc_now
 from ..errors import NotFound
 from ..messages.parts import DataPart, Message, TextPart
-from ..turn.compaction import Compacting
-from ..turn.service import ContextWatcher, TurnService
+from ..turn.compaction import Compacting, ContextWatcher
+from ..turn.service import TurnService
 from ..turn.stream import TurnStream
 from ..turn.turn_request import TurnRequest
 from .chat_session import ChatSession

@@ -11,6 +11,7 @@ from types import TracebackType
 from typing import Literal
 
 from ..context.compaction_policy import TokenSaving
+from ..context.report import Report
 
 Phase = Literal["summarising", "committing"]
 """A model writes the summary; the cut is made and stored."""
@@ -40,6 +41,17 @@ class Compacting:
 
     def to_json(self) -> dict[str, str]:
         return asdict(self)
+
+
+class ContextWatcher:
+    """Follows what is done to the chats' contexts, in turns and between them. Here each method does
+    nothing."""
+
+    def compacting(self, chat_id: str, compacting: Compacting | None) -> None:
+        """A compaction goes on in the chat; None: not any more."""
+
+    def compacted(self, chat_id: str, report: Report) -> None:
+        """A cut was made between two turns; `report` is that of the next request."""
 
 
 Show = Callable[[Compacting | None], None]

@@ -88,6 +88,8 @@ class TurnRunner:
         try:
             metadata = self._stream.message.metadata
             self._emit(chunks.start(self._stream.message.id, {"created": _now(), **metadata}))
+            if self._turn.failure is not None:
+                raise self._turn.failure
             async with self._services.places.taken():
                 return await self._phases()
         except asyncio.CancelledError:

@@ -33,7 +33,7 @@ from ..workflow.snapshot import Snapshot
 from .ahead import Ahead, brought_by
 from .chat_memories import turn_memories
 from .chat_workflows import ChatWorkflows, LooseWorkflow, TurnWorkflow
-from .compaction import Compacting, Compaction, Progress
+from .compaction import Compacting, Compaction, ContextWatcher, Progress
 from .conversation import Conversation
 from .conversations import BeforeCut, Conversations, nothing_first
 from .edits.chat_edits import ChatEditing
@@ -43,7 +43,7 @@ from .idle.job import IdleChat, IdleJob
 from .open_questions import OpenQuestions
 from .opening import Opening, begun_as, open_in_chat, open_stateless
 from .permission import ChatPermits, NoPermits
-from .preparation import maker, prepare
+from .preparation import First, maker, prepare
 from .recorder import NoStore, Recorder
 from .runner import TurnRunner
 from .stream import TurnStream
@@ -53,17 +53,6 @@ from .turn_request import TurnRequest
 from .turn_services import Services, provider_for
 
 logger = logging.getLogger("comfyui_assistant")
-
-
-class ContextWatcher:
-    """Follows what is done to the chats' contexts, in turns and between them. Here each method does
-    nothing."""
-
-    def compacting(self, chat_id: str, compacting: Compacting | None) -> None:
-        """A compaction goes on in the chat; None: not any more."""
-
-    def compacted(self, chat_id: str, report: Report) -> None:
-        """A cut was made between two turns; `report` is that of the next request."""
 
 
 def _message_id() -> str:
@@ -166,13 +155,7 @@ class TurnService:
         )
         tools = self._tool_context(workflow, conversation, None, stream, edits)
         turn = Turn(
-            opening,
-            stream,
-            conversation,
-            tools,
-            observer,
-            self._questions.ask,
-            NoPermits(),
+            opening, stream, conversation, tools, observer, self._questions.ask, NoPermits()
         )
         self._stateless.add(turn)
         turn.stream.start(self._run_stateless(turn))
@@ -260,23 +243,28 @@ class TurnService:
         observer: TurnObserver,
         workflow: Snapshot,
     ) -> Turn:
-        """Begins the turn in the store, then runs it. Every step that may fail comes before
-        `begin_turn`: an answer in progress must come to its end."""
+        """Begins the turn in the store, then runs it. From `begin_turn` on an answer is in
+        progress, which must come to its end: a later step that fails is the turn's `failure`."""
         self._stop_idle_jobs(chat_id)
         brought = brought_by(opening, workflow, new=start.new)
         known = asyncio.ensure_future(self._conversations.of_chat(chat_id, is_new=start.new))
         first = self._ahead.begin(opening, chat_id, params, known, brought)
         try:
             begun = await self._store.begin_turn(chat_id, start)
-            conversation = await known
         except BaseException:
-            if first is not None:
-                first.cancel()
-                self._conversations.forget(chat_id)
+            self._begin_nothing(chat_id, first)
             raise
         opening = begun_as(opening, begun)
-        await observer.began(opening, begun)
-        workflows = await self._workflows.begin(chat_id, brought)
+        failure: Exception | None = None
+        try:
+            await observer.began(opening, begun)
+            conversation = await known
+            workflows = await self._workflows.begin(chat_id, brought)
+        except Exception as error:
+            failure = error
+            self._begin_nothing(chat_id, first)
+            conversation = self._conversations.stateless()
+            workflows = TurnWorkflow(self._workflows, chat_id, Snapshot(), None, None)
         stream = TurnStream(opening.answer, chat_id, observer.chunk)
         edits = self.edits.of_turn(
             chat_id,
@@ -300,10 +288,17 @@ class TurnService:
             params,
             partial(self._show, chat_id),
             first,
+            failure,
         )
         self._newest[chat_id] = turn
         stream.start(self._run(turn, chat_id, workflows, edits))
         return turn
+
+    def _begin_nothing(self, chat_id: str, first: asyncio.Task[First] | None) -> None:
+        """Takes back what the first request of a turn that cannot run has begun."""
+        if first is not None:
+            first.cancel()
+            self._conversations.forget(chat_id)
 
     async def _run(
         self, turn: Turn, chat_id: str, workflow: TurnWorkflow, edits: TurnEdits
@@ -318,7 +313,8 @@ class TurnService:
         await self._workflows.end(chat_id, workflow, waits=state in WAITING_STATES)
         try:
             await turn.observer.ended(turn, state, recorder.chat)
-            await self._conversations.keep(chat_id, turn.conversation)
+            if turn.failure is None:
+                await self._conversations.keep(chat_id, turn.conversation)
             # A queued message may have begun the next turn meanwhile.
             if state == "idle" and self._newest.get(chat_id) is turn:
                 self._begin_idle_jobs(turn, chat_id)

@@ -67,6 +67,7 @@ class Turn:
     `permits` say which calls need no approval. `chat_id` is None for a turn that is not stored.
     `question_id` gives the question about a call its id. `compacting` shows readers a compaction in
     the middle of the turn. `first` is the turn's first request, where it was begun before the turn.
+    `failure` is why nothing can be done but to end the answer.
     """
 
     opening: Opening
@@ -80,3 +81,4 @@ class Turn:
     params: ChatParams = NO_PARAMS
     compacting: Show = unseen
     first: Task[First] | None = None
+    failure: Exception | None = None

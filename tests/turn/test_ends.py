@@ -15,7 +15,10 @@ from plugin.assistant.chats import Begun, Chat, ChatStore
 from plugin.assistant.errors import StoreError
 from plugin.assistant.messages import chunks
 from plugin.assistant.messages.parts import Message
+from plugin.assistant.sessions.path import ChatPath
 from plugin.assistant.turn.answer_writer import AnswerWriter
+from plugin.assistant.turn.chat_workflows import ChatWorkflows
+from plugin.assistant.turn.conversations import Conversations
 from plugin.assistant.turn.stream import TurnStream
 from plugin.tests.chatting import Chatting, app_of, chatting
 from plugin.tests.providers import Script, ScriptedProvider, tool_call
@@ -244,6 +247,57 @@ async def test_a_full_disk_refuses_the_message_and_takes_it_when_there_is_room(
     chat.provider.queue("Hello")
     assert (await chat.post(body)).text == "Hello"
     assert len((await chat.stored())["messages"]) == 2
+
+
+@pytest.mark.parametrize(
+    ("part", "name"),
+    [(ChatPath, "opened"), (Conversations, "of_chat"), (ChatWorkflows, "begin")],
+)
+async def test_an_answer_that_was_begun_ends_where_its_turn_cannot_be_made(
+    chat: Chatting,
+    monkeypatch: pytest.MonkeyPatch,
+    caplog: pytest.LogCaptureFixture,
+    part: type,
+    name: str,
+) -> None:
+    chat.provider.queue("Hello")
+    await chat.say("Hi")
+
+    async def fail(*_: Any, **__: Any) -> None:
+        raise RuntimeError("a bug")
+
+    monkeypatch.setattr(part, name, fail)
+    stream = await chat.say("How are you?")
+    assert stream.types[-1] == "error"
+    assert stream.error["actions"] == ["retry"]
+    assert "a bug" in caplog.text
+    monkeypatch.undo()
+    stored = await chat.stored()
+    assert stored["state"] == "error"
+    assert [message["role"] for message in stored["messages"]] == ["user", "assistant"] * 2
+    await goes_on(chat)
+    assert len(chat.provider.requests) == 2
+
+
+async def test_a_question_is_settled_where_the_answer_cannot_go_on(
+    chat: Chatting, bench: Bench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    chat.provider.queue(Script([tool_call("erase", id="e1")]))
+    await chat.say("Hi")
+    assert (await chat.stored())["state"] == "paused"
+
+    async def fail(*_: Any) -> None:
+        raise RuntimeError("a bug")
+
+    monkeypatch.setattr(ChatWorkflows, "begin", fail)
+    await chat.command(type="approve_tools", ids=["e1"])
+    await chat.join()
+    monkeypatch.undo()
+    stored = await chat.stored()
+    assert stored["state"] == "error"
+    [call] = [part for part in stored["messages"][1]["parts"] if part["type"] == "dynamic-tool"]
+    assert call["state"] == "output-error"
+    await goes_on(chat)
 
 
 async def test_an_answer_that_cannot_be_kept_is_given_all_the_same(
