@@ -104,13 +104,20 @@ class ChatEdits:
 
         return await self._store.read(chat_id, work)
 
-    async def mark(self, chat_id: str, message_id: str, undone: bool) -> None:
-        """Note that the edits of an answer are taken back, or made again."""
-        await self._change(chat_id, lambda t: edit_rows.mark(t, chat_id, message_id, undone))
+    async def mark(
+        self, chat_id: str, message_id: str, undone: bool, workflow_id: str | None = None
+    ) -> None:
+        """Note that the edits of an answer are taken back, or made again: those of one workflow, or
+        all."""
+        mine = (chat_id, message_id, undone, workflow_id)
+        await self._change(chat_id, lambda t: edit_rows.mark(t, *mine))
 
-    async def mark_taking_back(self, chat_id: str, message_id: str) -> None:
+    async def mark_taking_back(
+        self, chat_id: str, message_id: str, workflow_id: str | None = None
+    ) -> None:
         """Note that the edits of an answer are there again, which a later answer had taken back."""
-        await self._change(chat_id, lambda t: edit_rows.mark_taking_back(t, chat_id, message_id))
+        mine = (chat_id, message_id, workflow_id)
+        await self._change(chat_id, lambda t: edit_rows.mark_taking_back(t, *mine))
 
     async def _change(self, chat_id: str, work: Callable[[Transaction], None]) -> None:
         try:

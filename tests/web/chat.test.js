@@ -1088,6 +1088,21 @@ test("undo carries the server's steps out, and the server says that it is undone
   assert.deepEqual(chat.get().taken.get("a"), { undone: true, busy: false, refused: null });
 });
 
+test("workflows that are not open are named: the changes there stay as they are", async () => {
+  const { chat } = await openChat(
+    { runtime: running("idle", { undone: ["b"] }) },
+    {
+      routes: { command: () => ({ ...ACCEPTED, ...UNDO, left: ["flux", "wan"] }) },
+      more: { applyChange: async () => null },
+    },
+  );
+  await chat.undoEdits("a");
+  const text = "Not taken back in: flux, wan. Open that workflow and try again.";
+  assert.deepEqual(chat.get().taken.get("a"), { undone: false, busy: false, refused: { nodes: [], text } });
+  await chat.redoEdits("b");
+  assert.equal(chat.get().taken.get("b")?.refused?.text, "Still taken back in: flux, wan.");
+});
+
 test("a refused undo names the nodes that were changed since", async () => {
   const refuse = () => {
     throw new ApiError(409, { code: "changed_since", message: "Changed.", nodes: ["3", "57:8"] });

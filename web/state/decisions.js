@@ -5,6 +5,7 @@
  */
 
 import { ApiError } from "../services/api.js";
+import { t } from "../strings.js";
 import { carryOutChanges } from "./canvas-changes.js";
 import { failureOf, passes } from "./failure.js";
 import * as list from "./messages.js";
@@ -65,7 +66,9 @@ export function createDecisions(services, id, { inOrder, canvas, local, set, get
       const workflow = services.workflow();
       const done = await send({ type, message_id: messageId, ...(workflow ? { workflow } : {}) });
       const refused = await carryOutChanges(services, canvas, done);
-      note(messageId, { busy: false, refused, ...(refused ? { undone } : {}) });
+      const names = done.left?.join(", ");
+      const left = names ? { nodes: [], text: t(`edits.left.${type}`, { names }) } : null;
+      note(messageId, { busy: false, refused: refused ?? left, ...(refused ? { undone } : {}) });
     } catch (error) {
       const nodes = error instanceof ApiError ? error.nodes : [];
       const refused = { nodes, text: failureOf(error, "action").message };

@@ -89,6 +89,8 @@ export const CARDS = {
   "edits.undo": "Undo this turn",
   "edits.redo": "Redo",
   "edits.undone": "The changes of this answer are taken back.",
+  "edits.left.undo_edits": "Not taken back in: {names}. Open that workflow and try again.",
+  "edits.left.redo_edits": "Still taken back in: {names}.",
   "edits.changed":
     "Changed since, so nothing was done. Take back these later changes first (Ctrl+Z on the canvas):",
   "node.show": "Show {name} on the canvas",

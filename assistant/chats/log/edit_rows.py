@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Final
 
-from sqlalchemy import delete, func, insert, select, type_coerce, update
+from sqlalchemy import ColumnElement, delete, func, insert, select, type_coerce, update
 from sqlalchemy.types import NullType
 
 from ...database import Transaction
@@ -131,22 +131,42 @@ def graph(transaction: Transaction, chat_id: str, digest: str) -> dict[str, Any]
     return graph_rows.unpacked(transaction.execute(query).scalar())
 
 
-def mark(transaction: Transaction, chat_id: str, message_id: str, undone: bool) -> None:
-    """Note that the edits of an answer are taken back, or made again."""
-    own = (edits.c.chat_id == chat_id) & (edits.c.message_id == message_id)
-    transaction.execute(update(edits).where(own).values(undone=undone))
+def mark(
+    transaction: Transaction,
+    chat_id: str,
+    message_id: str,
+    undone: bool,
+    workflow_id: str | None = None,
+) -> None:
+    """Note that the edits of an answer are taken back, or made again: those of one workflow, or
+    all."""
+    _mark(transaction, chat_id, edits.c.message_id == message_id, undone, workflow_id)
 
 
-def mark_taking_back(transaction: Transaction, chat_id: str, message_id: str) -> None:
-    """Note as taken back all edits that took back those of an answer."""
-    own = (edits.c.chat_id == chat_id) & (edits.c.takes_back == message_id)
-    transaction.execute(update(edits).where(own).values(undone=True))
+def mark_taking_back(
+    transaction: Transaction, chat_id: str, message_id: str, workflow_id: str | None = None
+) -> None:
+    """Note as taken back the edits that took back those of an answer."""
+    _mark(transaction, chat_id, edits.c.takes_back == message_id, True, workflow_id)
 
 
 def copy(transaction: Transaction, chat_id: str, target_id: str) -> None:
     """Copy the edits of a chat into the chat `target_id`, which is new."""
     for table in (edits, edit_graphs):
         graph_rows.copy_rows(transaction, table, chat_id, target_id)
+
+
+def _mark(
+    transaction: Transaction,
+    chat_id: str,
+    which: ColumnElement[bool],
+    undone: bool,
+    workflow_id: str | None,
+) -> None:
+    own = (edits.c.chat_id == chat_id) & which
+    if workflow_id is not None:
+        own &= edits.c.workflow_id == workflow_id
+    transaction.execute(update(edits).where(own).values(undone=undone))
 
 
 def _put(transaction: Transaction, chat_id: str, graph: PackedGraph) -> None:

@@ -54,19 +54,26 @@ class TakingBack:
         self.newest: NewestWorkflows | None = None
 
     async def take_back(self, chat_id: str, asked: Asked) -> Json:
-        """Raises Conflict (`changed_since`, with `nodes`; `nothing_to_undo`, `nothing_to_redo`;
-        `other_workflow` where the canvas shows none of the workflows that were edited)."""
+        """For a client with a canvas only the workflow that is open there: the canvas could not
+        follow in others, whose names are `left`. Raises Conflict (`changed_since`, with `nodes`;
+        `nothing_to_undo`, `nothing_to_redo`; `other_workflow` where the canvas shows none of the
+        workflows that were edited)."""
         assert asked.message_id is not None, "the command names an answer"
         found = await self._edits.of_message(chat_id, asked.message_id)
         by_workflow: dict[str, list[StoredEdit]] = {}
         for one in found:
             by_workflow.setdefault(one.edit.workflow_id, []).append(one)
-        if asked.canvas and asked.workflow.id and found and asked.workflow.id not in by_workflow:
-            # The canvas could not follow, and what it shows would not be what the chat knows.
-            raise Conflict(
-                "Another workflow is open: open the one that was changed, and try again.",
-                code="other_workflow",
-            )
+        only = asked.workflow.id if asked.canvas and asked.workflow.id and found else None
+        left: list[str] = []
+        if only is not None:
+            if only not in by_workflow:
+                raise Conflict(
+                    "Another workflow is open: open the one that was changed, and try again.",
+                    code="other_workflow",
+                )
+            others = [one.edit for one in found if one.edit.workflow_id != only]
+            left = list({one.name: 0 for one in others if one.undone == asked.redo})
+            by_workflow = {only: by_workflow[only]}
         definitions = await self._known()
         todo: list[tuple[Snapshot, Planned]] = []
         nodes: list[str] = []
@@ -85,12 +92,15 @@ class TakingBack:
                 extra={"nodes": nodes},
             )
         told = [await self._done(chat_id, *one, asked, definitions) for one in todo]
-        await self._mark(chat_id, asked, found)
+        await self._mark(chat_id, asked, found, only)
         if not todo:
             what = "redo" if asked.redo else "undo"
             said = "There is nothing to make again." if asked.redo else "There is nothing to undo."
+            if left:
+                said += f" The answer changed other workflows, too: {', '.join(left)}."
             raise Conflict(said, code=f"nothing_to_{what}")
-        return told[0] if len(told) == 1 else {**told[0], "also": told[1:]}
+        also = {"also": told[1:]} if told[1:] else {}
+        return {**told[0], **also, **({"left": left} if left else {})}
 
     async def restore(self, chat_id: str, asked: Asked) -> Json:
         """Raises Conflict (`nothing_to_restore`), and NotFound for a message that is not on the
@@ -108,17 +118,20 @@ class TakingBack:
             chat_id, snapshot, planned, replace(asked, message_id=None), definitions
         )
 
-    async def _mark(self, chat_id: str, asked: Asked, found: Sequence[StoredEdit]) -> None:
-        """Notes which answers' edits are taken back now. What an answer took back itself is there
-        again when its own edits are taken back, and its taking back is undone when that is made
-        again."""
+    async def _mark(
+        self, chat_id: str, asked: Asked, found: Sequence[StoredEdit], only: str | None
+    ) -> None:
+        """Notes which answers' edits are taken back now, of the workflow `only` or of all. What an
+        answer took back itself is there again when its own edits are taken back, and its taking
+        back is undone when that is made again."""
         assert asked.message_id is not None, "the command names an answer"
         if found:
-            await self._edits.mark(chat_id, asked.message_id, not asked.redo)
+            await self._edits.mark(chat_id, asked.message_id, not asked.redo, only)
             if asked.redo:
-                await self._edits.mark_taking_back(chat_id, asked.message_id)
-        for other in {one.edit.takes_back for one in found} - {None}:
-            await self._edits.mark(chat_id, str(other), asked.redo)
+                await self._edits.mark_taking_back(chat_id, asked.message_id, only)
+        for other, workflow_id in {(one.edit.takes_back, one.edit.workflow_id) for one in found}:
+            if other is not None and only in (None, workflow_id):
+                await self._edits.mark(chat_id, other, asked.redo, workflow_id)
 
     async def _done(
         self,

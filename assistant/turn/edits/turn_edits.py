@@ -88,7 +88,7 @@ class TurnEdits:
 
     async def outlook_back(self, turn: int) -> Outlook:
         """What taking back would do. Raises ToolError where it cannot be done."""
-        message_id, plan = await self._taking_back(turn)
+        message_id, plan, _ = await self._taking_back(turn)
         _, planned = await self._foreseen_once(("back", message_id), plan)
         return await self._outlook(planned)
 
@@ -107,8 +107,9 @@ class TurnEdits:
         return answer
 
     async def take_back(self, call_id: str, turn: int) -> Json:
-        """Takes back the edits of the `turn`-th last answer that edited. Raises ToolError."""
-        message_id, plan = await self._taking_back(turn)
+        """Takes back what the `turn`-th last answer that edited did to the open workflow. Raises
+        ToolError."""
+        message_id, plan, others = await self._taking_back(turn)
         definitions, planned = await self._foreseen_once(("back", message_id), plan)
         own, workflow_id = message_id == self.answer_id, self.workflow.current.id
         answer = await self._carry_out(
@@ -123,18 +124,21 @@ class TurnEdits:
         if own:
             self._removals.forget(workflow_id)
         elif self.store is not None and self.chat_id is not None:
-            await self.store.mark(self.chat_id, message_id, True)
-        return answer
+            await self.store.mark(self.chat_id, message_id, True, workflow_id)
+        return {**answer, "not_taken_back_in": others} if others else answer
 
-    async def _taking_back(self, turn: int) -> tuple[str, Plan]:
-        """The `turn`-th last answer that edited, and the plan that takes its edits back."""
+    async def _taking_back(self, turn: int) -> tuple[str, Plan, list[str]]:
+        """The `turn`-th last answer that edited, the plan that takes its edits of the open workflow
+        back, and the names of the other workflows that it edited."""
         if self.store is None or self.chat_id is None:
             raise ToolError("Edits can be taken back in a stored chat only, and this is none.")
-        message_id, workflow_id = await self._edited_turn(turn)
+        message_id, names = await self._edited_turn(turn)
+        open_now = self.workflow.current.id
+        if open_now not in names:
+            raise ToolError("These edits are of another workflow than the one that is open.")
         found = await self.store.of_message(self.chat_id, message_id)
-        return message_id, taking_back(
-            [one for one in found if one.edit.workflow_id == workflow_id]
-        )
+        plan = taking_back([one for one in found if one.edit.workflow_id == open_now])
+        return message_id, plan, [name for one, name in names.items() if one != open_now]
 
     async def open(
         self,
@@ -180,26 +184,22 @@ class TurnEdits:
             raise ToolError(error.message) from error
         return {"id": snapshot.id, "name": snapshot.name, "revision": found}
 
-    async def _edited_turn(self, turn: int) -> tuple[str, str]:
-        """The `turn`-th last answer of the path that edited, and the workflow that it edited last.
-        What was taken back, and what only took back, does not count."""
+    async def _edited_turn(self, turn: int) -> tuple[str, dict[str, str]]:
+        """The `turn`-th last answer of the path that edited, and the names of the workflows that it
+        edited by their ids. What was taken back, and what only took back, does not count."""
         assert self.store is not None and self.chat_id is not None, "a chat has a store"
         on_path = set(self.path())
-        latest: dict[str, Edit] = {}
+        by_answer: dict[str, dict[str, str]] = {}
         for edit in await self.store.of_chat(self.chat_id):
             if edit.message_id in on_path and not edit.undone and edit.takes_back is None:
-                latest.pop(edit.message_id, None)
-                latest[edit.message_id] = edit
-        found = list(reversed(latest.values()))
+                names = by_answer.pop(edit.message_id, {})
+                by_answer[edit.message_id] = {**names, edit.workflow_id: edit.name}
+        found = list(reversed(by_answer.items()))
         if not found:
             raise ToolError("No answer of this chat has edits that could be taken back.")
         if turn > len(found):
             raise ToolError(f"Only {len(found)} answers of this chat have edits to take back.")
-        edit = found[turn - 1]
-        open_now = self.workflow.current
-        if edit.workflow_id != open_now.id:
-            raise ToolError("These edits are of another workflow than the one that is open.")
-        return edit.message_id, edit.workflow_id
+        return found[turn - 1]
 
     async def _foreseen_once(
         self, edit: tuple[str, object], plan: Plan

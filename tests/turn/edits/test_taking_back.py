@@ -298,6 +298,80 @@ async def test_undo_on_a_canvas_is_handed_over(chat: Chatting) -> None:
     assert sampler_values(await newest(chat))[2] == 20
 
 
+async def edited_two(chat: Chatting) -> tuple[str, Json, Json]:
+    """An answer that edits the open workflow, then another one that it opens: the id of the answer,
+    and the two workflows as it left them."""
+    add = edit({"op": "add", "id": "up", "type": "EmptyLatentImage"}, id="e2")
+    other = {"template": "image_z_image_turbo", "name": "Z"}
+    opening = tool_call("openWorkflow", other, id="o1")
+    chat.provider.queue(*(Script([one]) for one in (set_steps(30), opening, add)), "Done.")
+    stream = await chat.say("Edit both", workflow=workflow())
+    opened = stream.of("tool-output-available")[1]["output"]["id"]
+    second = {"id": opened, "name": "Z", "graph": await newest(chat)}
+    return str(stream.chunks[0]["messageId"]), workflow(portrait(steps=30)), second
+
+
+async def test_the_model_takes_back_what_it_edited_in_the_open_workflow_only(
+    chat: Chatting,
+) -> None:
+    async with Panel(chat, "tab-9").subscribed() as panel:
+        answer, first, second = await edited_two(chat)
+        chat.provider.queue(UNDO, "Taken back.")
+        stream = await chat.say("Undo that", workflow=second)
+        [output] = stream.of("tool-output-available")
+        assert output["output"]["not_taken_back_in"] == ["portrait"]
+        assert "undone" not in panel.runtime
+        chat.provider.queue(UNDO, "Taken back.")
+        stream = await chat.say("And the first one", workflow=first)
+        [output] = stream.of("tool-output-available")
+        assert output["output"]["values"] == {"3": {"steps": 20}}
+        assert "not_taken_back_in" not in output["output"]
+        await panel.until(lambda: panel.runtime.get("undone") == [answer])
+
+
+async def test_a_person_takes_back_what_the_canvas_shows_and_is_told_what_else_there_is(
+    chat: Chatting,
+) -> None:
+    async with Panel(chat).subscribed() as panel:
+        answer, first, second = await edited_two(chat)
+        sent = {"client_id": "tab-1"}
+        back = await undo(chat, answer, **sent, workflow=first)
+        assert (back["workflow_id"], back["left"]) == ("w1", ["Z"])
+        assert "also" not in back and "undone" not in panel.runtime
+        refused = await undo(chat, answer, 409, **sent, workflow=workflow())
+        assert refused["reason"] == "nothing_to_undo" and "Z" in refused["error"]["message"]
+        back = await undo(chat, answer, **sent, workflow=second)
+        assert back["workflow_id"] == second["id"] and "left" not in back
+        await panel.until(lambda: panel.runtime.get("undone") == [answer])
+        again = await redo(chat, answer, **sent, workflow=workflow())
+        assert (again["workflow_id"], again["left"]) == ("w1", ["Z"])
+        await panel.until(lambda: "undone" not in panel.runtime)
+
+
+async def test_without_a_canvas_all_workflows_of_an_answer_are_taken_back(chat: Chatting) -> None:
+    answer, first, _ = await edited_two(chat)
+    back = await undo(chat, answer, workflow=first)
+    assert [one["workflow_id"] for one in back["also"]] == ["w1"]
+    assert "left" not in back
+    assert (await undo(chat, answer, 409))["reason"] == "nothing_to_undo"
+
+
+async def test_what_took_back_one_workflow_is_taken_back_there_only(chat: Chatting) -> None:
+    async with Panel(chat, "tab-9").subscribed() as panel:
+        answer, first, second = await edited_two(chat)
+        chat.provider.queue(UNDO, "Taken back.")
+        stream = await chat.say("Undo that", workflow=second)
+        chat.provider.queue(UNDO, "Taken back.")
+        await chat.say("And the first one", workflow=first)
+        await panel.until(lambda: panel.runtime.get("undone") == [answer])
+        back = stream.chunks[0]["messageId"]
+        await undo(chat, back)
+        await panel.until(lambda: panel.runtime.get("undone") == [back])
+        chat.provider.queue(UNDO, "Nothing left.")
+        await chat.say("Once more", workflow=workflow())
+        assert "another workflow" in results(chat)[-1], "the first one is taken back still"
+
+
 async def at(chat: Chatting, message_id: str, identity: str = "c1") -> tuple[str, bool]:
     [found] = await graphs(chat, f"?message_id={message_id}", identity)
     return found["revision"], found["current"]
