@@ -44,6 +44,7 @@ logger = logging.getLogger("comfyui_assistant")
 
 TITLES: Final = {tool.name: tool.title for tool in EDIT_TOOLS}
 NO_DEFINITIONS: Final = "ComfyUI's node definitions cannot be read, so nothing can be edited."
+NOT_NOTED: Final = "The edits are taken back, but the chat still counts them as made: {}"
 OPEN_ONE: Final = f"{OPEN_TOOL} opens a template or a saved workflow."
 
 
@@ -124,7 +125,11 @@ class TurnEdits:
         if own:
             self._removals.forget(workflow_id)
         elif self.store is not None and self.chat_id is not None:
-            await self.store.mark(self.chat_id, message_id, True, workflow_id)
+            try:
+                await self.store.mark(self.chat_id, message_id, True, workflow_id)
+            except AssistantError as error:  # The workflow is changed all the same.
+                logger.warning("Edits were not marked: %s", ascii(error.message)[1:-1])
+                answer = {**answer, "not_noted": NOT_NOTED.format(error.message)}
         return {**answer, "not_taken_back_in": others} if others else answer
 
     async def _taking_back(self, turn: int) -> tuple[str, Plan, list[str]]:

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from plugin.assistant.chats import ChatGraphs
+from plugin.assistant.chats import ChatEdits, ChatGraphs
 from plugin.assistant.errors import StoreError
 from plugin.assistant.workflow.edits.steps import steps_between
 from plugin.tests.chatting import Chatting
@@ -375,6 +375,28 @@ async def test_what_took_back_one_workflow_is_taken_back_there_only(chat: Chatti
 async def at(chat: Chatting, message_id: str, identity: str = "c1") -> tuple[str, bool]:
     [found] = await graphs(chat, f"?message_id={message_id}", identity)
     return found["revision"], found["current"]
+
+
+async def test_what_was_taken_back_is_told_where_it_cannot_be_noted(
+    chat: Chatting, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    answer = await edited(chat, STEPS, workflow=workflow())
+
+    async def fail(*_: Any) -> None:
+        raise StoreError("The disk is full.")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(ChatEdits, "mark", fail)
+        chat.provider.queue(UNDO, "Taken back.")
+        stream = await chat.say("Undo that")
+    [output] = stream.of("tool-output-available")
+    assert output["output"]["values"] == {"3": {"steps": 20}}
+    assert "The disk is full." in output["output"]["not_noted"]
+    assert sampler_values(await newest(chat))[2] == 20
+    chat.provider.queue(UNDO, "It is so already.")
+    await chat.say("Once more")
+    assert "taken back already" in results(chat)[-1]
+    assert (await undo(chat, answer, 409))["reason"] == "nothing_to_undo"
 
 
 async def test_which_workflow_it_was_at_a_message(chat: Chatting) -> None:
