@@ -290,6 +290,20 @@ test("a hidden panel closes its connections after a while, unless a turn runs", 
   await eventually(() => events.readers.size === 1);
 });
 
+test("a hidden panel keeps reading a temporary chat, which ends without a reader", async () => {
+  const { panel, events, rest, commands } = open();
+  await panel.newTemporaryChat();
+  await panel.send("a secret", []);
+  await eventually(() => events.readers.size === 1);
+  events.push("message_added", { message: commands()[0].message, after: null });
+  await until(panel, ({ chat }) => chat.status === "idle");
+  panel.setShown(false);
+  rest();
+  assert.equal(events.readers.size, 1);
+  await panel.newChat();
+  assert.equal(events.readers.size, 0);
+});
+
 const CHATS = [
   { id: "c", title: "One", updated: "2026-11-21T10:00:00Z", messages: 2, state: "idle" },
   { id: "d", title: "Two", updated: "2026-11-20T10:00:00Z", messages: 4, state: "idle" },

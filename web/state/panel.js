@@ -101,7 +101,8 @@ export function createPanel(services) {
     later: services.later,
     works: () => chat.works(),
     rest() {
-      chat.rest();
+      // The server ends a temporary chat that nobody reads.
+      if (!chat.get().temporary) chat.rest();
       chats.closeList();
     },
     wake() {

@@ -1,7 +1,7 @@
 // @ts-check
 /**
- * Closes the panel's connections when the panel has been hidden for a while and no turn runs. A
- * browser allows six connections per host for all its tabs together.
+ * Closes the panel's connections when the panel has been hidden for a while and no turn runs, but for
+ * that of a temporary chat. A browser allows six connections per host for all its tabs together.
  */
 
 /** Milliseconds that a hidden panel keeps its connections. */
