@@ -133,6 +133,11 @@ class Sessions(ContextWatcher):
         """The chat's session if it is in memory, else None."""
         return self._sessions.get(chat_id(identity))
 
+    def used(self, identity: str) -> float | None:
+        """When the chat's session was asked for last, in seconds of the clock; None if it is not in
+        memory."""
+        return self._used.get(identity)
+
     def running(self, identity: str) -> TurnStream | None:
         """The stream of the chat's turn, or None when no turn runs in this process."""
         session = self.known(identity)

@@ -1,5 +1,5 @@
 """Which chats are temporary, and when they end: when they are deleted, after ten minutes without a
-reader, or with this process."""
+reader and without a request, or with this process."""
 
 from __future__ import annotations
 
@@ -59,9 +59,11 @@ class TemporaryChats:
             now = self._clock()
             for chat_id, seen in tuple(self._seen.items()):
                 session = self._sessions.known(chat_id)
-                if session is not None and not session.quiet:
-                    self._seen[chat_id] = now
-                elif now - seen >= UNREAD_SECONDS:
+                is_read = session is not None and not session.quiet
+                seen = now if is_read else max(seen, self._sessions.used(chat_id) or seen)
+                self._seen[chat_id] = seen
+                # The reader that was seen may have left just before the next look.
+                if now - seen >= UNREAD_SECONDS + LOOK_SECONDS:
                     self.forget(chat_id)
                     try:
                         await self._delete(chat_id)

@@ -82,9 +82,10 @@ async def test_a_kept_chat_does_not_become_temporary(chat: Chatting) -> None:
     assert await listed(chat) == ["c1"]
 
 
-async def test_it_ends_after_ten_minutes_without_a_reader() -> None:
+async def test_it_ends_after_ten_minutes_without_a_reader_or_a_request() -> None:
     now = 0.0
-    readers = {"t1": True, "t2": False}
+    readers = {"t1": True, "t2": False, "t3": False}
+    used = {"t1": 0.0, "t2": 0.0, "t3": 90.0}
     ended: list[str] = []
     looks = asyncio.Queue[None]()
 
@@ -99,18 +100,33 @@ async def test_it_ends_after_ten_minutes_without_a_reader() -> None:
     def known(chat_id: str) -> Any:
         return SimpleNamespace(quiet=not readers[chat_id])
 
-    sessions = cast("Any", SimpleNamespace(known=known))
+    sessions = cast("Any", SimpleNamespace(known=known, used=used.get))
     chats = TemporaryChats(sessions, delete, clock=lambda: now, sleep=sleep)
-    chats.add("t1")
-    chats.add("t2")
-    for _ in range(int(UNREAD_SECONDS / 60) + 1):
+    for chat_id in readers:
+        chats.add(chat_id)
+    for _ in range(int(UNREAD_SECONDS / 60)):
         looks.put_nowait(None)
+    for _ in range(100):
+        await asyncio.sleep(0)
+    assert ended == [], "a reader may have left after the first look"
+    looks.put_nowait(None)
     for _ in range(100):
         await asyncio.sleep(0)
     assert ended == ["t2"]
     assert "t1" in chats
     assert "t2" not in chats
+    assert "t3" in chats
     await chats.close()
+
+
+async def test_each_request_to_it_counts(chat: Chatting, monkeypatch: pytest.MonkeyPatch) -> None:
+    await chat.client.post("/api/chats", json={"id": "t1", "temporary": True})
+    sessions = chat.assistant.space_of("default").of_chat("t1").sessions
+    monkeypatch.setattr(sessions, "_clock", lambda: 4711.0)
+    chat.provider.queue("Hello")
+    await chat.say("Hi", "t1")
+    assert sessions.used("t1") == 4711.0
+    assert sessions.used("t2") is None
 
 
 async def test_a_branch_of_it_is_temporary_too(chat: Chatting) -> None:
