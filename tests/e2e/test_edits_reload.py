@@ -119,6 +119,30 @@ def test_a_reload_before_the_result_has_arrived_sends_it_again(
     assert upscalers(canvas) == 1
 
 
+def test_an_edit_whose_turn_was_stopped_before_its_result_arrived_is_taken_back_after_a_reload(
+    own: Panel, canvas: Canvas, provider: ProviderThread
+) -> None:
+    def drop(route: Route) -> None:
+        sent = route.request.post_data_json or {}
+        if sent.get("type") == "tool_result":
+            route.abort()
+        else:
+            route.continue_()
+
+    own.page.route(COMMANDS, drop)
+    asked(own, provider, edit())
+    own.page.wait_for_function(UPSCALED)
+    own.stop.click()
+    own.idle()
+    own.page.goto("about:blank")
+    own.page.unroute(COMMANDS)
+    own.page.go_back()
+    own.ready()
+    own.open()
+    own.page.wait_for_function(f"() => !({UPSCALED})()")
+    assert upscalers(canvas) == 0
+
+
 def test_a_reload_after_the_result_was_taken_does_nothing_twice(
     own: Panel, canvas: Canvas, provider: ProviderThread
 ) -> None:

@@ -6,7 +6,7 @@ import { ApiError, NetworkError } from "../../web/services/api.js";
 import { changeSince } from "../../web/services/canvas-base.js";
 import { createCanvasHand } from "../../web/services/canvas-hand.js";
 import { unknownTypes } from "../../web/services/canvas-steps.js";
-import { createEditResults, LOST } from "../../web/services/edit-results.js";
+import { createEditResults, keyOf, LOST } from "../../web/services/edit-results.js";
 import { freeName } from "../../web/services/host.js";
 import { createPanelStorage } from "../../web/services/storage.js";
 import { ACCEPTED, heldWait, inTurn, offline, openChat, running, said } from "./fakes.js";
@@ -33,6 +33,9 @@ function fakeHand(/** @type {any} */ result = APPLIED, takesBack = true) {
   const log = [];
   return {
     log,
+    sends: () => undefined,
+    arrived: () => undefined,
+    onItsWay: () => null,
     run: async (/** @type {any} */ { tool_call_id: id }) => {
       log.push(`run ${id}`);
       return result;
@@ -114,6 +117,32 @@ test("a call of another answer with the same id is another call", async () => {
   };
   for (const answer of ["a", "a", "b"]) await open(answer);
   assert.deepEqual(tabs, ["a", "a", "b"]);
+});
+
+test("a result that had not arrived when the page was left is sent again, and its edit taken back", async () => {
+  const storage = createPanelStorage("", () => {
+    throw new Error("blocked");
+  });
+  /** The hand of a page whose tab has this storage. */
+  const page = () => {
+    const results = createEditResults(storage);
+    const hand = fakeHand();
+    const run = (/** @type {any} */ call) => {
+      results.keep(keyOf(call), /** @type {any} */ (APPLIED));
+      return hand.run(call);
+    };
+    return { ...results, ...hand, run, sends: results.sends, arrived: results.arrived, onItsWay: results.onItsWay };
+  };
+  const first = page();
+  await opened(first, offline, waiting(call({ message_id: "a" })), { wait: heldWait().wait });
+  assert.deepEqual(first.log, ["run call_1"]);
+  const second = page();
+  const { sent } = await opened(second, () => UNDO, running("idle"));
+  assert.equal(sent[0].tool_call_id, "call_1");
+  assert.deepEqual(second.log, ["run call_1", "undo call_1"]);
+  const third = page();
+  await opened(third, () => UNDO, running("idle"));
+  assert.deepEqual(third.log, []);
 });
 
 test("edits of another panel are left alone", async () => {

@@ -216,6 +216,7 @@ export function services(/** @type {any} */ api, /** @type {Record<string, unkno
     workflow: () => ({ id: "w", name: "flux", graph: {}, selection: [] }),
     workflowName: () => ({ id: "w", name: "flux" }),
     applyChange: async () => null,
+    hand: { onItsWay: () => null },
     later: () => () => undefined,
     wait: () => new Promise((resolve) => setImmediate(resolve)),
     frame: (/** @type {() => void} */ draw) => draw(),

@@ -114,6 +114,10 @@ export function createCanvasHand(host, openId, results, leave) {
   }
 
   return {
+    sends: results.sends,
+    arrived: results.arrived,
+    onItsWay: results.onItsWay,
+
     /**
      * Carries a call out, unless this tab has done it before.
      * @param {EditCall} call

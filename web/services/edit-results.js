@@ -6,6 +6,7 @@
 
 const IDS = "edits";
 const LAST = "edit";
+const SENT = "edit.sent";
 /** Ids that are kept: far more than calls that can wait. */
 const MOST = 100;
 
@@ -32,12 +33,43 @@ export function createEditResults(storage) {
     }
   };
 
+  /** What the page before this one sent last. */
+  let before = read(SENT, null);
+
+  /** @param {string} id `keyOf` the call @returns {EditResult | null} null: it is not carried out */
+  function of(id) {
+    if (!read(IDS, []).includes(id)) return null;
+    const last = read(LAST, null);
+    return last?.id === id ? last.result : { error: LOST };
+  }
+
   return {
-    /** @param {string} id `keyOf` the call @returns {EditResult | null} null: it is not carried out */
-    of(id) {
-      if (!read(IDS, []).includes(id)) return null;
-      const last = read(LAST, null);
-      return last?.id === id ? last.result : { error: LOST };
+    of,
+
+    /**
+     * The call's result is to be sent.
+     * @param {string} chat id
+     * @param {import("./canvas-hand.js").EditCall} call
+     */
+    sends(chat, { tool_call_id, message_id, tool, workflow_id }) {
+      const call = { tool_call_id, message_id, tool, workflow_id };
+      storage.set(SENT, JSON.stringify({ chat, call }));
+    },
+
+    /** The result that was sent last has arrived, or nobody waits for it. */
+    arrived: () => storage.set(SENT, null),
+
+    /**
+     * The call of the chat that was carried out before the page was loaded again, and whose result
+     * may not have arrived; it is given once.
+     * @param {string} chat id
+     * @returns {import("./canvas-hand.js").EditCall | null}
+     */
+    onItsWay(chat) {
+      if (before?.chat !== chat || !of(keyOf(before.call))) return null;
+      const { call } = before;
+      before = null;
+      return call;
     },
 
     /** @param {string} id @param {EditResult} result calls come one by one: the last is enough */

@@ -41,8 +41,11 @@ export function editsFor(server, clientId) {
  *   has changed the workflow after it
  */
 export function createCanvasEdits(services, id, { fresh, canvas, stays }) {
+  const { hand } = services;
   /** @type {Set<string>} `keyOf` the calls that were begun */
   const begun = new Set();
+  /** The page was left with this edit on its canvas, which the server may not keep. */
+  let left = hand.onItsWay(id);
   let last = Promise.resolve();
 
   /** @param {EditCall} call @param {EditResult} result @returns {Promise<any>} null: not taken */
@@ -62,21 +65,27 @@ export function createCanvasEdits(services, id, { fresh, canvas, stays }) {
 
   /** @param {EditCall} call */
   async function carryOut(call) {
-    const result = await services.hand.run(call);
+    hand.sends(id, call);
+    const result = await hand.run(call);
     const output = "output" in result ? result.output : null;
     const answer = await send(call, result);
     if (answer?.verdict === "undo") {
-      if (!(await services.hand.undo(call))) stays();
+      if (!(await hand.undo(call))) stays();
       canvas.renew();
     } else if (answer?.verdict === "kept" && output?.after) {
       canvas.sent({ id: call.workflow_id ?? "", name: "", graph: output.after, selection: [] });
     } else if (output?.refused === "changed") canvas.renew();
+    hand.arrived();
   }
 
   return {
     /** @param {ServerChat | null} server */
     look(server) {
-      for (const call of editsFor(server, services.clientId)) {
+      const calls = editsFor(server, services.clientId);
+      // The server knows the call that waits by `tool_call_id` alone, so one at a time.
+      if (server && left && !calls.length) calls.push(left);
+      if (server) left = null;
+      for (const call of calls) {
         if (begun.has(keyOf(call))) continue;
         begun.add(keyOf(call));
         last = last.then(() => carryOut(call)).catch(() => undefined);

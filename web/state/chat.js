@@ -35,7 +35,8 @@ import { t } from "../strings.js";
  * @property {import("./outbox.js").Outbox} outbox
  * @property {() => import("../types.js").WorkflowSnapshot | undefined} workflow
  * @property {() => import("../types.js").WorkflowName | undefined} workflowName
- * @property {Pick<import("../services/canvas-hand.js").CanvasHand, "run" | "undo">} hand
+ * @property {Pick<import("../services/canvas-hand.js").CanvasHand,
+ *   "run" | "undo" | "sends" | "arrived" | "onItsWay">} hand
  * @property {(change: import("../types.js").CanvasChange) =>
  *   Promise<{text: string} | {error: string} | null>} applyChange null: it is on the canvas
  * @property {(run: () => void, milliseconds: number) => () => void} later returns the cancel
