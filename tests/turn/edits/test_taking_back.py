@@ -334,7 +334,7 @@ async def test_a_person_takes_back_what_the_canvas_shows_and_is_told_what_else_t
 ) -> None:
     async with Panel(chat).subscribed() as panel:
         answer, first, second = await edited_two(chat)
-        sent = {"client_id": "tab-1"}
+        sent: Json = {"client_id": "tab-1"}
         back = await undo(chat, answer, **sent, workflow=first)
         assert (back["workflow_id"], back["left"]) == ("w1", ["Z"])
         assert "also" not in back and "undone" not in panel.runtime
