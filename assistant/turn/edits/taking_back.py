@@ -72,7 +72,7 @@ class TakingBack:
                     code="other_workflow",
                 )
             others = [one.edit for one in found if one.edit.workflow_id != only]
-            left = list({one.name: 0 for one in others if one.undone == asked.redo})
+            left = list(dict.fromkeys(one.name for one in others if one.undone == asked.redo))
             by_workflow = {only: by_workflow[only]}
         definitions = await self._known()
         todo: list[tuple[Snapshot, Planned]] = []
