@@ -165,6 +165,9 @@ async def soak(plan: Plan, folder: Path, each: Callable[[Soak], None]) -> Soak:
                 connector=aiohttp.TCPConnector(limit=0), timeout=aiohttp.ClientTimeout(total=None)
             )
         )
+        # The first request waits until everything is imported, which is no part of the soak.
+        async with client.get(f"{server['url']}/chats") as response:
+            response.raise_for_status()
         running.before = await sample(client, server["figures"], running, 0.0)
         began = time.perf_counter()
         place = Place(server["url"], provider["url"], began, plan.pace, plan.messages, plan.people)
