@@ -74,9 +74,12 @@ _VARIABLE: Final = re.compile(
     r"\b(?P<name>USER|USERNAME|LOGNAME|SUDO_USER|COMPUTERNAME|HOSTNAME)=(?P<value>[^\s\"']{1,80})"
 )
 _PEM: Final = re.compile(
-    r"-----BEGIN [A-Z ]{0,40}PRIVATE KEY-----.{0,10000}?(?:-----END [A-Z ]{0,40}-----|\Z)",
+    r"-----BEGIN [A-Z ]{0,40}PRIVATE KEY-----(?:(?!-----BEGIN ).){0,10000}?"
+    r"(?:-----END [A-Z ]{0,40}-----|(?=-----BEGIN )|\Z)",
     re.DOTALL,
 )
+"""A key ends where the next one begins: else each beginning would be tried over 10,000 characters.
+"""
 _BEARER: Final = re.compile(r"\b(?P<name>(?i:bearer|basic))\s+(?=\S{0,200}[\d=])[\w.~+/=-]{8,}")
 _ASSIGNED: Final = re.compile(
     r"(?P<name>(?:api[_-]?key|access[_-]?key|private[_-]?key|secret|(?:auth|access|refresh)"

@@ -1,6 +1,7 @@
 """Keys, paths and names are taken out of texts that somebody else reads; the rest stays."""
 
 import json
+import time
 
 import pytest
 from plugin.assistant.messages.private_text import PrivateText
@@ -217,3 +218,16 @@ def test_json_stays_json() -> None:
 )  # fmt: skip
 def test_the_time_grows_with_the_text_alone(unit: str) -> None:
     assert growth(cleaned, unit, 20_000) < MOST_GROWTH
+
+
+def test_keys_that_begin_again_and_again_take_no_longer_than_other_text() -> None:
+    """The pattern may look ahead over 10,000 characters, but not from each of them."""
+    begun = "-----BEGIN PRIVATE KEY-----"
+    assert seconds(begun * 4_000) < MOST_GROWTH * seconds("-----begin private key-----" * 4_000)
+    assert cleaned(f"{begun}MIIE{begun}MIIF") == "[key][key]"
+
+
+def seconds(text: str) -> float:
+    began = time.process_time()
+    cleaned(text)
+    return time.process_time() - began
