@@ -126,6 +126,9 @@ def test_a_user_name_in_a_path_is_taken_out_everywhere() -> None:
     assert cleaned(r"C:\Users\Tom Smith\a.png by Tom Smith, Mrs Smith's son") == (
         "[path]/a.png by [user], Mrs [user]'s son"
     )
+    assert cleaned("/home/tom-smith/x by Tom-Smith (not tom-smithson), [tom-smith]") == (
+        "[path] by [user] (not tom-smithson), [[user]]"
+    )
     assert cleaned("USER=anna and USERNAME=Anna") == "USER=[user] and USERNAME=[user]"
 
 
@@ -225,6 +228,14 @@ def test_keys_that_begin_again_and_again_take_no_longer_than_other_text() -> Non
     begun = "-----BEGIN PRIVATE KEY-----"
     assert seconds(begun * 4_000) < MOST_GROWTH * seconds("-----begin private key-----" * 4_000)
     assert cleaned(f"{begun}MIIE{begun}MIIF") == "[key][key]"
+
+
+def test_thousands_of_names_take_no_longer_than_one() -> None:
+    def text(names: int) -> str:
+        homes = (f"/home/{chr(97 + n % 26)}anna{n}x" for n in range(names))
+        return " ".join(homes).ljust(160_000) + "word " * 20_000
+
+    assert seconds(text(8_000)) < MOST_GROWTH * seconds(text(1))
 
 
 def seconds(text: str) -> float:
