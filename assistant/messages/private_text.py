@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Iterator
 from typing import Final, Literal
 
 KEY: Final = "[key]"
@@ -23,6 +23,9 @@ PATH: Final = "[path]"
 USER: Final = "[user]"
 MAIL: Final = "[e-mail]"
 DATA: Final = "[data]"
+PIECE: Final = 16_384
+AHEAD: Final = 1_024
+"""Characters in which a match begins, and characters behind them that a pattern looks at."""
 SHORTEST_NAME: Final = 3
 NOBODY: Final = frozenset(
     (
@@ -125,9 +128,9 @@ class PrivateText:
 
     def learn(self, text: str) -> None:
         """Note the names that stand in paths to home folders in this text."""
-        text = _FILE_ADDRESS.sub(" ", text)
+        text = _substituted(_FILE_ADDRESS, lambda _: " ", text)
         for pattern in (_WINDOWS_PATH, _UNIX_PATH):
-            for found in pattern.finditer(text):
+            for found in _found(pattern, text):
                 self._add(_person(found[0]))
 
     def without(self, text: str) -> str:
@@ -137,22 +140,24 @@ class PrivateText:
                 self.found["keys"] += count
                 text = text.replace(secret, KEY)
         text = self._replaced(_PEM, text, KEY, "keys")
-        text = _DATA_ADDRESS.sub(DATA, text)
-        text = _ADDRESS.sub(self._address, text)
-        text = _BEARER.sub(self._assigned, text)
-        text = _ASSIGNED.sub(self._assigned, text)
+        text = _substituted(_DATA_ADDRESS, lambda _: DATA, text)
+        text = _substituted(_ADDRESS, self._address, text)
+        text = _substituted(_BEARER, self._assigned, text)
+        text = _substituted(_ASSIGNED, self._assigned, text)
         text = self._replaced(_SHAPES, text, KEY, "keys")
         text = self._replaced(_MAIL, text, MAIL, "names")
         text = self._replaced(_PROMPT, text, USER, "names")
-        text = _VARIABLE.sub(self._variable, text)
-        text = _WINDOWS_PATH.sub(self._path, text)
-        text = _UNIX_PATH.sub(self._path, text)
+        text = _substituted(_VARIABLE, self._variable, text)
+        text = _substituted(_WINDOWS_PATH, self._path, text)
+        text = _substituted(_UNIX_PATH, self._path, text)
         return self._without_names(text)
 
     def _replaced(self, pattern: re.Pattern[str], text: str, by: str, kind: Kind) -> str:
-        text, count = pattern.subn(by, text)
-        self.found[kind] += count
-        return text
+        def mark(_: re.Match[str]) -> str:
+            self.found[kind] += 1
+            return by
+
+        return _substituted(pattern, mark, text)
 
     def _add(self, name: str) -> None:
         """Note a name, and of a name of several words also the longer words."""
@@ -221,6 +226,35 @@ class PrivateText:
         end = path[len(path.rstrip(_CLOSING)) :]
         self.found["paths"] += 1
         return f"{_kept(path[: len(path) - len(end)])}{end}"
+
+
+def _found(pattern: re.Pattern[str], text: str) -> Iterator[re.Match[str]]:
+    """What the pattern finds, piece by piece: within one call a regular expression keeps the
+    interpreter, and with it the event loop."""
+    place = 0
+    while place < len(text):
+        end = place + PIECE + AHEAD
+        found = pattern.search(text, place, end)
+        if found is None or found.start() >= place + PIECE:
+            place += PIECE
+            continue
+        if found.end() == end:  # The end of the piece may have cut it off, or have made it one.
+            start = found.start()
+            found = pattern.match(text, start)
+            if found is None:
+                place = start + 1
+                continue
+        yield found
+        place = found.end()
+
+
+def _substituted(pattern: re.Pattern[str], by: Callable[[re.Match[str]], str], text: str) -> str:
+    pieces: list[str] = []
+    done = 0
+    for found in _found(pattern, text):
+        pieces += (text[done : found.start()], by(found))
+        done = found.end()
+    return "".join((*pieces, text[done:]))
 
 
 def _person(path: str) -> str:

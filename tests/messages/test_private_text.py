@@ -1,11 +1,13 @@
 """Keys, paths and names are taken out of texts that somebody else reads; the rest stays."""
 
+import asyncio
 import json
 import time
 
 import pytest
-from plugin.assistant.messages.private_text import PrivateText
+from plugin.assistant.messages.private_text import AHEAD, PIECE, PrivateText
 from plugin.tests.growth import MOST_GROWTH, growth
+from plugin.tests.hostile import LONGEST_STALL, Ticks
 
 HEX = "0123456789abcdef" * 4
 KEYS = [
@@ -200,6 +202,18 @@ def test_it_counts_what_it_takes_out() -> None:
     taker = PrivateText(("blue-moon",), ("anna",))
     taker.without("blue-moon, sk-abcdefghijklmnop1234, /home/anna/x.png, anna, a@b.org")
     assert dict(taker.found) == {"keys": 2, "paths": 1, "names": 2}
+
+
+@pytest.mark.parametrize("before", [PIECE - 60, PIECE - 5, PIECE + AHEAD - 30, 2 * PIECE - 1])
+def test_what_is_private_is_found_across_the_pieces_of_a_long_text(before: int) -> None:
+    text = " ".join((*KEYS, "/home/anna/" + "a b/" * 1_000 + "x.png", "see https://a:b@c.de/f?g"))
+    assert cleaned("." * before + " " + text) == "." * before + " " + cleaned(text)
+
+
+async def test_the_event_loop_goes_on_while_a_long_text_is_cleaned() -> None:
+    async with Ticks() as ticks:
+        await asyncio.to_thread(cleaned, "a b/c " * 200_000)
+    assert ticks.longest < LONGEST_STALL
 
 
 def test_a_text_that_was_cleaned_stays_so() -> None:
