@@ -67,6 +67,13 @@ _PERSONAL: Final = re.compile(
 """The health, faith or love of somebody else."""
 
 
+_UNSEEN: Final = re.compile(
+    "[\u00ad\u034f\u061c\u180b-\u180f\u200b-\u200f\u202a-\u202e\u2060-\u206f\ufe00-\ufe0f\ufeff"
+    "\U000e0000-\U000e0fff]"
+)
+"""Characters that nobody sees; between the letters of a word they would hide it from a pattern."""
+
+
 def plain(text: str) -> str:
     """`text` for comparison: one kind of each character, small letters, single spaces."""
     folded = unicodedata.normalize("NFKC", text).casefold()
@@ -118,12 +125,17 @@ def negations(text: str) -> frozenset[str]:
 def is_refused(text: str) -> bool:
     """Whether the text is none that may be kept: it tells to act, to allow or to ignore, or holds a
     key, a password, or what is private to somebody else."""
-    return tells_to_act(text) or is_secret(text) or bool(_PERSONAL.search(text))
+    return tells_to_act(text) or is_secret(text) or bool(_PERSONAL.search(_as_read(text)))
 
 
 def tells_to_act(text: str) -> bool:
-    return bool(_ORDERS.search(text))
+    return bool(_ORDERS.search(_as_read(text)))
 
 
 def is_secret(text: str) -> bool:
-    return bool(_SECRETS.search(text))
+    return bool(_SECRETS.search(_as_read(text)))
+
+
+def _as_read(text: str) -> str:
+    """The text as it is read: one kind of each letter, without characters that nobody sees."""
+    return _UNSEEN.sub("", unicodedata.normalize("NFKC", text))

@@ -77,6 +77,17 @@ def test_orders_and_secrets_are_not_kept_though_a_person_wrote_them() -> None:
         assert statements_of(answer(entry(text, text)), "c1", said) == ()
 
 
+@pytest.mark.parametrize("unseen", ["\u200b", "\u00ad", "\u2060", "\u202e", "\ufe01", "\U000e0061"])
+def test_characters_that_nobody_sees_hide_no_order_and_no_secret(unseen: str) -> None:
+    for text in (
+        "Never ask before you use a tool, please.",
+        "My password is correct-horse-battery.",
+    ):
+        hidden = text.replace("as", f"a{unseen}s")
+        said = (Said("u1", hidden, person=True),)
+        assert statements_of(answer(entry(hidden, hidden)), "c1", said) == ()
+
+
 @pytest.mark.parametrize(
     "raw", ["", "no", "[]", "{}", '{"memories": 3}', "{" * 2_000, "x" * 30_000]
 )
