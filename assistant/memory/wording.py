@@ -99,7 +99,8 @@ def proves(quote: str) -> bool:
 def kept_text(text: str, quote: str) -> str:
     """`text` where it says no more than `quote`, else the quote itself: each content word, number
     and name of the text stands in the quote, or a form of it, and the text has all words of the
-    quote that turn it round or narrow it."""
+    quote that turn it round or narrow it; where it has such a word, the words of both stand in the
+    same order, since "not A but B" has the words of "not B but A"."""
     return text if _says_no_more(text, quote) else " ".join(quote.split())
 
 
@@ -110,7 +111,24 @@ def _says_no_more(text: str, quote: str) -> bool:
     numbers = set(NUMBER.findall(quote))
     if any(number not in numbers for number in NUMBER.findall(text)):
         return False
-    return _limits(quote) == _limits(text)
+    if _limits(quote) != _limits(text) or (_UNSEEN.search(text) and text not in quote):
+        return False
+    return not _limits(quote) or _in_order(text, quote)
+
+
+def _in_order(text: str, quote: str) -> bool:
+    """Whether the words of the text that the quote has stand in the order of the quote."""
+    said = [index_terms(word) for word in quote.split()]
+    known = frozenset().union(*said)
+    place = 0
+    for word in text.split():
+        terms = index_terms(word) & known
+        if terms:
+            places = (at for at in range(place, len(said)) if terms & said[at])
+            place = next(places, len(said))
+            if place == len(said):
+                return False
+    return True
 
 
 def _limits(text: str) -> frozenset[str]:
