@@ -16,8 +16,8 @@ from ..errors import AssistantError
 from ..messages.fences import plain_line
 from ..tools.tool import Asking, Tool, ToolContext
 
-LONGEST_TEXT: Final = 600
-"""Characters of the sentence that a person reads."""
+LONGEST_TEXT: Final = 1_100
+"""Characters of the sentence that a person reads; the question about a memory has all its text."""
 ANY_TOOL: Final = "Uses the tool {}."
 
 

@@ -8,7 +8,7 @@ from typing import Any, cast
 
 import pytest
 from plugin.assistant.config import Settings
-from plugin.assistant.memory.memory import Memory, Statement
+from plugin.assistant.memory.memory import LONGEST_TEXT, Memory, Statement
 from plugin.assistant.messages.origin import with_origin
 from plugin.assistant.messages.parts import ToolPart
 from plugin.assistant.turn.chat_memories import TurnMemories
@@ -66,6 +66,14 @@ async def test_what_no_person_said_is_asked_about_in_every_mode(
     stream = await chat.say(SAID)
     assert stream.of("tool-approval-request")
     assert not await kept(chat)
+
+
+async def test_the_question_has_the_whole_text_that_a_yes_keeps(chat: Chatting) -> None:
+    text = "The user likes foxes. ".ljust(LONGEST_TEXT - 20, "x") + " and then the end."
+    chat.provider.queue(Script([tool_call("memory_write", {"text": text})]))
+    stream = await chat.say(SAID)
+    (question,) = stream.of("data-waiting")
+    assert question["data"]["text"].endswith(text)
 
 
 @pytest.mark.parametrize(
