@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 from typing import Annotated, Any, Final
 
 from aiohttp import web
 from pydantic import Field
 
+from ..chats.export.trajectory import json_without
 from ..config import Settings
 from ..errors import Conflict, InvalidRequest, NotFound
 from ..memory.known import Known, newest_first
@@ -145,9 +147,11 @@ async def read_entity(request: PlainRequest) -> web.Response:
 
 
 async def export_memories(request: PlainRequest) -> web.Response:
-    """All memories, superseded ones included, as JSON Lines."""
+    """All memories, superseded ones included, as JSON Lines, without any key that the assistant
+    knows."""
     found = await request.space.memories.all()
-    lines = memory_lines(found)
+    secrets = await asyncio.to_thread(request.installation.secrets)
+    lines = json_without(memory_lines(found), secrets)
     headers = {"Content-Disposition": 'attachment; filename="memories.jsonl"'}
     return web.Response(
         text=lines, content_type="application/jsonl", charset="utf-8", headers=headers

@@ -32,7 +32,7 @@ from ..chats.attachments import FOLDER as ATTACHMENTS
 from ..chats.export.archive import Archive
 from ..chats.export.file_names import safe_title
 from ..chats.export.markdown import to_markdown
-from ..chats.export.trajectory import REPLACEMENT, to_text, without
+from ..chats.export.trajectory import REPLACEMENT, json_without, to_text, without
 from ..errors import NotFound, StoreError
 from ..files import patiently, reason_of
 from ..memory.memory import memory_lines
@@ -132,9 +132,9 @@ class UserArchive:
         _write(archive, "README.md", README)
         for name, rows in (await self._statements()).items():
             text = json.dumps(rows, ensure_ascii=False, indent=1)
-            _write(archive, name, _clean(text.encode("utf-8", "replace"), secrets))
+            _write(archive, name, json_without(text, secrets))
         lines = memory_lines(await self._memories.all())
-        _write(archive, "memories.jsonl", _clean(lines.encode("utf-8", "replace"), secrets))
+        _write(archive, "memories.jsonl", json_without(lines, secrets))
         for number, chat in enumerate(await self._chats.every(), 1):
             try:
                 await self._add_chat(archive, number, chat, secrets)
@@ -151,7 +151,8 @@ class UserArchive:
             except OSError as error:
                 missing.append(f"{name}: {reason_of(error)}")
         if missing:
-            _write(archive, "NOT-EXPORTED.txt", "\n".join(missing) + "\n")
+            told = "\n".join(missing) + "\n"
+            _write(archive, "NOT-EXPORTED.txt", _clean(told.encode("utf-8", "replace"), secrets))
 
     async def _statements(self) -> dict[str, list[dict[str, Any]]]:
         kept = await self._user_context.read()

@@ -371,6 +371,7 @@ def test_a_key_is_in_no_part_of_an_export() -> None:
     told = user("u1", f"My key is {key}!")
     called = with_tools("a1", ToolPart("t1", "x", "output-available", {"k": [key]}, {key: key}))
     chat = linear(told, replace(called, metadata={"note": key}), title=f"About {key}")
+    chat = replace(chat, workflow=WorkflowName("w1", f"With {key}"))
     clean = without(chat, frozenset([key]))
     for shown in (to_text(clean, "trajectory"), to_text(clean, "jsonl"), to_markdown(clean)):
         assert key not in shown

@@ -116,6 +116,15 @@ async def test_an_export_comes_back_as_it_was(ours: Site, tmp_path: Path) -> Non
         assert await listed(other, "?q=GPU") == ["My GPU has 12 GB"]
 
 
+@pytest.mark.parametrize("key", ["planted-0123456789-key", 'planted-"0123456789"\\key'])
+async def test_no_key_is_in_an_export(ours: Site, key: str) -> None:
+    provider = {"base_url": "http://127.0.0.1:9/v1", "api_key": key}
+    assert (await ours.client.put("/api/assistant/providers/Work", json=provider)).status == 200
+    await added(ours, f"My server takes {key}")
+    (line,) = (await (await ours.client.get(f"{MEMORIES}/export")).text()).splitlines()
+    assert json.loads(line)["text"] == "My server takes [key]"
+
+
 async def test_a_user_may_have_less_than_the_installation_allows(ours: Site) -> None:
     settings = f"{MEMORIES}/settings"
     assert await (await ours.client.get(settings)).json() == {"mode": "auto"}

@@ -163,6 +163,17 @@ def every_part(chat: Any) -> list[dict[str, Any]]:
     return [part for row in chat["messages"] for part in row["message"]["parts"]]
 
 
+async def test_a_key_that_json_escapes_is_in_no_list_of_the_archive(ours: Site) -> None:
+    key = 'planted-"0123456789"\\key'
+    provider = {"base_url": "http://127.0.0.1:9/v1", "api_key": key}
+    await ours.client.put("/api/assistant/providers/Work", json=provider)
+    await ours.client.post("/api/user-context/rules", json={"text": f"Use {key}"})
+    await ours.client.post("/api/memories", json={"text": f"My server takes {key}"})
+    archive = await archive_of(ours)
+    assert json.loads(archive.read("rules.json"))[-1]["text"] == "Use [key]"
+    assert json.loads(archive.read("memories.jsonl"))["text"] == "My server takes [key]"
+
+
 async def test_a_key_across_the_end_of_a_piece_is_found(ours: Site) -> None:
     for shift in (1, len(KEY) // 2, len(KEY) - 1):
         content = b"x" * (user_archive.PIECE - shift) + KEY.encode() + b"y" * user_archive.PIECE

@@ -137,7 +137,21 @@ def without(trajectory: Trajectory, secrets: frozenset[str]) -> Trajectory:
         kept = {name: _clean(body[name], secrets) for name in ("metadata", "parts") if name in body}
         same = all(body[name] == value for name, value in kept.items())
         rows.append(one if same else replace(one, message=message_from_ui({**body, **kept})))
-    return replace(trajectory, rows=tuple(rows), title=_clean(trajectory.title, secrets))
+    named = trajectory.workflow
+    return replace(
+        trajectory,
+        rows=tuple(rows),
+        title=_clean(trajectory.title, secrets),
+        workflow=named and WorkflowName(_clean(named.id, secrets), _clean(named.name, secrets)),
+    )
+
+
+def json_without(text: str, secrets: frozenset[str]) -> str:
+    """A text of JSON with `[key]` in the place of these texts, which it may hold with escapes."""
+    escaped = {json.dumps(secret, ensure_ascii=False)[1:-1] for secret in secrets}
+    for secret in sorted(secrets | escaped, key=len, reverse=True):
+        text = text.replace(secret, REPLACEMENT)
+    return text
 
 
 def _clean(value: Any, secrets: frozenset[str]) -> Any:
