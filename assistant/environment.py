@@ -23,6 +23,7 @@ from .formats import shown
 
 PROVIDER_VARIABLES = frozenset(("OPENAI_API_KEY", "OPENAI_BASE_URL", "OPENAI_MODEL", "LLM_GGUF"))
 """The variables that say which provider and model answer."""
+SECRETS = ("OPENAI_API_KEY", "ASSISTANT_TOKEN")
 ADDRESS = "OPENAI_BASE_URL"
 FOLDER = "ASSISTANT_USER_DIR"
 """The variable of the folder that has the providers of the panel, and which one is in use."""
@@ -67,7 +68,8 @@ def load_settings(environ: Mapping[str, str], dotenv: Path | None = None) -> Loa
         except (ValueError, RuntimeError):
             hides = _hides_provider(variable, values)
             instead = _instead(variable, setting.default)
-            message = f"{variable} is {shown(text)} and must be {takes}; {instead}."
+            secrets = [values[name] for name in SECRETS if values.get(name)]
+            message = f"{variable} is {shown(text, secrets)} and must be {takes}; {instead}."
             problems.append(Problem("invalid_setting", message, variable, hides))
     return Loaded(Settings(**chosen), tuple(problems))
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -123,9 +123,10 @@ LONGEST_SHOWN = 60
 _LIKE_A_KEY = re.compile(r"[\w-]{20,}|@")
 
 
-def shown(text: str) -> str:
-    """The text of a variable for an error message; only its length if it may be a key."""
-    if _LIKE_A_KEY.search(text):
+def shown(text: str, secrets: Iterable[str] = ()) -> str:
+    """The text of a variable for an error message; only its length if it may be a key, or holds one
+    of the `secrets`."""
+    if _LIKE_A_KEY.search(text) or any(secret in text for secret in secrets):
         return f"a text of {len(text)} characters"
     return repr(text if len(text) <= LONGEST_SHOWN else text[:LONGEST_SHOWN] + "...")
 

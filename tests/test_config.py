@@ -176,6 +176,13 @@ def test_a_problem_says_what_it_got_and_what_is_used_instead() -> None:
     assert problem.message.endswith("; it counts as not set.")
 
 
+def test_a_short_key_that_stands_in_the_address_too_is_not_repeated() -> None:
+    for variable in ("OPENAI_API_KEY", "ASSISTANT_TOKEN"):
+        loaded = load_settings({variable: "sk-short-1", "OPENAI_BASE_URL": "sk-short-1"})
+        assert loaded.problems
+        assert not any("sk-short-1" in problem.message for problem in loaded.problems)
+
+
 @pytest.mark.parametrize("variable", BAD)
 @pytest.mark.parametrize("text", [KEY, "http://me:hunter2@/v1"])
 def test_a_key_in_the_wrong_variable_is_not_repeated(variable: str, text: str) -> None:
