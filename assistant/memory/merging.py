@@ -7,6 +7,7 @@ file, or a single word of a short sentence that says what is set ("my GPU has 12
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
@@ -20,6 +21,8 @@ SAME_SHARE: Final = 0.8
 """Of the content words of two statements, those that both have, where they say the same."""
 FRAME_SHARE: Final = 0.6
 """The same share without values, where one replaces the other."""
+ROUNDING: Final = 1e-9
+"""More than the error of a product of a share and a count."""
 LEAST_FRAME: Final = 1
 """Words beside the value that two statements must share."""
 _FILE: Final = re.compile(
@@ -48,8 +51,8 @@ def _read(text: str) -> _Read:
 
 class Compared:
     """Current memories that new statements are compared with. Summaries of chats are compared with
-    each other only. A statement is compared with those that share a content word or all plain words
-    with it, since no others can match."""
+    each other only. A statement is compared with those that share one of its rarest content words
+    or all plain words with it, since no others can match: thousands may share a common word."""
 
     def __init__(self, memories: Iterable[Memory]) -> None:
         self._memories: dict[str, tuple[Memory, _Read]] = {}
@@ -90,12 +93,20 @@ class Compared:
 
     def _near(self, statement: Statement, said: _Read) -> Iterator[tuple[Memory, _Read]]:
         """The memories that may match, in the order in which they were added."""
-        found = {one for word in _words(said) for one in self._with_word.get(word, ())}
+        looked_up = (*self._rarest(said), said.plain)
+        found = {one for word in looked_up for one in self._with_word.get(word, ())}
         is_summary = statement.kind == SUMMARY
         for memory_id in sorted(found, key=self._places.__getitem__):
             memory, read = self._memories[memory_id]
             if (memory.kind == SUMMARY) == is_summary:
                 yield memory, read
+
+    def _rarest(self, said: _Read) -> list[str]:
+        """The rarest content words, so many that a memory without any of them lacks more words than
+        FRAME_SHARE allows."""
+        ranked = sorted(said.words, key=lambda word: (len(self._with_word.get(word, ())), word))
+        needed = math.ceil(len(ranked) * FRAME_SHARE - ROUNDING)
+        return ranked[: len(ranked) - needed + 1]
 
 
 def _words(read: _Read) -> frozenset[str]:
