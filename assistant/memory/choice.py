@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from .known import Known, Scored, names, newest_first
+from .known import Known, Scored, naming, newest_first
 from .memory import SUMMARY, Memory
 from .wording import plain
 
@@ -135,9 +135,10 @@ def _named_by(known: Known, workflow: Sequence[str]) -> Iterable[Memory]:
     wanted = [name for name in map(plain, workflow) if len(name) >= SHORTEST_NAME]
     if not wanted:
         return
+    names_one = naming(wanted)
     left = MOST_BY_WORKFLOW
     for memory in newest_first(known.current):
-        if memory.kind != SUMMARY and any(names(memory, name) for name in wanted):
+        if memory.kind != SUMMARY and names_one(memory):
             yield memory
             left -= 1
             if not left:
