@@ -17,6 +17,7 @@ from ..memory.memory import (
     LONGEST_TEXT,
     SUMMARY,
     Kind,
+    Memory,
     Mode,
     Statement,
     entities_of,
@@ -86,11 +87,7 @@ async def list_memories(request: Request[None, MemoryQuery]) -> web.Response:
     query = request.query
     known = Known(memories=await request.space.memories.all())
     limit = min(query.limit, MOST_PAGE)
-    if query.q.strip():
-        found = known.matching(query.q, MOST_PAGE, superseded=query.superseded)
-    else:
-        found = newest_first(known.memories if query.superseded else known.current)
-    wanted = [memory for memory in found if query.kind in (None, memory.kind)]
+    wanted = await asyncio.to_thread(_wanted, known, query)
     if query.before is not None:
         ids = [memory.id for memory in wanted]
         if query.before not in ids:
@@ -98,6 +95,14 @@ async def list_memories(request: Request[None, MemoryQuery]) -> web.Response:
         wanted = wanted[ids.index(query.before) + 1 :]
     page = [memory.to_json() for memory in wanted[:limit]]
     return answer({"memories": page, "has_more": len(wanted) > limit})
+
+
+def _wanted(known: Known, query: MemoryQuery) -> list[Memory]:
+    if query.q.strip():
+        found = known.matching(query.q, MOST_PAGE, superseded=query.superseded)
+    else:
+        found = newest_first(known.memories if query.superseded else known.current)
+    return [memory for memory in found if query.kind in (None, memory.kind)]
 
 
 async def add_memory(request: Request[NewMemory, None]) -> web.Response:
@@ -136,14 +141,17 @@ async def restore_memory(request: Request[NoFields, None]) -> web.Response:
 async def read_entity(request: PlainRequest) -> web.Response:
     """What is known of a name: memories and relations, one step on."""
     name = request.variable("name")
-    found, relations = (await request.space.memories.read()).entity(name)
-    return answer(
-        {
-            "name": name,
-            "memories": [memory.to_json() for memory in found],
-            "relations": [relation.to_json() for relation in relations],
-        }
-    )
+    known = await request.space.memories.read()
+    return answer(await asyncio.to_thread(_entity, known, name))
+
+
+def _entity(known: Known, name: str) -> dict[str, Any]:
+    found, relations = known.entity(name)
+    return {
+        "name": name,
+        "memories": [memory.to_json() for memory in found],
+        "relations": [relation.to_json() for relation in relations],
+    }
 
 
 async def export_memories(request: PlainRequest) -> web.Response:
@@ -151,7 +159,7 @@ async def export_memories(request: PlainRequest) -> web.Response:
     knows."""
     found = await request.space.memories.all()
     secrets = await asyncio.to_thread(request.installation.secrets)
-    lines = json_without(memory_lines(found), secrets)
+    lines = await asyncio.to_thread(lambda: json_without(memory_lines(found), secrets))
     headers = {"Content-Disposition": 'attachment; filename="memories.jsonl"'}
     return web.Response(
         text=lines, content_type="application/jsonl", charset="utf-8", headers=headers
@@ -161,7 +169,7 @@ async def export_memories(request: PlainRequest) -> web.Response:
 async def import_memories(request: Request[MemoryLines, None]) -> web.Response:
     """Add the lines of an export. What is known is not added again."""
     await _check_on(request)
-    statements = [_statement_of(line) for line in request.body.lines]
+    statements = await asyncio.to_thread(_statements, request.body.lines)
     added = await request.space.memories.add_lines(statements)
     return answer({"added": added.added, "known": added.known, "refused": added.refused})
 
@@ -199,6 +207,10 @@ async def _check_on(request: Request[Any, Any]) -> None:
     known = await request.space.memories.read()
     if mode_now(known, request.installation.settings) == "off":
         raise Conflict("Memory is switched off.", code="memory_off")
+
+
+def _statements(lines: list[str]) -> list[Statement | None]:
+    return [_statement_of(line) for line in lines]
 
 
 def _statement_of(line: str) -> Statement | None:

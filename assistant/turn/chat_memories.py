@@ -7,6 +7,7 @@ quote.
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
@@ -91,11 +92,13 @@ class TurnMemories:
 
     async def search(self, query: str, most: int) -> str:
         known = await self._known()
-        found = (one.memory for one in known.search(query, most + 1))
-        return _told([memory for memory in found if not self._is_own_summary(memory)][:most])
+        found = await asyncio.to_thread(known.search, query, most + 1)
+        memories = (one.memory for one in found)
+        return _told([memory for memory in memories if not self._is_own_summary(memory)][:most])
 
     async def recall(self, entity: str) -> str:
-        found, relations = (await self._known()).entity(entity)
+        known = await self._known()
+        found, relations = await asyncio.to_thread(known.entity, entity)
         lines = [f"{one.subject} | {one.predicate} | {one.object}" for one in relations]
         return _told([one for one in found if not self._is_own_summary(one)], lines)
 

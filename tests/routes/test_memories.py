@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import threading
 from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any
@@ -10,6 +11,7 @@ from typing import Any
 import pytest
 from plugin.assistant.config import Settings
 from plugin.assistant.memory import store
+from plugin.assistant.memory.known import Known
 from plugin.tests.routes.site import Site, site
 
 MEMORIES = "/api/memories"
@@ -212,3 +214,26 @@ async def test_an_extraction_needs_a_chat_and_memory(ours: Site) -> None:
     await ours.client.put(f"{MEMORIES}/settings", json={"mode": "off"})
     refused = await ours.client.post(f"{MEMORIES}/extract", json=body)
     assert (refused.status, (await refused.json())["error"]["code"]) == (409, "memory_off")
+
+
+async def test_thousands_of_memories_are_searched_beside_the_loop(
+    ours: Site, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A search of 4,000 memories stopped all requests for more than a second."""
+    threads: set[int] = set()
+    matching, entity = Known.matching, Known.entity
+
+    def noted_matching(known: Known, *given: Any, **more: Any) -> Any:
+        threads.add(threading.get_ident())
+        return matching(known, *given, **more)
+
+    def noted_entity(known: Known, name: str) -> Any:
+        threads.add(threading.get_ident())
+        return entity(known, name)
+
+    monkeypatch.setattr(Known, "matching", noted_matching)
+    monkeypatch.setattr(Known, "entity", noted_entity)
+    await added(ours, "Mira is the name of my brown fox")
+    assert await listed(ours, "?q=fox") == ["Mira is the name of my brown fox"]
+    await ours.client.get(f"{MEMORIES}/entities/Mira")
+    assert threads and threading.get_ident() not in threads

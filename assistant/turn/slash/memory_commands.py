@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable, Sequence
 from typing import Any, Final
 
@@ -36,7 +37,8 @@ class MemoryCommands:
         there are none."""
         known = await self._memories.read()
         if words:
-            found = [one.memory for one in known.search(words, LISTED)]
+            scored = await asyncio.to_thread(known.search, words, LISTED)
+            found = [one.memory for one in scored]
             return self._lines(found) or f"Nothing is remembered about {self._escaped(words)}."
         lines = self._lines(newest_first(known.current)[:LISTED])
         more = len(known.current) - LISTED
@@ -71,9 +73,9 @@ class MemoryCommands:
             return f"Brought back: {_count(len(restored))}." if restored else _NOTHING_TO_UNDO
         known = await self._memories.read()
         if words.lower().rstrip(".!") in LAST:
-            found = _last(known, chat_id, history)
+            found = await asyncio.to_thread(_last, known, chat_id, history)
         else:
-            found = _meant(known, words)
+            found = await asyncio.to_thread(_meant, known, words)
         if len(found) != 1:
             named = "\n".join(("Which of them? Name more of its words.", "", self._lines(found)))
             return named if found else f"Nothing is remembered about {self._escaped(words)}."
