@@ -33,7 +33,7 @@ from ..chats.export.archive import Archive
 from ..chats.export.file_names import safe_title
 from ..chats.export.markdown import to_markdown
 from ..chats.export.trajectory import REPLACEMENT, json_without, to_text, without
-from ..errors import NotFound, StoreError
+from ..errors import AssistantError, NotFound
 from ..files import patiently, reason_of
 from ..memory.memory import memory_lines
 from ..memory.store import MemoryStore
@@ -45,6 +45,8 @@ PIECE: Final = 256 * 1024
 """Bytes of a file that are read at a time."""
 ENOUGH: Final = 64 * 1024
 """Bytes of the archive that are handed over at once, if there are as many."""
+EARLIEST: Final = (1980, 1, 1, 0, 0, 0)
+"""The first time that an entry of a zip can have."""
 ENDINGS: Final = (
     (b"\x89PNG\r\n\x1a\n", ".png"),
     (b"\xff\xd8\xff", ".jpg"),
@@ -140,7 +142,7 @@ class UserArchive:
                 await self._add_chat(archive, number, chat, secrets)
             except NotFound:
                 continue  # Deleted meanwhile.
-            except StoreError as error:
+            except AssistantError as error:
                 missing.append(f"chat {chat.id} ({chat.title}): {error.message}")
             yield
         for path, name in await asyncio.to_thread(list, self._files()):
@@ -206,7 +208,7 @@ def _write(archive: zipfile.ZipFile, name: str, content: str | bytes) -> None:
 
 
 def _entry(name: str) -> zipfile.ZipInfo:
-    entry = zipfile.ZipInfo(name, time.localtime()[:6])
+    entry = zipfile.ZipInfo(name, max(time.localtime()[:6], EARLIEST))
     entry.compress_type = zipfile.ZIP_DEFLATED
     entry.external_attr = 0o600 << 16
     return entry

@@ -5,10 +5,12 @@ import base64
 import io
 import json
 import random
+import sqlite3
 import threading
+import time
 import zipfile
 from collections.abc import AsyncIterator
-from contextlib import aclosing, asynccontextmanager
+from contextlib import aclosing, asynccontextmanager, closing
 from pathlib import Path
 from typing import Any
 
@@ -251,6 +253,23 @@ async def test_what_cannot_be_read_is_named_and_keeps_nothing_else_out(
     archive = await archive_of(ours)
     assert archive.read("NOT-EXPORTED.txt").decode() == f"chat c ({WORD}): It is damaged.\n"
     assert "chats/00001-Second.json" in archive.namelist()
+
+
+async def test_a_chat_whose_id_is_damaged_keeps_nothing_else_out(ours: Site) -> None:
+    with closing(sqlite3.connect(folder(ours) / "assistant.db")) as database:
+        database.execute("UPDATE chats SET id = '[1, null]' WHERE id = 'c'")
+        database.commit()
+    archive = await archive_of(ours)
+    assert archive.read("NOT-EXPORTED.txt").decode().startswith(f"chat [1, null] ({WORD}): ")
+    assert [name for name in archive.namelist() if name.endswith("Second.md")]
+
+
+async def test_a_clock_before_1980_makes_an_archive_all_the_same(
+    ours: Site, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Such a clock has a machine without a battery, until it has found the time."""
+    monkeypatch.setattr(user_archive.time, "localtime", lambda: time.gmtime(0))
+    assert "memories.jsonl" in (await archive_of(ours)).namelist()
 
 
 async def test_links_lead_nowhere(ours: Site, tmp_path: Path) -> None:
