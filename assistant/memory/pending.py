@@ -87,7 +87,7 @@ def _read(transaction: Transaction, chat_id: str) -> Pending:
     text, done = row
     try:
         found = json.loads(text)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, RecursionError):
         found = None
     ids = found if isinstance(found, list) else []
     last = done if isinstance(done, str) else None

@@ -116,7 +116,7 @@ def read_all(transaction: Transaction) -> tuple[Memory, ...]:
 def _entities(value: object) -> tuple[str, ...]:
     try:
         return entities_of(json.loads(value)) if isinstance(value, str) else ()
-    except ValueError:
+    except (ValueError, RecursionError):
         return ()
 
 

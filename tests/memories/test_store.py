@@ -8,10 +8,14 @@ from datetime import datetime, timedelta, timezone
 from pathlib import Path
 
 import pytest
+from plugin.assistant.database import Transaction
 from plugin.assistant.database.sqlite import SqliteDatabase
 from plugin.assistant.errors import Conflict, InvalidRequest, NotFound
+from plugin.assistant.memory import tables
 from plugin.assistant.memory.memory import Source, Statement
+from plugin.assistant.memory.pending import Pending, PendingStore
 from plugin.assistant.memory.store import UNDO_SECONDS, MemoryStore
+from sqlalchemy import update
 
 SOURCE = Source("c1", "u1", "My GPU has 12 GB.")
 
@@ -186,3 +190,21 @@ async def test_memories_are_found_in_any_script(store: MemoryStore) -> None:
     known = await store.read()
     assert [one.memory.text for one in known.search("显卡多大？", 5)] == ["我的显卡有12GB显存"]
     assert known.search("Which size for a portrait?", 5)[0].memory.text.endswith("portraits")
+
+
+async def test_damaged_values_hide_no_memory_and_no_message(tmp_path: Path) -> None:
+    database = SqliteDatabase(tmp_path / "damaged.db")
+    store, pending = MemoryStore(database), PendingStore(database)
+    await store.keep(Statement("I like euler", entities=("euler",)))
+    await pending.note("c1", ("u1",), "u1")
+    deep = "[" * 5_000 + "]" * 5_000
+
+    def damage(transaction: Transaction) -> None:
+        transaction.execute(update(tables.memories).values(entities=deep))
+        transaction.execute(update(tables.pending).values(messages=deep))
+
+    await database.write(damage)
+    assert [(one.text, one.entities) for one in await store.all()] == [("I like euler", ())]
+    assert await pending.of("c1") == Pending((), "u1")
+    await store.close()
+    await database.close()
