@@ -34,9 +34,14 @@ _POLITE: Final = re.compile(
     r"|\bs'il (?:te|vous) pla[iî]t\b|[请請]|ください|주세요"
 )
 
+LONGEST: Final = 200
+"""Characters of such words, polite ones included; longer messages are not looked through."""
+
 
 def command_in_words(text: str, before: Sequence[Message]) -> Slash | None:
     """The command that a message means after the messages `before`; None for other text."""
+    if len(text) > LONGEST:
+        return None
     said = " ".join(_POLITE.sub(" ", text.casefold().replace("’", "'")).split())
     if said not in _FORGET:
         return None
