@@ -21,6 +21,8 @@ MODES: Final[tuple[Mode, ...]] = get_args(Mode)
 """`manual`: nothing is extracted unless a person asks for it. `off`: nothing is extracted, written
 by a tool, or sent to a model."""
 LONGEST_TEXT: Final = 1_000
+LONGEST_SPACED: Final = 20_000
+"""Characters of a text with the white space that is not kept."""
 MOST_ENTITIES, LONGEST_ENTITY = 20, 100
 
 
@@ -87,7 +89,8 @@ def checked_text(value: object) -> str:
     """A memory's text. Raises InvalidRequest unless it has 1 to LONGEST_TEXT characters."""
     if not isinstance(value, str) or not value.strip():
         raise InvalidRequest("must be a text that is not empty", where="text")
-    text = " ".join(value.split())
+    # White space does not count, but is not looked for in megabytes.
+    text = value if len(value) > LONGEST_SPACED else " ".join(value.split())
     if len(text) > LONGEST_TEXT:
         raise InvalidRequest(
             f"has {len(text)} characters; at most {LONGEST_TEXT} are kept", where="text"

@@ -8,7 +8,7 @@ from typing import Any, Final
 
 from ...errors import Conflict, InvalidRequest
 from ...memory.known import Known, newest_first
-from ...memory.memory import Memory, Source, Statement
+from ...memory.memory import LONGEST_TEXT, Memory, Source, Statement, checked_text
 from ...memory.store import MemoryStore
 from ...memory.wording import is_secret, plain
 from ...messages.parts import DataPart, Message
@@ -36,6 +36,7 @@ class MemoryCommands:
         """The memories that have these words, the best first, or the newest ones; empty where
         there are none."""
         known = await self._memories.read()
+        words = words[:LONGEST_TEXT]
         if words:
             scored = await asyncio.to_thread(known.search, words, LISTED)
             found = [one.memory for one in scored]
@@ -50,7 +51,11 @@ class MemoryCommands:
         known = await self._memories.read()
         if known.mode_within(self._allowed) == "off":
             return OFF
-        if is_secret(text):
+        try:
+            checked = checked_text(text)
+        except InvalidRequest as error:
+            return error.message
+        if is_secret(checked):
             return "Passwords and keys are not remembered."
         source = Source(chat_id, message_id, text) if chat_id is not None else None
         try:
@@ -66,6 +71,7 @@ class MemoryCommands:
     async def forget(self, words: str, chat_id: str | None, history: Sequence[Message]) -> str:
         """Forgets the one memory that the words name; of several it shows which there are. "that"
         is what was remembered or used last in this chat, whose messages are `history`."""
+        words = words[:LONGEST_TEXT]
         if not words:
             return "What should be forgotten? `/forget <words>`, `/forget that`, `/forget undo`"
         if words.lower() == "undo":
