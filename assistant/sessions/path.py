@@ -88,10 +88,11 @@ class ChatPath:
 
     async def opened(self, opening: Opening, begun: Begun) -> None:
         """Sends the events of the messages that a turn dropped and added. Sends a snapshot instead
-        where readers lack the dropped messages, or where another process has added messages. The
-        caller holds the lock."""
+        where readers lack the dropped messages, where another process has added messages, or where
+        there are more than a snapshot has. The caller holds the lock."""
         foreign = not opening.dropped and opening.after != self._live.end
-        if foreign or (opening.after is not None and not self._live.covers(opening.dropped)):
+        lacking = opening.after is not None and not self._live.covers(opening.dropped)
+        if foreign or lacking or len(opening.added) > PAGE:
             try:
                 self._live.replaced(await self.page())
                 self._live.set_chat(begun.chat)
