@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+import unicodedata
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -26,6 +28,9 @@ from .refused import EditRefused
 
 _TRUE, _FALSE = ("true", "yes", "on", "1"), ("false", "no", "off", "0")
 _ERRORS = ("wrong_type", "not_a_choice", "out_of_range")
+_SLASHES = re.compile(r"[\\/]+")
+_UNREAD = str.maketrans({"\b": "\\b", "\f": "\\f", "\n": "\\n", "\r": "\\r", "\t": "\\t"})
+"""What JSON makes of one backslash before such a letter, where a model wrote a path of Windows."""
 
 
 @dataclass(frozen=True)
@@ -233,7 +238,10 @@ def _choice(choices: Any, value: Any) -> Any:
 
 
 def _slashes(text: str) -> str:
-    return text.replace("\\", "/").casefold()
+    """A path with one kind of slash, and with letters and their accents as one character: macOS
+    may list them apart."""
+    slashed = _SLASHES.sub("/", text.translate(_UNREAD))
+    return unicodedata.normalize("NFC", slashed).casefold()
 
 
 def _stem(text: str) -> str:

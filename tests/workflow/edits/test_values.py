@@ -3,6 +3,8 @@
 from typing import Any
 
 import pytest
+from plugin.assistant.workflow.edits.apply import apply
+from plugin.assistant.workflow.node_definitions import NodeDefinitions
 from plugin.tests.workflow.edits.drawn import (
     BAD,
     EMPTY,
@@ -18,6 +20,7 @@ from plugin.tests.workflow.edits.drawn import (
     value,
     wrapped,
 )
+from plugin.tests.workflow.workflows import workflow
 
 Json = dict[str, Any]
 
@@ -68,6 +71,28 @@ def test_a_wrong_value_is_refused_with_what_would_be_right(
 def test_a_model_that_is_not_installed_is_no_error() -> None:
     document = edited(text_to_image(), put(MODEL, ckpt_name="not_here.safetensors"))
     assert value(document, MODEL, "ckpt_name") == "not_here.safetensors"
+
+
+@pytest.mark.parametrize(
+    ("written", "listed"),
+    [
+        ("SDXL/base.safetensors", "SDXL\\base.safetensors"),
+        ("SDXL\\\\base.safetensors", "SDXL\\base.safetensors"),
+        ("FLUX\flux1-dev.safetensors", "FLUX\\flux1-dev.safetensors"),
+        ("SDXL\nova.safetensors", "SDXL\\nova.safetensors"),
+        ("Caf\u00e9.safetensors", "Cafe\u0301.safetensors"),
+    ],
+    ids=["slash", "two", "form feed", "line end", "accent"],
+)
+def test_a_file_is_found_as_windows_and_macos_list_it(written: str, listed: str) -> None:
+    """Windows lists folders with a backslash, of which JSON makes one sign with the next letter
+    where a model writes it once. macOS may list an accent as a character of its own."""
+    files = ["SDXL\\base.safetensors", "FLUX\\flux1-dev.safetensors", "SDXL\\nova.safetensors"]
+    inputs = {"required": {"ckpt_name": [[*files, "Cafe\u0301.safetensors"], {}]}}
+    known = NodeDefinitions({"CheckpointLoaderSimple": {"input": inputs, "output": ["MODEL"]}})
+    add = {"op": "add", "id": "m", "type": "CheckpointLoaderSimple"}
+    document = apply(workflow(), [{**add, "values": {"ckpt_name": written}}], known).content
+    assert document["nodes"][0]["widgets_values"] == [listed]
 
 
 def test_a_node_is_found_by_its_type_or_title_where_one_has_it() -> None:
