@@ -292,7 +292,12 @@ async def test_a_disk_without_a_write_ahead_log_is_said(
     [
         (PureWindowsPath(r"\\nas\home\user\assistant.db"), "nas"),
         (PureWindowsPath(r"C:\Users\tom\OneDrive - Firma\assistant.db"), "OneDrive - Firma"),
+        (PureWindowsPath(r"C:\Users\tom\onedrive\assistant.db"), "onedrive"),
+        (PureWindowsPath(r"C:\Users\tom\iCloudDrive\assistant.db"), "iCloudDrive"),
+        (PureWindowsPath(r"G:\My Drive\assistant.db"), "My Drive"),
+        (PureWindowsPath(r"\\?\UNC\nas\home\assistant.db"), "nas"),
         (PurePosixPath("/Users/a/Library/Mobile Documents/x/assistant.db"), "Mobile Documents"),
+        (PurePosixPath("/Users/a/Library/CloudStorage/Box-Box/assistant.db"), "CloudStorage"),
         (PureWindowsPath(r"C:\Users\tom\assistant.db"), None),
         (PureWindowsPath(r"\\?\C:\tom\assistant.db"), None),
         (PurePosixPath("/home/a/assistant.db"), None),

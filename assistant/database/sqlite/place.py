@@ -2,15 +2,22 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import PurePath
 from typing import Final
 
 from ...errors import Problem
 
 ADVICE: Final = "Set ASSISTANT_USER_DIR to a folder on a disk of this machine."
-SYNCHRONISED: Final = ("OneDrive", "Dropbox", "Google Drive", "Mobile Documents", "Nextcloud")
-"""The beginnings of the names of folders that a service copies to other machines; `Mobile
-Documents` is iCloud's."""
+SYNCHRONISED: Final = (
+    *("onedrive", "dropbox", "google drive", "my drive", "nextcloud", "iclouddrive"),
+    *("mobile documents", "cloudstorage"),
+)
+"""The beginnings of the names of folders that a service copies to other machines, in small letters.
+`My Drive` is Google's; on macOS `Mobile Documents` is iCloud's, and `CloudStorage` has the folders
+of all other services."""
+NO_SERVER: Final = re.compile(r"\\\\[?.]\\(?!unc\\)", re.IGNORECASE)
+"""How a path of Windows begins that names a disk or device of this machine."""
 
 
 def problems_of(path: PurePath, journal: str | None, wanted: str) -> tuple[Problem, ...]:
@@ -40,9 +47,9 @@ def problems_of(path: PurePath, journal: str | None, wanted: str) -> tuple[Probl
 
 
 def _shared(path: PurePath) -> str | None:
-    if path.drive.startswith("\\\\") and not path.drive.startswith("\\\\?\\"):
+    if path.drive.startswith("\\\\") and not NO_SERVER.match(str(path)):
         return f"the network folder {path.drive}"
     for name in path.parts:
-        if name.startswith(SYNCHRONISED):
+        if name.lower().startswith(SYNCHRONISED):
             return f"the folder {name!r}"
     return None
