@@ -214,6 +214,14 @@ def test_line_ends_marks_and_broken_bytes_do_not_matter(tmp_path: Path) -> None:
     assert SourceCache().read(path, parse_and_count) == ["one\ntwo\nthree \ufffd"]
 
 
+@pytest.mark.parametrize("encoding", ["utf-8-sig", "utf-16-le", "utf-16-be"])
+def test_a_file_is_read_as_the_tools_of_windows_write_it(encoding: str, tmp_path: Path) -> None:
+    """PowerShell's `>` and Notepad's "Unicode" write UTF-16 with a byte order mark."""
+    path, mark = tmp_path / "SOUL.md", "" if encoding == "utf-8-sig" else "\ufeff"
+    path.write_bytes(f"{mark}Sei höflich.\r\n".encode(encoding))
+    assert SourceCache().read(path, parse_and_count) == ["Sei höflich.\n"]
+
+
 # Rules and preferences (R6)
 
 

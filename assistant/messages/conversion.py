@@ -18,6 +18,7 @@ from typing import Any
 from urllib.parse import unquote_to_bytes
 
 from .fences import mark_for, quoted
+from .file_text import file_text
 from .json_text import json_text
 from .origin import FIELD
 from .parts import (
@@ -148,7 +149,7 @@ def _file(part: FilePart, web: bool) -> TextContent | ImageContent:
 
 
 def data_url_text(url: str) -> str | None:
-    """The text in a `data:` URL, undecodable bytes replaced; None for another or a broken URL."""
+    """The text in a `data:` URL (`file_text`); None for another or a broken URL."""
     head, comma, body = url.partition(",")
     if not comma or not head.lower().startswith("data:"):
         return None
@@ -158,7 +159,7 @@ def data_url_text(url: str) -> str | None:
             raw = base64.b64decode(raw, validate=False)
         except (binascii.Error, ValueError):
             return None
-    return raw.decode("utf-8", "replace")
+    return file_text(raw)
 
 
 def _rounds(parts: Iterable[Part]) -> Iterator[list[Part]]:

@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any, TypeVar, cast
 
 from .. import files
+from ..messages.file_text import file_text
 
 log = logging.getLogger("comfyui_assistant")
 
@@ -45,9 +46,9 @@ class SourceCache:
     def read(self, path: Path, parse: Callable[[str], Value]) -> Value | None:
         """`parse` of the file's text, or None without such a file.
 
-        The text is decoded as UTF-8 (without a byte-order mark; invalid bytes become U+FFFD) and
-        has `\\n` line ends, so that the same text gives the same bytes on every system. `parse` is
-        part of the cache's key: a pure module-level function that raises nothing.
+        The text is decoded by `file_text` and has `\\n` line ends, so that the same text gives the
+        same bytes on every system. `parse` is part of the cache's key: a pure module-level function
+        that raises nothing.
         """
         key = (path, parse)
         try:
@@ -87,7 +88,7 @@ class SourceCache:
                 self._unreadable.add(path)
             return error
         self._unreadable.discard(path)
-        return normalized(content.decode("utf-8-sig", errors="replace"))
+        return normalized(file_text(content))
 
 
 def normalized(text: str) -> str:

@@ -115,6 +115,13 @@ def test_a_text_file_is_text_with_its_name(media_type: str) -> None:
     )
 
 
+@pytest.mark.parametrize("encoding", ["utf-8-sig", "utf-16"])
+def test_a_text_file_is_read_as_the_tools_of_windows_write_it(encoding: str) -> None:
+    """PowerShell's `>`, with which people keep ComfyUI's log, writes UTF-16."""
+    url = "data:text/plain;base64," + base64.b64encode("Größe\r\n".encode(encoding)).decode()
+    assert data_url_text(url) == "Größe\r\n"
+
+
 def test_another_file_is_named() -> None:
     said = content_of(FilePart("application/pdf", "data:application/pdf;base64,AAAA", "a.pdf"))
     assert said == (
