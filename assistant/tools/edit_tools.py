@@ -17,6 +17,7 @@ from typing import Any, Final
 from pydantic import Field
 
 from ..errors import ToolError
+from ..files import is_device_name
 from ..messages.changes import Change
 from ..messages.fences import quoted
 from ..messages.prompt import ToolCall
@@ -181,7 +182,8 @@ def _tab_name(asked: str) -> str:
     tab under it. Empty where nothing is left."""
     last = PurePosixPath(asked.replace("\\", "/")).name.removesuffix(".json")
     kept = "".join(character for character in last if character.isprintable())
-    return NO_FILE_NAME.sub("", kept)[:LONGEST_NAME].strip(" .")
+    name = NO_FILE_NAME.sub("", kept)[:LONGEST_NAME].strip(" .")
+    return f"{UNNAMED} {name}" if is_device_name(name) else name
 
 
 def _found(library: WorkflowLibrary, opened: Opened) -> Graph:

@@ -231,6 +231,8 @@ async def test_without_edits_and_without_a_name_nothing_is_done() -> None:
         ({"template": "flux", "name": "C:\\Windows\\win: *new*?"}, "win new"),
         ({"template": "flux", "name": "\u202egnp.exe\n"}, "gnp.exe"),
         ({"template": "flux", "name": "x" * 300}, "x" * 80),
+        ({"template": "flux", "name": "Con"}, "workflow Con"),
+        ({"template": "flux", "name": "nul.v2"}, "workflow nul.v2"),
         ({"template": "flux", "name": "../.."}, "flux"),
         ({"template": "..", "name": "///"}, "workflow"),
     ],
