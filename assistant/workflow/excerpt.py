@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
@@ -11,6 +12,7 @@ from .words import id_word
 
 MOST_FOUND = 40
 """Nodes that a search shows; more of them are counted."""
+_SLASHES = re.compile(r"[\\/]+")
 
 
 def show_nodes(words: WorkflowWords, addresses: Sequence[str]) -> str:
@@ -24,7 +26,7 @@ def show_nodes(words: WorkflowWords, addresses: Sequence[str]) -> str:
 
 def find_nodes(words: WorkflowWords, query: str) -> str:
     """The nodes whose type, title, values or sources hold all words of the query."""
-    wanted = query.casefold().split()
+    wanted = _folded(query).split()
     found = [
         node_line(placed(node, prefix), LONGEST_VALUE)
         for prefix, scope in _levels(words)
@@ -49,8 +51,14 @@ def placed(node: NodeWords, prefix: str) -> NodeWords:
 
 
 def _holds(text: str, wanted: Sequence[str]) -> bool:
-    folded = text.casefold()
+    folded = _folded(text)
     return all(word in folded for word in wanted)
+
+
+def _folded(text: str) -> str:
+    """Without regard to case and to how folders are parted: Windows lists them with a backslash,
+    of which there are two in a value in quotation marks."""
+    return _SLASHES.sub("/", text.casefold())
 
 
 def _levels(words: WorkflowWords) -> Iterator[tuple[str, ScopeWords]]:

@@ -4,6 +4,7 @@ import copy
 import json
 from typing import Any
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from plugin.assistant.workflow.diff import WorkflowDiff, compare, same_node
@@ -189,3 +190,12 @@ def test_nodes_are_found_by_their_words() -> None:
     assert (
         find_nodes(words(document), "no such word") == "No node of the workflow holds these words."
     )
+
+
+@pytest.mark.parametrize("file", ["SDXL\\my base.safetensors", "SDXL\\base.safetensors"])
+@pytest.mark.parametrize("asked", ["SDXL\\{}", "SDXL/{}", "sdxl\\\\{}"])
+def test_a_node_is_found_by_a_path_with_either_slash(file: str, asked: str) -> None:
+    """Windows lists the files of folders with a backslash."""
+    document = {"nodes": [{**LOADER, "widgets_values": [file]}]}
+    found = find_nodes(words(document), asked.format(file.removeprefix("SDXL\\")))
+    assert found.startswith("4 CheckpointLoaderSimple ")
