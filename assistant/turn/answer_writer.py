@@ -7,6 +7,7 @@ clients accept wherever the answer stops.
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from typing import Any
@@ -39,6 +40,7 @@ SHOWN = 500
 """Characters of wrong arguments that the error message repeats."""
 MOST_MARKS = 100_000
 """Brackets, commas and strings of a call's arguments: each value is read, checked and written."""
+_BACKSLASH = re.compile(r"(?P<escape>\\(?:[\"\\/bfnrt]|u[0-9a-fA-F]{4}))|\\")
 UNFINISHED = "The answer was cut off before this call was complete. It did not run."
 
 
@@ -245,7 +247,7 @@ def parse_arguments(text: str) -> tuple[Any, str | None]:
     if many_values(text, MOST_MARKS):
         return None, f"The arguments hold too many values, over {MOST_MARKS:,}: {text[:SHOWN]}"
     try:
-        value = json.loads(text, parse_constant=_no_constant)
+        value = _read(text)
     except (ValueError, RecursionError) as error:
         return None, f"The arguments are no valid JSON ({error}): {text[:SHOWN]}"
     if value is None:
@@ -255,6 +257,18 @@ def parse_arguments(text: str) -> tuple[Any, str | None]:
     if fault := fault_of(value):
         return None, f"The arguments cannot be taken. {fault}"
     return value, None
+
+
+def _read(text: str) -> Any:
+    """The JSON value; a backslash that begins no escape is one, as in the path of a file on
+    Windows. Raises ValueError and RecursionError."""
+    try:
+        return json.loads(text, parse_constant=_no_constant)
+    except ValueError:
+        plain = _BACKSLASH.sub(lambda found: found["escape"] or r"\\", text)
+        if plain == text:
+            raise
+        return json.loads(plain, parse_constant=_no_constant)
 
 
 def _no_constant(name: str) -> Any:

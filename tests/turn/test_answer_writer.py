@@ -142,6 +142,20 @@ def test_wrong_arguments_are_said_in_a_short_sentence(arguments: str, said: str)
     assert len(error) < 1_000
 
 
+@pytest.mark.parametrize(
+    ("written", "meant"),
+    [
+        (r"SDXL\model.safetensors", r"SDXL\model.safetensors"),
+        (r"SDXL\\model \u00e9", "SDXL\\model \u00e9"),
+        (r"C:\users\u12", r"C:\users\u12"),
+        (r"\\\\nas\models \"x\"", r'\\nas\models "x"'),
+    ],
+)
+def test_one_backslash_of_a_windows_path_stays_one(written: str, meant: str) -> None:
+    """JSON has no such escape, so there is one reading. Models copy a name as they see it."""
+    assert parse_arguments(f'{{"file": "{written}"}}') == ({"file": meant}, None)
+
+
 @given(st.text(max_size=30) | st.text(alphabet='{}[]":,0123456789.eE- ntrufalsN', max_size=30))
 def test_any_arguments_are_an_object_or_an_error(arguments: str) -> None:
     value, error = parse_arguments(arguments)
