@@ -38,6 +38,8 @@ UNDO_SECONDS: Final = 60
 SUMMARY_SOURCE: Final = ""
 """The message id in the source of a chat's summary."""
 DAMAGED: Final = -1
+LONGEST_STEP: Final = timedelta(seconds=1)
+"""No clock stands still for so long: that of Windows goes in steps of 15.6 ms."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,6 +73,8 @@ class MemoryStore:
         self._database = database
         self._sleep = sleep
         self._clock = clock
+        # When the last memory was made, which the writer's thread alone uses.
+        self._last: datetime | None = None
         self._known = FreshValue(self._read, seconds)
         self._opened = False
         self._purges: set[asyncio.Task[None]] = set()
@@ -300,9 +304,17 @@ class MemoryStore:
             statement.text,
             statement.entities,
             statement.source,
-            self._clock().isoformat(),
+            self._now().isoformat(timespec="microseconds"),
             pinned=statement.pinned,
         )
+
+    def _now(self) -> datetime:
+        """The time, which is another one for each memory: their order is that of these times."""
+        now, last = self._clock(), self._last
+        if last is not None and timedelta() <= last - now < LONGEST_STEP:
+            now = last + timedelta(microseconds=1)
+        self._last = now
+        return now
 
     async def _change(self, work: Callable[[Transaction], Result]) -> Result:
         oldest = (self._clock() - timedelta(seconds=UNDO_SECONDS)).isoformat()

@@ -12,6 +12,7 @@ from plugin.assistant.database import Transaction
 from plugin.assistant.database.sqlite import SqliteDatabase
 from plugin.assistant.errors import Conflict, InvalidRequest, NotFound
 from plugin.assistant.memory import tables
+from plugin.assistant.memory.known import newest_first
 from plugin.assistant.memory.memory import Source, Statement
 from plugin.assistant.memory.pending import Pending, PendingStore
 from plugin.assistant.memory.store import UNDO_SECONDS, MemoryStore
@@ -52,6 +53,20 @@ async def test_a_memory_comes_back_as_it_was_kept(store: MemoryStore) -> None:
     assert (await store.all()) == (kept.memory,)
     assert (await store.read()).by_id[kept.memory.id] == kept.memory
     assert kept.memory.source == SOURCE
+
+
+async def test_memories_of_one_step_of_the_clock_are_in_the_order_of_their_saying(
+    tmp_path: Path,
+) -> None:
+    """Windows' clock goes in steps of 15.6 ms."""
+    database = SqliteDatabase(tmp_path / "assistant.db")
+    store = MemoryStore(database, clock=lambda: datetime(2026, 11, 22, tzinfo=timezone.utc))
+    said = [f"Camera {word} is mine." for word in ("Anton", "Berta", "Caesar", "Dora", "Emil")]
+    for text in said:
+        await store.keep(Statement(text))
+    assert [memory.text for memory in newest_first((await store.read()).current)] == said[::-1]
+    await store.close()
+    await database.close()
 
 
 async def test_the_same_said_twice_is_one_memory(store: MemoryStore) -> None:
