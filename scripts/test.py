@@ -156,7 +156,9 @@ def mypy(environ: Mapping[str, str], *arguments: str) -> Callable[[], Outcome]:
         check.link_package()
         command = [str(PYTHON), "-m", "mypy", *arguments]
         variables = {**environ, "MYPYPATH": "scripts"}
-        result = subprocess.run(command, cwd=ROOT, env=variables, capture_output=True, text=True)
+        result = subprocess.run(
+            command, cwd=ROOT, env=variables, capture_output=True, text=True, errors="replace"
+        )
         say((result.stdout + result.stderr).replace(LINK_PREFIX, "").rstrip())
         succeeded = result.returncode == 0
         return Outcome(passed=int(succeeded), failed=int(not succeeded))
@@ -181,7 +183,9 @@ def type_checker() -> list[str]:
 def run_node_tests(environ: Mapping[str, str]) -> Outcome:
     files = sorted(str(path.relative_to(ROOT)) for path in (ROOT / "tests/web").rglob("*.test.*js"))
     command = [tools.node(), "--test", *files]
-    result = subprocess.run(command, cwd=ROOT, env=environ, capture_output=True, text=True)
+    result = subprocess.run(
+        command, cwd=ROOT, env=environ, capture_output=True, text=True, errors="replace"
+    )
     counts = {name: int(number) for name, number in NODE_COUNT.findall(result.stdout)}
     if result.returncode != 0 or not counts.get("pass"):
         say(result.stdout + result.stderr)

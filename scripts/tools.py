@@ -47,7 +47,9 @@ def ensure_chromium() -> str:
     environ = {**os.environ, "DEBIAN_FRONTEND": "noninteractive"}
     install = ["apt-get", "install", "-y", "-q", "--no-install-recommends", *CHROMIUM_PACKAGES]
     for command in (["apt-get", "update", "-q"], install):
-        result = subprocess.run(command, capture_output=True, text=True, env=environ)
+        result = subprocess.run(
+            command, capture_output=True, text=True, errors="replace", env=environ
+        )
         if result.returncode != 0:
             raise SetupError("apt-get could not install Chromium: " + last_line(result.stderr))
     found = find_chromium()
@@ -87,7 +89,9 @@ def ensure_npm_packages() -> None:
         folder.mkdir(parents=True, exist_ok=True)
         stored.write_text(manifest, encoding="utf-8")
         command = [node(), str(npm_program()), "install", "--no-audit", "--no-fund", "--silent"]
-        result = subprocess.run(command, cwd=folder, capture_output=True, text=True)
+        result = subprocess.run(
+            command, cwd=folder, capture_output=True, text=True, errors="replace"
+        )
         if result.returncode != 0:
             reason = last_line(result.stdout + result.stderr)
             raise SetupError(f"npm could not install {', '.join(packages)}: {reason}")

@@ -1,5 +1,6 @@
 """`scripts/run.py` and its modules, as far as they can be tested without installing anything."""
 
+import ast
 import importlib
 import json
 import os
@@ -366,6 +367,21 @@ def test_a_link_on_windows_is_a_junction_whatever_the_path_has(
     path, target = tmp_path / "a & b" / "link", tmp_path / "50% (x)"
     environment.link(path, target)
     assert made == [(str(target), str(path))]
+
+
+def test_what_other_programs_write_stops_nothing_whatever_their_encoding() -> None:
+    """Node and pip write UTF-8, which Windows reads as its code page: it has no sign for some
+    bytes, and the call would raise."""
+    strict = [
+        f"{path.name}, line {call.lineno}"
+        for path in sorted((ROOT / "scripts").rglob("*.py"))
+        for call in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        if isinstance(call, ast.Call)
+        and "text" in (given := {keyword.arg for keyword in call.keywords})
+        and ast.unparse(call.func).startswith("subprocess.")
+        and "errors" not in given
+    ]
+    assert strict == []
 
 
 # What the tests need
