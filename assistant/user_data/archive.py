@@ -18,6 +18,7 @@ from __future__ import annotations
 import asyncio
 import io
 import json
+import re
 import time
 import zipfile
 from collections.abc import AsyncGenerator, Callable, Generator, Iterator
@@ -55,6 +56,8 @@ ENDINGS: Final = (
     (b"%PDF-", ".pdf"),
 )
 """How the contents of files begin, and the endings of their names."""
+NO_FILE_NAME: Final = re.compile(r'[\\<>:"|?*]')
+"""What Windows takes in no file's name; a backslash would be a folder there."""
 README: Final = """\
 # Your data in the ComfyUI Assistant
 
@@ -187,8 +190,7 @@ class UserArchive:
                 if any(part.startswith(".") for part in below.parts):
                     continue  # Not complete yet, or being removed.
                 name = below.name if folder == ATTACHMENTS else below.as_posix()
-                # A name may hold a backslash, which Windows would take for a folder.
-                yield path, f"{folder}/{name}".replace("\\", "_")
+                yield path, f"{folder}/{NO_FILE_NAME.sub('_', name)}"
 
 
 async def _in_thread(write: Callable[[], Result]) -> Result:

@@ -4,6 +4,7 @@ import asyncio
 import base64
 import io
 import json
+import os
 import random
 import sqlite3
 import threading
@@ -270,6 +271,14 @@ async def test_a_clock_before_1980_makes_an_archive_all_the_same(
     """Such a clock has a machine without a battery, until it has found the time."""
     monkeypatch.setattr(user_archive.time, "localtime", lambda: time.gmtime(0))
     assert "memories.jsonl" in (await archive_of(ours)).namelist()
+
+
+@pytest.mark.skipif(os.name == "nt", reason="Windows makes no file of this name")
+async def test_a_file_has_a_name_that_windows_can_unpack(ours: Site) -> None:
+    skill = folder(ours) / "skills" / "aardwolf-light"
+    (skill / 'a\\b: "why?".txt').write_text(WORD, encoding="utf-8")
+    names = (await archive_of(ours)).namelist()
+    assert "skills/aardwolf-light/a_b_ _why__.txt" in names
 
 
 async def test_links_lead_nowhere(ours: Site, tmp_path: Path) -> None:
