@@ -33,7 +33,7 @@ from ..chats.attachments import FOLDER as ATTACHMENTS
 from ..chats.export.archive import Archive
 from ..chats.export.file_names import safe_title
 from ..chats.export.markdown import to_markdown
-from ..chats.export.trajectory import REPLACEMENT, json_without, to_text, without
+from ..chats.export.trajectory import ENCODINGS, json_without, to_text, without, without_bytes
 from ..errors import AssistantError, NotFound
 from ..files import patiently, reason_of
 from ..memory.memory import memory_lines
@@ -157,7 +157,9 @@ class UserArchive:
                 missing.append(f"{name}: {reason_of(error)}")
         if missing:
             told = "\n".join(missing) + "\n"
-            _write(archive, "NOT-EXPORTED.txt", _clean(told.encode("utf-8", "replace"), secrets))
+            _write(
+                archive, "NOT-EXPORTED.txt", without_bytes(told.encode("utf-8", "replace"), secrets)
+            )
 
     async def _statements(self) -> dict[str, list[dict[str, Any]]]:
         kept = await self._user_context.read()
@@ -226,15 +228,16 @@ def _file_steps(
         if name.startswith(f"{ATTACHMENTS}/"):
             name += _ending(piece)
         # A secret that lies across the end of a piece is found with the next piece.
-        overlap = max((len(secret.encode("utf-8", "replace")) for secret in secrets), default=1) - 1
+        encoded = (one.encode(encoding, "replace") for one in secrets for encoding in ENCODINGS)
+        overlap = max(map(len, encoded), default=1) - 1
         with archive.open(_entry(name), "w", force_zip64=True) as target:
             while following := file.read(PIECE):
-                whole = _clean(piece, secrets)
+                whole = without_bytes(piece, secrets)
                 kept = len(whole) - overlap
                 target.write(whole[:kept])
                 piece = whole[kept:] + following
                 yield True
-            target.write(_clean(piece, secrets))
+            target.write(without_bytes(piece, secrets))
     yield True
 
 
@@ -244,10 +247,3 @@ def _ending(content: bytes) -> str:
         if content.startswith(begin):
             return ending
     return ".bin" if b"\0" in content else ".txt"
-
-
-def _clean(content: bytes, secrets: frozenset[str]) -> bytes:
-    # The longest first: one key may be the beginning of another.
-    for secret in sorted(secrets, key=len, reverse=True):
-        content = content.replace(secret.encode("utf-8", "replace"), REPLACEMENT.encode())
-    return content

@@ -10,13 +10,14 @@ import sqlite3
 import threading
 import time
 import zipfile
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Iterable
 from contextlib import aclosing, asynccontextmanager, closing
 from pathlib import Path
 from typing import Any
 
 import pytest
 from plugin.assistant import files
+from plugin.assistant.chats.export import trajectory
 from plugin.assistant.chats.export.archive import Archive
 from plugin.assistant.chats.export.trajectory import Trajectory
 from plugin.assistant.errors import StoreError
@@ -185,6 +186,22 @@ async def test_a_key_across_the_end_of_a_piece_is_found(ours: Site) -> None:
         assert found == content.replace(KEY.encode(), b"[key]")
 
 
+@pytest.mark.parametrize("encoding", ["utf-16-le", "utf-16-be"])
+async def test_a_key_in_a_file_of_windows_is_found(ours: Site, encoding: str) -> None:
+    """PowerShell's `>` and Notepad's "Unicode" write UTF-16."""
+    long = "x" * (user_archive.PIECE // 2 - len(KEY) // 2)
+    written, expected = (f"\ufeff{long}{word}{long}".encode(encoding) for word in (KEY, "[key]"))
+    (folder(ours) / "goals.md").write_bytes(written)
+    store = ours.assistant.space_of("default").chats
+    await store.import_messages("e", (user("u1", "Log", attached(written)),), "Log")
+    archive = await archive_of(ours)
+    assert archive.read("goals.md") == expected
+    assert expected in [archive.read(name) for name in archive.namelist() if "attach" in name]
+    chats = [json.loads(archive.read(n)) for n in archive.namelist() if n.endswith("-Log.json")]
+    [url] = [part["url"] for part in every_part(chats[0]) if "url" in part]
+    assert base64.b64decode(url.partition(",")[2]) == expected
+
+
 async def test_a_large_file_goes_out_in_pieces(ours: Site, tmp_path: Path) -> None:
     large = tmp_path.joinpath("default", "skills", "aardwolf-light", "noise.bin")
     noise = bytes(range(256)) * 40
@@ -215,15 +232,15 @@ async def test_a_cancelled_download_waits_for_the_thread_that_writes(
     skill.parent.mkdir(parents=True)
     skill.write_bytes(b"x" * 3 * user_archive.PIECE)
     writes, goes_on = threading.Event(), threading.Event()
-    cleaning = user_archive._clean
+    cleaning = trajectory.without_bytes
 
-    def slow(content: bytes, secrets: frozenset[str]) -> bytes:
+    def slow(content: bytes, secrets: Iterable[str]) -> bytes:
         if content.startswith(b"xxx"):
             writes.set()
             goes_on.wait(10)
         return cleaning(content, secrets)
 
-    monkeypatch.setattr(user_archive, "_clean", slow)
+    monkeypatch.setattr(user_archive, "without_bytes", slow)
 
     async def whole() -> None:
         async with aclosing(

@@ -17,7 +17,7 @@ from __future__ import annotations
 import base64
 import binascii
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any, Final, Literal, cast, get_args
@@ -41,6 +41,8 @@ VERSION: Final = 1
 MOST_MESSAGES: Final = 100_000
 """Messages of one import, so that the writer is free again within seconds."""
 REPLACEMENT: Final = "[key]"
+ENCODINGS: Final = ("utf-8", "utf-16-le", "utf-16-be")
+"""How files hold a text: tools of Windows write UTF-16, too."""
 LONGEST_NAME: Final = 200
 """Characters of a workflow's id and name."""
 
@@ -174,14 +176,23 @@ def _clean_file(url: str, secrets: Sequence[str]) -> str:
     if not head.endswith(";base64"):
         return url
     try:
-        content = cleaned = base64.b64decode(body, validate=True)
+        content = base64.b64decode(body, validate=True)
     except (binascii.Error, ValueError):
         return url
-    for secret in secrets:
-        cleaned = cleaned.replace(secret.encode("utf-8", "replace"), REPLACEMENT.encode())
+    cleaned = without_bytes(content, secrets)
     if cleaned == content:
         return url
     return f"{head},{base64.b64encode(cleaned).decode('ascii')}"
+
+
+def without_bytes(content: bytes, secrets: Iterable[str]) -> bytes:
+    """The content of a file with `[key]` in the place of these texts."""
+    # The longest first: one key may be the beginning of another.
+    for secret in sorted(secrets, key=len, reverse=True):
+        for encoding in ENCODINGS:
+            mark = REPLACEMENT.encode(encoding)
+            content = content.replace(secret.encode(encoding, "replace"), mark)
+    return content
 
 
 def _place(one: LogRow) -> dict[str, Any]:
