@@ -31,19 +31,23 @@ class WorkflowLibrary:
     def saved(self, name: str) -> Graph | None:
         """The workflow of this name, a path below `workflows/` with or without `.json`; None where
         there is none. Raises ToolError for a file that is no workflow."""
-        folder = self._folder()
-        if folder is None or not 0 < len(name) <= LONGEST_NAME or "\0" in name:
-            return None
-        path = (folder / f"{name.removesuffix(ENDING)}{ENDING}").resolve()
-        return _read(path) if folder in path.parents and path.is_file() else None
+        path = self._path(name)
+        return None if path is None else _read(path)
 
     def has_saved(self, name: str) -> bool:
         """Whether the user has a saved workflow of this name."""
+        return self._path(name) is not None
+
+    def _path(self, name: str) -> Path | None:
+        """The file of the saved workflow of this name, if it is there. A whole path is not even
+        looked up: of `\\\\host\\share` Windows asks that machine, and tells it who the user is."""
         folder = self._folder()
         if folder is None or not 0 < len(name) <= LONGEST_NAME or "\0" in name:
-            return False
+            return None
+        if name.startswith(("/", "\\")):
+            return None
         path = (folder / f"{name.removesuffix(ENDING)}{ENDING}").resolve()
-        return folder in path.parents and path.is_file()
+        return path if folder in path.parents and path.is_file() else None
 
     def template(self, identity: str) -> Graph | None:
         """The template with this id; None where there is none. Raises ToolError for a file that is

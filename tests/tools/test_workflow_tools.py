@@ -246,6 +246,23 @@ async def test_only_files_below_the_users_workflows_are_read(
         await call_tool("compareWorkflows", {"a": "current", "b": name}, graph())
 
 
+@pytest.mark.parametrize("name", [r"\\host\share\x", "//host/share/x", r"\\?\UNC\host\share\x"])
+async def test_no_other_machine_is_asked_for_a_saved_workflow(
+    call_tool: Call, saved: Path, name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Windows asks the machine that such a path names, and tells it who the user is."""
+    real, asked = Path.resolve, list[Path]()
+
+    def resolve(path: Path, strict: bool = False) -> Path:
+        asked.append(path)
+        return real(path, strict)
+
+    monkeypatch.setattr(Path, "resolve", resolve)
+    with pytest.raises(ToolError, match="There is no workflow"):
+        await call_tool("compareWorkflows", {"a": "current", "b": f"saved:{name}"}, graph())
+    assert asked and not [path for path in asked if "host" in str(path)]
+
+
 async def test_a_file_that_is_no_workflow_is_said_to_be_none(call_tool: Call, saved: Path) -> None:
     with pytest.raises(ToolError, match="no JSON"):
         await call_tool("compareWorkflows", {"a": "current", "b": "text"}, graph())
