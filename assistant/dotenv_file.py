@@ -2,6 +2,7 @@
 
     NAME=value            export NAME=value          set NAME=value
     NAME="C:\\new\\a"     NAME='a # b'  # comment     NAME=${HOME}/a      NAME=${PORT:-8080}
+    NAME=%APPDATA%\\a
 
 Text in quotes is taken as it stands, so that a backslash of a Windows path stays a backslash. A
 value never goes on in the next line: a quote that is not closed would make settings out of nothing.
@@ -28,7 +29,7 @@ _COMMENT = re.compile(r"(?<!\s)\s+#.*|^\s+#.*")
 _AFTER_QUOTE = r"\s*(?:#.*)?"
 _AS_IT_STANDS = re.compile(rf"(?:\"([^\"]*)\"|'([^']*)'){_AFTER_QUOTE}")
 _ESCAPED = re.compile(rf"\"((?:[^\"\\]|\\.)*)\"{_AFTER_QUOTE}")
-_REFERENCE = re.compile(r"\$\{(\w{1,200})(?::-([^}$]{0,1000}))?\}")
+_REFERENCE = re.compile(r"\$\{(\w{1,200})(?::-([^}$]{0,1000}))?\}|%([A-Za-z_]\w{0,200})%")
 _CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
 """Without the tab, which may stand between values and comments."""
 _NAMES = re.compile(r"[A-Za-z_]\w*")
@@ -57,7 +58,7 @@ class DotenvFile:
 
 def read_dotenv(path: Path, environ: Mapping[str, str]) -> DotenvFile:
     """The content of the file; empty if there is no file. `${NAME}` stands for a value of an
-    earlier line or of `environ`. Raises nothing."""
+    earlier line or of `environ`, `%NAME%`, too. Raises nothing."""
     try:
         if not path.is_file():
             return DotenvFile({})
@@ -131,6 +132,8 @@ def _text(written: str) -> str:
 
 
 def _value_of(reference: re.Match[str], known: Mapping[str, str]) -> str:
+    if windows := reference[3]:  # as in Windows, which knows no case of names and keeps the unknown
+        return known.get(windows.upper()) or reference[0]
     value = known.get(reference[1]) or reference[2]
     if value is None:
         raise ValueError(f"there is no variable {reference[1]}")

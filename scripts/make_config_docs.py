@@ -49,8 +49,8 @@ another choice, with an error; no other provider takes the place of yours.
 **Lines of `.env`.** One variable a line: `NAME=value`, with or without quotes, in UTF-8 or in
 UTF-16 with a byte order mark, at most 256 kB in all. Paths stand as they are: in
 `ASSISTANT_USER_DIR="C:\\Users\\tom\\new"` a backslash is a backslash. `${NAME}` is the value of
-another variable, ` #` begins a comment. A value ends with its line. A line that cannot be read is
-named in the panel, by its number.
+another variable, as `%NAME%` is, ` #` begins a comment. A value ends with its line. A line that
+cannot be read is named in the panel, by its number.
 
 The value 0 switches off a limit in characters, messages, rules, rounds or steps, unless the table
 says otherwise. [context.md](context.md) explains the limits of what the model is sent.
