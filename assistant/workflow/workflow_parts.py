@@ -186,14 +186,13 @@ def _with_parts(scope: Scope, theirs: Scope | None, parts: Parts) -> Scope:
     by_node: dict[str, dict[Key, Any]] = {}
     for key, part in parts.items():
         by_node.setdefault(key.node, {})[key] = part
-    wanted = [key.node for key in parts if key.kind == "node"]
-    order = [id_ for id_ in scope.nodes if id_ in set(wanted)]
+    wanted = {key.node: None for key in parts if key.kind == "node"}
+    order = [id_ for id_ in scope.nodes if id_ in wanted]
     order += [id_ for id_ in wanted if id_ not in scope.nodes]
     known = {**(theirs.nodes if theirs is not None else {}), **scope.nodes}
     raws = {id_: _raw(known[id_].raw, by_node[id_]) for id_ in order}
     links = _links(scope, raws, parts)
-    for id_, raw in raws.items():
-        _name_links(id_, raw, links)
+    _name_links(raws, links)
     groups = tuple(_group(part) for key, part in parts.items() if key.kind == "group")
     nodes = {id_: Node(id_, raw) for id_, raw in raws.items()}
     raw = dict(scope.raw)
@@ -257,13 +256,18 @@ def _place(raw: Mapping[str, Any] | None, name: str, before: int) -> int:
     return before if before in places or not places else places[0]
 
 
-def _name_links(id_: str, raw: dict[str, Any], links: Sequence[Link]) -> None:
-    """Writes the ids of its links into a node's slots."""
-    for place, slot in enumerate(sequence(raw.get("inputs"))):
-        fed = [one for one in links if (one.target, one.target_slot) == (id_, place)]
-        slot["link"] = _id(fed[0]) if fed else None
-    for place, slot in enumerate(sequence(raw.get("outputs"))):
-        slot["links"] = [_id(one) for one in links if (one.source, one.source_slot) == (id_, place)]
+def _name_links(raws: Mapping[str, dict[str, Any]], links: Sequence[Link]) -> None:
+    """Writes the ids of their links into the nodes' slots."""
+    by_input: dict[tuple[str, int], int | str] = {}
+    by_output: dict[tuple[str, int], list[int | str]] = {}
+    for one in links:
+        by_input.setdefault((one.target, one.target_slot), _id(one))
+        by_output.setdefault((one.source, one.source_slot), []).append(_id(one))
+    for id_, raw in raws.items():
+        for place, slot in enumerate(sequence(raw.get("inputs"))):
+            slot["link"] = by_input.get((id_, place))
+        for place, slot in enumerate(sequence(raw.get("outputs"))):
+            slot["links"] = by_output.get((id_, place), [])
 
 
 def _id(link: Link) -> int | str:

@@ -11,6 +11,7 @@ import pytest
 from plugin.assistant.workflow.facts import facts
 from plugin.assistant.workflow.parse import parse_workflow
 from plugin.assistant.workflow.three_way import carry_over
+from plugin.tests.growth import MOST_GROWTH, growth
 
 from .workflows import template, template_texts
 
@@ -226,3 +227,21 @@ def test_changes_of_templates_are_taken_back_and_made_again(name: str) -> None:
     assert said(carry_over(before, before, after).content) == said(after)
     again = carry_over(carry_over(after, after, before).content, before, after).content
     assert said(again) == said(after)
+
+
+@pytest.mark.slow
+def test_the_time_grows_with_the_workflow_alone() -> None:
+    def carry(letters: str) -> None:
+        before = chain(len(letters))
+        after = copy.deepcopy(before)
+        after["nodes"][0]["widgets_values"][0] = 8
+        carry_over(after, after, before)
+
+    assert growth(carry, "x", 1_000) < MOST_GROWTH
+
+
+def chain(length: int) -> Json:
+    """So many nodes, each fed by the one before."""
+    nodes = [node(one, "Step", [7], {"x": one - 1 or None}) for one in range(1, length + 1)]
+    links = [[one, one, 0, one + 1, 0, "X"] for one in range(1, length)]
+    return {"last_node_id": length, "last_link_id": length - 1, "nodes": nodes, "links": links}
