@@ -233,7 +233,10 @@ class Remembering:
         return count >= MOST_FAILURES and self._clock() < until
 
     async def _keep_summary(self, chat: IdleChat) -> None:
-        """Keeps the summary that the chat has, for other chats."""
+        """Keeps the summary that the chat has, for other chats; it may quote anything in the chat,
+        so an imported chat has none."""
+        if any(one.role == "user" and origin_of(one) == "imported" for one in chat.path):
+            return
         summary = await asyncio.to_thread(_summary_of, chat.conversation)
         text = short_summary(summary) if summary is not None else ""
         if text and not is_refused(text):

@@ -15,7 +15,7 @@ from plugin.assistant.database.sqlite import SqliteDatabase
 from plugin.assistant.formats import Rates
 from plugin.assistant.llm.client import Client
 from plugin.assistant.llm.provider import Provider
-from plugin.assistant.memory.memory import Memory, Source, Statement
+from plugin.assistant.memory.memory import SUMMARY, Memory, Source, Statement
 from plugin.assistant.memory.pending import PendingStore
 from plugin.assistant.memory.signals import is_flagged
 from plugin.assistant.memory.store import Kept, MemoryStore
@@ -421,3 +421,16 @@ async def test_the_event_loop_does_not_wait_for_the_conversation(
     await asyncio.gather(*(asyncio.all_tasks() - before))
     assert scene.conversation.context.projections.spent
     assert lock.taken_in_loop == 0
+
+
+@pytest.mark.parametrize(("origin", "most"), [("person", 1), ("imported", 0)])
+async def test_the_summary_of_a_chat_is_for_other_chats_unless_messages_were_imported(
+    scene: Scene, origin: Any, most: int
+) -> None:
+    scene.talk("Paint a fox in the snow", origin=origin)
+    scene.talk(*(f"Now fox number {number}. " + "It rains. " * 200 for number in range(20)))
+    scene.path[3] = answer("a2", "We will use the red fur.")
+    scene.conversation.feed_locked(tuple(scene.path))
+    assert scene.conversation.context.compact() is not None
+    await scene.idle()
+    assert len([one for one in await scene.memories.all() if one.kind == SUMMARY]) == most
