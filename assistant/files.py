@@ -58,6 +58,8 @@ _DEVICE: Final = re.compile(
     r" *(\..*)?",
     re.IGNORECASE | re.DOTALL,
 )
+NOT_IN_NAMES: Final = re.compile(r'[\\<>:"|?*]')
+"""What Windows takes in no file's name; a backslash would be a folder there."""
 _HELD_WORDS: Final = (
     "another program has the file open (a virus scanner, a synced folder, an editor); try again"
 )

@@ -13,6 +13,7 @@ import unicodedata
 from collections.abc import Iterable
 from typing import Final
 
+from ..messages.fences import DIRECTION, INVISIBLE
 from ..search.words import UNSPACED, index_terms, query_terms
 
 LEAST_LETTERS: Final = 12
@@ -68,10 +69,10 @@ _PERSONAL: Final = re.compile(
 
 
 _UNSEEN: Final = re.compile(
-    "[\u00ad\u034f\u061c\u180b-\u180f\u200b-\u200f\u202a-\u202e\u2060-\u206f\ufe00-\ufe0f\ufeff"
-    "\U000e0000-\U000e0fff]"
+    f"[{DIRECTION}{INVISIBLE}\u034f\u180b-\u180f\u200c\u200d\u2065\ufe00-\ufe0f\U000e0080-\U000e0fff]"
 )
-"""Characters that nobody sees; between the letters of a word they would hide it from a pattern."""
+"""Characters that nobody sees, joiners and selectors included; between the letters of a word they
+would hide it from a pattern."""
 
 
 def plain(text: str) -> str:

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import asyncio
 import json
-import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import PurePosixPath
@@ -17,7 +16,7 @@ from typing import Any, Final
 from pydantic import Field
 
 from ..errors import ToolError
-from ..files import is_device_name
+from ..files import NOT_IN_NAMES, is_device_name
 from ..messages.changes import Change
 from ..messages.fences import quoted
 from ..messages.prompt import ToolCall
@@ -51,8 +50,6 @@ MOST_PROBLEMS: Final = 20
 LONGEST_NAME: Final = 80
 """Characters of a new tab's name."""
 UNNAMED: Final = "workflow"
-NO_FILE_NAME: Final = re.compile(r'[<>:"|?*]')
-"""What Windows takes in no file's name."""
 NO_EDITS: Final = "Workflows cannot be edited here."
 LISTS: Final = ("operations", "ops", "edits", "changes", "batch", "steps")
 """Names that models give the list of operations."""
@@ -182,7 +179,7 @@ def _tab_name(asked: str) -> str:
     tab under it. Empty where nothing is left."""
     last = PurePosixPath(asked.replace("\\", "/")).name.removesuffix(".json")
     kept = "".join(character for character in last if character.isprintable())
-    name = NO_FILE_NAME.sub("", kept)[:LONGEST_NAME].strip(" .")
+    name = NOT_IN_NAMES.sub("", kept)[:LONGEST_NAME].strip(" .")
     return f"{UNNAMED} {name}" if is_device_name(name) else name
 
 

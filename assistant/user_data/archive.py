@@ -18,7 +18,6 @@ from __future__ import annotations
 import asyncio
 import io
 import json
-import re
 import time
 import zipfile
 from collections.abc import AsyncGenerator, Callable, Generator, Iterator
@@ -35,7 +34,7 @@ from ..chats.export.file_names import safe_title
 from ..chats.export.markdown import to_markdown
 from ..chats.export.trajectory import ENCODINGS, json_without, to_text, without, without_bytes
 from ..errors import AssistantError, NotFound
-from ..files import patiently, reason_of
+from ..files import NOT_IN_NAMES, patiently, reason_of
 from ..memory.memory import memory_lines
 from ..memory.store import MemoryStore
 from ..user_context.rules import UserContextStore
@@ -56,8 +55,6 @@ ENDINGS: Final = (
     (b"%PDF-", ".pdf"),
 )
 """How the contents of files begin, and the endings of their names."""
-NO_FILE_NAME: Final = re.compile(r'[\\<>:"|?*]')
-"""What Windows takes in no file's name; a backslash would be a folder there."""
 README: Final = """\
 # Your data in the ComfyUI Assistant
 
@@ -192,7 +189,7 @@ class UserArchive:
                 if any(part.startswith(".") for part in below.parts):
                     continue  # Not complete yet, or being removed.
                 name = below.name if folder == ATTACHMENTS else below.as_posix()
-                yield path, f"{folder}/{NO_FILE_NAME.sub('_', name)}"
+                yield path, f"{folder}/{NOT_IN_NAMES.sub('_', name)}"
 
 
 async def _in_thread(write: Callable[[], Result]) -> Result:

@@ -235,14 +235,13 @@ class Remembering:
     async def _keep_summary(self, chat: IdleChat) -> None:
         """Keeps the summary that the chat has, for other chats; it may quote anything in the chat,
         so an imported chat has none."""
-        if any(one.role == "user" and origin_of(one) == "imported" for one in chat.path):
-            return
         summary = await asyncio.to_thread(_summary_of, chat.conversation)
         text = short_summary(summary) if summary is not None else ""
         if text and not is_refused(text):
             known = await self._memories.read()
             withdrawn = await self._memories.withdrawn(chat.chat_id)
-            if not (SUMMARY_SOURCE in withdrawn or known.has_summary(chat.chat_id, text)):
+            is_known = SUMMARY_SOURCE in withdrawn or known.has_summary(chat.chat_id, text)
+            if not (is_known or _is_imported(chat.path)):
                 await self._memories.summarise(chat.chat_id, text)
 
 
@@ -295,6 +294,10 @@ def _is_persons(message: Message) -> bool:
         and bool(message.text.strip())
         and not message.text.lstrip().startswith("/")
     )
+
+
+def _is_imported(path: Sequence[Message]) -> bool:
+    return any(one.role == "user" and origin_of(one) == "imported" for one in path)
 
 
 def short_summary(summary: Summary) -> str:
