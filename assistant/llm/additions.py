@@ -69,8 +69,9 @@ class AdditionReader:
     def of_chunk(self, chunk: Json) -> Iterator[Event]:
         """The sources that stand beside the choices of a chunk."""
         for name in SOURCE_LISTS:
-            for entry in _entries(chunk.get(name)):
-                yield from self._source(entry, "citation")
+            if name in chunk:
+                for entry in _entries(chunk[name]):
+                    yield from self._source(entry, "citation")
 
     def of_delta(self, delta: Json) -> Iterator[Event]:
         """The additions of a delta, or of an unstreamed message, without those of its content."""

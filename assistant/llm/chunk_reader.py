@@ -123,10 +123,10 @@ class ChunkReader:
             self._pieces += 1
             yield addition
         choices = chunk.get("choices")
-        if not isinstance(choices, Sequence) or isinstance(choices, str):
+        if not isinstance(choices, list):
             return
         self.understood = True
-        if not choices or not isinstance(choices[0], Mapping):
+        if not choices or not isinstance(choices[0], dict):
             return
         yield from self._model_name(chunk.get("model"))
         choice = choices[0]
@@ -220,6 +220,9 @@ class ChunkReader:
             yield ModelName(self._model)
 
     def _delta(self, delta: Json) -> Iterator[Event | _Blocks]:
+        if isinstance(text := delta.get("content"), str) and _has_text_only(delta):
+            yield from map(_marked, self._think.feed(text))
+            return
         yield from _reasoning(delta)
         for piece in _content(delta.get("content")):
             if isinstance(piece, Mapping):
@@ -247,10 +250,16 @@ def _speaks(event: Event) -> bool:
     return not isinstance(event, TextDelta) or bool(event.text.strip())
 
 
+def _has_text_only(delta: Json) -> bool:
+    """Whether a delta has nothing beside its content, as most have: it need not be searched for
+    all that others send."""
+    return all(value is None or name in ("content", "role") for name, value in delta.items())
+
+
 def _delta_of(choice: Json) -> Json:
     """The choice's delta, or of an unstreamed answer its message, with an index for each call."""
     delta = choice.get("delta")
-    if isinstance(delta, Mapping):
+    if isinstance(delta, dict):
         return delta
     message = choice.get("message")
     if not isinstance(message, Mapping):

@@ -241,7 +241,7 @@ class Chunks:
 
     def _checked(self, chunk: Any) -> Mapping[str, Any]:
         """`chunk`, if it is a JSON object without an error; raises `ProviderError` otherwise."""
-        if not isinstance(chunk, Mapping):
+        if not isinstance(chunk, dict):
             raise failures.garbage(self._provider, str(chunk), started=self.started)
         if chunk.get("error"):
             refusal = failures.refusal_in(chunk)

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping
+from functools import cache
 from math import isfinite
 from typing import Any
 
@@ -64,14 +65,16 @@ def mended(text: str) -> str:
 
 
 def dump(value: Any, plain: Callable[[Any], Any], *, ascii_only: bool = False) -> str:
-    """Compact JSON; `plain` makes a value of a kind that JSON knows. Raises ValueError for NaN and
-    infinities, RecursionError for deep values."""
-    return json.dumps(
-        value,
-        ensure_ascii=ascii_only,
-        allow_nan=False,
-        separators=(",", ":"),
-        default=plain,
+    """Compact JSON; `plain`, a function of a module, makes a value of a kind that JSON knows.
+    Raises ValueError for NaN and infinities, RecursionError for deep values."""
+    return _encoder(plain, ascii_only).encode(value)
+
+
+@cache
+def _encoder(plain: Callable[[Any], Any], ascii_only: bool) -> json.JSONEncoder:
+    """To make an encoder takes as long as to encode a short value."""
+    return json.JSONEncoder(
+        ensure_ascii=ascii_only, allow_nan=False, separators=(",", ":"), default=plain
     )
 
 

@@ -51,7 +51,7 @@ class TurnStream:
         self._blocks: list[list[Chunk]] = [[]]
         self._workflows: dict[str, object] = {}
         """The data of the newest graph of each workflow, by its id."""
-        self._news: asyncio.Future[None] = self._loop.create_future()
+        self._news: asyncio.Future[None] | None = None  # What readers wait for, if one waits.
         self._first_report: asyncio.Future[Report | None] = self._loop.create_future()
         self._begun = asyncio.Event()
         self._task: asyncio.Task[None] | None = None
@@ -138,6 +138,8 @@ class TurnStream:
             elif self._ended:
                 return
             else:
+                if self._news is None:
+                    self._news = self._loop.create_future()
                 done, _ = await asyncio.wait([self._news], timeout=silence)
                 if not done:
                     yield ()
@@ -174,5 +176,6 @@ class TurnStream:
             self._wake()
 
     def _wake(self) -> None:
-        news, self._news = self._news, self._loop.create_future()
-        news.set_result(None)
+        news, self._news = self._news, None
+        if news is not None:
+            news.set_result(None)
