@@ -77,6 +77,7 @@ class TurnRunner:
         finally:
             self._stream.close()
             try:
+                await self._services.places.after_beginnings()
                 await self._keep(last)
             finally:
                 for chunk in last:

@@ -2,6 +2,7 @@
 
     places.check()                      before a turn begins: raises when too many wait
     begun = await places.begin()        before a turn is opened; begun() when its request is made
+    await places.after_beginnings()     before an answer is ended
     async with places.taken(): ...      while a turn runs; waits, first come first served
 
 One for all users of an installation. A turn that waits for a place has begun: its question is
@@ -63,6 +64,7 @@ class Places:
             finally:
                 if not mine.done():
                     self._line.remove(mine)
+                    mine.cancel()
         self._beginning += 1
         until: asyncio.TimerHandle | None = loop.call_later(LONGEST_BEGIN, lambda: begun())
 
@@ -77,6 +79,12 @@ class Places:
                 self._line.popleft().set_result(None)
 
         return begun
+
+    async def after_beginnings(self) -> None:
+        """Waits for the turns that wait to begin, LONGEST_WAIT at most: the first words of an
+        answer go before the end of another."""
+        if self._line:
+            await asyncio.wait([self._line[-1]], timeout=LONGEST_WAIT)
 
     @property
     def is_free(self) -> bool:

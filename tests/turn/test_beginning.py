@@ -1,4 +1,4 @@
-"""Of many turns that begin together, few are prepared at a time."""
+"""Of many turns that begin together, few are prepared at a time, and they begin before others end."""
 
 import asyncio
 
@@ -66,3 +66,53 @@ async def test_a_turn_has_begun_when_its_request_is_made(chat: Chatting) -> None
     for name in names:
         chat.provider.release(name)
     assert {stream.text for stream in await asyncio.gather(*saying)} == {"a"}
+
+
+async def test_an_answer_ends_when_the_turns_that_wait_have_begun() -> None:
+    places = Places(100)
+    await places.after_beginnings()  # Nobody waits.
+    first, *_ = [await places.begin() for _ in range(BEGIN_AT_ONCE)]
+    await places.after_beginnings()
+    left, stays = [asyncio.create_task(places.begin()) for _ in range(2)]
+    await asyncio.sleep(0)
+    ending = asyncio.create_task(places.after_beginnings())
+    left.cancel()
+    await asyncio.wait([left])
+    assert not ending.done()
+    first()
+    await stays
+    await asyncio.wait_for(ending, 10)
+
+
+async def test_an_answer_ends_when_the_turn_that_waits_is_given_up() -> None:
+    places = Places(100)
+    for _ in range(BEGIN_AT_ONCE):
+        await places.begin()
+    waiting = asyncio.create_task(places.begin())
+    await asyncio.sleep(0)
+    ending = asyncio.create_task(places.after_beginnings())
+    await asyncio.sleep(0)
+    assert not ending.done()
+    waiting.cancel()
+    await asyncio.wait_for(ending, 10)
+
+
+async def test_the_whole_text_is_there_before_the_end_waits(
+    chat: Chatting, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    may_end = asyncio.Event()
+
+    async def held(places: Places) -> None:
+        await may_end.wait()
+
+    monkeypatch.setattr(Places, "after_beginnings", held)
+    chat.provider.queue(Script([{"text": "whole"}]))
+    body = {"id": "c1", "message": chat.user("Hi")}
+    async with chat.client.post("/api/chat", json=body) as response:
+        seen = b""
+        while b"text-end" not in seen:
+            seen += await response.content.readline()
+        assert b"whole" in seen
+        assert b'"finish"' not in seen
+        may_end.set()
+        assert b'"finish"' in await response.content.read()
