@@ -2,7 +2,8 @@
 
 Makes the same `.venv` as `run.py`, installs what the tests need, and runs the linters, the type
 checkers, and all tests; with `--fast` without browser, oracle and slow tests. Each step prints its
-name and its time; the exit code is 1 if a step failed.
+name and its time; the exit code is 1 if a step failed. Tests with browsers and with the `ai`
+package run beside the others, and what they print is shown when the others have ended.
 """
 
 import sys
@@ -19,8 +20,10 @@ import tempfile
 import time
 import xml.etree.ElementTree as ElementTree
 from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TextIO
 
 # An isolated Python (`-I`, ComfyUI's portable build) leaves a script's own folder out.
 if (FOLDER := str(Path(__file__).resolve().parent)) not in sys.path:
@@ -51,10 +54,14 @@ class Outcome:
     skipped: int = 0
 
 
+Run = Callable[[TextIO], Outcome]
+"""Runs a step, which prints to the file."""
+
+
 @dataclass(frozen=True)
 class Step:
     name: str
-    run: Callable[[], Outcome]
+    run: Run
 
 
 def main() -> int:
@@ -69,7 +76,7 @@ def main() -> int:
     except SetupError as error:
         print(error, file=sys.stderr)
         return 1
-    outcomes = [timed(step) for step in steps(arguments, environ)]
+    outcomes = all_outcomes(*steps(arguments, environ))
     if not os.environ.get("COMFYUI_DIR"):
         say("\nTests with a real ComfyUI were skipped: set COMFYUI_DIR to its folder to run them.")
     passed, failed, skipped = (
@@ -97,69 +104,90 @@ def prepare(arguments: argparse.Namespace) -> dict[str, str]:
     return {**os.environ, **BYTECODE_CACHE, **ENCODING_WARNINGS, **browser}
 
 
-def steps(arguments: argparse.Namespace, environ: Mapping[str, str]) -> list[Step]:
-    def checked(*command: str, **variables: str) -> Callable[[], Outcome]:
-        return lambda: run_check(command, {**environ, **variables})
+def all_outcomes(steps: Sequence[Step], beside: Sequence[Step]) -> list[Outcome]:
+    """Runs the steps, and those `beside` them at the same time: both wait much."""
+    with tempfile.TemporaryFile("w+", encoding="utf-8", errors="replace") as kept:
+        with ThreadPoolExecutor(1) as other:
+            later = other.submit(lambda: [timed(step, kept) for step in beside])
+            outcomes = [timed(step, sys.stdout) for step in steps]
+            outcomes += later.result()
+        kept.seek(0)
+        for line in kept:
+            say(line.rstrip("\n"))
+    return outcomes
 
-    def pytest(marker: str, *options: str) -> Callable[[], Outcome]:
+
+def steps(
+    arguments: argparse.Namespace, environ: Mapping[str, str]
+) -> tuple[list[Step], list[Step]]:
+    """The steps that run one after another, and those that run beside them."""
+
+    def checked(*command: str) -> Run:
+        return lambda output: run_check(command, environ, output)
+
+    def pytest(marker: str, *options: str) -> Run:
         selected = ["-k", arguments.k] if arguments.k else []
-        return lambda: run_pytest(["-m", marker, *options, *selected], environ)
+        return lambda output: run_pytest(["-m", marker, *options, *selected], environ, output)
 
     python = str(PYTHON)
     # A worker gets whole files, since the fixtures of a file are made once. There are more workers
     # than processors, since tests over HTTP spend half of their time waiting.
     workers = max(2, (os.cpu_count() or 2) * 3 // 2)
     side_by_side = ("-n", str(workers), "--dist", "loadfile")
+    beside: list[Step] = []
     if arguments.fast:
         tests = [Step("pytest", pytest("not e2e and not oracle and not slow", *side_by_side))]
     else:
         tests = [Step("pytest", pytest("not e2e and not oracle", *side_by_side))]
         # Each worker has a browser, which alone can use a processor.
         browsers = ("-n", str(min(4, os.cpu_count() or 1)), "--dist", "loadfile")
-        tests += [
-            Step("pytest: oracle", pytest("oracle")),
+        beside = [
             Step("pytest: e2e", pytest("e2e", *browsers)),
+            Step("pytest: oracle", pytest("oracle")),
         ]
     if arguments.k:
-        return tests
+        return tests, beside
     scripts = sorted(map(str, (ROOT / "scripts").glob("*.py")))
-    return [
+    checks = [
         Step("ruff check", checked(python, "-m", "ruff", "check", ".")),
         Step("ruff format", checked(python, "-m", "ruff", "format", "--check", ".")),
         Step("mypy", mypy(environ, "-p", "plugin")),
         Step("mypy scripts", mypy(environ, "--explicit-package-bases", *scripts)),
         Step("tsc", checked(*type_checker())),
-        Step("node --test", lambda: run_node_tests(environ)),
-        *tests,
+        Step("node --test", lambda output: run_node_tests(environ, output)),
     ]
+    return [*checks, *tests], beside
 
 
-def timed(step: Step) -> Outcome:
-    say(f"\n== {step.name}")
+def timed(step: Step, output: TextIO) -> Outcome:
+    print(f"\n== {step.name}", file=output, flush=True)
     start = time.monotonic()
-    outcome = step.run()
+    outcome = step.run(output)
     verdict = "FAILED" if outcome.failed else "ok"
-    say(f"== {step.name}: {verdict} in {time.monotonic() - start:.1f} s")
+    took = f"{time.monotonic() - start:.1f} s"
+    print(f"== {step.name}: {verdict} in {took}", file=output, flush=True)
     return outcome
 
 
-def run_check(command: Sequence[str], environ: Mapping[str, str]) -> Outcome:
+def run_check(command: Sequence[str], environ: Mapping[str, str], output: TextIO) -> Outcome:
     """A command that passes or fails as a whole."""
-    succeeded = subprocess.run(command, cwd=ROOT, env=environ).returncode == 0
+    done = subprocess.run(command, cwd=ROOT, env=environ, stdout=output, stderr=subprocess.STDOUT)
+    succeeded = done.returncode == 0
     return Outcome(passed=int(succeeded), failed=int(not succeeded))
 
 
-def mypy(environ: Mapping[str, str], *arguments: str) -> Callable[[], Outcome]:
+def mypy(environ: Mapping[str, str], *arguments: str) -> Run:
     """mypy sees the package through a link with its name, whatever this folder is called."""
 
-    def run() -> Outcome:
+    def run(output: TextIO) -> Outcome:
         check.link_package()
         command = [str(PYTHON), "-m", "mypy", *arguments]
         variables = {**environ, "MYPYPATH": "scripts"}
         result = subprocess.run(
             command, cwd=ROOT, env=variables, capture_output=True, text=True, errors="replace"
         )
-        say((result.stdout + result.stderr).replace(LINK_PREFIX, "").rstrip())
+        said = (result.stdout + result.stderr).replace(LINK_PREFIX, "").rstrip()
+        print(said, file=output, flush=True)
         succeeded = result.returncode == 0
         return Outcome(passed=int(succeeded), failed=int(not succeeded))
 
@@ -180,7 +208,7 @@ def type_checker() -> list[str]:
     ]
 
 
-def run_node_tests(environ: Mapping[str, str]) -> Outcome:
+def run_node_tests(environ: Mapping[str, str], output: TextIO) -> Outcome:
     files = sorted(str(path.relative_to(ROOT)) for path in (ROOT / "tests/web").rglob("*.test.*js"))
     command = [tools.node(), "--test", *files]
     result = subprocess.run(
@@ -188,18 +216,21 @@ def run_node_tests(environ: Mapping[str, str]) -> Outcome:
     )
     counts = {name: int(number) for name, number in NODE_COUNT.findall(result.stdout)}
     if result.returncode != 0 or not counts.get("pass"):
-        say(result.stdout + result.stderr)
+        print(result.stdout + result.stderr, file=output, flush=True)
         return Outcome(counts.get("pass", 0), max(1, counts.get("fail", 0)))
-    say(f"{counts['pass']} passed")
+    print(f"{counts['pass']} passed", file=output, flush=True)
     return Outcome(counts["pass"])
 
 
-def run_pytest(arguments: Sequence[str], environ: Mapping[str, str]) -> Outcome:
+def run_pytest(arguments: Sequence[str], environ: Mapping[str, str], output: TextIO) -> Outcome:
     """pytest's own output, counted from the report that it writes."""
     with tempfile.TemporaryDirectory() as folder:
         report = Path(folder) / "report.xml"
         command = [str(PYTHON), "-m", "pytest", "-q", f"--junitxml={report}", *arguments]
-        code = subprocess.run(command, cwd=ROOT, env=environ).returncode
+        done = subprocess.run(
+            command, cwd=ROOT, env=environ, stdout=output, stderr=subprocess.STDOUT
+        )
+        code = done.returncode
         if code == NO_TESTS_COLLECTED:
             return Outcome()
         if not report.exists():
