@@ -1,4 +1,4 @@
-"""Of many turns that begin together, few are prepared at a time, and they begin before others end."""
+"""Of many turns that begin together, few are prepared at a time; they begin before others end."""
 
 import asyncio
 
