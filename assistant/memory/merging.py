@@ -11,6 +11,7 @@ import math
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Final
 
 from ..search.words import query_terms
@@ -41,7 +42,9 @@ class _Read:
     negations: frozenset[str]
 
 
+@lru_cache(maxsize=8)
 def _read(text: str) -> _Read:
+    """A statement is compared more than once, then added."""
     files = frozenset(found.casefold() for found in _FILE.findall(text))
     rest = _FILE.sub(" ", text)
     numbers = frozenset(NUMBER.findall(rest))

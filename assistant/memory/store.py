@@ -18,9 +18,10 @@ import uuid
 from collections.abc import Awaitable, Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
+from functools import partial
 from typing import Final
 
-from sqlalchemy import delete, func, insert, select, update
+from sqlalchemy import delete, insert, select, update
 
 from ..database import Database, Result, Transaction, utc_now
 from ..database.fresh import FreshValue
@@ -28,7 +29,7 @@ from ..errors import Conflict, InvalidRequest, NotFound, StoreError
 from .known import Known
 from .memory import SUMMARY, Kind, Memory, Mode, Source, Statement, checked_text, mode_of
 from .merging import Compared
-from .tables import TABLES, memories, memory_of, read_all, state, values_of
+from .tables import TABLES, add, count, memories, memory_of, read_all, state
 from .withdrawn import give_back, of_chat, withdraw
 from .wording import tells_to_act
 
@@ -38,6 +39,8 @@ UNDO_SECONDS: Final = 60
 SUMMARY_SOURCE: Final = ""
 """The message id in the source of a chat's summary."""
 DAMAGED: Final = -1
+PIECE_SECONDS: Final = 0.05
+"""Of an import: so long others wait until they may write, which a turn does."""
 LONGEST_STEP: Final = timedelta(seconds=1)
 """No clock stands still for so long: that of Windows goes in steps of 15.6 ms."""
 
@@ -57,6 +60,49 @@ class Added:
     added: int
     known: int
     refused: int
+
+
+class _Import:
+    """The lines of an import, in pieces of a transaction each. What they are compared with is read
+    once, unless others changed memories in between."""
+
+    def __init__(
+        self,
+        statements: Sequence[Statement | None],
+        keep: Callable[[Transaction, Statement, Compared], Kept],
+    ) -> None:
+        self._statements = statements
+        self._keep = keep
+        self._compared = Compared(())
+        # The revision of the memories that `_compared` has; None while it is changed.
+        self._revision: int | None = None
+
+    def piece(self, place: int, total: Added, transaction: Transaction) -> tuple[int, Added]:
+        """Adds the lines from `place` on for PIECE_SECONDS; returns the place of the next, and the
+        total. May be called again for a transaction that failed."""
+        until = time.monotonic() + PIECE_SECONDS
+        revision = _revision(transaction.scalar(select(state.c.revision)) or 0)
+        if self._revision != revision or revision == DAMAGED:
+            self._compared = _compared(transaction)
+        self._revision = None
+        for place, statement in enumerate(self._statements[place:], place + 1):
+            total = self._with(total, transaction, statement)
+            if time.monotonic() >= until:
+                break
+        self._revision = revision + 1
+        return place, total
+
+    def _with(self, total: Added, transaction: Transaction, statement: Statement | None) -> Added:
+        try:
+            if statement is None:
+                raise InvalidRequest("this line is no memory")
+            checked = replace(statement, text=_allowed(statement.text))
+            self._keep(transaction, checked, self._compared)
+        except Conflict:
+            return replace(total, known=total.known + 1)
+        except InvalidRequest:
+            return replace(total, refused=total.refused + 1)
+        return replace(total, added=total.added + 1)
 
 
 class MemoryStore:
@@ -161,7 +207,7 @@ class MemoryStore:
             memory = self._made(
                 Statement(checked, SUMMARY, source=Source(chat_id, SUMMARY_SOURCE, ""))
             )
-            transaction.execute(insert(memories).values(**values_of(memory)))
+            add(transaction, memory)
 
         await self._change(work)
 
@@ -254,25 +300,13 @@ class MemoryStore:
         await self._database.write(lambda transaction: transaction.execute(counted).rowcount)
 
     async def add_lines(self, statements: Sequence[Statement | None]) -> Added:
-        """Adds what an export had; None is a line that could not be read."""
-
-        def work(transaction: Transaction) -> Added:
-            added = known = refused = 0
-            compared = _compared(transaction)
-            for statement in statements:
-                try:
-                    if statement is None:
-                        raise InvalidRequest("this line is no memory")
-                    checked = replace(statement, text=_allowed(statement.text))
-                    self._keep(transaction, checked, compared)
-                    added += 1
-                except Conflict:
-                    known += 1
-                except InvalidRequest:
-                    refused += 1
-            return Added(added, known, refused)
-
-        return await self._change(work)
+        """Adds what an export had; None is a line that could not be read. Others write in between.
+        What was added before an error stays, and is known when the same lines come again."""
+        place, total = 0, Added(0, 0, 0)
+        import_ = _Import(statements, self._keep)
+        while place < len(statements):
+            place, total = await self._change(partial(import_.piece, place, total))
+        return total
 
     async def set_mode(self, mode: Mode) -> None:
         def work(transaction: Transaction) -> None:
@@ -288,7 +322,7 @@ class MemoryStore:
             raise Conflict("This is remembered already.", code="exists", extra={"id": known.id})
         _make_room(transaction)
         memory = self._made(statement)
-        transaction.execute(insert(memories).values(**values_of(memory)))
+        add(transaction, memory)
         older = tuple(one.id for one in compared.replaced(statement))
         for memory_id in older:
             compared.remove(memory_id)
@@ -339,12 +373,15 @@ class MemoryStore:
 
 def _read(transaction: Transaction, known: Known | None) -> Known:
     row = transaction.execute(select(state.c.revision, state.c.mode)).first()
-    revision, mode = (row.revision, mode_of(row.mode)) if row is not None else (0, None)
-    if not isinstance(revision, int):
-        revision = DAMAGED
+    mode = mode_of(row.mode) if row is not None else None
+    revision = _revision(row.revision if row is not None else 0)
     if known is not None and known.revision == revision != DAMAGED:
         return known
     return Known(revision, read_all(transaction), mode)
+
+
+def _revision(stored: object) -> int:
+    return stored if isinstance(stored, int) else DAMAGED
 
 
 def _raise_revision(transaction: Transaction) -> None:
@@ -382,6 +419,5 @@ def _set(transaction: Transaction, *memory_ids: str, **values: object) -> None:
 
 
 def _make_room(transaction: Transaction) -> None:
-    count = transaction.execute(select(func.count()).select_from(memories)).scalar_one()
-    if count >= MOST_MEMORIES:
+    if count(transaction) >= MOST_MEMORIES:
         raise InvalidRequest(f"There are {MOST_MEMORIES:,} memories already; delete some.")

@@ -5,9 +5,22 @@ from __future__ import annotations
 import json
 from typing import Any, Final
 
-from sqlalchemy import Boolean, Column, Integer, MetaData, Row, String, Table, select
+from sqlalchemy import (
+    Boolean,
+    Column,
+    Integer,
+    MetaData,
+    Row,
+    String,
+    Table,
+    bindparam,
+    func,
+    insert,
+    select,
+)
 
 from ..database import NUMBERS_NEVER_REUSED, StoreTables, Transaction
+from ..database.statement import Statement as Sql
 from .memory import Memory, Source, entities_of, kind_of
 
 metadata = MetaData()
@@ -54,6 +67,23 @@ withdrawn: Final = Table(
 """Messages whose memories the user deleted or corrected: no model reads them for memories again."""
 
 TABLES: Final = StoreTables("memories", metadata)
+
+_MADE: Final = (
+    "id kind text entities chat_id message_id quote created used uses pinned superseded_by".split()
+)
+_INSERT: Final = Sql(insert(memories).values({name: bindparam(name) for name in _MADE}))
+_COUNT: Final = Sql(select(func.count()).select_from(memories))
+
+
+def add(transaction: Transaction, memory: Memory) -> None:
+    """Adds the row of a memory."""
+    transaction.run(_INSERT, **values_of(memory))
+
+
+def count(transaction: Transaction) -> int:
+    """The number of rows, with those of superseded and deleted memories."""
+    [(number,)] = transaction.rows(_COUNT)
+    return int(number)
 
 
 def values_of(memory: Memory) -> dict[str, Any]:
