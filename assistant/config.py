@@ -331,6 +331,15 @@ class Settings(ProviderSettings):
         "How many event streams may be open at a time, in all browsers together.",
         "streams",
     )
+    max_temporary_chats: int = _setting(
+        INSTALLATION,
+        "ASSISTANT_MAX_TEMPORARY_CHATS",
+        32,
+        integer(1, 10_000),
+        "How many temporary chats a user may have at a time; beyond it the one ends that was used "
+        "the longest ago, of those that no panel shows.",
+        "chats",
+    )
     stalled_seconds: float = _setting(
         INSTALLATION,
         "ASSISTANT_STALLED_SECONDS",

@@ -171,7 +171,9 @@ class UserSpace:
         self.turns = TurnService(services, self.chats, self.skills, jobs, self.search, noted)
         self.sessions = Sessions(self.turns, self.chats)
         self.clean_up = CleanUp(self.sessions, self.trash)
-        self.temporary_chats = TemporaryChats(self.sessions, self._end)
+        self.temporary_chats = TemporaryChats(
+            self.sessions, self._end, settings.max_temporary_chats
+        )
         if beside is not None:
             # A branch of a temporary chat is one, too.
             self.sessions.made = self.temporary_chats.add
@@ -210,12 +212,12 @@ class UserSpace:
     async def begin_temporary(self, chat_id: str) -> UserSpace:
         """The space of the temporary chats, which has this chat from now on: all of it is in memory
         only, beside the user's rules, skills and memories. Raises Conflict for the id of a chat
-        that is kept."""
+        that is kept, and Refused (`busy`) for one too many."""
         if await self.chats.get(chat_id) is not None:
             raise Conflict("There is a chat with this id already.", code="exists")
         if self._temporary is None:
             self._temporary = self._make_temporary()
-        self._temporary.temporary_chats.add(chat_id)
+        await self._temporary.temporary_chats.begin(chat_id)
         return self._temporary
 
     async def _end(self, chat_id: str) -> None:

@@ -70,6 +70,7 @@ GOOD: dict[str, tuple[str, Any]] = {
     "ASSISTANT_MEMORY_LIMIT": ("0", 0),
     "ASSISTANT_MAX_STREAMS": ("8", 8),
     "ASSISTANT_MAX_TURNS": ("8", 8),
+    "ASSISTANT_MAX_TEMPORARY_CHATS": ("3", 3),
     "ASSISTANT_STALLED_SECONDS": ("7.5", 7.5),
     "ASSISTANT_MAX_JSON_VALUES": ("5000", 5000),
 }
@@ -125,6 +126,7 @@ BAD: dict[str, tuple[str, ...]] = {
     "ASSISTANT_MEMORY_LIMIT": ("-1", "101"),
     "ASSISTANT_MAX_STREAMS": ("0",),
     "ASSISTANT_MAX_TURNS": ("0",),
+    "ASSISTANT_MAX_TEMPORARY_CHATS": ("0",),
     "ASSISTANT_STALLED_SECONDS": ("0", "soon"),
     "ASSISTANT_MAX_JSON_VALUES": ("999", "lots"),
 }

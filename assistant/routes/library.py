@@ -169,7 +169,7 @@ async def restore_chat(request: Request[NoFields, None]) -> web.Response:
 
 
 ROUTES = (
-    Route("POST", "/chats", create_chat, {201: "Chat"}, errors=(409,)),
+    Route("POST", "/chats", create_chat, {201: "Chat"}, errors=(409, 429)),
     Route("POST", "/chats/cleanup", clean_up_chats, {200: "CleanedUp"}),
     Route("GET", "/chats/search", search_chats, {200: "SearchResults"}),
     Route("PATCH", "/chats/{id}", change_chat, {200: "ChatEntry"}, errors=(404,)),

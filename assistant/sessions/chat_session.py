@@ -317,7 +317,8 @@ class ChatSession:
         if self._compaction is not None:
             self._compaction.cancel()
         async with self._commands:
-            await self._check_here()
+            # Another process may have begun an answer since this one read the chat.
+            await self._check_here(anew=True)
             await self._turns.stop()
             self._queue.hold()
 
@@ -362,12 +363,13 @@ class ChatSession:
         """The state for the gates: a running compaction keeps the chat busy."""
         return "generating" if self._compaction is not None else self.live.state
 
-    async def _check_here(self) -> None:
+    async def _check_here(self, *, anew: bool = False) -> None:
         """Raises NotFound for a deleted chat and Conflict (`runs_elsewhere`) for a chat that
-        another ComfyUI process answers."""
+        another ComfyUI process answers. A chat that was not busy when it was read is looked at
+        `anew` only for commands that write nothing: writing looks itself."""
         if self.events.ended is not None:
             raise NotFound(f"There is no chat {self.id!r}.")
-        if self.live.state in BUSY and self._turns.stream is None:
+        if (anew or self.live.state in BUSY) and self._turns.stream is None:
             # Another process gives the answer, or died while it gave it. `append_all` raises
             # Conflict for a living process and ends the answer of a dead one.
             await self._services.store.append_all(self.id, ())
@@ -375,7 +377,8 @@ class ChatSession:
                 chat = await self._services.store.get(self.id)
                 if chat is None:
                     raise NotFound(f"There is no chat {self.id!r}.")
-                await self._path.moved(chat)
+                if chat.state != self.live.state:
+                    await self._path.moved(chat)
 
     def _refusal(self) -> Conflict:
         code, reason, sentence = refusal(self._state)

@@ -1,5 +1,5 @@
 """Which chats are temporary, and when they end: when they are deleted, after ten minutes without a
-reader and without a request, or with this process."""
+reader and without a request, when there are too many, or with this process."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import time
 from collections.abc import Awaitable, Callable
 from typing import Final
 
-from ..errors import AssistantError
+from ..errors import AssistantError, Refused
 from .sessions import Sessions
 
 logger = logging.getLogger("comfyui_assistant")
@@ -19,18 +19,21 @@ UNREAD_SECONDS: Final = 600.0
 
 
 class TemporaryChats:
-    """For one event loop. `delete` ends the chat with this id; `clock` gives seconds."""
+    """For one event loop. `delete` ends the chat with this id, and `most` are kept: beyond it the
+    one that was used the longest ago ends, of those that nobody reads. `clock` gives seconds."""
 
     def __init__(
         self,
         sessions: Sessions,
         delete: Callable[[str], Awaitable[None]],
+        most: int,
         *,
         clock: Callable[[], float] = time.monotonic,
         sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
     ) -> None:
         self._sessions = sessions
         self._delete = delete
+        self._most = most
         self._clock = clock
         self._sleep = sleep
         self._seen: dict[str, float] = {}
@@ -39,7 +42,22 @@ class TemporaryChats:
     def __contains__(self, chat_id: object) -> bool:
         return chat_id in self._seen
 
+    async def begin(self, chat_id: str) -> None:
+        """Adds a chat. Raises Refused (`busy`, 429) while so many are read that none can end."""
+        while chat_id not in self._seen and len(self._seen) >= self._most:
+            unread = self._longest_unused()
+            if unread is None:
+                raise Refused(
+                    f"{self._most} temporary chats are open; leave one of them first, or take a "
+                    "chat that is kept.",
+                    code="busy",
+                    status=429,
+                )
+            await self._end(unread)
+        self.add(chat_id)
+
     def add(self, chat_id: str) -> None:
+        """Adds a chat that is there already; the next look ends what is too many."""
         self._seen[chat_id] = self._clock()
         if self._task is None or self._task.done():
             self._task = asyncio.get_running_loop().create_task(self._end_unread())
@@ -56,17 +74,35 @@ class TemporaryChats:
     async def _end_unread(self) -> None:
         while self._seen:
             await self._sleep(LOOK_SECONDS)
-            now = self._clock()
+            self._look()
             for chat_id, seen in tuple(self._seen.items()):
-                session = self._sessions.known(chat_id)
-                is_read = session is not None and not session.quiet
-                seen = now if is_read else max(seen, self._sessions.used(chat_id) or seen)
-                self._seen[chat_id] = seen
                 # The reader that was seen may have left just before the next look.
-                if now - seen >= UNREAD_SECONDS + LOOK_SECONDS:
-                    self.forget(chat_id)
-                    try:
-                        await self._delete(chat_id)
-                    except AssistantError as error:
-                        reason = ascii(error.message)[1:-1]
-                        logger.info("A temporary chat could not be ended: %s", reason)
+                if self._clock() - seen >= UNREAD_SECONDS + LOOK_SECONDS:
+                    await self._end(chat_id)
+            while len(self._seen) > self._most and (unread := self._longest_unused()) is not None:
+                await self._end(unread)
+
+    def _look(self) -> None:
+        """Notes when each chat was used last."""
+        now = self._clock()
+        for chat_id, seen in self._seen.items():
+            used = self._sessions.used(chat_id) or seen
+            self._seen[chat_id] = now if self._is_read(chat_id) else max(seen, used)
+
+    def _is_read(self, chat_id: str) -> bool:
+        session = self._sessions.known(chat_id)
+        return session is not None and not session.quiet
+
+    def _longest_unused(self) -> str | None:
+        """The chat that was used the longest ago, of those that nobody reads."""
+        self._look()
+        unread = [chat_id for chat_id in self._seen if not self._is_read(chat_id)]
+        return min(unread, key=self._seen.__getitem__, default=None)
+
+    async def _end(self, chat_id: str) -> None:
+        self.forget(chat_id)
+        try:
+            await self._delete(chat_id)
+        except AssistantError as error:
+            reason = ascii(error.message)[1:-1]
+            logger.info("A temporary chat could not be ended: %s", reason)

@@ -117,6 +117,20 @@ async def test_it_is_said_why_and_that_it_is_over(
     assert heard == [False, True]
 
 
+async def test_while_the_file_can_be_written_again_the_reason_is_not_that_it_can(
+    store: ChatStore, database: SqliteDatabase, retries: Retries
+) -> None:
+    async with locked(database):
+        await store.append("c", user("u2"))
+    await database.write(lambda _: None)
+    assert database.problem is None and store.failover.held == {"c"}
+    with pytest.raises(FileFailed, match="could not be written") as not_saved:
+        store.check_saved("c")
+    assert "again" not in not_saved.value.message
+    await retries.until_saved()
+    store.check_saved("c")
+
+
 @ALL
 async def test_a_chat_can_begin_while_the_file_fails(
     store: ChatStore, database: SqliteDatabase, retries: Retries, fault: str

@@ -101,7 +101,7 @@ async def test_it_ends_after_ten_minutes_without_a_reader_or_a_request() -> None
         return SimpleNamespace(quiet=not readers[chat_id])
 
     sessions = cast("Any", SimpleNamespace(known=known, used=used.get))
-    chats = TemporaryChats(sessions, delete, clock=lambda: now, sleep=sleep)
+    chats = TemporaryChats(sessions, delete, 9, clock=lambda: now, sleep=sleep)
     for chat_id in readers:
         chats.add(chat_id)
     for _ in range(int(UNREAD_SECONDS / 60)):
@@ -146,3 +146,51 @@ async def test_its_events_are_read_and_a_reader_keeps_it(chat: Chatting) -> None
         assert b'"type":"snapshot"' in await stream.content.readany()
     async with chat.client.get("/api/chats/subscribe", params={"chat_id": "t9"}) as stream:
         assert stream.status == 404
+
+
+async def test_beyond_the_limit_the_one_ends_that_nobody_used_for_the_longest_time(
+    tmp_path: Path,
+) -> None:
+    async def begin(chat_id: str) -> int:
+        body = {"id": chat_id, "temporary": True}
+        return (await chat.client.post("/api/chats", json=body)).status
+
+    async def there(chat_id: str) -> bool:
+        return (await chat.client.get(f"/api/chats/{chat_id}")).status == 200
+
+    async with chatting(tmp_path, {"ASSISTANT_MAX_TEMPORARY_CHATS": "2"}) as chat:
+        assert [await begin("t1"), await begin("t2")] == [201, 201]
+        async with chat.client.get("/api/chats/subscribe", params={"chat_id": "t1"}) as first:
+            await first.content.readany()
+            assert await begin("t3") == 201
+            assert [await there(one) for one in ("t1", "t2", "t3")] == [True, False, True]
+            async with chat.client.get("/api/chats/subscribe", params={"chat_id": "t3"}) as second:
+                await second.content.readany()
+                refused = await chat.say("Hi", "t4", temporary=True)
+                assert (refused.status, refused.error["code"]) == (429, "busy")
+                assert "leave one of them" in refused.error["message"]
+                assert await there("t1") and await there("t3") and not await there("t4")
+
+
+async def test_branches_beyond_the_limit_end_with_the_next_look() -> None:
+    ended: list[str] = []
+    looked = asyncio.Event()
+
+    async def sleep(seconds: float) -> None:
+        await looked.wait()
+        looked.clear()
+
+    async def delete(chat_id: str) -> None:
+        ended.append(chat_id)
+
+    sessions = cast("Any", SimpleNamespace(known=lambda _: None, used=lambda _: None))
+    times = iter(range(1000))
+    chats = TemporaryChats(sessions, delete, 2, clock=lambda: next(times), sleep=sleep)
+    for chat_id in ("t1", "t2", "t3", "t4"):
+        chats.add(chat_id)
+    assert ended == []
+    looked.set()
+    for _ in range(100):
+        await asyncio.sleep(0)
+    assert ended == ["t1", "t2"]
+    await chats.close()

@@ -2,8 +2,16 @@
 process answers; all other chats work."""
 
 import asyncio
+import os
+from dataclasses import replace
 from pathlib import Path
 
+import psutil
+from plugin.assistant.chats import ChatStore, TurnStart
+from plugin.assistant.database.lease import this_process
+from plugin.assistant.database.sqlite import SqliteDatabase
+from plugin.tests.chats.examples import answer as answer_message
+from plugin.tests.chats.examples import user
 from plugin.tests.chats.test_ownership import another_process
 from plugin.tests.chatting import Chatting, chatting
 
@@ -41,3 +49,21 @@ async def test_the_mark_of_an_answer_says_where_it_is_given(tmp_path: Path) -> N
         await chat.say("Hi")
         owner = chat.assistant.space_of("default").chats.owner
         assert owner.address == f"127.0.0.1:{chat.client.port}"
+
+
+async def test_a_stop_of_an_answer_that_began_elsewhere_later_is_refused(tmp_path: Path) -> None:
+    parent = psutil.Process(os.getppid())
+    address = "127.0.0.1:8189"
+    elsewhere = replace(this_process(address), pid=parent.pid, started=parent.create_time())
+    async with chatting(tmp_path) as chat:
+        chat.provider.queue("Hello")
+        await chat.say("Hi")
+        database = SqliteDatabase(tmp_path / "user" / "default" / "assistant.db")
+        other = ChatStore(database, owner=elsewhere)
+        await other.begin_turn("c1", TurnStart(answer_message("a9"), (user("u9"),)))
+        stopped = await chat.command(type="abort")
+        assert stopped.status == 409, await stopped.text()
+        assert (await stopped.json())["error"]["code"] == "runs_elsewhere"
+        await other.finish_answer("c1", answer_message("a9"))
+        assert (await chat.command(type="abort")).status == 202
+        await database.close()

@@ -91,8 +91,8 @@ class Failover:
         problem = self._database.problem
         if problem is None and not self.held:
             return Saving()
-        reason = problem or "The chats' file takes writes again."
-        return Saving(False, f"{reason} Until then, what is said is kept in memory only.")
+        reason = problem or "The chats' file could not be written a moment ago."
+        return Saving(False, f"{reason} Until it can be, what is said is kept in memory only.")
 
     @property
     def ready(self) -> bool:
