@@ -19,6 +19,7 @@ from collections.abc import Awaitable, Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from functools import partial
+from itertools import islice
 from typing import Final
 
 from sqlalchemy import delete, insert, select, update
@@ -61,6 +62,10 @@ class Added:
     known: int
     refused: int
 
+    @property
+    def lines(self) -> int:
+        return self.added + self.known + self.refused
+
 
 class _Import:
     """The lines of an import, in pieces of a transaction each. What they are compared with is read
@@ -77,20 +82,20 @@ class _Import:
         # The revision of the memories that `_compared` has; None while it is changed.
         self._revision: int | None = None
 
-    def piece(self, place: int, total: Added, transaction: Transaction) -> tuple[int, Added]:
-        """Adds the lines from `place` on for PIECE_SECONDS; returns the place of the next, and the
-        total. May be called again for a transaction that failed."""
+    def piece(self, total: Added, transaction: Transaction) -> Added:
+        """Adds the lines after those of `total`, for PIECE_SECONDS; returns the new total. May be
+        called again for a transaction that failed."""
         until = time.monotonic() + PIECE_SECONDS
         revision = _revision(transaction.scalar(select(state.c.revision)) or 0)
         if self._revision != revision or revision == DAMAGED:
             self._compared = _compared(transaction)
         self._revision = None
-        for place, statement in enumerate(self._statements[place:], place + 1):
+        for statement in islice(self._statements, total.lines, None):
             total = self._with(total, transaction, statement)
             if time.monotonic() >= until:
                 break
         self._revision = revision + 1
-        return place, total
+        return total
 
     def _with(self, total: Added, transaction: Transaction, statement: Statement | None) -> Added:
         try:
@@ -302,10 +307,10 @@ class MemoryStore:
     async def add_lines(self, statements: Sequence[Statement | None]) -> Added:
         """Adds what an export had; None is a line that could not be read. Others write in between.
         What was added before an error stays, and is known when the same lines come again."""
-        place, total = 0, Added(0, 0, 0)
-        import_ = _Import(statements, self._keep)
-        while place < len(statements):
-            place, total = await self._change(partial(import_.piece, place, total))
+        total = Added(0, 0, 0)
+        lines = _Import(statements, self._keep)
+        while total.lines < len(statements):
+            total = await self._change(partial(lines.piece, total))
         return total
 
     async def set_mode(self, mode: Mode) -> None:

@@ -151,22 +151,25 @@ async def test_its_events_are_read_and_a_reader_keeps_it(chat: Chatting) -> None
 async def test_beyond_the_limit_the_one_ends_that_nobody_used_for_the_longest_time(
     tmp_path: Path,
 ) -> None:
-    async def begin(chat_id: str) -> int:
-        body = {"id": chat_id, "temporary": True}
-        return (await chat.client.post("/api/chats", json=body)).status
+    async with chatting(tmp_path, {"ASSISTANT_MAX_TEMPORARY_CHATS": "2"}) as running:
 
-    async def there(chat_id: str) -> bool:
-        return (await chat.client.get(f"/api/chats/{chat_id}")).status == 200
+        async def begin(chat_id: str) -> int:
+            body = {"id": chat_id, "temporary": True}
+            return (await running.client.post("/api/chats", json=body)).status
 
-    async with chatting(tmp_path, {"ASSISTANT_MAX_TEMPORARY_CHATS": "2"}) as chat:
+        async def there(chat_id: str) -> bool:
+            return (await running.client.get(f"/api/chats/{chat_id}")).status == 200
+
         assert [await begin("t1"), await begin("t2")] == [201, 201]
-        async with chat.client.get("/api/chats/subscribe", params={"chat_id": "t1"}) as first:
+        async with running.client.get("/api/chats/subscribe", params={"chat_id": "t1"}) as first:
             await first.content.readany()
             assert await begin("t3") == 201
             assert [await there(one) for one in ("t1", "t2", "t3")] == [True, False, True]
-            async with chat.client.get("/api/chats/subscribe", params={"chat_id": "t3"}) as second:
+            async with running.client.get(
+                "/api/chats/subscribe", params={"chat_id": "t3"}
+            ) as second:
                 await second.content.readany()
-                refused = await chat.say("Hi", "t4", temporary=True)
+                refused = await running.say("Hi", "t4", temporary=True)
                 assert (refused.status, refused.error["code"]) == (429, "busy")
                 assert "leave one of them" in refused.error["message"]
                 assert await there("t1") and await there("t3") and not await there("t4")
