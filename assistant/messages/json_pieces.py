@@ -41,27 +41,23 @@ def is_large(value: Any) -> bool:
 def weight(value: Any, most: int) -> int:
     """About what encoding `value` costs, in characters; stops counting beyond `most`."""
     total = 0
-    waiting = [value]
-    while waiting:
-        item = waiting.pop()
-        kind = type(item)
-        if kind is str:
-            total += VALUE + len(item)
-        elif kind in _SIMPLE:
+    waiting: list[Iterable[Any]] = [(value,)]
+    while waiting and total <= most:
+        for item in waiting.pop():
             total += VALUE
-        else:
-            inner = item if kind in _CONTAINERS else _plain(item)
-            total += VALUE
-            if type(inner) is dict or isinstance(inner, Mapping):
-                total += sum(map(len, map(str, inner)))
-                inner = inner.values()
-            elif not isinstance(inner, (list, tuple)):
-                continue
-            if total + VALUE * len(inner) > most:
-                return total + VALUE * len(inner)
-            waiting.extend(inner)
-        if total > most:
-            return total
+            kind = type(item)
+            if kind is str:
+                total += len(item)
+            elif kind not in _SIMPLE:
+                inner = item if kind in _CONTAINERS else _plain(item)
+                if type(inner) is dict or isinstance(inner, Mapping):
+                    total += sum(map(len, map(str, inner)))
+                    inner = inner.values()
+                elif not isinstance(inner, (list, tuple)):
+                    continue
+                if total + VALUE * len(inner) > most:
+                    return total + VALUE * len(inner)
+                waiting.append(inner)
     return total
 
 
