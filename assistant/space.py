@@ -26,9 +26,10 @@ from .database import Database
 from .database.sqlite import SqliteDatabase
 from .database.sqlite.temporary import TemporaryDatabase
 from .errors import AssistantError, Conflict, NotFound, StoreError
+from .memory.draft import Kept
 from .memory.learned import Learned
 from .memory.pending import PendingStore
-from .memory.store import Kept, MemoryStore
+from .memory.store import MemoryStore
 from .prompts.composition import SystemPrompts
 from .sessions.clean_up import CleanUp
 from .sessions.sessions import Sessions

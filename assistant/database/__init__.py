@@ -7,11 +7,12 @@ contains a word of SQLite.
 
 from .port import Database, Fallback, InMemory, Result, Transactions, Work, utc_now
 from .statement import Statement
-from .tables import NUMBERS_NEVER_REUSED, LongInteger, StoreTables, migrate
+from .tables import LARGEST_NUMBER, NUMBERS_NEVER_REUSED, LongInteger, StoreTables, migrate
 from .terms import TermIndex, WordIndex
 from .transaction import Transaction
 
 __all__ = [
+    "LARGEST_NUMBER",
     "NUMBERS_NEVER_REUSED",
     "Database",
     "Fallback",

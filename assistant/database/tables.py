@@ -20,6 +20,8 @@ from .transaction import Transaction
 
 NUMBERS_NEVER_REUSED: Final = "numbers_never_reused"
 """A key of `Table.info`: the database gives the number of a deleted row to no other row."""
+LARGEST_NUMBER: Final = 2**63 - 1
+"""The largest whole number that a column takes."""
 
 
 class LongInteger(BigInteger):

@@ -57,12 +57,25 @@ class Compared:
     each other only. A statement is compared with those that share one of its rarest content words
     or all plain words with it, since no others can match: thousands may share a common word."""
 
-    def __init__(self, memories: Iterable[Memory]) -> None:
+    def __init__(self, memories: Iterable[Memory] = ()) -> None:
         self._memories: dict[str, tuple[Memory, _Read]] = {}
         self._places: dict[str, int] = {}
         self._with_word: dict[str, dict[str, None]] = {}
-        for memory in memories:
-            self.add(memory)
+        self.follow(memories)
+
+    def follow(self, memories: Iterable[Memory]) -> None:
+        """Take these memories, in this order, in the place of those that are here; only what is
+        new among them is read."""
+        wanted = {memory.id: memory for memory in memories}
+        for memory_id, (memory, _) in tuple(self._memories.items()):
+            if memory_id not in wanted or memory.text != wanted[memory_id].text:
+                self.remove(memory_id)
+        for memory_id, memory in wanted.items():
+            if memory_id in self._memories:
+                self._memories[memory_id] = memory, self._memories[memory_id][1]
+            else:
+                self.add(memory)
+        self._places = {memory_id: place for place, memory_id in enumerate(wanted)}
 
     def add(self, memory: Memory) -> None:
         read = _read(memory.text)

@@ -13,101 +13,36 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import threading
 import time
 import uuid
 from collections.abc import Awaitable, Callable, Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import datetime, timedelta
 from functools import partial
-from itertools import islice
 from typing import Final
 
-from sqlalchemy import delete, insert, select, update
+from sqlalchemy import delete, func, insert, select, update
 
-from ..database import Database, Result, Transaction, utc_now
+from ..database import LARGEST_NUMBER, Database, Result, Transaction, utc_now
 from ..database.fresh import FreshValue
 from ..errors import Conflict, InvalidRequest, NotFound, StoreError
+from .draft import Added, Draft, Kept, Snapshot, add_each, allowed, check_room
 from .known import Known
 from .memory import SUMMARY, Kind, Memory, Mode, Source, Statement, checked_text, mode_of
-from .merging import Compared
 from .tables import TABLES, add, count, memories, memory_of, read_all, state
 from .withdrawn import give_back, of_chat, withdraw
-from .wording import tells_to_act
 
-MOST_MEMORIES: Final = 10_000
+MOST_IN_A_PIECE: Final = 100
+"""Lines of an import that are written together, which takes 5 ms: every other write waits so
+long, and so does a turn."""
 UNDO_SECONDS: Final = 60
 """How long a deleted memory can be restored."""
 SUMMARY_SOURCE: Final = ""
 """The message id in the source of a chat's summary."""
 DAMAGED: Final = -1
-PIECE_SECONDS: Final = 0.05
-"""Of an import: so long others wait until they may write, which a turn does."""
 LONGEST_STEP: Final = timedelta(seconds=1)
 """No clock stands still for so long: that of Windows goes in steps of 15.6 ms."""
-
-
-@dataclass(frozen=True, slots=True)
-class Kept:
-    """A memory that was written, and the ids of the memories that it superseded."""
-
-    memory: Memory
-    superseded: tuple[str, ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class Added:
-    """How many memories of an import are new, were known, and were refused."""
-
-    added: int
-    known: int
-    refused: int
-
-    @property
-    def lines(self) -> int:
-        return self.added + self.known + self.refused
-
-
-class _Import:
-    """The lines of an import, in pieces of a transaction each. What they are compared with is read
-    once, unless others changed memories in between."""
-
-    def __init__(
-        self,
-        statements: Sequence[Statement | None],
-        keep: Callable[[Transaction, Statement, Compared], Kept],
-    ) -> None:
-        self._statements = statements
-        self._keep = keep
-        self._compared = Compared(())
-        # The revision of the memories that `_compared` has; None while it is changed.
-        self._revision: int | None = None
-
-    def piece(self, total: Added, transaction: Transaction) -> Added:
-        """Adds the lines after those of `total`, for PIECE_SECONDS; returns the new total. May be
-        called again for a transaction that failed."""
-        until = time.monotonic() + PIECE_SECONDS
-        revision = _revision(transaction.scalar(select(state.c.revision)) or 0)
-        if self._revision != revision or revision == DAMAGED:
-            self._compared = _compared(transaction)
-        self._revision = None
-        for statement in islice(self._statements, total.lines, None):
-            total = self._with(total, transaction, statement)
-            if time.monotonic() >= until:
-                break
-        self._revision = revision + 1
-        return total
-
-    def _with(self, total: Added, transaction: Transaction, statement: Statement | None) -> Added:
-        try:
-            if statement is None:
-                raise InvalidRequest("this line is no memory")
-            checked = replace(statement, text=_allowed(statement.text))
-            self._keep(transaction, checked, self._compared)
-        except Conflict:
-            return replace(total, known=total.known + 1)
-        except InvalidRequest:
-            return replace(total, refused=total.refused + 1)
-        return replace(total, added=total.added + 1)
 
 
 class MemoryStore:
@@ -124,8 +59,10 @@ class MemoryStore:
         self._database = database
         self._sleep = sleep
         self._clock = clock
-        # When the last memory was made, which the writer's thread alone uses.
+        # When the last memory was made, in any thread.
         self._last: datetime | None = None
+        self._making = threading.Lock()
+        self._importing = asyncio.Lock()
         self._known = FreshValue(self._read, seconds)
         self._opened = False
         self._purges: set[asyncio.Task[None]] = set()
@@ -159,12 +96,9 @@ class MemoryStore:
         """Keeps a statement; memories that it replaces are superseded. Raises InvalidRequest for a
         wrong text or over MOST_MEMORIES, Conflict (`exists`, with its `id`) where a memory says the
         same."""
-        checked = replace(statement, text=_allowed(statement.text))
+        checked = replace(statement, text=allowed(statement.text))
 
-        def work(transaction: Transaction) -> Kept:
-            return self._keep(transaction, checked, _compared(transaction))
-
-        return await self._change(work)
+        return await self._add(await self._draft(), lambda draft: draft.add(checked))
 
     async def keep_all(
         self, statements: Sequence[Statement], path: Sequence[str] = ()
@@ -177,38 +111,33 @@ class MemoryStore:
         def place(source: Source | None) -> int:
             return places.get(source.message_id, -1) if source is not None else -1
 
-        def work(transaction: Transaction) -> tuple[Kept, ...]:
+        def decide(draft: Draft) -> tuple[Kept, ...]:
             kept = []
-            compared = _compared(transaction)
             for statement in sorted(statements, key=lambda one: place(one.source)):
-                older = compared.replaced(statement)
+                older = draft.compared.replaced(statement)
                 if any(place(one.source) > place(statement.source) for one in older):
                     continue
                 try:
-                    kept.append(self._keep(transaction, statement, compared))
+                    kept.append(draft.add(statement))
                 except (Conflict, InvalidRequest):
                     continue
             return tuple(kept)
 
-        return await self._change(work)
+        return await self._add(await self._draft(), decide)
 
     async def summarise(self, chat_id: str, text: str) -> None:
         """Keeps the summary of a chat, in the place of an older one of the same chat (R47)."""
         checked = checked_text(text)
+        in_chat = (memories.c.kind == SUMMARY) & (memories.c.chat_id == chat_id)
+        present = select(memories).where(in_chat & memories.c.deleted.is_(None))
 
         def work(transaction: Transaction) -> None:
-            known = next(
-                (
-                    memory
-                    for memory in read_all(transaction)
-                    if memory.kind == SUMMARY and memory.source and memory.source.chat_id == chat_id
-                ),
-                None,
-            )
+            found = transaction.execute(present.order_by(memories.c.row)).all()
+            known = next((one for one in map(memory_of, found) if one is not None), None)
             if known is not None:
                 _set(transaction, known.id, text=checked)
                 return
-            _make_room(transaction)
+            check_room(count(transaction))
             memory = self._made(
                 Statement(checked, SUMMARY, source=Source(chat_id, SUMMARY_SOURCE, ""))
             )
@@ -227,7 +156,7 @@ class MemoryStore:
         for a superseded memory."""
         values: dict[str, object] = {}
         if text is not None:
-            values["text"] = _allowed(text)
+            values["text"] = allowed(text)
         if kind is not None:
             values["kind"] = kind
         if pinned is not None:
@@ -305,13 +234,20 @@ class MemoryStore:
         await self._database.write(lambda transaction: transaction.execute(counted).rowcount)
 
     async def add_lines(self, statements: Sequence[Statement | None]) -> Added:
-        """Adds what an export had; None is a line that could not be read. Others write in between.
-        What was added before an error stays, and is known when the same lines come again."""
-        total = Added(0, 0, 0)
-        lines = _Import(statements, self._keep)
-        while total.lines < len(statements):
-            total = await self._change(partial(lines.piece, total))
-        return total
+        """Adds what an export had; None is a line that could not be read. What is known is not
+        added again, nor what was replaced since. The lines are written in pieces, so that other
+        writes get in between: what is written stays where a later piece raises StoreError, whose
+        message says how many lines that is."""
+        done = Added()
+        async with self._importing:
+            draft = await self._draft()
+            for start in range(0, len(statements), MOST_IN_A_PIECE):
+                piece = statements[start : start + MOST_IN_A_PIECE]
+                try:
+                    done += await self._add(draft, partial(add_each, statements=piece))
+                except StoreError as error:
+                    raise _broken_off(error, start, len(statements)) from error
+        return done
 
     async def set_mode(self, mode: Mode) -> None:
         def work(transaction: Transaction) -> None:
@@ -320,21 +256,31 @@ class MemoryStore:
 
         await self._change(work)
 
-    def _keep(self, transaction: Transaction, statement: Statement, compared: Compared) -> Kept:
-        """Keeps a statement; `compared` are the current memories, and follows the change."""
-        known = compared.same(statement)
-        if known is not None:
-            raise Conflict("This is remembered already.", code="exists", extra={"id": known.id})
-        _make_room(transaction)
-        memory = self._made(statement)
-        add(transaction, memory)
-        older = tuple(one.id for one in compared.replaced(statement))
-        for memory_id in older:
-            compared.remove(memory_id)
-        compared.add(memory)
-        if older:
-            _set(transaction, *older, superseded_by=memory.id)
-        return Kept(memory, older)
+    async def _draft(self) -> Draft:
+        await self.open()
+        oldest = self._oldest()
+        snapshot = await self._database.read(lambda transaction: _snapshot(transaction, oldest))
+        return await asyncio.to_thread(Draft, snapshot, self._made)
+
+    async def _add(self, draft: Draft, decide: Callable[[Draft], Result]) -> Result:
+        """Writes what `decide` adds to the draft, all of it or, where it raises, nothing. The
+        writer's thread compares memories only where they were changed meanwhile."""
+        result = await asyncio.to_thread(decide, draft)
+        oldest = self._oldest()
+
+        def work(transaction: Transaction) -> None:
+            nonlocal result
+            if _revision(transaction) != draft.revision:
+                draft.follow(_snapshot(transaction, oldest))
+                result = decide(draft)
+            for memory in draft.made:
+                add(transaction, memory)
+            for memory_id, newer in draft.superseded.items():
+                _set(transaction, memory_id, superseded_by=newer)
+
+        _, revision = await self._change_to(work)
+        draft.written(revision)
+        return result
 
     def _made(self, statement: Statement) -> Memory:
         return Memory(
@@ -349,26 +295,35 @@ class MemoryStore:
 
     def _now(self) -> datetime:
         """The time, which is another one for each memory: their order is that of these times."""
-        now, last = self._clock(), self._last
-        if last is not None and timedelta() <= last - now < LONGEST_STEP:
-            now = last + timedelta(microseconds=1)
-        self._last = now
+        with self._making:
+            now, last = self._clock(), self._last
+            if last is not None and timedelta() <= last - now < LONGEST_STEP:
+                now = last + timedelta(microseconds=1)
+            self._last = now
         return now
 
     async def _change(self, work: Callable[[Transaction], Result]) -> Result:
-        oldest = (self._clock() - timedelta(seconds=UNDO_SECONDS)).isoformat()
+        result, _ = await self._change_to(work)
+        return result
 
-        def change(transaction: Transaction) -> Result:
+    async def _change_to(self, work: Callable[[Transaction], Result]) -> tuple[Result, int]:
+        """The result of a change, and the revision after it."""
+        oldest = self._oldest()
+
+        def change(transaction: Transaction) -> tuple[Result, int]:
             transaction.execute(delete(memories).where(memories.c.deleted < oldest))
             result = work(transaction)
-            _raise_revision(transaction)
-            return result
+            return result, _raise_revision(transaction)
 
         await self.open()
         try:
             return await self._database.write(change)
         finally:
             self._known.changed()
+
+    def _oldest(self) -> str:
+        """When the oldest memories were deleted that can be restored."""
+        return (self._clock() - timedelta(seconds=UNDO_SECONDS)).isoformat()
 
     async def _purge_later(self) -> None:
         await self._sleep(UNDO_SECONDS + 1)
@@ -378,36 +333,44 @@ class MemoryStore:
 
 def _read(transaction: Transaction, known: Known | None) -> Known:
     row = transaction.execute(select(state.c.revision, state.c.mode)).first()
-    mode = mode_of(row.mode) if row is not None else None
-    revision = _revision(row.revision if row is not None else 0)
+    revision, mode = (row.revision, mode_of(row.mode)) if row is not None else (0, None)
+    if not isinstance(revision, int):
+        revision = DAMAGED
     if known is not None and known.revision == revision != DAMAGED:
         return known
     return Known(revision, read_all(transaction), mode)
 
 
-def _revision(stored: object) -> int:
-    return stored if isinstance(stored, int) else DAMAGED
+def _revision(transaction: Transaction) -> object:
+    """0 where there is none; any value where the row is damaged."""
+    row = transaction.execute(select(state.c.revision)).first()
+    return row.revision if row is not None else 0
 
 
-def _raise_revision(transaction: Transaction) -> None:
-    raised = update(state).values(revision=state.c.revision + 1)
-    if not transaction.execute(raised).rowcount:
-        transaction.execute(insert(state).values(id=1, revision=1))
+def _raise_revision(transaction: Transaction) -> int:
+    """The next revision; the first again after a damaged one and after the last."""
+    found = _revision(transaction)
+    revision = found + 1 if isinstance(found, int) and found < LARGEST_NUMBER else 1
+    if not transaction.execute(update(state).values(revision=revision)).rowcount:
+        transaction.execute(insert(state).values(id=1, revision=revision))
+    return revision
 
 
-def _allowed(value: object) -> str:
-    """A memory's text. Raises InvalidRequest for a wrong text, and for one that tells to act, to
-    allow or to ignore: memories are background, rules tell what to do."""
-    text = checked_text(value)
-    if tells_to_act(text):
-        raise InvalidRequest(
-            "tells to act, to allow or to ignore; a memory cannot, write it as a rule", where="text"
-        )
-    return text
+def _snapshot(transaction: Transaction, oldest: str) -> Snapshot:
+    """What new memories are compared with; memories that were deleted before `oldest` do not
+    count."""
+    present = memories.c.deleted.is_(None) | (memories.c.deleted >= oldest)
+    rows = transaction.execute(select(func.count()).select_from(memories).where(present))
+    return Snapshot(_revision(transaction), read_all(transaction), rows.scalar_one())
 
 
-def _compared(transaction: Transaction) -> Compared:
-    return Compared(one for one in read_all(transaction) if one.superseded_by is None)
+def _broken_off(error: StoreError, done: int, lines: int) -> StoreError:
+    if not done:
+        return error
+    return StoreError(
+        f"{error.message} The first {done:,} of {lines:,} lines were imported and stay;"
+        " import them all again for the rest."
+    )
 
 
 def _get(transaction: Transaction, memory_id: str) -> Memory:
@@ -421,8 +384,3 @@ def _get(transaction: Transaction, memory_id: str) -> Memory:
 
 def _set(transaction: Transaction, *memory_ids: str, **values: object) -> None:
     transaction.execute(update(memories).where(memories.c.id.in_(memory_ids)).values(**values))
-
-
-def _make_room(transaction: Transaction) -> None:
-    if count(transaction) >= MOST_MEMORIES:
-        raise InvalidRequest(f"There are {MOST_MEMORIES:,} memories already; delete some.")

@@ -13,9 +13,9 @@ from typing import Any
 
 from ..errors import Conflict, InvalidRequest, StoreError, ToolError
 from ..memory.choice import line_of
+from ..memory.draft import Kept
 from ..memory.known import Known
 from ..memory.memory import SUMMARY, Memory, Source, Statement, entities_of, kind_of
-from ..memory.store import Kept
 from ..memory.wording import is_refused, kept_text, quoted
 from ..messages import chunks
 from ..messages.chunks import Chunk

@@ -16,9 +16,9 @@ from ..llm.models import ModelInfo
 from ..llm.provider import Provider
 from ..llm.request import LLMRequest
 from ..llm.stream_events import Event
+from ..memory.draft import Kept
 from ..memory.known import Known
 from ..memory.memory import Statement
-from ..memory.store import Kept
 from ..messages.parts import Message
 from ..tools.ports import Definitions
 from ..tools.toolset import Toolset

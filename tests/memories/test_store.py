@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Callable
+import threading
+from collections.abc import AsyncIterator, Awaitable, Callable
 from datetime import datetime, timedelta, timezone
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import pytest
-from plugin.assistant.database import Transaction
+from plugin.assistant.database import Fallback, Result, Transaction, Work
 from plugin.assistant.database.sqlite import SqliteDatabase
 from plugin.assistant.errors import Conflict, InvalidRequest, NotFound, StoreError
+from plugin.assistant.memory import merging, tables
 from plugin.assistant.memory import store as store_module
-from plugin.assistant.memory import tables
+from plugin.assistant.memory.draft import Added
 from plugin.assistant.memory.known import newest_first
 from plugin.assistant.memory.memory import Source, Statement
 from plugin.assistant.memory.pending import Pending, PendingStore
@@ -237,52 +240,118 @@ LINES = (
 )
 
 
-@pytest.mark.parametrize("seconds", [0.0, 1e9])
-async def test_an_import_in_pieces_is_the_same_as_in_one(
-    store: MemoryStore, monkeypatch: pytest.MonkeyPatch, seconds: float
-) -> None:
-    monkeypatch.setattr(store_module, "PIECE_SECONDS", seconds)
-    assert await store.add_lines(LINES) == store_module.Added(3, 1, 2)
-    assert await texts(store) == ["I like blue skies", "My GPU has 12 GB"]
-    assert await store.add_lines(LINES[2:5]) == store_module.Added(0, 3, 0)
-    assert await store.add_lines(()) == store_module.Added(0, 0, 0)
+class Interrupted(SqliteDatabase):
+    """Notes how many memories each write adds, and awaits `between` after the first of them."""
+
+    def __init__(self, path: Path) -> None:
+        super().__init__(path)
+        self.added: list[int] = []
+        self.between: Callable[[], Awaitable[object]] | None = None
+
+    async def write(self, work: Work[Result], fallback: Fallback | None = None) -> Result:
+        if self.added and self.between is not None:
+            between, self.between = self.between, None
+            await between()
+
+        def counted(transaction: Transaction) -> Result:
+            transaction.create(tables.metadata)
+            before = tables.count(transaction)
+            result = work(transaction)
+            if added := tables.count(transaction) - before:
+                self.added.append(added)
+            return result
+
+        return await super().write(counted, fallback)
 
 
-async def test_others_write_between_the_pieces_of_an_import(
-    tmp_path: Path, clock: Clock, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(store_module, "PIECE_SECONDS", 0.0)
-    database = SqliteDatabase(tmp_path / "assistant.db")
-    store = MemoryStore(database, clock=clock)
-    await store.keep(Statement("My GPU has 4 GB", "fact"))
-    lines = [*LINES, *(Statement(f"I like number {number} words", "fact") for number in range(50))]
-    importing = asyncio.create_task(store.add_lines(lines))
-    await asyncio.sleep(0)
-    await store.keep(Statement("I like blue skies", "preference"))
-    assert not importing.done()
-    # What was kept in between is known to the import, and replaces what it has replaced.
-    assert (await importing).known == 2
-    current = [memory.text for memory in (await store.read()).current]
-    assert current.count("I like blue skies") == 1
-    assert [text for text in current if "GPU" in text] == ["My GPU has 12 GB"]
-    await store.close()
+@pytest.fixture
+async def interrupted(tmp_path: Path) -> AsyncIterator[Interrupted]:
+    database = Interrupted(tmp_path / "assistant.db")
+    yield database
     await database.close()
 
 
+def said(number: int) -> Statement:
+    """Another statement for each number."""
+    name = "".join("abcdefghij"[int(digit)] for digit in f"{number:03}")
+    return Statement(f"{name}rom paints {name}tal")
+
+
+@pytest.mark.parametrize("lines", [1, 1_000])
+async def test_an_import_in_pieces_is_the_same_as_in_one(
+    store: MemoryStore, monkeypatch: pytest.MonkeyPatch, lines: int
+) -> None:
+    monkeypatch.setattr(store_module, "MOST_IN_A_PIECE", lines)
+    assert await store.add_lines(LINES) == Added(3, 1, 2)
+    assert await texts(store) == ["I like blue skies", "My GPU has 12 GB"]
+    assert await store.add_lines(LINES[2:5]) == Added(0, 3, 0)
+    assert await store.add_lines(()) == Added(0, 0, 0)
+
+
+async def test_to_import_again_changes_nothing(store: MemoryStore) -> None:
+    """Each import brought back what a later line had replaced, and replaced it again."""
+    await store.add_lines(LINES)
+    before = await store.all()
+    assert await store.add_lines(LINES) == Added(0, 4, 2)
+    assert await store.all() == before
+
+
+async def test_others_write_between_the_pieces_of_an_import(interrupted: Interrupted) -> None:
+    store, other = MemoryStore(interrupted), MemoryStore(interrupted)
+    lines = [said(number) for number in range(250)]
+    interrupted.between = lambda: other.keep(lines[150])
+    # What was kept in between is known to the import.
+    assert await store.add_lines(lines) == Added(249, 1, 0)
+    assert interrupted.added == [100, 1, 99, 50]
+    assert sorted(await texts(store)) == sorted(line.text for line in lines)
+
+
 async def test_what_was_imported_before_an_error_stays_and_is_known_the_next_time(
+    interrupted: Interrupted,
+) -> None:
+    async def fail() -> None:
+        raise StoreError("The disk is full.")
+
+    store = MemoryStore(interrupted)
+    lines = [said(number) for number in range(250)]
+    interrupted.between = fail
+    with pytest.raises(StoreError, match=r"The disk is full\. The first 100 of 250 lines"):
+        await store.add_lines(lines)
+    assert len(await texts(store)) == 100
+    assert await store.add_lines(lines) == Added(150, 100, 0)
+
+
+async def test_memories_are_compared_beside_the_writer(
     store: MemoryStore, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(store_module, "PIECE_SECONDS", 0.0)
-    write, writes = store._database.write, iter(range(100))
+    """With 9,000 memories, one new memory kept all writes waiting for 1.3 seconds."""
+    threads: set[str] = set()
+    read = merging._read
 
-    async def failing(work: Callable[[Transaction], object], **more: Any) -> object:
-        if next(writes) == 3:
-            raise StoreError("The disk is full.")
-        return await write(work, **more)
+    def noted(text: str) -> Any:
+        threads.add(threading.current_thread().name)
+        return read(text)
 
-    await store.open()
-    monkeypatch.setattr(store._database, "write", failing)
-    with pytest.raises(StoreError):
-        await store.add_lines(LINES)
-    assert await texts(store) == ["My GPU has 8 GB", "I like blue skies"]
-    assert (await store.add_lines(LINES)).added == 1
+    monkeypatch.setattr(merging, "_read", noted)
+    await store.keep(Statement("I like euler"))
+    await store.keep_all([Statement("My GPU has 12 GB")])
+    await store.add_lines([said(1)])
+    assert threads
+    assert "assistant-writer" not in threads
+    assert threading.current_thread().name not in threads
+
+
+async def test_a_damaged_revision_is_counted_anew(tmp_path: Path) -> None:
+    database = SqliteDatabase(tmp_path / "assistant.db")
+    store = MemoryStore(database)
+
+    def damage(revision: object, transaction: Transaction) -> None:
+        transaction.execute(update(tables.state).values(revision=revision))
+
+    await store.keep(Statement("I like euler"))
+    for revision, text in (("\x00", "My GPU has 12 GB"), (2**63 - 1, "I draw foxes")):
+        await database.write(partial(damage, revision))
+        await store.keep(Statement(text))
+        assert (await store.read()).revision == 1
+    await store.close()
+    await database.close()

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 from plugin.assistant.config import Settings
-from plugin.assistant.memory import store
+from plugin.assistant.memory import draft
 from plugin.assistant.memory.known import Known
 from plugin.tests.routes.site import Site, site
 
@@ -200,7 +200,7 @@ async def test_no_memory_becomes_a_summary(ours: Site) -> None:
 
 
 async def test_there_is_a_most_of_memories(ours: Site, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(store, "MOST_MEMORIES", 2)
+    monkeypatch.setattr(draft, "MOST_MEMORIES", 2)
     for text in ("I like euler", "My GPU has 12 GB"):
         await added(ours, text)
     response = await ours.client.post(MEMORIES, json={"text": "I draw foxes"})

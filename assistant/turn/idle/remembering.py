@@ -33,11 +33,12 @@ from ...llm.pricing import cost_of
 from ...llm.provider import Provider
 from ...llm.request import LLMRequest
 from ...llm.stream_events import Event, Usage
+from ...memory.draft import Kept
 from ...memory.extraction import LONGEST_ANSWER, Said, exchanges_of, prompt_for, statements_of
 from ...memory.memory import LONGEST_TEXT, Mode
 from ...memory.pending import MOST_PENDING, Pending, PendingStore
 from ...memory.signals import is_flagged
-from ...memory.store import SUMMARY_SOURCE, Kept, MemoryStore
+from ...memory.store import SUMMARY_SOURCE, MemoryStore
 from ...memory.wording import is_refused
 from ...messages.fences import mark_for
 from ...messages.origin import origin_of

@@ -15,10 +15,11 @@ from plugin.assistant.database.sqlite import SqliteDatabase
 from plugin.assistant.formats import Rates
 from plugin.assistant.llm.client import Client
 from plugin.assistant.llm.provider import Provider
+from plugin.assistant.memory.draft import Kept
 from plugin.assistant.memory.memory import SUMMARY, Memory, Source, Statement
 from plugin.assistant.memory.pending import PendingStore
 from plugin.assistant.memory.signals import is_flagged
-from plugin.assistant.memory.store import Kept, MemoryStore
+from plugin.assistant.memory.store import MemoryStore
 from plugin.assistant.messages.origin import with_origin
 from plugin.assistant.messages.parts import Message
 from plugin.assistant.turn.conversation import Conversation
