@@ -20,6 +20,10 @@ from .transaction import Transaction
 
 NUMBERS_NEVER_REUSED: Final = "numbers_never_reused"
 """A key of `Table.info`: the database gives the number of a deleted row to no other row."""
+LAST_NUMBER: Final = 10**15 - 1
+"""The last number that such a table gives, of 15 digits: no table comes there by itself. A row with
+a larger number, of a damaged file, gets another one when the tables are made: after the largest
+number that there is, the table would take no row."""
 LARGEST_NUMBER: Final = 2**63 - 1
 """The largest whole number that a column takes."""
 

@@ -167,8 +167,8 @@ async def export_memories(request: PlainRequest) -> web.Response:
 
 
 async def import_memories(request: Request[MemoryLines, None]) -> web.Response:
-    """Add the lines of an export. What is known is not added again. Where this breaks off, the first
-    lines may be added, and the same lines again add the rest."""
+    """Add the lines of an export. What is known is not added again. Where this breaks off, lines
+    that were added stay, and the same lines again add the rest."""
     await _check_on(request)
     statements = await asyncio.to_thread(_statements, request.body.lines)
     added = await request.space.memories.add_lines(statements)

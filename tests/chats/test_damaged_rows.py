@@ -75,8 +75,9 @@ MADE_ANEW = ("search_", "cuts", "projections", "user_context_revision", "attachm
 COMPUTED = (
     *(f"chats.{name}" for name in ("log_chars", "activity", "head_row", "state", "updated")),
     *("chats.unread", "running.started", "running.owner", "running.beat", "running.message_id"),
+    *("user_rules.row", "user_preferences.row"),
 )
-"""Columns with nothing that a user wrote, which each change of a chat sets."""
+"""Columns with nothing that a user wrote, which each change of a chat sets, or the database."""
 WALRUS = "a walrus"
 EDIT = Edit("a2", "w", "Portrait", takes_back="a1")
 NOW = datetime(2026, 1, 2, 3, 4, 5, tzinfo=timezone.utc)

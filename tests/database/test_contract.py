@@ -154,6 +154,30 @@ async def test_the_number_of_a_deleted_row_is_not_given_again(transactions: Tran
     assert await transactions.write(work) == [1, 3]
 
 
+@pytest.mark.parametrize("last", [2**63 - 1, 2**53])
+async def test_a_row_with_the_largest_number_does_not_fill_its_table(
+    open_database: Callable[[], Database], last: int
+) -> None:
+    """A row of a damaged file made the table take no further row."""
+    database = open_database()
+    await database.migrate(TABLES)
+    rows = [{"row": 2, "text": "two"}, {"row": last, "text": "last"}]
+    await database.write(lambda transaction: transaction.execute(insert(NOTES), rows).rowcount)
+    await database.close()
+
+    database = open_database()
+    await database.migrate(TABLES)
+    await database.write(lambda transaction: add(transaction, "new"))
+    await database.write(
+        lambda transaction: transaction.execute(delete(NOTES).where(NOTES.c.text == "new")).rowcount
+    )
+    await database.write(lambda transaction: add(transaction, "newer"))
+    numbered = select(NOTES.c.row, NOTES.c.text).order_by(NOTES.c.row)
+    found = await database.read(lambda transaction: transaction.execute(numbered).all())
+    assert [tuple(row) for row in found] == [(2, "two"), (3, "last"), (5, "newer")]
+    await database.close()
+
+
 CAT, CATS, DOG = Word("cat"), Word("cat", prefix=True), Word("dog")
 FAR = 1 << 40
 

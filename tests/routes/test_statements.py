@@ -1,6 +1,8 @@
 """The user's rules and preferences, over HTTP."""
 
+import sqlite3
 from collections.abc import AsyncIterator
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -95,3 +97,30 @@ async def test_a_wrong_preference_is_a_400(ours: Site, body: object) -> None:
 async def test_half_a_character_is_kept_as_the_replacement_character(ours: Site) -> None:
     answer = await ours.client.post(RULES, json={"text": "cut \ud83d"})
     assert (answer.status, (await answer.json())["text"]) == (201, "cut \ufffd")
+
+
+def damage(folder: Path, statement: str) -> None:
+    (path,) = folder.rglob("assistant.db")
+    with closing(sqlite3.connect(path)) as file:
+        file.execute(statement)
+        file.commit()
+
+
+@pytest.mark.parametrize("table", ["user_rules", "user_preferences", "memories"])
+async def test_a_damaged_number_of_a_row_leaves_room_for_others(tmp_path: Path, table: str) -> None:
+    async def add(ours: Site, words: str) -> None:
+        answers = [
+            await ours.client.post(RULES, json={"text": words}),
+            await ours.client.put(f"{PREFERENCES}/{words}", json={"value": words}),
+            await ours.client.post("/api/memories", json={"text": words}),
+        ]
+        assert [answer.status for answer in answers] == [201, 200, 201]
+
+    async with site(tmp_path) as ours:
+        await add(ours, "blue skies")
+    damage(tmp_path, f"UPDATE {table} SET row = {2**63 - 1}")
+    async with site(tmp_path) as ours:
+        await add(ours, "green fields")
+        rules = (await (await ours.client.get(RULES)).json())["rules"]
+        assert [rule["text"] for rule in rules] == ["blue skies", "green fields"]
+        assert (await ours.client.delete(f"{RULES}/{rules[0]['id']}")).status == 204

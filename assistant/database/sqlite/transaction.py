@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, Final
+from typing import Any, Final, TypeGuard
 
-from sqlalchemy import Column, Integer, MetaData, String, Table, select, text
+from sqlalchemy import Column, Integer, MetaData, String, Table, func, select, text, update
 from sqlalchemy.dialects.sqlite import insert
 from sqlalchemy.ext.compiler import compiles
 
 from ..statement import Statement
-from ..tables import NUMBERS_NEVER_REUSED, LongInteger
+from ..tables import LAST_NUMBER, NUMBERS_NEVER_REUSED, LongInteger
 from ..transaction import Transaction
 from .terms import Fts5Terms, Fts5Words, has_fts5
 
@@ -23,6 +23,8 @@ _versions: Final = Table(
     Column("store", String, primary_key=True),
     Column("version", Integer, nullable=False),
 )
+_given: Final = Table("sqlite_sequence", MetaData(), Column("name", String), Column("seq", Integer))
+"""The last number that SQLite gave in each table whose numbers it never gives again."""
 _INSERTS: Final[dict[Table, Statement]] = {}
 
 
@@ -37,10 +39,27 @@ class SqliteTransaction(Transaction):
     """One transaction of a file, or of a database in memory."""
 
     def create(self, metadata: MetaData) -> None:
-        for table in metadata.tables.values():
-            if table.info.get(NUMBERS_NEVER_REUSED):
-                table.dialect_options["sqlite"]["autoincrement"] = True
+        numbered = [one for one in metadata.tables.values() if one.info.get(NUMBERS_NEVER_REUSED)]
+        for table in numbered:
+            table.dialect_options["sqlite"]["autoincrement"] = True
         metadata.create_all(self.connection)
+        for table in numbered:
+            self._number_anew(table)
+
+    def _number_anew(self, table: Table) -> None:
+        """Give rows after LAST_NUMBER the next numbers: SQLite adds no row after 2^63-1."""
+        (number,) = table.primary_key.columns
+        given = self.scalar(select(_given.c.seq).where(_given.c.name == table.name))
+        last = self.scalar(select(func.max(number))) or 0
+        if last <= LAST_NUMBER and (given is None or _is_number(given)):
+            return
+        sound = select(func.max(number)).where(number <= LAST_NUMBER)
+        next_number = max(self.scalar(sound) or 0, given if _is_number(given) else 0)
+        wrong = select(number).where(number > LAST_NUMBER).order_by(number)
+        for found in self.execute(wrong).scalars().all():
+            next_number += 1
+            self.execute(update(table).where(number == found).values({number: next_number}))
+        self.execute(update(_given).where(_given.c.name == table.name).values(seq=next_number))
 
     def version(self, store: str) -> int:
         if store == _NUMBERED_BY_FILE:
@@ -72,3 +91,7 @@ class SqliteTransaction(Transaction):
 
     def words(self, name: str, fields: Sequence[str]) -> Fts5Words | None:
         return Fts5Words(self._driver, name, fields) if has_fts5() else None
+
+
+def _is_number(given: object) -> TypeGuard[int]:
+    return isinstance(given, int) and given <= LAST_NUMBER
