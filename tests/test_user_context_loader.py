@@ -12,6 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from plugin.assistant.database.sqlite import SqliteDatabase
 from plugin.assistant.errors import InvalidRequest, NotFound, StoreError
+from plugin.assistant.messages.file_text import file_text
 from plugin.assistant.user_context.environment_summary import EnvironmentSummary, count_models
 from plugin.assistant.user_context.sources import MAX_SOURCE_BYTES, SourceCache
 from plugin.tests.links import link_folder
@@ -220,6 +221,44 @@ def test_a_file_is_read_as_the_tools_of_windows_write_it(encoding: str, tmp_path
     path, mark = tmp_path / "SOUL.md", "" if encoding == "utf-8-sig" else "\ufeff"
     path.write_bytes(f"{mark}Sei höflich.\r\n".encode(encoding))
     assert SourceCache().read(path, parse_and_count) == ["Sei höflich.\n"]
+
+
+def test_a_skill_in_the_encoding_of_western_windows_is_read(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    """Each letter beyond ASCII was U+FFFD, in the name and in the instructions."""
+    path = tmp_path / "skills" / "portraet" / "SKILL.md"
+    path.parent.mkdir(parents=True)
+    text = "---\r\nname: Porträt\r\n---\r\nNimm „weiches“ Licht – für Größe 4.\r\n"
+    path.write_bytes(text.encode("cp1252"))
+    skill = SkillLibrary(tmp_path / "none", tmp_path).get_user("portraet")
+    assert (skill.name, skill.instructions) == ("Porträt", "Nimm „weiches“ Licht – für Größe 4.")
+    assert not caplog.messages
+
+
+@pytest.mark.parametrize(
+    ("content", "text"),
+    [
+        ("Größe".encode() + b" \xff", "Größe \ufffd"),
+        ("ein\ufffder Rest".encode(), "ein\ufffder Rest"),
+        (b"a\xffb\0", "a\ufffdb\0"),
+    ],
+    ids=["broken UTF-8", "marks of its own", "no text"],
+)
+def test_what_is_not_the_encoding_of_western_windows_is_not_read_as_such(
+    content: bytes, text: str
+) -> None:
+    assert file_text(content) == text
+
+
+def test_a_file_in_an_unknown_encoding_is_named(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    path = tmp_path / "SOUL.md"
+    path.write_bytes("Будь добрым".encode("cp1251"))
+    SourceCache().read(path, parse_and_count)
+    (message,) = caplog.messages
+    assert "SOUL.md" in message and "Save it as UTF-8" in message
 
 
 # Rules and preferences (R6)

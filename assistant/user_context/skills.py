@@ -258,8 +258,14 @@ class SkillLibrary:
         return None
 
     def _all(self, folders: _Folders) -> list[Skill]:
-        names = sorted({name for root, _ in folders for name in self._names(root)})
-        return [skill for name in names if (skill := self._try(name, folders))]
+        roots: dict[str, set[SkillOrigin]] = {}
+        for root, origin in folders:
+            for name in self._names(root):
+                roots.setdefault(name, set()).add(origin)
+        found = ((name, self._try(name, folders)) for name in sorted(roots))
+        # Where the file system takes upper and lower case for the same, a default `poster` is found
+        # as the user's own `Poster`, which replaces it and is listed by that name.
+        return [skill for name, skill in found if skill and skill.origin in roots[name]]
 
     def _try(self, name: str, folders: _Folders) -> Skill | None:
         try:

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any, TypeVar, cast
 
 from .. import files
-from ..messages.file_text import file_text
+from ..messages.file_text import file_text, not_decoded
 
 log = logging.getLogger("comfyui_assistant")
 
@@ -88,7 +88,13 @@ class SourceCache:
                 self._unreadable.add(path)
             return error
         self._unreadable.discard(path)
-        return normalized(file_text(content))
+        text = file_text(content)
+        if not_decoded(content, text):
+            log.warning(
+                "%s is neither UTF-8 nor Windows-1252, and parts of it are lost. Save it as UTF-8.",
+                ascii(str(path)),
+            )
+        return normalized(text)
 
 
 def normalized(text: str) -> str:

@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from plugin.assistant.errors import Conflict, InvalidRequest, NotFound, StoreError
+from plugin.assistant.user_context import skills
 from plugin.assistant.user_context.skill_files import (
     SkillFile,
     format_skill_file,
@@ -497,3 +498,25 @@ def test_the_name_of_a_skill_turns_no_text_around(tmp_path: Path, library: Skill
     file.write_text("---\nname: \u202eevas\u2069\n---\nDo\u202e it.", encoding="utf-8")
     found = library.get_user("other")
     assert (found.name, found.description) == ("evas", "Do it.")
+
+
+def test_a_skill_that_replaces_a_default_in_another_case_is_listed_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Windows and macOS find the folder `Poster` also as `poster`."""
+
+    def inside(folder: Path, name: str) -> Path:
+        entries = folder.iterdir() if folder.is_dir() else ()
+        same = (entry for entry in entries if entry.name.lower() == name.lower())
+        return next(same, folder / name)
+
+    put(tmp_path / "user", "Poster", "Own")
+    put(tmp_path / "defaults", "poster", "Default")
+    put(tmp_path / "defaults", "banner", "Default")
+    library = SkillLibrary(
+        tmp_path / "none", tmp_path / "user", defaults_path=tmp_path / "defaults"
+    )
+    monkeypatch.setattr(skills, "inside", inside)
+    listed = [(one.slug, one.origin) for one in library.list_user()]
+    assert listed == [("Poster", "user"), ("banner", "default")]
+    assert library.resolve("poster") == Match(library.get_user("Poster"))
