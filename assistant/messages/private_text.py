@@ -49,22 +49,29 @@ _LAST: Final = rf"[^{_SIGNS}'),;\]}}]{{0,200}}"
 _WINDOWS_PART: Final = r"(?:\\{1,4}|/)"
 _UNIX_PART: Final = r"\\{0,2}/"
 _ROOTS: Final = (
-    "Applications|Library|System|Users|Volumes|data|etc|export|home|media|mnt|net|nfs|opt|private|"
-    "root|run|scratch|srv|storage|tmp|usr|var|workspace"
+    "Applications|Library|System|Users|Volumes|beegfs|ceph|data|disk|etc|export|gpfs|hdd|home|"
+    "lustre|media|mnt|net|nfs|nvme|opt|pool|private|raid|root|run|scratch|srv|ssd|storage|tank|tmp|"
+    "usr|var|volume|workspace"
 )
+_ROUTES: Final = r"api|extensions|v\d"
+"""Below these, an address of a web server begins: what else has three names is taken for a path."""
 _WINDOWS_PATH: Final = re.compile(
     rf"(?<![A-Za-z0-9])(?:(?:\\{{2,4}}[?.]\\{{1,2}})?[A-Za-z]:{_WINDOWS_PART}"
     rf"|(?<!\\)\\{{2,4}}[\w.$-]{{1,80}}\\{{1,2}}(?=[\w$]))"
     rf"(?:{_SEGMENT}{_WINDOWS_PART})*{_LAST}"
 )
 _UNIX_PATH: Final = re.compile(
-    rf"(?<![\w.:/~\]])(?:~[\w.-]{{0,32}}|{_UNIX_PART}(?:{_ROOTS})(?![\w.-])){_UNIX_PART}"
+    rf"(?<![\w.:/~\]])(?:~[\w.-]{{0,32}}|{_UNIX_PART}(?:(?:{_ROOTS})\d{{0,3}}(?![\w.-])"
+    rf"|(?!(?:{_ROUTES})[\\/])\w[^{_SIGNS}]{{0,79}}(?={_UNIX_PART}\w[^{_SIGNS}]{{0,79}}{_UNIX_PART}))"
+    rf"){_UNIX_PART}"
     rf"(?:{_SEGMENT}{_UNIX_PART})*{_LAST}"
     rf"|(?<![\w.:/~\]])/(?:root|home)(?![\w./-])"
 )
 _BETWEEN: Final = re.compile(r"\\{0,4}/|\\{1,4}")
 _HOMES: Final = frozenset(("users", "home", "documents and settings"))
-_ABOVE_HOME: Final = frozenset("export mnt net nfs private usr var volumes".split())
+_ABOVE_HOME: Final = frozenset(
+    "data export mnt net nfs private raid scratch srv storage usr var volumes".split()
+)
 _FILE_ADDRESS: Final = re.compile(r"\bfile:/{2,3}(?=[A-Za-z]:)|\bfile://")
 _FILE: Final = re.compile(r"[^.].*\.\w{1,12}")
 _LETTERS: Final = re.compile(r"\w+")

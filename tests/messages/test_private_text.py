@@ -111,6 +111,12 @@ def test_addresses_lose_what_signs_in(text: str, expected: str) -> None:
         ("/mnt/c/Users/tom/fox.png", "[path]/fox.png"),
         ("/Volumes/Toms Disk/fox.png", "[path]/fox.png"),
         ("/root/.cache/huggingface", "[path]"),
+        ("/raid/alice", "[path]"),
+        ("/data2/alice/ComfyUI/output/fox.png", "[path]/ComfyUI/output/fox.png"),
+        ("/volume1/Photos of Alice/fox.png", "[path]/fox.png"),
+        ("/cluster7/alice/fox.png", "[path]/fox.png"),
+        ("/cluster7/alice/clients/acme", "[path]"),
+        (r"\/cluster7\/alice\/fox.json", "[path]/fox.json"),
         ("~/private/fox.png", "[path]/fox.png"),
         ("file:///C:/Users/Tom%20Smith/fox.png", "[path]/fox.png"),
         ("file:///home/tom/fox.png", "[path]/fox.png"),
@@ -140,6 +146,8 @@ def test_a_user_name_in_a_path_is_taken_out_everywhere() -> None:
         "GET https://example.com/users/list, then list the users/list",
         "I am at home/office today; the office is red",
         "POST /api/users/list gives a list",
+        "/extensions/fox/web/fox.js and /v1/chat/completions were asked",
+        "It is yes/no/maybe, /compact or /skill sdxl, 1/2/3, a / b / c, and <b>/</b>.",
     ],
 )
 def test_no_name_is_learned_where_there_is_no_home_folder(text: str) -> None:
@@ -156,6 +164,7 @@ def test_no_name_is_learned_where_there_is_no_home_folder(text: str) -> None:
         "/mnt/c/Users/annabel/x.png",
         "/Volumes/Disk/Users/annabel/x.png",
         "/export/home/annabel/x.png",
+        "/raid/home/annabel/x.png",
         r"\\wsl$\Ubuntu\home\annabel\x.png",
         r"\\tower\Users\annabel\x.png",
         "file:///home/annabel/x.png",
@@ -229,9 +238,9 @@ def test_json_stays_json() -> None:
 
 @pytest.mark.parametrize(
     "unit",
-    ["C:\\a ", "C:\\Users\\", "/home/", "/tmp/a b c d e ", "~/", "\\\\a\\", "sk-a", "api_key=",
-     "https://", "a@b.", "data:", "-----BEGIN PRIVATE KEY-----", "bearer ", "a b ", "eyJ.",
-     "https://a?"],
+    ["C:\\a ", "C:\\Users\\", "/home/", "/a", "/a/b ", "/a/b/c d", "/tmp/a b c d e ", "~/",
+     "\\\\a\\", "sk-a", "api_key=", "https://", "a@b.", "data:", "-----BEGIN PRIVATE KEY-----",
+     "bearer ", "a b ", "eyJ.", "https://a?"],
 )  # fmt: skip
 def test_the_time_grows_with_the_text_alone(unit: str) -> None:
     assert growth(cleaned, unit, 20_000) < MOST_GROWTH
