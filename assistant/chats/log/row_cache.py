@@ -15,7 +15,7 @@ from .chat_log import Added, Stored, text_chars
 
 MOST_BYTES: Final = 16 * 1024 * 1024
 """Memory of the cached rows: about seventy chats of a hundred messages."""
-LARGEST_CHAT: Final = 8 * MOST_BYTES
+LARGEST_CHAT: Final = 16 * MOST_BYTES
 """Memory of the rows of the chat that was used last, which is kept even beyond MOST_BYTES, but
 alone then: a few images have megabytes, and a chat of a hundred thousand messages would be read
 whole in each turn. Its conversation holds the same messages."""
