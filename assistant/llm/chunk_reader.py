@@ -220,11 +220,12 @@ class ChunkReader:
             yield ModelName(self._model)
 
     def _delta(self, delta: Json) -> Iterator[Event | _Blocks]:
-        if isinstance(text := delta.get("content"), str) and _has_text_only(delta):
-            yield from map(_marked, self._think.feed(text))
+        content = delta.get("content")
+        if isinstance(content, str) and _has_text_only(delta):
+            yield from map(_marked, self._think.feed(content))
             return
         yield from _reasoning(delta)
-        for piece in _content(delta.get("content")):
+        for piece in _content(content):
             if isinstance(piece, Mapping):
                 yield from self._additions.of_part(piece)
             elif piece[0] == "think":

@@ -74,20 +74,21 @@ class TemporaryChats:
     async def _end_unread(self) -> None:
         while self._seen:
             await self._sleep(LOOK_SECONDS)
-            self._look()
-            for chat_id, seen in tuple(self._seen.items()):
+            for chat_id in tuple(self._seen):
                 # The reader that was seen may have left just before the next look.
-                if self._clock() - seen >= UNREAD_SECONDS + LOOK_SECONDS:
+                if self._clock() - self._used(chat_id) >= UNREAD_SECONDS + LOOK_SECONDS:
                     await self._end(chat_id)
             while len(self._seen) > self._most and (unread := self._longest_unused()) is not None:
                 await self._end(unread)
 
-    def _look(self) -> None:
-        """Notes when each chat was used last."""
-        now = self._clock()
-        for chat_id, seen in self._seen.items():
-            used = self._sessions.used(chat_id) or seen
-            self._seen[chat_id] = now if self._is_read(chat_id) else max(seen, used)
+    def _used(self, chat_id: str) -> float:
+        """When the chat was used last as far as known; now for one that is read or gone."""
+        if chat_id not in self._seen:
+            return self._clock()
+        seen = self._seen[chat_id]
+        last = max(seen, self._sessions.used(chat_id) or seen)
+        self._seen[chat_id] = self._clock() if self._is_read(chat_id) else last
+        return self._seen[chat_id]
 
     def _is_read(self, chat_id: str) -> bool:
         session = self._sessions.known(chat_id)
@@ -95,9 +96,8 @@ class TemporaryChats:
 
     def _longest_unused(self) -> str | None:
         """The chat that was used the longest ago, of those that nobody reads."""
-        self._look()
         unread = [chat_id for chat_id in self._seen if not self._is_read(chat_id)]
-        return min(unread, key=self._seen.__getitem__, default=None)
+        return min(unread, key=self._used, default=None)
 
     async def _end(self, chat_id: str) -> None:
         self.forget(chat_id)

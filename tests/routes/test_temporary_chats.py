@@ -197,3 +197,34 @@ async def test_branches_beyond_the_limit_end_with_the_next_look() -> None:
         await asyncio.sleep(0)
     assert ended == ["t1", "t2"]
     await chats.close()
+
+
+async def test_a_chat_that_is_opened_while_another_ends_goes_on() -> None:
+    now = 0.0
+    read: set[str] = set()
+    ended: list[str] = []
+    looked = asyncio.Event()
+
+    async def sleep(seconds: float) -> None:
+        nonlocal now
+        await looked.wait()
+        looked.clear()
+        now += 2 * UNREAD_SECONDS
+
+    async def delete(chat_id: str) -> None:
+        ended.append(chat_id)
+        read.add("t2")
+
+    def known(chat_id: str) -> Any:
+        return SimpleNamespace(quiet=chat_id not in read)
+
+    sessions = cast("Any", SimpleNamespace(known=known, used=lambda _: None))
+    chats = TemporaryChats(sessions, delete, 9, clock=lambda: now, sleep=sleep)
+    chats.add("t1")
+    chats.add("t2")
+    looked.set()
+    for _ in range(100):
+        await asyncio.sleep(0)
+    assert ended == ["t1"]
+    assert "t2" in chats
+    await chats.close()
