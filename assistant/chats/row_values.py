@@ -7,7 +7,7 @@ another, and a damaged chat can be opened. The row itself stays as it is. Pure.
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import datetime, timezone
 from functools import lru_cache
 from math import isfinite
@@ -40,6 +40,14 @@ def is_row(value: object) -> bool:
 
 def is_count(value: object) -> bool:
     return type(value) is int and 0 <= value <= MOST
+
+
+def are_counts(values: Sequence[object]) -> bool:
+    """Whether each value is one as of `is_count`; quicker for hundreds of them."""
+    numbers: Any = values
+    if not set(map(type, values)) <= {int}:
+        return False
+    return min(numbers, default=0) >= 0 and max(numbers, default=0) <= MOST
 
 
 class RowValues:

@@ -6,7 +6,7 @@ contains a word of SQLite.
 """
 
 from .port import Database, Fallback, InMemory, Result, Transactions, Work, utc_now
-from .statement import Statement
+from .statement import Statement, among
 from .tables import LARGEST_NUMBER, NUMBERS_NEVER_REUSED, LongInteger, StoreTables, migrate
 from .terms import TermIndex, WordIndex
 from .transaction import Transaction
@@ -26,6 +26,7 @@ __all__ = [
     "Transactions",
     "WordIndex",
     "Work",
+    "among",
     "migrate",
     "utc_now",
 ]

@@ -13,10 +13,28 @@ numbers and None are the same in every database; a boolean may come as 0 or 1.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Iterable, Iterator, Mapping
+from itertools import islice
+from typing import Any, Final
 
-from sqlalchemy import ClauseElement, Dialect
+from sqlalchemy import ClauseElement, ColumnElement, Dialect, bindparam
+
+_AMONG: Final = tuple(f"among{number}" for number in range(100))
+"""The values that one statement asks for; every database binds more."""
+
+
+def among(column: ColumnElement[int]) -> ColumnElement[bool]:
+    """A condition of a `Statement`: the column has one of the values of `Transaction.rows_among`.
+    A list of any length would need another SQL text for each length."""
+    return column.in_([bindparam(name) for name in _AMONG])
+
+
+def bound_among(numbers: Iterable[int]) -> Iterator[dict[str, int]]:
+    """The values of a condition `among`, for each execution that `numbers` need."""
+    left = iter(numbers)
+    while asked := list(islice(left, len(_AMONG))):
+        # A number that is asked for twice gives one row.
+        yield dict(zip(_AMONG, asked + asked[:1] * (len(_AMONG) - len(asked)), strict=True))
 
 
 class Statement:

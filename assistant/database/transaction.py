@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import closing
 from pathlib import Path
 from typing import Any, Final
@@ -11,7 +11,7 @@ from typing import Any, Final
 from sqlalchemy import Connection, MetaData, Table
 
 from .damaged_rows import DamagedRows
-from .statement import Statement
+from .statement import Statement, bound_among
 from .terms import TermIndex, WordIndex
 
 
@@ -49,6 +49,15 @@ class Transaction(ABC):
         """The first row of a statement, None where there is none."""
         found = self.rows(statement, **values)
         return found[0] if found else None
+
+    def rows_among(
+        self, statement: Statement, numbers: Iterable[int], **values: Any
+    ) -> list[tuple[Any, ...]]:
+        """The rows of a statement with a condition `among`, for any number of `numbers`."""
+        found: list[tuple[Any, ...]] = []
+        for asked in bound_among(numbers):
+            found += self.rows(statement, **asked, **values)
+        return found
 
     def run(self, statement: Statement, **values: Any) -> int:
         """Run a statement that returns no rows; returns how many rows it changed."""

@@ -6,7 +6,7 @@ log and on the wire. Messages that were stored before there were origins count a
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any, Final, Literal, get_args
 
@@ -38,12 +38,13 @@ def role_in_log(message: Message) -> str:
     return EVENT if is_event(message) else message.role
 
 
-def without_events(messages: Iterable[Message]) -> tuple[Message, ...]:
-    """The messages that are part of the conversation."""
-    # Asked several times in a turn, of thousands of messages: no call for each.
-    return tuple(
-        [one for one in messages if one.role != "user" or one.metadata.get(FIELD) != EVENT]
-    )
+def without_events(messages: Sequence[Message]) -> tuple[Message, ...]:
+    """The messages that are part of the conversation; `messages` itself, a tuple without events."""
+    # Asked several times in a turn, of thousands of messages: no call for each, and no copy.
+    said = [one for one in messages if one.role != "user" or one.metadata.get(FIELD) != EVENT]
+    if isinstance(messages, tuple) and len(said) == len(messages):
+        return messages
+    return tuple(said)
 
 
 def events_before(messages: Sequence[Message]) -> tuple[Message, ...]:

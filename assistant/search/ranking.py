@@ -153,38 +153,37 @@ def _around(
 
 def _scores(weighted: list[Weighted], entries: Mapping[int, Entry]) -> dict[int, float]:
     """The score of each message: the sum of the best weight of each term."""
-    shares, known = _length_shares(entries), frozenset(entries)
-    # Lists, since dictionaries would make this innermost loop of a search slower.
-    numbers = {place: number for number, place in enumerate(entries)}
+    known, mean = frozenset(entries), _mean_terms(entries)
     lines: dict[int, list[tuple[int, float]]] = {}
-    scores = [0.0] * len(numbers)
+    scores: dict[int, float] = {}
     for places, weight in weighted:
-        best = [0.0] * len(numbers)
+        best: dict[int, float] = {}
         for place in known.intersection(places):
             if place not in lines:
-                share, line = shares[place], _line(place, entries)
-                lines[place] = [(numbers[at], nearness * share) for at, nearness in line.items()]
-            for number, value in lines[place]:
-                if value > best[number]:
-                    best[number] = value
-        scores = [score + weight * value for score, value in zip(scores, best, strict=True)]
-    return {place: score for place, score in zip(entries, scores, strict=True) if score}
+                share = _length_share(entries[place].terms / mean)
+                lines[place] = _line(place, entries, share)
+            for at, value in lines[place]:
+                if value > best.get(at, 0.0):
+                    best[at] = value
+        for at, value in best.items():
+            scores[at] = scores.get(at, 0.0) + weight * value
+    return scores
 
 
-def _length_shares(entries: Mapping[int, Entry]) -> dict[int, float]:
-    """The share that a term counts in each message by the message's length."""
-    mean = max(1.0, sum(entry.terms for entry in entries.values()) / max(1, len(entries)))
-    return {
-        place: (SATURATION + 1)
-        / (1 + SATURATION * (1 - LENGTH_SHARE + LENGTH_SHARE * entry.terms / mean))
-        for place, entry in entries.items()
-    }
+def _mean_terms(entries: Mapping[int, Entry]) -> float:
+    return max(1.0, sum(entry.terms for entry in entries.values()) / max(1, len(entries)))
 
 
-def _line(place: int, entries: Mapping[int, Entry]) -> dict[int, float]:
-    """The places within reach with their nearness: later places first, then earlier ones."""
+def _length_share(length: float) -> float:
+    """The share that a term counts in a message of this length, 1 being the mean."""
+    return (SATURATION + 1) / (1 + SATURATION * (1 - LENGTH_SHARE + LENGTH_SHARE * length))
+
+
+def _line(place: int, entries: Mapping[int, Entry], share: float = 1.0) -> list[tuple[int, float]]:
+    """The places within reach with their nearness, of which this share counts: the place itself,
+    then later places, then earlier ones."""
     beat = entries[place].beat
-    line = {place: SAME}
+    line = [(place, SAME * share)]
     later = range(place + 1, place + WIDEST + 1)
     earlier = range(place - 1, place - WIDEST - 1, -1)
     for side in (later, earlier):
@@ -192,8 +191,13 @@ def _line(place: int, entries: Mapping[int, Entry]) -> dict[int, float]:
             entry = entries.get(at)
             if entry is None or (distance := abs(entry.beat - beat)) > REACH:
                 break
-            line[at] = NEAR[distance]
+            line.append((at, NEAR[distance] * share))
     return line
+
+
+def _near(place: int, entries: Mapping[int, Entry]) -> list[int]:
+    """The places within reach in the order of `_line`."""
+    return [at for at, _ in _line(place, entries)]
 
 
 def _windows(
@@ -206,7 +210,7 @@ def _windows(
     for place in sorted(scores, key=lambda place: (-scores[place], place)):
         if place in dealt:
             continue
-        line = _line(place, entries)
+        line = _near(place, entries)
         near = [by_place[at] for at in line if at in by_place and not by_place[at].full]
         if near:
             near[0].taken.append(place)
@@ -218,12 +222,12 @@ def _windows(
             break
         dealt.add(place)
     for hit in opened:
-        _fill(hit, _line(hit.place, entries), dealt)
+        _fill(hit, _near(hit.place, entries), dealt)
     return tuple(hit.close() for hit in opened)
 
 
 def _take_call(
-    hit: _Open, line: Mapping[int, float], entries: Mapping[int, Entry], dealt: set[int]
+    hit: _Open, line: Sequence[int], entries: Mapping[int, Entry], dealt: set[int]
 ) -> None:
     """Add the first message of the hit's round: a tool's result says little without its call."""
     first = min(at for at in line if entries[at].beat == entries[hit.place].beat)
@@ -232,7 +236,7 @@ def _take_call(
         dealt.add(first)
 
 
-def _fill(hit: _Open, line: Mapping[int, float], dealt: set[int]) -> None:
+def _fill(hit: _Open, line: Sequence[int], dealt: set[int]) -> None:
     """Fill the hit with the messages right after and before it."""
     for place in line:
         if not hit.full and abs(place - hit.place) == 1 and place not in dealt:

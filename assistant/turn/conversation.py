@@ -76,25 +76,32 @@ class Conversation:
                 raise Conflict("A later answer has begun in this chat.", code="turn_running")
             yield
 
-    def feed(self, messages: Sequence[Message]) -> ChatContext:
-        """The context of `messages`, the chat's path so far; system messages are not among them."""
+    def feed(self, messages: Sequence[Message], answer: Message | None = None) -> ChatContext:
+        """The context of `messages`, the chat's path so far without system messages, and of
+        `answer`, which follows them."""
         common = self._common(messages)
+        new = list(messages[common:])
+        if answer is not None and (new or self._messages[common : common + 1] != [answer]):
+            new.append(answer)
+        elif answer is not None:
+            common += 1
         first = self._ends[common - 1] if common else 0
-        converted = [rows_of(message) for message in messages[common:]]
+        converted = [rows_of(message) for message in new]
         rows = [row for made in converted for row in made]
         if self._restored is not None or not self.context.continues(first, rows):
             self._begin_anew([*self.context.rows(0, first), *rows])
         for row in rows[len(self.context) - first :]:
             self.context.append(row)
         end = first
+        self.chars -= sum(self._sizes[common:])
         del self._messages[common:], self._ends[common:], self._sizes[common:]
-        for message, made in zip(messages[common:], converted, strict=True):
+        for message, made in zip(new, converted, strict=True):
             end += len(made)
             self._places[message.id] = len(self._messages)
             self._messages.append(message)
             self._ends.append(end)
             self._sizes.append(sum(map(_chars, made)))
-        self.chars = sum(self._sizes)
+            self.chars += self._sizes[-1]
         self.context.take_back(self.taken_back)
         return self.context
 

@@ -71,7 +71,7 @@ class Preparation:
     def plan_now(self, answer: Message, number: int) -> Plan:
         """`plan`, in the caller's thread."""
         with self.conversation.held_for(answer.id):
-            self.conversation.feed((*self.history, answer))
+            self.conversation.feed(self.history, answer)
             made = self.ready(answer).plan(self.conversation.tail)
         return replace(made, report=replace(made.report, request=number))
 
@@ -255,7 +255,7 @@ async def maker(
         services.prompts.statements(),
         known_to(services),
     )
-    spoken = tuple([message for message in history if message.role != "system"])
+    spoken = without_system(history)
     calibration = services.calibrations.get(provider.model, Calibration())
     alternation = provider.model in services.alternating
 
@@ -325,6 +325,12 @@ async def _provider_and_window(
 
 def _system_text(made: SystemPrompt) -> SystemText:
     return SystemText(made.text, made.kind, made.user_context_chars, made.limits, made.left_out)
+
+
+def without_system(history: tuple[Message, ...]) -> tuple[Message, ...]:
+    """The messages after the client's system messages, which come first (R3); `history` itself
+    where there are none."""
+    return history[next((at for at, one in enumerate(history) if one.role != "system"), None) :]
 
 
 def client_system(history: Sequence[Message]) -> SystemText | None:

@@ -43,7 +43,7 @@ from .idle.job import IdleChat, IdleJob
 from .open_questions import OpenQuestions
 from .opening import Opening, begun_as, open_in_chat, open_stateless
 from .permission import ChatPermits, NoPermits
-from .preparation import First, maker, prepare
+from .preparation import First, maker, prepare, without_system
 from .recorder import NoStore, Recorder
 from .runner import TurnRunner
 from .stream import TurnStream
@@ -333,10 +333,10 @@ class TurnService:
             self._stateless.discard(turn)
 
     def _begin_idle_jobs(self, turn: Turn, chat_id: str) -> None:
-        spoken = [message for message in turn.opening.history if message.role != "system"]
-        path = (*spoken, turn.stream.message)
-        chat = self._idle_chat(chat_id, turn.conversation, path, turn.params)
-        chat = replace(chat, stopped=turn.stream.stop_reason is not None)
+        history = without_system(turn.opening.history)
+        chat = self._idle_chat(chat_id, turn.conversation, history, turn.params)
+        stopped = turn.stream.stop_reason is not None
+        chat = replace(chat, answer=turn.stream.message, stopped=stopped)
         for job in self._idle_jobs:
             job.begin(chat)
 
@@ -350,16 +350,16 @@ class TurnService:
         self,
         chat_id: str,
         conversation: Conversation,
-        path: tuple[Message, ...],
+        history: tuple[Message, ...],
         params: ChatParams,
     ) -> IdleChat:
         return IdleChat(
             chat_id,
             conversation,
-            path,
+            history,
             partial(self._conversations.keep, chat_id, conversation),
             params,
-            partial(maker, self._services, path, conversation, params),
+            lambda path: maker(self._services, path, conversation, params),
             partial(self._show, chat_id),
             partial(self._compacted, chat_id),
         )

@@ -16,6 +16,7 @@ from plugin.assistant.database import (
     Transaction,
     Transactions,
     Work,
+    among,
     migrate,
 )
 from plugin.assistant.errors import Conflict, FileFailed, StoreError
@@ -33,6 +34,9 @@ LONGER = Statement(
     select(NOTES.c.row, NOTES.c.text)
     .where(func.length(NOTES.c.text) > bindparam("chars"), NOTES.c.text != "passed over")
     .order_by(NOTES.c.row)
+)
+AMONG = Statement(
+    select(NOTES.c.row, NOTES.c.text).where(among(NOTES.c.row), NOTES.c.text != bindparam("passed"))
 )
 INSERT_MARK = Statement(insert(MARKS))
 STEP = """
@@ -129,6 +133,18 @@ async def test_statements_bind_their_values_and_return_plain_rows(
     ]
     with pytest.raises(KeyError):
         await transactions.read(lambda transaction: transaction.rows(LONGER))
+
+
+@pytest.mark.parametrize("asked", [0, 1, 100, 101, 250])
+async def test_rows_are_found_among_any_number(transactions: Transactions, asked: int) -> None:
+    def work(transaction: Transaction) -> list[tuple[object, ...]]:
+        for number in range(260):
+            add(transaction, f"note {number}")
+        return transaction.rows_among(AMONG, range(10, 10 + asked), passed="note 9")
+
+    found = await transactions.write(work)
+    wanted = [(row, f"note {row - 1}") for row in range(10, 10 + asked) if row != 10]
+    assert sorted(found) == wanted
 
 
 async def test_insert_missing_leaves_the_rows_that_are_there(transactions: Transactions) -> None:

@@ -6,11 +6,13 @@ from typing import Any
 
 import pytest
 from plugin.assistant.messages.origin import (
+    EVENT_METADATA,
     ORIGINS,
     MessageOrigin,
     origin_of,
     sent_by_a_client,
     with_origin,
+    without_events,
 )
 from plugin.assistant.messages.parts import Message, TextPart
 
@@ -43,3 +45,14 @@ def test_only_the_last_user_message_of_a_list_is_a_person_s() -> None:
     sent = (user("u1"), Message("a1", "assistant", ()), user("u2"), Message("a2", "assistant", ()))
     origins = [origin_of(m) for m in sent_by_a_client(sent) if m.role == "user"]
     assert origins == ["imported", "person"]
+
+
+def test_only_events_are_left_out_of_the_conversation() -> None:
+    question, event = user("u1"), user("e1", **EVENT_METADATA)
+    assert without_events((question, event)) == (question,)
+    assert without_events([question]) == (question,)
+
+
+def test_a_path_without_events_is_not_copied() -> None:
+    path = (user("u1"), Message("a1", "assistant", ()))
+    assert without_events(path) is path

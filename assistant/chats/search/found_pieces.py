@@ -5,18 +5,20 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import partial
+from typing import Final
 
 from sqlalchemy import bindparam, select
 
-from ...database import Transaction
+from ...database import Statement, Transaction, among
 from ...search.ranking import Ranking, best_places
 from ..log import paths
 from ..schema import messages
 from .hits import Found
 
-_NAMES = select(messages.c.row, messages.c.message_id, messages.c.created).where(
-    messages.c.chat_id == bindparam("chat"),
-    messages.c.row.in_(bindparam("rows", expanding=True)),
+_NAMES: Final = Statement(
+    select(messages.c.row, messages.c.message_id, messages.c.created).where(
+        messages.c.chat_id == bindparam("chat"), among(messages.c.row)
+    )
 )
 
 
@@ -75,5 +77,5 @@ def _names(
     transaction: Transaction, chat_id: str, rows: Iterable[int]
 ) -> dict[int, tuple[str, str]]:
     """The id of the message in each of these rows, and when it was stored."""
-    found = transaction.execute(_NAMES, {"chat": chat_id, "rows": sorted(rows)})
+    found = transaction.rows_among(_NAMES, sorted(rows), chat=chat_id)
     return {row: (f"{message_id}", f"{created}") for row, message_id, created in found}

@@ -10,7 +10,7 @@ The search that people use has an index of words of its own, in which a place is
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import chain
@@ -31,11 +31,11 @@ from sqlalchemy import (
     update,
 )
 
-from ...database import LongInteger, Statement, TermIndex, Transaction, WordIndex
+from ...database import LongInteger, Statement, TermIndex, Transaction, WordIndex, among
 from ...search.positions import CHAT_BITS, PieceOrigin, Placed, first_place, held, number_of
 from ...search.postings import MOST_READ, Entry, Group, Word
 from ...search.word_query import Phrase
-from ..row_values import is_count
+from ..row_values import are_counts, is_count
 from ..schema import chats
 from .message_text import FIELDS, Field
 
@@ -84,18 +84,15 @@ _CHAT: Final = Statement(
 )
 _DELETE_ENTRY: Final = Statement(delete(_entries).where(_entries.c.place == bindparam("at")))
 _INSERT_ENTRY: Final = Statement(insert(_entries))
-_AT_ONCE: Final = 100
-"""Places that one statement asks for; every database binds more values."""
-_AMONG: Final = _entries.c.place.in_([bindparam(f"at{n}") for n in range(_AT_ONCE)])
 _ENTRIES: Final = Statement(
     select(_entries.c.place, _entries.c.terms, _entries.c.beat).where(
-        _AMONG, _entries.c.row_number < bindparam("before")
+        among(_entries.c.place), _entries.c.row_number < bindparam("before")
     )
 )
 _ORIGINS: Final = Statement(
     select(_entries.c.place, indexed_chats.c.chat_id, _entries.c.row_number, _entries.c.piece)
     .join(indexed_chats, indexed_chats.c.number == _entries.c.place.op(">>")(CHAT_BITS))
-    .where(_AMONG)
+    .where(among(_entries.c.place))
 )
 # Places follow each other, so the end of a chat's places says how many it has.
 _TOTAL: Final = select(func.sum(indexed_chats.c.end_place.op("&")((1 << CHAT_BITS) - 1)))
@@ -277,33 +274,19 @@ class IndexedPostings:
 
     def entries(self, places: Iterable[int]) -> Mapping[int, Entry]:
         before = PLACES if self._before_row is None else self._before_row
-        found = _of_places(self._transaction, _ENTRIES, places, before=before)
-        entries = {place: Entry(terms, beat) for place, terms, beat in found}
-        if not all(map(is_count, chain.from_iterable(entries.values()))):
+        found = self._transaction.rows_among(_ENTRIES, places, before=before)
+        if not are_counts([*chain.from_iterable(found)]):
             raise ValueError(DAMAGED)
-        return entries
+        return {place: Entry(terms, beat) for place, terms, beat in found}
 
 
 def origins(transaction: Transaction, places: Iterable[int]) -> dict[int, PieceOrigin]:
     """The origin of the piece in each of these places."""
-    found = _of_places(transaction, _ORIGINS, places)
+    found = transaction.rows_among(_ORIGINS, places)
     origins = {place: PieceOrigin(chat_id, row, piece) for place, chat_id, row, piece in found}
     if not all(is_count(one.row) and is_count(one.piece) for one in origins.values()):
         raise ValueError(DAMAGED)
     return origins
-
-
-def _of_places(
-    transaction: Transaction, statement: Statement, places: Iterable[int], **values: int
-) -> Iterator[tuple[Any, ...]]:
-    """The rows of a statement that has `_AMONG`, for any number of places."""
-    left = list(places)
-    while left:
-        asked, left = left[:_AT_ONCE], left[_AT_ONCE:]
-        # A place that is asked for twice gives one row.
-        asked += asked[:1] * (_AT_ONCE - len(asked))
-        at = {f"at{number}": place for number, place in enumerate(asked)}
-        yield from transaction.rows(statement, **at, **values)
 
 
 def rows_with(

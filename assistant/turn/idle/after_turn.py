@@ -72,7 +72,11 @@ class AfterTurn:
 
     async def _settle(self, chat: IdleChat) -> None:
         """Commits what is due, stores it, and tells the readers of a cut."""
-        make, task, conversation = await chat.maker(), asyncio.current_task(), chat.conversation
+        make, task, conversation = (
+            await chat.maker(chat.path),
+            asyncio.current_task(),
+            chat.conversation,
+        )
         if make is None:
             return
 
@@ -82,7 +86,7 @@ class AfterTurn:
             with conversation.lock:
                 if not self._scheduler.is_current(chat.chat_id, task):
                     return None  # A turn has begun, which may have fed more messages.
-                conversation.feed(chat.path)
+                conversation.feed(chat.history, chat.answer)
                 return preparation if preparation.ready().settle() else None
 
         cuts = conversation.context.projections.cuts

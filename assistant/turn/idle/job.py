@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from ..preparation import Preparation
 
 
-async def _no_maker() -> Callable[[], Preparation] | None:
+async def _no_maker(_: tuple[Message, ...]) -> Callable[[], Preparation] | None:
     return None
 
 
@@ -26,21 +26,28 @@ def _untold(report: Report) -> None: ...
 
 @dataclass(frozen=True, slots=True)
 class IdleChat:
-    """A chat whose turn has ended. `path` are its messages, the answer included; `keep` stores the
-    conversation's projections. `maker` gives a function that prepares the chat's next request, to
-    be called in a thread (None: there is none). `compacting` shows a compaction that goes on, and
+    """A chat whose turn has ended. `history` are its messages, `answer` the one after them, if it
+    is not among them; `keep` stores the conversation's projections. `maker` gives, for the path, a
+    function that prepares the chat's next request, to be called in a thread (None: there is none).
+    `compacting` shows a compaction that goes on, and
     `compacted` takes the report of the next request after a cut. `stopped` says that the turn was
     stopped."""
 
     chat_id: str
     conversation: Conversation
-    path: tuple[Message, ...]
+    history: tuple[Message, ...]
     keep: Callable[[], Awaitable[None]]
     params: ChatParams = NO_PARAMS
-    maker: Callable[[], Awaitable[Callable[[], Preparation] | None]] = _no_maker
+    maker: Callable[[tuple[Message, ...]], Awaitable[Callable[[], Preparation] | None]] = _no_maker
     compacting: Show = unseen
     compacted: Callable[[Report], None] = _untold
     stopped: bool = False
+    answer: Message | None = None
+
+    @property
+    def path(self) -> tuple[Message, ...]:
+        """All messages of the chat. Not kept: in a long chat it is large, and rarely needed."""
+        return self.history if self.answer is None else (*self.history, self.answer)
 
 
 class IdleJob(Protocol):

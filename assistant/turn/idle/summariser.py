@@ -202,7 +202,7 @@ class Summariser:
             with conversation.lock:
                 if not self._scheduler.is_current(idle.chat_id, task):
                     return None  # A turn has begun, which may have fed more messages.
-                return self._due(conversation.feed(idle.path), window)
+                return self._due(conversation.feed(idle.history, idle.answer), window)
 
         request = await asyncio.to_thread(work)
         if request is None or self._failed_at(conversation, request):
