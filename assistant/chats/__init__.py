@@ -18,6 +18,7 @@ from .identity import chat_id
 from .log.branches import Branches
 from .log.edit_rows import Edit
 from .log.graph_rows import KeptGraph
+from .log.read_path import NOT_READ
 from .permissions import ApprovalMode, Permissions, RunBudget
 from .queue import ChatQueue, Queued
 from .reconcile import Append, Branch, Import, Intention, Regenerate, Resume, edited, reconcile
@@ -27,6 +28,7 @@ from .turn_start import Begun, TurnStart
 
 __all__ = [
     "HEAD",
+    "NOT_READ",
     "Append",
     "ApprovalMode",
     "Begun",

@@ -39,7 +39,8 @@ from .chat import (
 from .failover import listing
 from .identity import chat_id as check_chat_id
 from .log import chat_log, checkpoint, event_rows, paths, projection_rows
-from .log.chat_log import Added, Stored
+from .log.chat_log import Added
+from .log.read_path import NOT_READ, Newer, ReadPath, read_newer
 from .permissions import Permissions
 from .transactions import ChatTransactions
 from .turn_start import Begun, TurnStart
@@ -106,9 +107,9 @@ class ChatStore(ChatTransactions):
 
     async def path(self, chat_id: str) -> tuple[Message, ...]:
         """All messages of the current path, oldest first."""
-        return (await self._read_path(chat_id, chat_rows.require))[1]
+        return (await self._read_path(chat_id, chat_rows.require))[1].messages
 
-    async def find_path(self, chat_id: str) -> tuple[Chat | None, tuple[Message, ...]]:
+    async def find_path(self, chat_id: str) -> tuple[Chat | None, ReadPath]:
         """The chat with its current path; None and no messages when there is no such chat."""
         return await self._read_path(chat_id, chat_rows.find)
 
@@ -351,24 +352,23 @@ class ChatStore(ChatTransactions):
 
     async def _read_path(
         self, chat_id: str, look: Callable[[Transaction, str], FoundChat]
-    ) -> tuple[FoundChat, tuple[Message, ...]]:
+    ) -> tuple[FoundChat, ReadPath]:
         known = self._cache.rows(check_chat_id(chat_id))
+        last = self._cache.path(chat_id)
 
-        def work(transaction: Transaction) -> tuple[FoundChat, dict[int, Stored]]:
+        def work(transaction: Transaction) -> tuple[FoundChat, Newer]:
             chat = look(transaction, chat_id)
             if chat is None:
-                return chat, {}
-            rows = paths.path(transaction, chat_id, chat.head_row)
-            missing = [row for row in rows if row not in known]
-            every = known
-            if missing:
-                every = {**known, **chat_log.read_rows(transaction, chat_id, missing)}
-            return chat, {row: every[row] for row in rows if row in every}
+                return chat, Newer()
+            return chat, read_newer(transaction, chat_id, chat.head_row, known, last)
 
         chat, found = await self.read(chat_id, work)
+        path = found.path()
         if chat is not None:
-            self._cache.keep(chat_id, found)
-        return chat, tuple([stored.message for stored in found.values()])
+            # A path with rows that are gone is looked at as a whole next time.
+            read = path if found.complete else NOT_READ
+            self._cache.keep(chat_id, found.rows, read, found.before)
+        return chat, path
 
     def _add(
         self,

@@ -141,14 +141,15 @@ class Conversation:
 
     def _common(self, messages: Sequence[Message]) -> int:
         """The number of messages at the beginning of `messages` that were fed already."""
-        # Mostly only the last one differs, of thousands: halves are compared as a whole.
+        # Mostly only the last one differs, of thousands: many are compared as a whole.
         same, most = 0, min(len(self._messages), len(messages))
+        middle = most
         while same < most:
-            middle = (same + most + 1) // 2
             if self._messages[same:middle] == list(messages[same:middle]):
                 same = middle
             else:
                 most = middle - 1
+            middle = (same + most + 1) // 2
         return same
 
 

@@ -13,6 +13,7 @@ from itertools import chain
 
 from ..chats import (
     HEAD,
+    NOT_READ,
     Append,
     Begun,
     Branch,
@@ -129,7 +130,8 @@ async def open_in_chat(
 
     Raises InvalidRequest, NotFound and Conflict as `reconcile` and the store do.
     """
-    chat, stored = (None, ()) if is_new else await store.find_path(chat_id)
+    chat, path = (None, NOT_READ) if is_new else await store.find_path(chat_id)
+    stored = path.messages
     intention = _intention(request, stored)
     if isinstance(intention, Resume):
         settled = await store.settled_calls(chat_id, intention.message.id)
@@ -149,8 +151,9 @@ async def open_in_chat(
     # No turn has read the events that leave the path with the answer before them.
     events = (*events_before((*continuation.before, *asked)), *filter(is_event, gone))
     reply, slash = _without_model(expanded[-1], answer)
+    before = path.said if continuation.before is stored else without_events(continuation.before)
     opening = Opening(
-        history=(*_system(request.messages), *without_events(continuation.before), *asked),
+        history=(*_system(request.messages), *before, *asked),
         answer=answer,
         reply=reply,
         slash=slash,

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import takewhile
 from typing import Any, TypeAlias
 
 from ...agent_prompts import SystemPrompt
@@ -334,6 +335,8 @@ def without_system(history: tuple[Message, ...]) -> tuple[Message, ...]:
 
 
 def client_system(history: Sequence[Message]) -> SystemText | None:
-    """The system message that the client sent, which holds for this request (R3)."""
-    texts = [m.text for m in history if m.role == "system" and m.text.strip()]
+    """The system message that the client sent, which comes first and holds for this request
+    (R3)."""
+    first = takewhile(lambda message: message.role == "system", history)
+    texts = [message.text for message in first if message.text.strip()]
     return SystemText("\n\n".join(texts), "client") if texts else None

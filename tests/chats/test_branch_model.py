@@ -159,6 +159,8 @@ class Paths(Branching):
     def the_path_is_the_models_and_valid(self) -> None:
         found = self.run(self.store.path(CHAT))
         assert found == tuple(self.path)
+        _, read = self.run(self.store.find_path(CHAT))
+        assert (read.messages, read.said) == (found, without_events(found))
         assert len({message.id for message in found}) == len(found)
         chat = self.run(self.store.get(CHAT))
         assert chat is not None

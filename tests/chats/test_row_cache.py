@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+from hypothesis import given
+from hypothesis import strategies as st
 from plugin.assistant.chats.log.chat_log import Added, Stored
+from plugin.assistant.chats.log.paths import RowRange, begins_with, rows_of
+from plugin.assistant.chats.log.read_path import NOT_READ, ReadPath
 from plugin.assistant.chats.log.record import decode, encode
 from plugin.assistant.chats.log.row_cache import RowCache
+from plugin.assistant.messages.origin import EVENT_METADATA
 from plugin.assistant.messages.parts import FilePart, Message, StepStart, TextPart, ToolPart
 from plugin.tests.memory import held_bytes
 
@@ -66,6 +71,76 @@ def test_one_large_chat_is_kept_while_it_is_in_use() -> None:
     assert cache.chats() == {"small"}
     cache.keep("too large", image("too large", 6_000))
     assert cache.rows("too large") == {}
+
+
+@given(st.lists(st.booleans(), min_size=1, max_size=12), st.integers(0, 12), st.integers(0, 12))
+def test_a_path_begins_with_another_where_its_rows_do(
+    follows: list[bool], short: int, long: int
+) -> None:
+    """Paths through rows that follow each other, or leave some out."""
+    rows: list[int] = []
+    for at in follows:
+        rows.append((rows[-1] if rows else 0) + (1 if at else 3))
+    known, path = rows[:short], rows[:long]
+    assert rows_of(ranges(path)) == tuple(path)
+    assert begins_with(ranges(path), ranges(known)) == (path[: len(known)] == known)
+    if path[: len(known)] == known:
+        after = known[-1] if known else 0
+        assert rows_of(ranges(path), after) == tuple(path[len(known) :])
+    other = [*known[:-1], (known[-1] if known else 0) + 2]
+    assert begins_with(ranges(path), ranges(other)) == (path[: len(other)] == other)
+
+
+def test_a_path_that_goes_on_is_not_made_anew() -> None:
+    cache = RowCache()
+    live(cache, "c1", 2)
+    first = NOT_READ.longer((RowRange(1, 4),), messages_of(cache, "c1"))
+    cache.keep("c1", cache.rows("c1"), first)
+    cache.grow("c1", turn("more"), Added(range(5, 7), 100, 4))
+    rows = {row: one for row, one in cache.rows("c1").items() if row > 4}
+    read = cache.path("c1").longer((RowRange(1, 6),), tuple(one.message for one in rows.values()))
+    cache.keep("c1", rows, read, cache.path("c1"))
+    assert cache.path("c1").messages == messages_of(cache, "c1")
+    assert list(cache.rows("c1")) == [1, 2, 3, 4, 5, 6]
+
+
+def test_another_branch_takes_the_place_of_the_rows_after_it() -> None:
+    cache = RowCache()
+    live(cache, "c1", 2)
+    cache.keep("c1", cache.rows("c1"), NOT_READ.longer((RowRange(1, 4),), messages_of(cache, "c1")))
+    before = cache.path("c1")
+    cache.grow("c1", turn("more"), Added(range(5, 7), 100, 4))
+    other = {7: Stored(turn("other")[0], 100)}
+    read = before.longer((RowRange(1, 4), RowRange(7, 7)), (other[7].message,))
+    cache.keep("c1", other, read, before)
+    assert list(cache.rows("c1")) == [1, 2, 3, 4, 7]
+    assert messages_of(cache, "c1") == cache.path("c1").messages
+    cache.grow("c1", turn("cut"), Added(range(8, 10), 100, 2))
+    assert (list(cache.rows("c1")), cache.path("c1")) == ([1, 2, 8, 9], NOT_READ)
+
+
+def test_what_is_said_is_the_path_itself_while_there_are_no_events() -> None:
+    asked, answer = turn("c1")
+    event = Message("e1", "user", (TextPart("A run has ended."),), EVENT_METADATA)
+    path = NOT_READ.longer((RowRange(1, 1),), (asked,))
+    assert path.said is path.messages
+    path = path.longer((RowRange(1, 2),), (event,)).longer((RowRange(1, 3),), (answer,))
+    assert path == ReadPath((RowRange(1, 3),), (asked, event, answer), (asked, answer))
+
+
+def messages_of(cache: RowCache, chat: str) -> tuple[Message, ...]:
+    return tuple(one.message for one in cache.rows(chat).values())
+
+
+def ranges(rows: list[int]) -> tuple[RowRange, ...]:
+    """The rows as ranges, the oldest first."""
+    found: list[RowRange] = []
+    for row in rows:
+        if found and found[-1].last == row - 1:
+            found[-1] = RowRange(found[-1].first, row)
+        else:
+            found.append(RowRange(row, row))
+    return tuple(found)
 
 
 def test_the_size_of_an_image_is_not_that_of_the_message_beside_it() -> None:

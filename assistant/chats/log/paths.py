@@ -129,6 +129,25 @@ def ranges_after(
     return tuple(reversed([RowRange(max(one.first, row + 1), one.last) for one in later]))
 
 
+def begins_with(path: Sequence[RowRange], known: Sequence[RowRange]) -> bool:
+    """Whether the rows of `path` begin with those of `known`; both have the oldest range first."""
+    if not known:
+        return True
+    *whole, last = known
+    at = len(whole)
+    if len(path) <= at or list(path[:at]) != whole:
+        return False
+    return path[at].first == last.first and path[at].last >= last.last
+
+
+def rows_of(path: Iterable[RowRange], after: int = 0) -> tuple[int, ...]:
+    """The rows of the path after the row `after`; the oldest range is first."""
+    rows: list[int] = []
+    for one in path:
+        rows.extend(range(max(one.first, after + 1), one.last + 1))
+    return tuple(rows)
+
+
 def after_events(
     transaction: Transaction, chat_id: str, head_row: int | None, row: int | None
 ) -> int | None:
@@ -156,10 +175,7 @@ def before_events(transaction: Transaction, chat_id: str, row: int | None) -> in
 
 def path(transaction: Transaction, chat_id: str, row: int | None) -> tuple[int, ...]:
     """All rows from the root to `row`."""
-    rows: list[int] = []
-    for one in reversed(_ranges(transaction, chat_id, row)):
-        rows.extend(range(one.first, one.last + 1))
-    return tuple(rows)
+    return rows_of(reversed(_ranges(transaction, chat_id, row)))
 
 
 def page(

@@ -12,6 +12,7 @@ from typing import Final
 
 from ...messages.parts import Message
 from .chat_log import Added, Stored, text_chars
+from .read_path import NOT_READ, ReadPath
 
 MOST_BYTES: Final = 16 * 1024 * 1024
 """Memory of the cached rows: about seventy chats of a hundred messages."""
@@ -29,6 +30,7 @@ class RowCache:
         self._largest_chat = largest_chat
         self._chats: dict[str, dict[int, Stored]] = {}
         self._sizes: dict[str, int] = {}
+        self._paths: dict[str, ReadPath] = {}
         self._size = 0
 
     def rows(self, chat_id: str) -> Mapping[int, Stored]:
@@ -40,35 +42,47 @@ class RowCache:
         """The ids of the chats with cached rows."""
         return frozenset(self._chats)
 
-    def keep(self, chat_id: str, path: Mapping[int, Stored]) -> None:
-        """Replace the cached rows of the chat by these."""
-        known = self._chats.get(chat_id, {})
-        if path.keys() == known.keys():
-            self._put(chat_id, known, self._sizes.get(chat_id, 0))
-        else:
-            self._put(chat_id, dict(path), _size(path))
+    def path(self, chat_id: str) -> ReadPath:
+        """The chat's path as it was read last."""
+        return self._paths.get(chat_id, NOT_READ)
+
+    def keep(
+        self,
+        chat_id: str,
+        newer: Mapping[int, Stored],
+        read: ReadPath = NOT_READ,
+        before: ReadPath = NOT_READ,
+    ) -> None:
+        """Replace the cached rows of the chat by those of the path `read`, which are those of the
+        path `before`, as `path` returned it, and after them the rows `newer`."""
+        known, size = self._chats.get(chat_id, {}), self._sizes.get(chat_id, 0)
+        if len(known) != len(before.messages) + len(newer) or not known.keys() >= newer.keys():
+            same = (row for one in before.ranges for row in range(one.first, one.last + 1))
+            known = {row: known[row] for row in same if row in known} | dict(newer)
+            size = _size(known)
+        self._put(chat_id, known, size, read)
 
     def grow(self, chat_id: str, messages: Sequence[Message], added: Added) -> None:
         """Add these messages to the end of the path, if the row that they follow is cached."""
         path = self._chats.get(chat_id, {})
         if not messages or (added.parent_row is not None and added.parent_row not in path):
             return
-        size = self._sizes.get(chat_id, 0)
+        size, read = self._sizes.get(chat_id, 0), self.path(chat_id)
         if added.parent_row != next(reversed(path), None):
             path = {row: one for row, one in path.items() if row <= (added.parent_row or 0)}
-            size = _size(path)
+            size, read = _size(path), NOT_READ
         texts = [text_chars(message) for message in messages]
         rest = max(0, added.chars - sum(texts)) // len(messages)
         for row, message, chars in zip(added.rows, messages, texts, strict=True):
             path[row] = Stored(message, chars + rest)
             size += path[row].held
-        self._put(chat_id, path, size)
+        self._put(chat_id, path, size, read)
 
-    def _put(self, chat_id: str, path: dict[int, Stored], size: int) -> None:
+    def _put(self, chat_id: str, path: dict[int, Stored], size: int, read: ReadPath) -> None:
         self.forget(chat_id)
         if size > self._largest_chat:
             return
-        self._chats[chat_id], self._sizes[chat_id] = path, size
+        self._chats[chat_id], self._sizes[chat_id], self._paths[chat_id] = path, size, read
         self._size += size
         while self._size > self._most_bytes and len(self._chats) > 1:
             self.forget(next(iter(self._chats)))
@@ -77,6 +91,7 @@ class RowCache:
         """Drop the chat's rows."""
         if self._chats.pop(chat_id, None) is not None:
             self._size -= self._sizes.pop(chat_id)
+            del self._paths[chat_id]
 
 
 def _size(path: Mapping[int, Stored]) -> int:
