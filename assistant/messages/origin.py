@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from itertools import chain
 from typing import Any, Final, Literal, get_args
 
 from .parts import Message
@@ -47,12 +48,14 @@ def without_events(messages: Sequence[Message]) -> tuple[Message, ...]:
     return tuple(said)
 
 
-def events_before(messages: Sequence[Message]) -> tuple[Message, ...]:
+def events_before(
+    messages: Sequence[Message], newer: Sequence[Message] = ()
+) -> tuple[Message, ...]:
     """The events between the last user message and the user message before it: the turn of the last
-    user message is the first turn that reads them."""
+    user message is the first turn that reads them. The messages `newer` follow `messages`."""
     found: list[Message] = []
     last_seen = False
-    for message in reversed(messages):
+    for message in chain(reversed(newer), reversed(messages)):
         if is_event(message):
             found += [message] * last_seen
         elif message.role == "user":

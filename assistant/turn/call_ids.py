@@ -3,7 +3,7 @@ answer."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable
 from functools import cached_property
 
 from ..messages.parts import Message
@@ -12,9 +12,9 @@ NAMELESS = "call"
 
 
 class CallIds:
-    """The ids of a chat's calls. For one turn."""
+    """The ids of a chat's calls. For one turn; `messages` are read once."""
 
-    def __init__(self, messages: Sequence[Message]) -> None:
+    def __init__(self, messages: Iterable[Message]) -> None:
         self._messages = messages
 
     @cached_property

@@ -7,6 +7,7 @@ import contextlib
 import logging
 from dataclasses import replace
 from functools import partial
+from itertools import chain
 
 from ..context.calibration import Calibration
 from ..context.plan import Plan
@@ -71,7 +72,7 @@ class ModelRequests:
         self._conversation = turn.conversation
         self._recorder = recorder
         self._measure = measure
-        self._call_ids = CallIds((*turn.opening.history, turn.stream.message))
+        self._call_ids = CallIds(chain(turn.opening.history, (turn.stream.message,)))
         self._writer: AnswerWriter | None = None
         self._step_open = False
         self._overflowed = False

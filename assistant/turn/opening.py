@@ -149,7 +149,7 @@ async def open_in_chat(
     stays = continuation.before if added else continuation.kept
     gone = tuple(message for message in stored[len(stays) :] if message.id != answer.id)
     # No turn has read the events that leave the path with the answer before them.
-    events = (*events_before((*continuation.before, *asked)), *filter(is_event, gone))
+    events = (*events_before(continuation.before, asked), *filter(is_event, gone))
     reply, slash = _without_model(expanded[-1], answer)
     before = path.said if continuation.before is stored else without_events(continuation.before)
     opening = Opening(
