@@ -25,13 +25,17 @@ from aiohttp import web  # noqa: E402
 HOST_LIBRARIES = (
     "aiohttp.web",
     "sqlalchemy.orm",
-    "pydantic",
+    "sqlalchemy.dialects.sqlite",
+    "pydantic.main",
+    "pydantic.type_adapter",
     "PIL.Image",
     "alembic.command",
     "alembic.config",
+    "jinja2",
+    "yaml",
 )
 """What ComfyUI 0.33 has imported before it imports its plugins, of what the assistant needs or
-what takes time."""
+what takes time; looked up in `sys.modules` of a plugin that was imported there."""
 CHUNK_WORD = "word "
 STALL_STEP = 0.005
 """Seconds between two looks at the clock of the loop."""

@@ -98,7 +98,7 @@ class Database(Protocol):
 
     async def migrate(self, tables: StoreTables) -> None:
         """Make or bring up to date the tables of a store; again in a database that takes the place
-        of a damaged database."""
+        of a damaged database, with the rows of that one where `tables.salvaged`."""
 
     async def write(self, work: Work[Result], fallback: Fallback | None = None) -> Result:
         """`Transactions.write`; the written data are on the disk when this returns.

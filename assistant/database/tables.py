@@ -35,12 +35,14 @@ class LongInteger(BigInteger):
 @dataclass(frozen=True, slots=True)
 class StoreTables:
     """The tables of the store with this name. `version` 0 means that the tables were never changed
-    and no version is kept. `steps` is the folder of the steps to each version."""
+    and no version is kept. `steps` is the folder of the steps to each version. `salvaged` says that
+    rows of a damaged database are copied, as they are, into the one that takes its place."""
 
     store: str
     metadata: MetaData
     version: int = 0
     steps: Path | None = None
+    salvaged: bool = False
 
 
 def migrate(transaction: Transaction, tables: StoreTables) -> None:

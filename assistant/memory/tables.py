@@ -66,7 +66,7 @@ withdrawn: Final = Table(
 )
 """Messages whose memories the user deleted or corrected: no model reads them for memories again."""
 
-TABLES: Final = StoreTables("memories", metadata)
+TABLES: Final = StoreTables("memories", metadata, salvaged=True)
 
 _MADE: Final = (
     "id kind text entities chat_id message_id quote created used uses pinned superseded_by".split()

@@ -79,7 +79,7 @@ _revision = Table(
     Column("revision", Integer, nullable=False),
 )
 
-TABLES = StoreTables("rules and preferences", metadata)
+TABLES = StoreTables("rules and preferences", metadata, salvaged=True)
 
 
 @dataclass(frozen=True, slots=True)

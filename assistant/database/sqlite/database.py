@@ -34,12 +34,14 @@ from .engines import (
     JOURNAL,
     Closed,
     OpenFile,
+    decoded,
     driver_of,
     let_go_of_cursors,
     reading_engine,
 )
 from .in_memory import InMemorySqlite
 from .place import problems_of
+from .salvage import Salvage
 from .transaction import SqliteTransaction
 from .writer import Job, WriterThread
 
@@ -68,6 +70,7 @@ class SqliteDatabase:
         self._patience: float | None = None
         self._file: tuple[int, int] | None = None
         self._tables: list[StoreTables] = []
+        self._salvage = Salvage()
         self._doubted = False
         # Whether a text in the file is no UTF-8: from then on each such text is read with marks in
         # the place of what is wrong.
@@ -89,7 +92,8 @@ class SqliteDatabase:
     async def migrate(self, tables: StoreTables) -> None:
         if tables not in self._tables:
             self._tables.append(tables)
-        await self.write(lambda transaction: migrate(transaction, tables))
+        await self.write(lambda transaction: self._make(transaction, tables))
+        self._salvage.done(self.set_aside, tables)
 
     def in_memory(self, make_tables: Work[None]) -> InMemorySqlite:
         return InMemorySqlite(make_tables, self.folder)
@@ -168,14 +172,14 @@ class SqliteDatabase:
 
     def _choose_decoding(self, connection: Connection) -> None:
         if self._undecodable:
-            driver_of(connection).text_factory = _decoded
+            driver_of(connection).text_factory = decoded
 
     def salvage_now(self, work: Work[Result]) -> Result:
         assert self.set_aside is not None, "no file was set aside"
         engine = reading_engine(self.set_aside, 1, as_it_is=True)
         try:
             with engine.begin() as connection:
-                driver_of(connection).text_factory = _decoded
+                driver_of(connection).text_factory = decoded
                 return work(SqliteTransaction(connection, self.folder))
         except FAILURES as error:
             raise FileFailed(sentence(self.set_aside, "read", error), damaged=True) from error
@@ -311,10 +315,17 @@ class SqliteDatabase:
         try:
             with opened.writer.begin() as connection:
                 for tables in self._tables:
-                    migrate(SqliteTransaction(connection, self.folder), tables)
+                    self._make(SqliteTransaction(connection, self.folder), tables)
         except BaseException:
             opened.close()
             raise
+        for tables in self._tables:
+            self._salvage.done(self.set_aside, tables)
+
+    def _make(self, transaction: Transaction, tables: StoreTables) -> None:
+        """Make a store's tables, with what it had in a file that was set aside."""
+        migrate(transaction, tables)
+        self._salvage.into(transaction, self.set_aside, tables)
 
     def _note_journal(self, journal: str) -> None:
         if journal != JOURNAL and journal != self._journal:
@@ -349,10 +360,6 @@ def _identity(path: Path) -> tuple[int, int] | None:
     except OSError:
         return None
     return found.st_dev, found.st_ino
-
-
-def _decoded(text: bytes) -> str:
-    return text.decode("utf-8", "replace")
 
 
 def _is_elsewhere(job: Job) -> bool:

@@ -114,6 +114,12 @@ def driver_of(connection: Connection) -> sqlite3.Connection:
     return cast(sqlite3.Connection, connection.connection.dbapi_connection)
 
 
+def decoded(text: bytes) -> str:
+    """A text that may be no UTF-8, with marks in the place of what is wrong: a connection's
+    `text_factory`."""
+    return text.decode("utf-8", "replace")
+
+
 def let_go_of_cursors(error: BaseException) -> None:
     """Clear the calls that the error came through. A cursor in one of them would keep its
     connection's file open after the connection was closed, for as long as the error is kept."""
