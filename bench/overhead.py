@@ -36,7 +36,12 @@ from plugin.bench.overhead_parts import HOST_LIBRARIES  # noqa: E402
 
 AT_ONCE = 50
 CHUNKS = 1_000
-STORED = ((24, "And now?"), (1_000, "And now?"), (1_000, "Which name for the tidal canyon?"))
+STORED = (
+    (24, "And now?"),
+    (1_000, "And now?"),
+    (10_000, "And now?"),
+    (1_000, "Which name for the tidal canyon?"),
+)
 """Messages of a chat, and what is asked in it. Earlier messages are searched for the last."""
 IMPORT = """
 import sys, time, runpy
@@ -120,7 +125,7 @@ async def measured(rounds: int) -> dict[str, Any]:
                 results["stored"] = [
                     await driver.stored(size, question, rounds) for size, question in STORED
                 ]
-                results["at_once"] = await driver.at_once(max(3, rounds // 8))
+                results["at_once"] = await driver.at_once(max(3, rounds // 2))
     return results
 
 
