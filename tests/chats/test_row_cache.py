@@ -119,6 +119,16 @@ def test_another_branch_takes_the_place_of_the_rows_after_it() -> None:
     assert (list(cache.rows("c1")), cache.path("c1")) == ([1, 2, 8, 9], NOT_READ)
 
 
+def test_a_chat_that_was_dropped_meanwhile_is_not_kept_in_part() -> None:
+    cache = RowCache()
+    live(cache, "c1", 2)
+    cache.keep("c1", cache.rows("c1"), NOT_READ.longer((RowRange(1, 4),), messages_of(cache, "c1")))
+    before, newer = cache.path("c1"), {5: Stored(turn("newer")[0], 100)}
+    cache.forget("c1")
+    cache.keep("c1", newer, before.longer((RowRange(1, 5),), (newer[5].message,)), before)
+    assert (cache.rows("c1"), cache.path("c1")) == ({}, NOT_READ)
+
+
 def test_what_is_said_is_the_path_itself_while_there_are_no_events() -> None:
     asked, answer = turn("c1")
     event = Message("e1", "user", (TextPart("A run has ended."),), EVENT_METADATA)

@@ -12,6 +12,7 @@ from typing import Final
 
 from ...messages.parts import Message
 from .chat_log import Added, Stored, text_chars
+from .paths import rows_of
 from .read_path import NOT_READ, ReadPath
 
 MOST_BYTES: Final = 16 * 1024 * 1024
@@ -57,8 +58,12 @@ class RowCache:
         path `before`, as `path` returned it, and after them the rows `newer`."""
         known, size = self._chats.get(chat_id, {}), self._sizes.get(chat_id, 0)
         if len(known) != len(before.messages) + len(newer) or not known.keys() >= newer.keys():
-            same = (row for one in before.ranges for row in range(one.first, one.last + 1))
-            known = {row: known[row] for row in same if row in known} | dict(newer)
+            same = rows_of(before.ranges)
+            if not known.keys() >= set(same):
+                # Dropped meanwhile. The cached rows are a whole path, or none.
+                self.forget(chat_id)
+                return
+            known = {row: known[row] for row in same} | dict(newer)
             size = _size(known)
         self._put(chat_id, known, size, read)
 

@@ -52,11 +52,10 @@ def _rows(file: Path, table: Table) -> Iterator[dict[str, Any]]:
     """The rows that can be read, some of them twice."""
     names = [column.name for column in table.columns]
     columns = ", ".join(f'"{name}"' for name in names)
+    place = f"{uri_of(file.absolute())}?mode=ro"
     for order in _ORDERS:
         try:
-            with closing(
-                sqlite3.connect(f"{uri_of(file.absolute())}?mode=ro", uri=True)
-            ) as damaged:
+            with closing(sqlite3.connect(place, uri=True)) as damaged:
                 damaged.text_factory = decoded
                 # By the row's id, since an index may be damaged as well.
                 query = f'SELECT {columns} FROM "{table.name}" ORDER BY rowid {order}'

@@ -72,11 +72,8 @@ class AfterTurn:
 
     async def _settle(self, chat: IdleChat) -> None:
         """Commits what is due, stores it, and tells the readers of a cut."""
-        make, task, conversation = (
-            await chat.maker(chat.path),
-            asyncio.current_task(),
-            chat.conversation,
-        )
+        make = await chat.maker(chat.path)
+        task, conversation = asyncio.current_task(), chat.conversation
         if make is None:
             return
 

@@ -29,9 +29,8 @@ class IdleChat:
     """A chat whose turn has ended. `history` are its messages, `answer` the one after them, if it
     is not among them; `keep` stores the conversation's projections. `maker` gives, for the path, a
     function that prepares the chat's next request, to be called in a thread (None: there is none).
-    `compacting` shows a compaction that goes on, and
-    `compacted` takes the report of the next request after a cut. `stopped` says that the turn was
-    stopped."""
+    `compacting` shows a compaction that goes on, and `compacted` takes the report of the next
+    request after a cut. `stopped` says that the turn was stopped."""
 
     chat_id: str
     conversation: Conversation
