@@ -12,15 +12,22 @@ SEEN_SECONDS: Final = 1.0
 
 
 class FreshValue(Generic[Value]):
-    """What `read` returns, which gets the value that is known. It is read again after a `changed`
-    and after SEEN_SECONDS; those who ask meanwhile share one reading. For one event loop."""
+    """What `read` returns, which gets the value that is known: nothing where another file has taken
+    the place of the one that it was read from (`Database.generation`). It is read again after a
+    `changed` and after SEEN_SECONDS; those who ask meanwhile share one reading. For one event
+    loop."""
 
     def __init__(
-        self, read: Callable[[Value | None], Awaitable[Value]], seconds: Callable[[], float]
+        self,
+        read: Callable[[Value | None], Awaitable[Value]],
+        seconds: Callable[[], float],
+        generation: Callable[[], int],
     ) -> None:
         self._read = read
         self._seconds = seconds
+        self._generation = generation
         self._known: Value | None = None
+        self._read_from = 0
         self._fresh_until = 0.0
         self._reading: asyncio.Task[Value] | None = None
 
@@ -39,7 +46,9 @@ class FreshValue(Generic[Value]):
         self._fresh_until = 0.0
 
     async def _read_now(self) -> Value:
-        return await self._read(self._known)
+        # The file may be replaced by this very reading.
+        before, self._read_from = self._read_from, self._generation()
+        return await self._read(self._known if before == self._read_from else None)
 
     def _keep(self, reading: asyncio.Task[Value]) -> None:
         failed = reading.cancelled() or reading.exception() is not None

@@ -63,7 +63,7 @@ class MemoryStore:
         self._last: datetime | None = None
         self._making = threading.Lock()
         self._importing = asyncio.Lock()
-        self._known = FreshValue(self._read, seconds)
+        self._known = FreshValue(self._read, seconds, lambda: database.generation)
         self._opened = False
         self._purges: set[asyncio.Task[None]] = set()
 

@@ -119,7 +119,7 @@ class UserContextStore:
     ) -> None:
         self._database = database
         self._clock = clock
-        self._known = FreshValue(self._read, seconds)
+        self._known = FreshValue(self._read, seconds, lambda: database.generation)
         self._opened = False
 
     async def open(self) -> None:

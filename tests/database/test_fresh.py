@@ -14,11 +14,12 @@ class Source:
         self.read: list[int | None] = []
         self.now = 0.0
         self.value = 1
+        self.generation = 0
         self.fails = False
         self.begun = asyncio.Semaphore(0)
         self.held = asyncio.Event()
         self.held.set()
-        self.fresh = FreshValue(self.reading, lambda: self.now)
+        self.fresh = FreshValue(self.reading, lambda: self.now, lambda: self.generation)
 
     async def reading(self, known: int | None) -> int:
         self.read.append(known)
@@ -75,3 +76,27 @@ async def test_after_an_error_it_is_read_again() -> None:
             await source.fresh.get()
     source.fails = False
     assert await source.fresh.get() == 1
+
+
+async def test_what_another_file_had_is_not_known() -> None:
+    source = Source()
+    await source.fresh.get()
+    source.generation = 1
+    source.now += SEEN_SECONDS
+    await source.fresh.get()
+    source.now += SEEN_SECONDS
+    await source.fresh.get()
+    assert source.read == [None, None, 1]
+
+
+async def test_what_was_read_while_the_file_was_replaced_is_read_again() -> None:
+    source = Source()
+    source.held.clear()
+    asked = asyncio.create_task(source.fresh.get())
+    await source.begun.acquire()
+    source.generation = 1
+    source.held.set()
+    await asked
+    source.now += SEEN_SECONDS
+    await source.fresh.get()
+    assert source.read == [None, None]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 import sqlite3
 from collections.abc import AsyncIterator, Callable
@@ -11,6 +12,7 @@ from pathlib import Path
 
 import pytest
 from plugin.assistant.database import Transaction
+from plugin.assistant.database.fresh import SEEN_SECONDS
 from plugin.assistant.database.sqlite import SqliteDatabase
 from plugin.assistant.memory.memory import Source, Statement
 from plugin.assistant.memory.store import MemoryStore
@@ -144,6 +146,26 @@ async def test_memories_rules_and_preferences_outlive_the_file(
     assert again.set_aside is not None
     assert [rule.text for rule in read.rules] == ["Answer in German"]
     assert [(one.key, one.value) for one in read.preferences] == [("resolution", "1024")]
+    await memories.close()
+
+
+async def test_memories_that_are_lost_while_it_runs_are_not_shown(opened: Open) -> None:
+    database, now = opened(), [0.0]
+    memories = MemoryStore(database, seconds=lambda: now[0])
+    for number in range(60):
+        await memories.keep(Statement(f"m{number:03}" * 240))
+    assert len((await memories.read()).memories) == 60
+    await database.scrub()
+    content = await asyncio.to_thread(database.path.read_bytes)
+    middle = content.index(b"m030m030") // 4096 * 4096
+    damaged = content[:middle] + os.urandom(4096) + content[middle + 4096 :]
+    await asyncio.to_thread(database.path.write_bytes, damaged)
+    await database.in_writer(database._let_go)
+    for _ in range(2):
+        now[0] += SEEN_SECONDS
+        found = (await memories.read()).memories
+    assert database.set_aside is not None
+    assert 40 < len(found) < 60
     await memories.close()
 
 
