@@ -160,7 +160,7 @@ def _scores(weighted: list[Weighted], entries: Mapping[int, Entry]) -> dict[int,
         best: dict[int, float] = {}
         for place in known.intersection(places):
             if place not in lines:
-                share = _length_share(entries[place].terms / mean)
+                share = _length_share(entries[place].terms, mean)
                 lines[place] = _line(place, entries, share)
             for at, value in lines[place]:
                 if value > best.get(at, 0.0):
@@ -174,9 +174,9 @@ def _mean_terms(entries: Mapping[int, Entry]) -> float:
     return max(1.0, sum(entry.terms for entry in entries.values()) / max(1, len(entries)))
 
 
-def _length_share(length: float) -> float:
-    """The share that a term counts in a message of this length, 1 being the mean."""
-    return (SATURATION + 1) / (1 + SATURATION * (1 - LENGTH_SHARE + LENGTH_SHARE * length))
+def _length_share(terms: int, mean: float) -> float:
+    """The share that a term counts in a message of so many terms."""
+    return (SATURATION + 1) / (1 + SATURATION * (1 - LENGTH_SHARE + LENGTH_SHARE * terms / mean))
 
 
 def _line(place: int, entries: Mapping[int, Entry], share: float = 1.0) -> list[tuple[int, float]]:
